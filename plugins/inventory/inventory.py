@@ -210,11 +210,7 @@ from ansible.parsing.dataloader import DataLoader
 from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable, Constructable
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import defect_result
-from ansible_collections.hosted.services.plugins.module_utils._ansible.options import (
-    CONNECTION_SPEC,
-    connection,
-    with_selected_token,
-)
+from ansible_collections.hosted.services.plugins.module_utils._ansible.options import CONNECTION_SPEC
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
@@ -231,6 +227,10 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.lookup import near_miss
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import read_budget
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.connecting import (
+    connection,
+    with_selected_token,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.selectors import (
     check_selector,
 )

@@ -25,12 +25,13 @@ from .._api.session import Session
 from .._api.text import HIDDEN, Redactor
 from .._resources.services.commitments import BudgetGuard
 from .._resources.shared import runner
+from .._resources.shared.connecting import connection
 from .._resources.shared.currency import currency_of, format_price
 from .._resources.shared.effects import Effects
 from .._resources.shared.options import is_carried
 from .._resources.shared.plan import Plan, Resource, Task
 from .diff import as_diff, describe_subject
-from .options import argument_spec, check_waiting, connection
+from .options import argument_spec, check_waiting
 
 USER_IN_URL = re.compile(r"//.*@")
 """Matches the user name and password in a URL. They are rejected, but must not be shown either."""

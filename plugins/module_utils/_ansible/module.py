@@ -10,9 +10,10 @@ from typing import Any, NoReturn
 from ansible.module_utils.basic import AnsibleModule
 
 from .._api.errors import HostedError
+from .._resources.shared.connecting import with_selected_token
 from .._resources.shared.plan import Resource
 from .execution import RunContext, execute, shown_options
-from .options import argument_spec, checked_arguments, with_selected_token
+from .options import argument_spec, checked_arguments
 
 
 class HostedModule(AnsibleModule):

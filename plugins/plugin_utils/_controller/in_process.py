@@ -32,9 +32,7 @@ from ansible_collections.hosted.services.plugins.module_utils._ansible.execution
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import (
     argument_spec,
     checked_arguments,
-    read_token,
     validate,
-    with_selected_token,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
@@ -48,6 +46,10 @@ from ansible_collections.hosted.services.plugins.module_utils._api.http_transpor
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 from ansible_collections.hosted.services.plugins.module_utils._api.text import printable
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.connecting import (
+    read_token,
+    with_selected_token,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
     HOME_VARIABLE,
     PLAYBOOK_FOLDER,

@@ -19,7 +19,6 @@ import yaml
 from ansible.errors import AnsibleError, AnsibleUndefinedVariable
 from ansible.parsing.dataloader import DataLoader
 
-from ansible_collections.hosted.services.plugins.module_utils._ansible.options import is_encrypted
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
     ConfigurationError,
     HostedError,
@@ -34,6 +33,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.bluepri
     Rendered,
     Unread,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.connecting import is_encrypted
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.values import untagged
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.vaulted import decrypted_text

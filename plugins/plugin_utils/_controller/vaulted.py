@@ -13,8 +13,11 @@ from typing import Any, TypeVar
 from ansible.errors import AnsibleError
 from ansible.parsing.dataloader import DataLoader
 
-from ansible_collections.hosted.services.plugins.module_utils._ansible.options import is_encrypted, read_token
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConfigurationError
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.connecting import (
+    is_encrypted,
+    read_token,
+)
 
 T = TypeVar("T")
 

@@ -16,11 +16,7 @@ from ansible.template import Templar
 from ansible.utils.display import Display
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import defect_result
-from ansible_collections.hosted.services.plugins.module_utils._ansible.options import (
-    CONNECTION_SPEC,
-    connection,
-    with_selected_token,
-)
+from ansible_collections.hosted.services.plugins.module_utils._ansible.options import CONNECTION_SPEC
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
     ConfigurationError,
@@ -29,6 +25,10 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
 from ansible_collections.hosted.services.plugins.module_utils._api.libraries import require
 from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.lookup import near_miss
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.connecting import (
+    connection,
+    with_selected_token,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.selectors import (
     check_selector,
 )

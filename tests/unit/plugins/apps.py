@@ -13,13 +13,11 @@ import pytest
 from ansible.module_utils.common.arg_spec import ModuleArgumentSpecValidator
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext, execute
-from ansible_collections.hosted.services.plugins.module_utils._ansible.options import (
-    argument_spec,
-    connection,
-)
+from ansible_collections.hosted.services.plugins.module_utils._ansible.options import argument_spec
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 from ansible_collections.hosted.services.plugins.module_utils._resources import app
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.connecting import connection
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource, Task
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.results import Result

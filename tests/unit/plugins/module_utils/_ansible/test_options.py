@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,8 +18,6 @@ from ansible_collections.hosted.services.plugins.module_utils._ansible.options i
     WAITING_SPEC,
     argument_spec,
     checked_arguments,
-    connection,
-    read_token,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConfigurationError
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_image import APP_IMAGE
@@ -31,6 +28,9 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.project
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_password import SFTP_PASSWORD
 from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_sync import SFTP_SYNC
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.connecting import (
+    connection,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 
 VARIABLES = {
@@ -120,26 +120,6 @@ def test_the_environment_fills_what_is_not_given(environment: pytest.MonkeyPatch
     assert (made.verify, made.timeout, made.retries) == (False, 7.5, 2)
     assert made.allow_http_hosts == ("nas.lan", "other.lan")
     assert connection(validated(token="mine")).token == "mine"
-
-
-@pytest.mark.parametrize("text", ["tok", "tok\n", "tok\r\n"])
-def test_a_token_file_may_end_in_a_line_break(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "token"
-    path.write_bytes(text.encode())
-    assert read_token(None, str(path)) == "tok"
-    assert read_token("given", str(path)) == "given"
-
-
-def test_a_token_file_of_something_else_is_refused_and_not_shown(tmp_path: Path) -> None:
-    path = tmp_path / "token"
-    path.write_text("hunter2\nhunter3\n")
-    with pytest.raises(ConfigurationError, match="token has 2 lines") as caught:
-        connection(validated(base_url="https://api.example.com", token_file=str(path)))
-    assert "hunter" not in caught.value.message
-    path.write_bytes(b"\xff\xfehunter2")
-    with pytest.raises(ConfigurationError, match="cannot be read") as caught:
-        read_token(None, str(path))
-    assert "hunter" not in caught.value.message
 
 
 @pytest.mark.parametrize("name", ["include", "exclude"])

@@ -1,0 +1,84 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The connection that options describe, and the token wherever it is. Shared by all that connects."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from ..._api.connection import Connection, check_token
+from ..._api.errors import ConfigurationError
+from .options import Options
+
+VAULT = b"$ANSIBLE_VAULT"
+"""The first bytes of a file that is encrypted with ansible-vault."""
+
+
+def connection(options: Mapping[str, Any], caller: str = "") -> Connection:
+    """Return the connection for a task's options. ``caller`` is the name of the module or plugin.
+
+    :raises ConfigurationError: if an option is missing or invalid.
+    """
+    given = Options.from_ansible(options)
+    if not given.base_url:
+        raise ConfigurationError("base_url is not set; set it, or HOSTED_SERVICES_URL in the environment")
+    return Connection(
+        base_url=given.base_url,
+        token=read_token(given.token, given.token_file),
+        auth_header=given.auth_header,
+        auth_scheme=given.auth_scheme,
+        validate_certs=given.validate_certs,
+        ca_path=given.ca_path,
+        timeout=given.timeout,
+        retries=given.retries,
+        allow_http_hosts=tuple(given.allow_http_hosts),
+        caller=caller,
+    )
+
+
+def with_selected_token(options: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return ``options`` with the token that the user selected. ``given`` are the options that the task sets.
+
+    A ``token_file`` in ``given`` takes precedence over a token in the environment, which may belong to
+    another account.
+    """
+    by_file = given.get("token_file") is not None and given.get("token") is None
+    return {**options, "token": None} if by_file else dict(options)
+
+
+def read_token(token: str | None, token_file: str | None) -> str:
+    """Return ``token``, or else the content of ``token_file`` without its trailing line break.
+
+    :raises ConfigurationError: if there is neither, or the file is unreadable, encrypted or not a token.
+    """
+    if token is not None:
+        return token
+    if token_file is None:
+        raise ConfigurationError("token is not set; set token, token_file or HOSTED_SERVICES_TOKEN")
+    try:
+        if is_encrypted(os.path.expanduser(token_file)):
+            raise ConfigurationError(
+                f"token_file {token_file!r} is encrypted with ansible-vault, and only the controller can "
+                "decrypt it; this task runs as a module elsewhere, so give it the token itself in token"
+            )
+        with open(os.path.expanduser(token_file), encoding="utf-8") as file:
+            token = file.read().strip("\r\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"token_file {token_file!r} cannot be read: {error}") from None
+    try:
+        check_token(token)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"token_file {token_file!r}: {error.message}") from None
+    return token
+
+
+def is_encrypted(path: str) -> bool:
+    """Tell whether a file is encrypted with ansible-vault. False if it cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(len(VAULT)) == VAULT
+    except OSError:
+        return False
