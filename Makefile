@@ -160,6 +160,10 @@ sandbox-documents: dev ## renew docs/sandbox from the sandbox
 blueprint-schema: dev ## renew docs/blueprint.schema.json, by which editors check blueprints
 	@python scripts/blueprint_schema.py
 
+.PHONY: event-schema
+event-schema: dev ## renew the JSON Schema of the events, next to the event source
+	@python scripts/event_schema.py
+
 .PHONY: sandbox-pictures
 sandbox-pictures: dev ## renew the pictures of the sandbox's page in docs/guides (needs Chromium)
 	@python scripts/sandbox_pictures.py
@@ -205,7 +209,7 @@ BLUEPRINT_PRUNE_KILLS ?= 1-70
 
 .PHONY: test-long
 test-long: dev ## what takes hours: 100,000 histories, a kill at every request, all scenarios under all profiles
-	@scripts/stages.sh long-retention long-sleep long-exports long-prunes long-kills long-scenarios long-demos
+	@scripts/stages.sh long-retention long-sleep long-events long-exports long-prunes long-kills long-scenarios long-demos
 
 long-scenarios long-demos: PROFILES = plain terse wrapped pairwise:1-3
 
@@ -218,6 +222,11 @@ long-retention: dev
 .PHONY: long-sleep
 long-sleep: dev ## compare random calendars with a model, minute by minute (CALENDARS=10000)
 	@python -m calendars.compare --calendars $(or $(CALENDARS),10000)
+
+.PHONY: long-events
+long-events: dev ## compare the event source with a model, killed anywhere (EVENT_HISTORIES=10000)
+	EVENT_HISTORIES=$(or $(EVENT_HISTORIES),10000) pytest -q -n 2 -rP --show-capture=stdout \
+	    tests/unit/plugins/module_utils/_resources/account_events/test_changes.py
 
 .PHONY: long-exports
 long-exports: dev ## export a thousand accounts, and make each again from its export (BLUEPRINT_EXPORTS=0-999)

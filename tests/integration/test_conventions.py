@@ -39,6 +39,7 @@ LAYERS = {
     "module_utils._resources.databases": 4,
     "module_utils._resources.files": 4,
     "module_utils._resources.sleeping": 4,
+    "module_utils._resources.account_events": 4,
     "module_utils._resources.last_copies": 5,
     "module_utils._resources.blueprints": 5,
     "module_utils._resources.fleets": 5,
@@ -49,6 +50,7 @@ LAYERS = {
     "plugin_utils._inventory": 10,
     "plugin_utils._templating": 10,
     "plugin_utils._cost": 10,
+    "plugin_utils._events": 10,
     "modules": 11,
     "action": 11,
     "inventory": 11,
@@ -65,6 +67,7 @@ BUILD_CLIENTS = {
     "plugin_utils._controller.loop_connections": "keeps the transport for the items of a loop",
     "plugin_utils._broker.": "passes the requests of other processes on",
     "plugin_utils._templating.lookups": "a lookup runs without a task, with a client of its own",
+    "plugin_utils._events.source": "an event source runs without a task, with a client of its own",
     "inventory.inventory": "an inventory runs without a task, with a client of its own",
 }
 """What may import the transport, outside its own package."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from itertools import islice, pairwise
+from itertools import islice, pairwise, takewhile
 from typing import Any, TypeVar
 
 from . import models as m
@@ -428,6 +428,22 @@ class Client:
                 return events[:limit]
             events.append(more)
         return newest_first([*events, *found] if is_rising(events) else events)[:limit]
+
+    def events_since(self, id: str, last: str) -> list[m.Event]:
+        """Return the activity events of a service that are newer than event ``last``, oldest first.
+
+        If the newest come first, this reads no more pages than it needs. If ``last`` is not in the journal,
+        it returns all events.
+        """
+        events: list[m.Event] = []
+        found = False
+        for event in self._pages(r.EVENTS, id=id):
+            events.append(event)
+            found |= event.id == last
+            if found and is_rising(events[::-1]):
+                break
+        newer = takewhile(lambda event: event.id != last, newest_first(events))
+        return list(newer)[::-1]
 
     def usage(self, id: str, days: int | None = None) -> m.Usage:
         """Return the spend of a service in cents over the last ``days`` days; 30 by default (Limits)."""

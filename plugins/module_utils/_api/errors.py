@@ -201,5 +201,11 @@ class UnexpectedAnswer(HostedError):
     """A required field of the response is missing, or has another type than the specification shows."""
 
 
+def pause_asked(error: Exception) -> float | None:
+    """Return the seconds that the platform asked to wait before the next call; ``None`` if it did not."""
+    asked = getattr(error, "retry_after", None)
+    return asked if isinstance(asked, (int, float)) else None
+
+
 OF_A_CALL = (NotSent, CallOutcomeUnknown, Refused, UnexpectedAnswer)
 """The errors of a single call. They say nothing about the calls before it."""

@@ -18,13 +18,24 @@ from .errors import ConfigurationError
 MISSING: list[str] = []
 
 try:
-    from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
+    from pydantic import (
+        BaseModel,
+        BeforeValidator,
+        ConfigDict,
+        Field,
+        TypeAdapter,
+        ValidationError,
+        WithJsonSchema,
+    )
     from pydantic.alias_generators import to_camel, to_snake
 except ImportError:
     MISSING.append("pydantic>=2")
 
     class BaseModel:  # type: ignore[no-redef]
         """Placeholder for pydantic's class, so that models can be defined."""
+
+    class TypeAdapter:  # type: ignore[no-redef]
+        """Placeholder for pydantic's class, so that modules can name it."""
 
     class ValidationError(Exception):  # type: ignore[no-redef]
         """Placeholder for pydantic's error, so that except clauses can name it."""
@@ -80,6 +91,7 @@ __all__ = [
     "BeforeValidator",
     "ConfigDict",
     "Field",
+    "TypeAdapter",
     "ValidationError",
     "WithJsonSchema",
     "load_ssh_public_key",

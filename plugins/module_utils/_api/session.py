@@ -178,7 +178,7 @@ def may_send_again(error: BaseException, route: Route[Any]) -> bool:
 
 def pause_before_retry(error: errors.HostedError, failures: int) -> float:
     """Return the seconds before the next attempt: what the server asked for, else :func:`backoff`."""
-    asked: float | None = getattr(error, "retry_after", None)
+    asked = errors.pause_asked(error)
     pause = backoff(failures)
     return pause if asked is None else min(asked, MAX_RETRY_AFTER) + min(pause, 1)
 

@@ -15,6 +15,8 @@ HERE = Path(__file__).resolve().parent
 HELPERS = ("module_utils", "plugin_utils")
 ELSEWHERE = {
     "module_utils/_api/values.py": "constants alone",
+    "module_utils/_resources/account_events/observation.py": "test_changes.py",
+    "module_utils/_resources/account_events/poll.py": "test_changes.py, test_of_services.py",
     "module_utils/_resources/applications/lookup.py": "test_app.py, test_app_info.py",
     "module_utils/_resources/applications/repository.py": "test_app_image.py, test_app_release.py",
     "module_utils/_resources/applications/rollout.py": "test_app_deploy.py",
@@ -28,6 +30,7 @@ ELSEWHERE = {
     "module_utils/_sftp/mirror.py": "test_sftp_sync.py, with several servers",
     "module_utils/_sftp/session.py": "test_sftp_sync.py, with several servers",
     "module_utils/_sftp/shown_key.py": "test_sftp_host_key.py",
+    "plugin_utils/_events/drift.py": "test_drift_info.py",
     "plugin_utils/_templating/lookups.py": "tests/integration/test_lookups.py",
 }
 """Helpers without a test named after them, and what tests them."""

@@ -203,6 +203,32 @@ def test_the_newest_events_come_first_in_whatever_order_they_are_listed(
     assert "".join(found.id for found in reader.events("s", limit)) == ids[:limit]
 
 
+@pytest.mark.parametrize("last", "abcdef")
+@pytest.mark.parametrize("order", [order for order in LISTS if "first" in order])
+@pytest.mark.parametrize("size", [1, 2, 6])
+def test_the_events_since_another_come_in_whatever_order_they_are_listed(
+    order: str, size: int, last: str
+) -> None:
+    seconds, ids = LISTS[order]
+    listed = "fedcba" if order.startswith("newest first") else "abcdef"
+    events = [event(id, second) for id, second in zip(listed, seconds, strict=True)]
+    pages = [events[at : at + size] for at in range(0, len(events), size)]
+    cursors = [*(str(number) for number in range(1, len(pages))), None]
+    reader, _script = client(
+        *({"items": page, "nextCursor": cursor} for page, cursor in zip(pages, cursors, strict=True))
+    )
+    assert "".join(found.id for found in reader.events_since("s", last)) == ids[: ids.index(last)][::-1]
+
+
+def test_no_page_is_read_beyond_the_event_that_is_known() -> None:
+    page = {"items": [event("4", 4), event("3", 3), event("2", 2)], "nextCursor": "a"}
+    reader, script = client(page, {"items": [event("1", 1)], "nextCursor": None})
+    assert [found.id for found in reader.events_since("s", "3")] == ["4"]
+    assert len(script.sent) == 1
+    whole, _script = client({"items": page["items"]})
+    assert [found.id for found in whole.events_since("s", "gone")] == ["2", "3", "4"]
+
+
 def test_a_cursor_that_comes_again_ends_in_an_error() -> None:
     pages = [{"items": [event("1")], "nextCursor": cursor} for cursor in ("a", "b", "a")]
     reader, script = client(*pages)

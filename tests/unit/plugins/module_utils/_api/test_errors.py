@@ -64,3 +64,9 @@ def test_an_error_keeps_what_it_is_when_something_is_said_around_it() -> None:
     assert error.prepend("the backup: ").append(". Delete one") is error
     assert error.message == str(error) == "the backup: no. Delete one"
     assert error.details == {"status": 409, "limit": 3}
+
+
+def test_a_pause_is_what_the_platform_asked_for() -> None:
+    assert errors.pause_asked(errors.RateLimited("later", 5)) == 5
+    assert errors.pause_asked(errors.ServerFailure("later")) is None
+    assert errors.pause_asked(OSError()) is None

@@ -1,0 +1,163 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The arguments of the event source, as a rulebook gives them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields
+from datetime import timedelta
+from decimal import Decimal
+from functools import cache
+from typing import Any
+
+from ..._api.errors import ConfigurationError
+from ..._api.libraries import TypeAdapter, ValidationError
+from ..services.lookup import near_miss
+from ..shared.connecting import with_selected_token
+from ..shared.options import FilePath, Options, option
+from .observer import Reading
+from .poll import Rules
+
+HANDED_OVER = ("eda_feedback_queue",)
+"""What ansible-rulebook itself puts among the arguments."""
+LONGEST = 7 * 24 * 3600.0
+BOUNDS: Mapping[str, tuple[float, float]] = {
+    "min_interval": (0.05, LONGEST),
+    "max_interval": (0.05, LONGEST),
+    "backup_interval": (0, LONGEST),
+    "backup_max_age": (0.01, 24 * 3650),
+    "drift_interval": (1, LONGEST),
+    "stop_window": (1, LONGEST),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceOptions(Options):
+    """The arguments: the connection, how often to look, and when events are due."""
+
+    state_file: FilePath | None = None
+    min_interval: float = 15.0
+    max_interval: float = 120.0
+    report_existing: bool = True
+    stop_window: float = 3600.0
+    balance_days: list[int] = option([14, 7, 3, 1])
+    max_daily_spend: Decimal | None = None
+    max_monthly_spend: Decimal | None = None
+    backup_interval: float = 3600.0
+    backup_max_age: float | None = None
+    backup_services: list[str] | None = None
+    blueprints: list[FilePath] = option([])
+    drift_interval: float = 3600.0
+    feedback: bool = False
+
+    def rules(self, account: str) -> Rules:
+        """Return when events are due."""
+        age = self.backup_max_age
+        return Rules(
+            account=account,
+            report_existing=self.report_existing,
+            stop_window=timedelta(seconds=self.stop_window),
+            balance_days=self.balance_days,
+            max_daily_spend=self.max_daily_spend,
+            max_monthly_spend=self.max_monthly_spend,
+            backup_max_age=None if age is None else timedelta(hours=age),
+            backup_services=self.backup_services,
+        )
+
+    def reading(self) -> Reading:
+        """Return what to read, and how often."""
+        paths = [expanded(path) for path in self.blueprints]
+        return Reading(self.backup_interval, paths, self.drift_interval)
+
+
+def read_arguments(arguments: Mapping[str, Any]) -> SourceOptions:
+    """Return the arguments with their defaults, and what the environment sets.
+
+    :raises ConfigurationError: naming the argument that is unknown or has a value that it cannot have.
+    """
+    given = {name: value for name, value in arguments.items() if name not in HANDED_OVER}
+    known = [each.name for each in fields(SourceOptions)]
+    for name in given:
+        if name not in known:
+            raise ConfigurationError(f"unknown argument {name!r}{near_miss(name, known)}{all_of(known)}")
+    values = {**of_environment(), **{name: value for name, value in given.items() if value is not None}}
+    try:
+        options: SourceOptions = adapter().validate_python(with_selected_token(values, given))
+    except ValidationError as error:
+        raise ConfigurationError(describe(error)) from None
+    check_numbers(options)
+    check_texts(options)
+    return options
+
+
+def all_of(known: Sequence[str]) -> str:
+    """Return all arguments as the end of a sentence."""
+    return f". The arguments are: {', '.join(sorted(known))}"
+
+
+@cache
+def adapter() -> Any:
+    """Return what converts arguments: those that come from variables of the rulebook may be text."""
+    return TypeAdapter(SourceOptions)
+
+
+def of_environment() -> dict[str, Any]:
+    """Return the options of the connection that the environment sets."""
+    variables = {each.name: each.metadata.get("environment") for each in fields(Options)}
+    found = {name: os.environ[text] for name, text in variables.items() if text and os.environ.get(text)}
+    hosts = found.get("allow_http_hosts")
+    return {**found, **({"allow_http_hosts": hosts.split(",")} if hosts else {})}
+
+
+def describe(error: Any) -> str:
+    """Say which argument is wrong, and why, without its value: it may be a secret."""
+    problem = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    place = ".".join(str(part) for part in problem["loc"])
+    return f"argument {place!r} has a value that it cannot have: {problem['msg']}"
+
+
+def check_numbers(options: SourceOptions) -> None:
+    """Check that numbers are such that the source can work with them.
+
+    :raises ConfigurationError: naming the argument.
+    """
+    for name, (low, high) in BOUNDS.items():
+        value = getattr(options, name)
+        if value is not None and not low <= value <= high:
+            raise ConfigurationError(f"{name} is {value:g}; it must be from {low:g} to {high:g}")
+    if options.min_interval > options.max_interval:
+        raise ConfigurationError("min_interval is longer than max_interval")
+    for name in ("max_daily_spend", "max_monthly_spend"):
+        value = getattr(options, name)
+        if value is not None and not (value.is_finite() and value >= 0):
+            raise ConfigurationError(f"{name} is {value}; it must be an amount in currency units")
+    if any(days < 0 for days in options.balance_days):
+        raise ConfigurationError("balance_days has a negative number")
+
+
+def check_texts(options: SourceOptions) -> None:
+    """Check that what is named is there.
+
+    :raises ConfigurationError: naming the argument.
+    """
+    for path in map(expanded, options.blueprints):
+        if not os.path.isfile(path):
+            raise ConfigurationError(f"blueprints names {path!r}, which is not a file")
+    if options.backup_services is not None and not all(options.backup_services):
+        raise ConfigurationError("backup_services has an empty pattern, which matches nothing")
+
+
+def expanded(path: str) -> str:
+    """Return a path with ``~`` and variables of the environment replaced."""
+    return os.path.abspath(os.path.expanduser(os.path.expandvars(path)))
+
+
+def defaults() -> dict[str, Any]:
+    """Return the default of each argument, for the documentation."""
+    return {
+        each.name: each.default_factory() if each.default_factory is not MISSING else each.default
+        for each in fields(SourceOptions)
+    }

@@ -1,0 +1,273 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The events of an account, as the event source sends them. Their JSON Schema comes from these models."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal
+
+from ..._api.libraries import BaseModel, ConfigDict, Field
+
+INNER_CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
+
+
+class Part(BaseModel):
+    """A part of an event."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ServiceFacts(Part):
+    """The service that an event is about, as it was then."""
+
+    id: str = Field(description="The id of the service.")
+    name: str = Field(description="The name of the service.")
+    family: str = Field(description="The family of the service, such as GAME or APP.")
+    status: str = Field(description="The administrative status of the service.")
+    state: str | None = Field(None, description="The last known state of its container; null if unknown.")
+    product: str | None = Field(None, description="The slug of the product.")
+
+
+class ApplicationFacts(Part):
+    """The application that an event is about."""
+
+    id: str = Field(description="The id of the application as a service.")
+    slug: str = Field(description="The slug of the application.")
+    name: str | None = Field(None, description="The name of the application.")
+
+
+class BackupFacts(Part):
+    """The backup that an event is about."""
+
+    id: str = Field(description="The id of the backup.")
+    name: str = Field(description="The name of the backup.")
+    created_at: str | None = Field(None, description="When the backup was begun.")
+
+
+class DifferenceFacts(Part):
+    """A place in which a blueprint and its project differ. Values are left out: they may be secret."""
+
+    kind: str = Field(description="What differs: differs, missing, not_in_file or refused.")
+    path: str = Field(description="Where it is in the blueprint.")
+    changed_by: str | None = Field(
+        None, description="Which side was changed since the last apply: file or platform; null if unknown."
+    )
+
+
+class AccountEvent(Part):
+    """What every event has."""
+
+    id: str = Field(description="The same for each delivery of the event; no other event has it.")
+    sequence: int = Field(description="The number of the event in its state file. It rises by one.")
+    type: str
+    at: str = Field(description="When the source saw it: ISO 8601, UTC, by the clock of its machine.")
+    account: str = Field(description="The address of the platform.")
+    message: str = Field(description="The event in one sentence.")
+    redelivered: bool = Field(
+        False,
+        description="Whether the source was killed before it could note that it had delivered it.",
+    )
+
+
+class ServiceEvent(AccountEvent):
+    """An event about a service."""
+
+    service: ServiceFacts
+
+
+class ServiceFailed(ServiceEvent):
+    """The creation of a service failed."""
+
+    type: Literal["service_failed"] = "service_failed"
+    reason: str | None = Field(None, description="Why, in the words of the platform.")
+
+
+class ServiceAwaitingAdmin(ServiceEvent):
+    """A service waits for an intervention of the operator team."""
+
+    type: Literal["service_awaiting_admin"] = "service_awaiting_admin"
+
+
+class ServiceStopped(ServiceEvent):
+    """The container of a service in service stopped, and nobody had ordered that."""
+
+    type: Literal["service_stopped"] = "service_stopped"
+    stops: int = Field(description="How often it stopped by itself within stop_window, this time included.")
+    journal: list[str] = Field(description="The types of the activity journal's entries since the last look.")
+
+
+class ServiceBack(ServiceEvent):
+    """A service that was in trouble is in service again, and its container runs."""
+
+    type: Literal["service_back"] = "service_back"
+    after: str = Field(description="The type of the event that told of the trouble.")
+    since: str | None = Field(None, description="When the source saw the trouble first.")
+
+
+class ServiceOrdered(ServiceEvent):
+    """A service appeared: somebody ordered it, by hand or with a playbook."""
+
+    type: Literal["service_ordered"] = "service_ordered"
+
+
+class ServiceDeleted(ServiceEvent):
+    """A service is being deleted, or is gone."""
+
+    type: Literal["service_deleted"] = "service_deleted"
+
+
+class DeployDone(AccountEvent):
+    """An application runs another release, or the same one anew."""
+
+    type: Literal["deploy_done"] = "deploy_done"
+    application: ApplicationFacts
+    image: str | None = Field(None, description="The image in service.")
+    previous_image: str | None = Field(None, description="The image before; null for the first deploy.")
+    verified: bool = Field(description="Whether its container was seen running.")
+
+
+class DeployFailed(AccountEvent):
+    """A release was put into service, and its container does not run."""
+
+    type: Literal["deploy_failed"] = "deploy_failed"
+    application: ApplicationFacts
+    image: str | None = Field(None, description="The image that does not run.")
+    previous_image: str | None = Field(None, description="The image before; null for the first deploy.")
+
+
+class ReleaseBlocked(AccountEvent):
+    """The verdict on the image in service is blocking: it runs on, and cannot be deployed again."""
+
+    type: Literal["release_blocked"] = "release_blocked"
+    application: ApplicationFacts
+    image: str | None = Field(None, description="The image that is blocked.")
+
+
+class VerdictLifted(AccountEvent):
+    """The verdict on the image in service is no longer blocking."""
+
+    type: Literal["verdict_lifted"] = "verdict_lifted"
+    application: ApplicationFacts
+    image: str | None = Field(None, description="The image that may be deployed again.")
+    verdict: str = Field(description="The verdict now.")
+
+
+class BackupFailed(ServiceEvent):
+    """A backup failed."""
+
+    type: Literal["backup_failed"] = "backup_failed"
+    backup: BackupFacts
+
+
+class BackupsStale(ServiceEvent):
+    """The newest completed backup of a service is older than backup_max_age."""
+
+    type: Literal["backups_stale"] = "backups_stale"
+    newest: str | None = Field(None, description="When the newest was begun; null if there is none.")
+    max_age_hours: float = Field(description="The age that is allowed.")
+
+
+class BackupsFresh(ServiceEvent):
+    """A service whose backups were stale has a new one."""
+
+    type: Literal["backups_fresh"] = "backups_fresh"
+    newest: str | None = Field(None, description="When the newest was begun.")
+
+
+class BalanceLow(AccountEvent):
+    """The balance runs out within a number of days that balance_days lists."""
+
+    type: Literal["balance_low"] = "balance_low"
+    days_left: int = Field(description="For how many days the balance lasts, as the platform estimates it.")
+    threshold_days: int = Field(description="The entry of balance_days that was reached.")
+    balance: str | None = Field(None, description="The balance in currency units.")
+
+
+class BalanceRecovered(AccountEvent):
+    """The balance lasts longer than each number of days that balance_days lists."""
+
+    type: Literal["balance_recovered"] = "balance_recovered"
+    days_left: int = Field(description="For how many days the balance lasts, as the platform estimates it.")
+    balance: str | None = Field(None, description="The balance in currency units.")
+
+
+class SpendHigh(AccountEvent):
+    """The account spends more than a limit."""
+
+    type: Literal["spend_high"] = "spend_high"
+    measure: str = Field(description="daily for max_daily_spend, monthly for max_monthly_spend.")
+    amount: str = Field(description="The spend in currency units.")
+    limit: str = Field(description="The limit in currency units.")
+
+
+class SpendRecovered(AccountEvent):
+    """The account spends no more than a limit again."""
+
+    type: Literal["spend_recovered"] = "spend_recovered"
+    measure: str = Field(description="daily for max_daily_spend, monthly for max_monthly_spend.")
+    amount: str = Field(description="The spend in currency units.")
+    limit: str = Field(description="The limit in currency units.")
+
+
+class BlueprintDrifted(AccountEvent):
+    """A project differs from its blueprint, or differs otherwise than before."""
+
+    type: Literal["blueprint_drifted"] = "blueprint_drifted"
+    blueprint: str = Field(description="The path of the blueprint.")
+    project: str = Field(description="The name of the project.")
+    differences: list[DifferenceFacts]
+
+
+class BlueprintInSync(AccountEvent):
+    """A project agrees with its blueprint again."""
+
+    type: Literal["blueprint_in_sync"] = "blueprint_in_sync"
+    blueprint: str = Field(description="The path of the blueprint.")
+    project: str = Field(description="The name of the project.")
+
+
+KINDS: tuple[type[AccountEvent], ...] = (
+    ServiceFailed,
+    ServiceAwaitingAdmin,
+    ServiceStopped,
+    ServiceBack,
+    ServiceOrdered,
+    ServiceDeleted,
+    DeployDone,
+    DeployFailed,
+    ReleaseBlocked,
+    VerdictLifted,
+    BackupFailed,
+    BackupsStale,
+    BackupsFresh,
+    BalanceLow,
+    BalanceRecovered,
+    SpendHigh,
+    SpendRecovered,
+    BlueprintDrifted,
+    BlueprintInSync,
+)
+
+
+def type_of(kind: type[AccountEvent]) -> str:
+    """Return the value of ``type`` of a kind of events."""
+    return INNER_CAPITAL.sub("_", kind.__name__).lower()
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON Schema of all events, without what ansible-rulebook adds to them."""
+    schemas = [kind.model_json_schema(mode="serialization") for kind in KINDS]
+    definitions: dict[str, Any] = {}
+    for kind, schema in zip(KINDS, schemas, strict=True):
+        definitions.update(schema.pop("$defs", {}))
+        # ansible-rulebook adds `meta`, with the source and the time at which it received the event.
+        schema["properties"]["meta"] = {"type": "object", "description": "Added by ansible-rulebook."}
+        definitions[kind.__name__] = schema
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Events of hosted.services.account",
+        "oneOf": [{"$ref": f"#/$defs/{kind.__name__}"} for kind in KINDS],
+        "$defs": dict(sorted(definitions.items())),
+    }

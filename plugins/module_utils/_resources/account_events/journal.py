@@ -1,0 +1,69 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What entries of the activity journal say of power and deploys.
+
+The specification shows two types, ``POWER_START`` and ``PROVISIONED``, and not how others are spelled. So
+types are read by their words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from enum import Enum
+
+from ..._api.models import Event
+
+STARTS = frozenset({"start", "started", "restart", "restarted", "provisioned"})
+STOPS = frozenset({"stop", "stopped", "kill", "killed", "shutdown", "suspend", "suspended", "halt", "halted"})
+"""A service that was suspended, and resumed without being started, does not run by order either."""
+OF_OTHERS = frozenset(
+    {
+        *("analysis", "backup", "backups", "intervention", "maintenance", "migration", "restore"),
+        *("restored", "rollback", "scan", "snapshot", "snapshots"),
+    }
+)
+"""What else may start and stop."""
+DEPLOYS = frozenset({"deploy", "deployed", "deployment"})
+FAILS = frozenset({"fail", "failed", "failure", "error"})
+WORD = re.compile(r"[a-z]+")
+HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+MAX_TYPES = 20
+"""The number of types that an event lists."""
+
+
+class Order(Enum):
+    """What was last ordered."""
+
+    START = "start"
+    STOP = "stop"
+
+
+def words_of(type: str | None) -> frozenset[str]:
+    """Return the words of a type in lower case, however they are joined."""
+    return frozenset(WORD.findall(HUMP.sub(" ", type or "").lower()))
+
+
+def last_order(entries: Iterable[Event]) -> Order | None:
+    """Return the last power order among entries, oldest first; ``None`` if there is none."""
+    found = None
+    for entry in entries:
+        words = words_of(entry.type)
+        if words & (FAILS | OF_OTHERS):
+            continue
+        if words & (STARTS | DEPLOYS):  # a deploy starts the container, too
+            found = Order.START
+        elif words & STOPS:
+            found = Order.STOP
+    return found
+
+
+def has_failed_deploy(entries: Iterable[Event]) -> bool:
+    """Tell whether any entry says that a deploy failed."""
+    return any(words & DEPLOYS and words & FAILS for words in (words_of(entry.type) for entry in entries))
+
+
+def types_of(entries: Sequence[Event]) -> list[str]:
+    """Return the types of the last entries."""
+    return [entry.type or "" for entry in entries[-MAX_TYPES:]]

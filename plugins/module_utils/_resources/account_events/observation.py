@@ -1,0 +1,177 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What one poll saw of an account, and what is remembered of it between polls.
+
+``None`` stands for what is not known, in an observation as in the state: an unknown causes no event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..._api.libraries import BaseModel, ConfigDict, Field
+from ..._api.models import App, Backup, BillingOverview, Event, ServiceSummary
+from ..._api.values import Family
+
+VERSION = 1
+"""The form of the state file."""
+MAX_GONE = 500
+"""How many deleted services are remembered, in case a list shows one of them late."""
+WITHOUT_CONTAINER = (Family.BUCKET, Family.DEDICATED)
+"""The families that have no container, and so no state (Families)."""
+
+
+@dataclass(frozen=True)
+class Drift:
+    """How a project compares with its blueprint."""
+
+    project: str
+    differences: Sequence[Mapping[str, Any]] = ()
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What one poll saw. A part that could not be read is ``None``, or lacks what could not be read."""
+
+    services: Mapping[str, ServiceSummary] | None = None
+    """The list of services by id."""
+    gone: frozenset[str] = frozenset()
+    """Services that are missing from the list and that a read of their own did not find either."""
+    limited: bool = False
+    """Whether the token may only read applications."""
+    states: Mapping[str, str | None] = field(default_factory=dict)
+    """The states of containers by service."""
+    reasons: Mapping[str, str | None] = field(default_factory=dict)
+    """Why creations failed, by service."""
+    entries: Mapping[str, Sequence[Event]] = field(default_factory=dict)
+    """The new entries of activity journals by service, oldest first."""
+    apps: Mapping[str, App] | None = None
+    """The list of applications by slug."""
+    overview: BillingOverview | None = None
+    backups: Mapping[str, Sequence[Backup]] = field(default_factory=dict)
+    """All backups of the services whose turn it was."""
+    drift: Mapping[str, Drift] = field(default_factory=dict)
+    """Comparisons by the path of the blueprint."""
+
+
+class Remembered(BaseModel):
+    """A part of the state. Keys that a newer version wrote are ignored."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+class BackupMemory(Remembered):
+    """What is remembered of the backups of a service."""
+
+    looked: str
+    """When they were read last."""
+    failed: tuple[str, ...] = ()
+    """The ids of those that failed."""
+    newest: str | None = None
+    stale: bool = False
+
+
+class ServiceMemory(Remembered):
+    """What is remembered of a service."""
+
+    name: str
+    family: str
+    status: str
+    product: str | None = None
+    created_at: str | None = None
+    state: str | None = None
+    """The last known state of its container."""
+    stop_ordered: bool = False
+    """Whether the last power order was to stop."""
+    start_ordered: bool = False
+    """Whether it was to start, and came after the container was last seen."""
+    trouble: str | None = None
+    """The type of the event that told of its trouble, until it is back."""
+    since: str | None = None
+    stops: tuple[str, ...] = ()
+    """When it stopped by itself, as far back as stop_window reaches."""
+    entry: str | None = None
+    """The newest entry of its activity journal that was read."""
+    there_before: bool = False
+    """Whether it was there before the source was, so that its old backups are no news."""
+    deleted: bool = False
+    """Whether its deletion was told."""
+    backups: BackupMemory | None = None
+
+
+class AppMemory(Remembered):
+    """What is remembered of an application."""
+
+    id: str
+    name: str | None = None
+    image: str | None = None
+    released_at: str | None = None
+    blocked: bool = False
+    deploying_since: str | None = None
+    """Since when the source waits to see the container of a new image run."""
+    previous: str | None = None
+    """The image before the one that it waits for."""
+
+
+class MoneyMemory(Remembered):
+    """What was told of the account's money."""
+
+    threshold: int | None = None
+    """The lowest entry of balance_days that was reached."""
+    high: tuple[str, ...] = ()
+    """The measures of spend that are above their limits."""
+
+
+class DriftMemory(Remembered):
+    """What is remembered of a blueprint."""
+
+    looked: str
+    signature: str | None = None
+    """What the differences were; ``None`` if there were none."""
+
+
+class State(Remembered):
+    """All that the source remembers, and the events that are not known to be delivered."""
+
+    version: int = VERSION
+    salt: str
+    """Makes the ids of this state file differ from those of others."""
+    owner: str = ""
+    """A hash of whom the account belongs to; empty if the platform does not tell."""
+    sequence: int = 0
+    services: dict[str, ServiceMemory] | None = None
+    apps: dict[str, AppMemory] | None = None
+    gone: tuple[str, ...] = ()
+    money: MoneyMemory = MoneyMemory()
+    drift: dict[str, DriftMemory] = Field(default_factory=dict)
+    outbox: tuple[dict[str, Any], ...] = ()
+    """The events that were not noted as delivered, oldest first."""
+
+    @property
+    def known_services(self) -> Mapping[str, ServiceMemory]:
+        """The services by id; none before the first poll."""
+        return self.services or {}
+
+    @property
+    def known_apps(self) -> Mapping[str, AppMemory]:
+        """The applications by slug; none before the first poll."""
+        return self.apps or {}
+
+
+def services_of_applications(seen: Observation) -> Observation:
+    """Return an observation in which applications stand for services, if the token may read only these."""
+    if not seen.limited or seen.apps is None:
+        return seen
+    services = {
+        app.id: ServiceSummary(id=app.id, name=app.name or app.slug, family=Family.APP, status=app.status)
+        for app in seen.apps.values()
+    }
+    return replace(seen, services=services)
+
+
+def has_container(service: ServiceSummary | ServiceMemory) -> bool:
+    """Tell whether a service may have a container."""
+    return service.family not in WITHOUT_CONTAINER

@@ -1,0 +1,220 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Events about backups, money and blueprints."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal
+from fnmatch import fnmatchcase
+from typing import Any
+
+from ..._api.models import Backup, BillingOverview
+from ..._api.text import counted
+from ..._api.values import BackupStatus
+from ..shared.money import format_amount, from_cents
+from ..shared.restore_points import parse_moment
+from .events import (
+    BackupFacts,
+    BackupFailed,
+    BackupsFresh,
+    BackupsStale,
+    BalanceLow,
+    BalanceRecovered,
+    BlueprintDrifted,
+    BlueprintInSync,
+    DifferenceFacts,
+    SpendHigh,
+    SpendRecovered,
+)
+from .observation import BackupMemory, Drift, DriftMemory, MoneyMemory, ServiceMemory
+from .poll import Poll, Rules, service_facts
+
+DAILY, MONTHLY = "daily", "monthly"
+MAX_DIFFERENCES = 50
+"""The number of differences that an event lists."""
+
+# --- Backups ----------------------------------------------------------------------------------------
+
+
+def with_backups(poll: Poll, services: Mapping[str, ServiceMemory]) -> dict[str, ServiceMemory]:
+    """Return what is remembered of the services, with the backups that were read. Tell what they show."""
+    found = dict(services)
+    for id, backups in poll.seen.backups.items():
+        memory = found.get(id)
+        if memory is not None and not memory.deleted:
+            found[id] = memory.model_copy(update={"backups": backups_after(poll, id, memory, backups)})
+    return found
+
+
+def backups_after(poll: Poll, id: str, memory: ServiceMemory, backups: Sequence[Backup]) -> BackupMemory:
+    """Return what is remembered of the backups of a service, and tell what they show."""
+    before = memory.backups
+    failed = [backup for backup in backups if backup.status == BackupStatus.FAILED]
+    if before is not None or not memory.there_before:
+        known = before.failed if before else ()
+        for backup in failed:
+            if backup.id not in known:
+                tell_failed(poll, id, memory, backup)
+    newest = newest_of(backups)
+    stale = is_stale(poll, memory, newest)
+    was_stale = before is not None and before.stale
+    if stale != was_stale and (stale or newest is not None):
+        tell_age(poll, id, memory, newest, stale)
+    return BackupMemory(
+        looked=poll.at, failed=tuple(backup.id for backup in failed), newest=newest, stale=stale
+    )
+
+
+def tell_failed(poll: Poll, id: str, memory: ServiceMemory, backup: Backup) -> None:
+    """Tell that a backup failed."""
+    facts = BackupFacts(id=backup.id, name=backup.name, created_at=backup.created_at)
+    message = f"backup {backup.name!r} of service {memory.name!r} failed"
+    poll.tell(BackupFailed, message, service=service_facts(id, memory), backup=facts)
+
+
+def newest_of(backups: Sequence[Backup]) -> str | None:
+    """Return when the newest completed backup was begun; ``None`` if there is none."""
+    made = {
+        backup.created_at: at
+        for backup in backups
+        if backup.status == BackupStatus.COMPLETED and (at := parse_moment(backup.created_at)) is not None
+    }
+    return max(made, key=lambda text: made[text]) if made else None
+
+
+def is_stale(poll: Poll, memory: ServiceMemory, newest: str | None) -> bool:
+    """Tell whether the backups of a service are too old. A service without any must be named to be stale."""
+    rules = poll.rules
+    if rules.backup_max_age is None:
+        return False
+    named = rules.backup_services
+    if named is not None and not any(fnmatchcase(memory.name, pattern) for pattern in named):
+        return False
+    reference = parse_moment(newest) or (parse_moment(memory.created_at) if named is not None else None)
+    return reference is not None and poll.now - reference > rules.backup_max_age
+
+
+def tell_age(poll: Poll, id: str, memory: ServiceMemory, newest: str | None, stale: bool) -> None:
+    """Tell that backups are too old, or no longer."""
+    facts = service_facts(id, memory)
+    age = poll.rules.backup_max_age
+    if not stale or age is None:
+        poll.tell(BackupsFresh, f"service {memory.name!r} has a new backup", service=facts, newest=newest)
+    elif memory.backups is not None or not memory.there_before or poll.rules.report_existing:
+        last = f"its newest completed backup is of {newest}" if newest else "it has no completed backup"
+        hours = age.total_seconds() / 3600
+        message = f"the backups of service {memory.name!r} are older than {hours:g} hours: {last}"
+        poll.tell(BackupsStale, message, service=facts, newest=newest, max_age_hours=hours)
+
+
+# --- Money ------------------------------------------------------------------------------------------
+
+
+def money_after(poll: Poll) -> MoneyMemory:
+    """Return what is remembered of the money, and tell what changed."""
+    overview, memory = poll.seen.overview, poll.before.money
+    if overview is None:
+        return memory
+    threshold = balance_after(poll, overview, memory)
+    high = tuple(
+        measure
+        for measure, amount, limit in spends(overview, poll.rules)
+        if spend_after(poll, measure, amount, limit, measure in memory.high)
+    )
+    return MoneyMemory(threshold=threshold, high=high)
+
+
+def balance_after(poll: Poll, overview: BillingOverview, memory: MoneyMemory) -> int | None:
+    """Return the lowest number of days that the balance reached. Tell if it is another."""
+    days, before = overview.days_left_estimate, memory.threshold
+    if days is None:
+        return before
+    burns = overview.current_daily_burn_cents != 0 or (overview.balance_cents or 0) < 0
+    reached = min((limit for limit in poll.rules.balance_days if days <= limit and burns), default=None)
+    balance = in_units(overview.balance_cents)
+    if reached is None:
+        # An estimate that wavers by a day must not tell the same again and again.
+        if before is None or (burns and days <= before + 1):
+            return before
+        poll.tell(BalanceRecovered, f"the balance lasts for {days} days", days_left=days, balance=balance)
+        return None
+    if before is None or reached < before:
+        message = f"the balance runs out in {days} days"
+        poll.tell(BalanceLow, message, days_left=days, threshold_days=reached, balance=balance)
+        return reached
+    return before if days <= before + 1 else reached
+
+
+def spends(overview: BillingOverview, rules: Rules) -> list[tuple[str, Decimal | None, Decimal]]:
+    """Return the measures that have a limit, each with its amount, if that is known, and the limit."""
+    daily, monthly = overview.current_daily_burn_cents, overview.projected_month_cents
+    found = [
+        (DAILY, None if daily is None else from_cents(daily), rules.max_daily_spend),
+        (MONTHLY, None if monthly is None else from_cents(monthly), rules.max_monthly_spend),
+    ]
+    return [(measure, amount, limit) for measure, amount, limit in found if limit is not None]
+
+
+def spend_after(poll: Poll, measure: str, amount: Decimal | None, limit: Decimal, was_high: bool) -> bool:
+    """Return whether a measure of spend is above its limit. Tell if that changed."""
+    if amount is None:
+        return was_high
+    is_high = amount > limit
+    if is_high != was_high:
+        facts = {"measure": measure, "amount": format_amount(amount), "limit": format_amount(limit)}
+        verb = "is above" if is_high else "is no longer above"
+        message = f"the {measure} spend of {facts['amount']} {verb} the limit of {facts['limit']}"
+        poll.tell(SpendHigh if is_high else SpendRecovered, message, **facts)
+    return is_high
+
+
+def in_units(cents: int | None) -> str | None:
+    """Return an amount in currency units."""
+    return None if cents is None else format_amount(from_cents(cents))
+
+
+# --- Blueprints -------------------------------------------------------------------------------------
+
+
+def drift_after(poll: Poll) -> dict[str, DriftMemory]:
+    """Return what is remembered of the blueprints, and tell which began or ceased to differ."""
+    found = dict(poll.before.drift)
+    for path, drift in poll.seen.drift.items():
+        before = found.get(path)
+        signature = signature_of(drift)
+        if signature != (before.signature if before else None):
+            tell_drift(poll, path, drift)
+        found[path] = DriftMemory(looked=poll.at, signature=signature)
+    return found
+
+
+def signature_of(drift: Drift) -> str | None:
+    """Return what tells one set of differences from another; ``None`` for none."""
+    if not drift.differences:
+        return None
+    return json.dumps(sorted((each["kind"], each["path"]) for each in drift.differences))
+
+
+def tell_drift(poll: Poll, path: str, drift: Drift) -> None:
+    """Tell that a project differs from its blueprint, or no longer."""
+    facts: dict[str, Any] = {"blueprint": path, "project": drift.project}
+    if not drift.differences:
+        poll.tell(BlueprintInSync, f"project {drift.project!r} agrees with its blueprint again", **facts)
+        return
+    differences = [
+        DifferenceFacts(kind=each["kind"], path=each["path"], changed_by=each.get("changed_by"))
+        for each in drift.differences[:MAX_DIFFERENCES]
+    ]
+    places = counted(len(drift.differences), "place")
+    message = f"project {drift.project!r} differs from its blueprint in {places}"
+    poll.tell(BlueprintDrifted, message, differences=differences, **facts)
+
+
+def due(looked: str | None, now: datetime, seconds: float) -> bool:
+    """Tell whether it is time to look again. A time in the future comes from a clock that was set back."""
+    last = parse_moment(looked)
+    return last is None or abs((now - last).total_seconds()) >= seconds

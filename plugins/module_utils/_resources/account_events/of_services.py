@@ -1,0 +1,198 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Events about services: failed, waiting for the operator team, stopped, back, ordered, deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from ..._api.models import Event, ServiceSummary
+from ..._api.values import ContainerState, ServiceStatus
+from ..shared.restore_points import parse_moment
+from .events import (
+    DeployFailed,
+    ServiceAwaitingAdmin,
+    ServiceBack,
+    ServiceDeleted,
+    ServiceFailed,
+    ServiceOrdered,
+    ServiceStopped,
+    type_of,
+)
+from .journal import Order, last_order, types_of
+from .observation import ServiceMemory, has_container
+from .of_applications import Applications
+from .poll import Poll, service_facts
+
+FAILED = type_of(ServiceFailed)
+AWAITING = type_of(ServiceAwaitingAdmin)
+STOPPED = type_of(ServiceStopped)
+DEPLOY = type_of(DeployFailed)
+DELETED = type_of(ServiceDeleted)
+OF_STATUS = {ServiceStatus.FAILED: FAILED, ServiceStatus.AWAITING_ADMIN: AWAITING}
+"""The trouble that a status tells of by itself."""
+
+
+def services_after(poll: Poll, applications: Applications) -> dict[str, ServiceMemory]:
+    """Return what is remembered of the services after a poll, and tell what happened to them."""
+    before = poll.before.known_services
+    found = {id: memory for id, memory in before.items() if id not in poll.seen.gone}
+    for id in sorted(poll.seen.gone & before.keys()):
+        if not before[id].deleted:
+            tell_deleted(poll, id, before[id])
+    for id, summary in (poll.seen.services or {}).items():
+        memory = before.get(id)
+        if memory is None and id in poll.before.gone and is_deleted(summary.status):
+            continue  # a list that shows late what was deleted
+        current = with_entries(poll, id, enter(poll, summary, memory))
+        if is_deleted(summary.status):
+            if not current.deleted and memory is not None:
+                tell_deleted(poll, id, current)
+            found[id] = current.model_copy(update={"deleted": True})
+        else:
+            found[id] = with_health(poll, id, not_deleted(poll, id, current), applications)
+    return found
+
+
+def is_deleted(status: str) -> bool:
+    """Tell whether a status is that of a service that is being deleted, or is."""
+    return status in ServiceStatus.DELETING_OR_DELETED
+
+
+def tell_deleted(poll: Poll, id: str, memory: ServiceMemory) -> None:
+    """Tell that a service was deleted."""
+    poll.tell(ServiceDeleted, f"service {memory.name!r} was deleted", service=service_facts(id, memory))
+
+
+def enter(poll: Poll, summary: ServiceSummary, memory: ServiceMemory | None) -> ServiceMemory:
+    """Return what is remembered of a service, with its present name and status. Tell of one that is new."""
+    current = {"name": summary.name, "family": summary.family, "status": summary.status}
+    if memory is not None:
+        return memory.model_copy(update=current)
+    slug = summary.product.slug if summary.product else None
+    fresh = ServiceMemory(
+        name=summary.name,
+        family=summary.family,
+        status=summary.status,
+        product=slug,
+        created_at=summary.created_at,
+        there_before=poll.before.services is None,
+    )
+    if fresh.there_before or is_deleted(summary.status):
+        return fresh
+    if summary.id in poll.before.gone:
+        return not_deleted(poll, summary.id, fresh.model_copy(update={"deleted": True}))
+    facts = service_facts(summary.id, fresh)
+    poll.tell(ServiceOrdered, f"service {fresh.name!r} was ordered", service=facts)
+    return fresh
+
+
+def not_deleted(poll: Poll, id: str, memory: ServiceMemory) -> ServiceMemory:
+    """Return the memory of a service that is in the list, and not being deleted. Tell if that is news."""
+    if not memory.deleted:
+        return memory
+    message = f"service {memory.name!r} is there again, after it was said to be deleted"
+    poll.tell(ServiceBack, message, service=service_facts(id, memory), after=DELETED)
+    return memory.model_copy(update={"deleted": False})
+
+
+def with_health(poll: Poll, id: str, memory: ServiceMemory, applications: Applications) -> ServiceMemory:
+    """Return what is remembered of a service that is not deleted, and tell of trouble and its end."""
+    trouble = OF_STATUS.get(memory.status)
+    if trouble is not None:
+        return in_trouble(poll, id, memory, trouble)
+    if memory.status != ServiceStatus.ACTIVE:
+        return memory
+    if poll.seen.limited or not has_container(memory):
+        # Nobody can see a container here. One that had stopped is not known to run.
+        return memory if memory.trouble in (STOPPED, DEPLOY) else back(poll, id, memory)
+    state = poll.seen.states.get(id)
+    if state == ContainerState.STOPPED:
+        return stopped(poll, id, memory, applications)
+    if state == ContainerState.RUNNING:
+        ordered = last_order(poll.seen.entries.get(id) or ()) is Order.STOP
+        seen = {"state": state, "stop_ordered": ordered, "start_ordered": False}
+        return back(poll, id, memory.model_copy(update=seen))
+    return memory.model_copy(update={"state": state}) if state in ContainerState.KNOWN else memory
+
+
+def with_entries(poll: Poll, id: str, memory: ServiceMemory) -> ServiceMemory:
+    """Return the memory with what the new entries of the activity journal say."""
+    entries = poll.seen.entries.get(id)
+    if not entries:
+        return memory
+    update: dict[str, Any] = {"entry": entries[-1].id}
+    order = last_order(entries)
+    if order is not None:
+        update |= {"stop_ordered": order is Order.STOP, "start_ordered": order is Order.START}
+    return memory.model_copy(update=update)
+
+
+def in_trouble(poll: Poll, id: str, memory: ServiceMemory, trouble: str) -> ServiceMemory:
+    """Return the memory of a service that is in trouble by its status. Tell it once."""
+    if memory.trouble == trouble:
+        return memory
+    facts = service_facts(id, memory)
+    if is_news(poll, memory):
+        if trouble == FAILED:
+            reason = poll.seen.reasons.get(id)
+            because = f": {reason}" if reason else ""
+            message = f"the creation of service {memory.name!r} failed{because}"
+            poll.tell(ServiceFailed, message, service=facts, reason=reason)
+        else:
+            message = f"service {memory.name!r} waits for the operator team of the platform"
+            poll.tell(ServiceAwaitingAdmin, message, service=facts)
+    return memory.model_copy(update={"trouble": trouble, "since": poll.at})
+
+
+def is_news(poll: Poll, memory: ServiceMemory) -> bool:
+    """Tell whether trouble is told: always, unless it was there before the source and nobody asked for it."""
+    return poll.before.services is not None or poll.rules.report_existing
+
+
+def back(poll: Poll, id: str, memory: ServiceMemory) -> ServiceMemory:
+    """Return the memory of a service that is well. Tell if it was in trouble."""
+    if memory.trouble is None:
+        return memory
+    message = f"service {memory.name!r} is back"
+    facts = service_facts(id, memory)
+    poll.tell(ServiceBack, message, service=facts, after=memory.trouble, since=memory.since)
+    return memory.model_copy(update={"trouble": None, "since": None})
+
+
+def stopped(poll: Poll, id: str, memory: ServiceMemory, applications: Applications) -> ServiceMemory:
+    """Return the memory of a service in service whose container is stopped. Tell if nobody ordered that."""
+    entries = poll.seen.entries.get(id)
+    was_stopped = memory.state == ContainerState.STOPPED
+    if applications.may_be_undeployed(memory, id):
+        return memory  # nothing that could run
+    if entries is None and not was_stopped:
+        return memory  # why it stopped is not known yet; the next poll looks again
+    started_again = memory.start_ordered
+    memory = memory.model_copy(update={"state": ContainerState.STOPPED, "start_ordered": False})
+    if id in applications.failed:
+        return memory.model_copy(update={"trouble": DEPLOY, "since": poll.at})
+    if memory.stop_ordered or (was_stopped and not started_again):
+        return memory
+    return by_itself(poll, id, memory, entries or ())
+
+
+def by_itself(poll: Poll, id: str, memory: ServiceMemory, entries: Sequence[Event]) -> ServiceMemory:
+    """Return the memory of a service that stopped by itself, and tell it."""
+    stops = (*recent(memory.stops, poll.now, poll), poll.at)
+    if is_news(poll, memory):
+        times = "" if len(stops) == 1 else f", {len(stops)} times within {poll.rules.stop_window}"
+        message = f"service {memory.name!r} stopped by itself{times}"
+        facts = service_facts(id, memory)
+        poll.tell(ServiceStopped, message, service=facts, stops=len(stops), journal=types_of(entries))
+    return memory.model_copy(update={"trouble": STOPPED, "since": poll.at, "stops": stops})
+
+
+def recent(stops: Sequence[str], now: datetime, poll: Poll) -> tuple[str, ...]:
+    """Return the times within the window. One in the future comes from a clock that was set back."""
+    window = poll.rules.stop_window
+    moments = {text: parse_moment(text) for text in stops}
+    return tuple(text for text, at in moments.items() if at is not None and abs(now - at) <= window)

@@ -1,0 +1,145 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The state file: what the source remembers, and the events that it has yet to deliver.
+
+An event is written to the file, together with the state that it follows from, before it is put on the queue,
+and taken out of the file after that. So whenever the source is killed:
+
+* before the write, nothing happened: the next poll sees the same, and tells it;
+* after it, the event is in the file, and is delivered by the next start with the same id;
+* between the queue and the note, the next start delivers it again, with the same id and ``redelivered``.
+
+No event is lost, and none has two ids.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ..._api.errors import ConfigurationError
+from ..._api.libraries import ValidationError
+from ..shared.controller_state import atomic_file, collection_folder, state_key, try_lock
+from .arguments import SourceOptions, expanded
+from .observation import VERSION, State
+
+FOLDER = "events"
+
+
+def path_of(options: SourceOptions) -> str:
+    """Return the path of the state file: what the user chose, or one for the address of the platform."""
+    if options.state_file:
+        return expanded(options.state_file)
+    return os.path.join(collection_folder(FOLDER), f"{state_key(options.base_url, 'events')}.json")
+
+
+def new_state() -> State:
+    """Return the state of a source that has seen nothing yet."""
+    return State(salt=str(uuid.uuid4()))
+
+
+def owner_of(email: str | None) -> str:
+    """Return a hash of whom an account belongs to; empty if the platform does not tell."""
+    return hashlib.sha256(email.encode()).hexdigest()[:32] if email else ""
+
+
+class StateFile:
+    """A state file that is open, and locked against other sources."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.state = self._read() or new_state()
+        self.replayed = frozenset(event["id"] for event in self.state.outbox)
+        """The events that an earlier start may have delivered."""
+
+    def _read(self) -> State | None:
+        """Return what the file holds; ``None`` if it does not exist.
+
+        :raises ConfigurationError: if it cannot be read, or was written by a newer version.
+        """
+        try:
+            with open(self.path, encoding="utf-8") as file:
+                state = State.model_validate_json(file.read())
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, ValidationError) as error:
+            why = error.strerror if isinstance(error, OSError) else "it does not hold what this source wrote"
+            raise ConfigurationError(
+                f"the state file {self.path!r} cannot be read: {why}. Remove it to begin anew: what is in "
+                "trouble then is reported, and what happened meanwhile is not"
+            ) from None
+        if state.version > VERSION:
+            raise ConfigurationError(
+                f"the state file {self.path!r} was written by a newer version of hosted.services; update "
+                "it, or name another file in state_file"
+            )
+        return state
+
+    def save(self, state: State) -> None:
+        """Replace the state, on disk first.
+
+        :raises OSError: if it cannot be written. Then the file and the state are as they were.
+        """
+        with atomic_file(self.path) as file:
+            file.write(state.model_dump_json())
+        flush_folder(os.path.dirname(self.path))
+        self.state = state
+
+    def next_event(self) -> dict[str, Any] | None:
+        """Return the oldest event that is not noted as delivered; ``None`` if there is none."""
+        if not self.state.outbox:
+            return None
+        event = self.state.outbox[0]
+        return {**event, "redelivered": event["id"] in self.replayed}
+
+    def note_delivered(self, id: str) -> None:
+        """Note that an event was delivered.
+
+        :raises OSError: if that cannot be written.
+        """
+        left = tuple(event for event in self.state.outbox if event["id"] != id)
+        # Kept in memory in any case: this process must not deliver it again.
+        self.state = self.state.model_copy(update={"outbox": left})
+        self.save(self.state)
+
+
+@contextmanager
+def open_state(path: str) -> Iterator[StateFile]:
+    """Open a state file, and lock it against other sources until this ends.
+
+    :raises ConfigurationError: if another source uses it, or it cannot be read or created.
+    """
+    folder = os.path.dirname(path)
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        handle = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise ConfigurationError(
+            f"the state file cannot be kept in {folder!r}: {error.strerror}. Make it writable, or name "
+            "another file in state_file"
+        ) from None
+    try:
+        if not try_lock(handle):
+            raise ConfigurationError(
+                f"another event source uses the state file {path!r}; end it, or give each source a file of "
+                "its own in state_file"
+            )
+        yield StateFile(path)
+    finally:
+        fcntl.flock(handle, fcntl.LOCK_UN)
+        os.close(handle)
+
+
+def flush_folder(path: str) -> None:
+    """Flush a folder to disk, so that a file that was replaced in it stays so."""
+    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,286 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The event source: polls the platform in a thread, and puts events on the queue of ansible-rulebook.
+
+It needs the Python of ansible-rulebook and the libraries of the collection, but not Ansible itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from datetime import UTC, datetime
+from typing import Any, Protocol, TypeVar
+
+from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
+    AccessDenied,
+    ConfigurationError,
+    HostedError,
+    pause_asked,
+)
+from ansible_collections.hosted.services.plugins.module_utils._api.libraries import require
+from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
+from ansible_collections.hosted.services.plugins.module_utils._api.text import Redactor
+from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.arguments import (
+    SourceOptions,
+    expanded,
+    read_arguments,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.changes import (
+    advance,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.observation import (
+    State,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.observer import (
+    Observer,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.pace import Pace
+from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.state_file import (
+    StateFile,
+    open_state,
+    owner_of,
+    path_of,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.connecting import (
+    connection,
+    is_encrypted,
+)
+from ansible_collections.hosted.services.plugins.plugin_utils._events.drift import comparison
+
+NAME = "hosted.services.account"
+LOG = logging.getLogger(NAME)
+T = TypeVar("T")
+
+
+class Queue(Protocol):
+    """Where events go to."""
+
+    async def put(self, event: Any) -> None:
+        """Add an event, once there is room."""
+
+
+class Feedback(Protocol):
+    """Where ansible-rulebook says which events it has taken in."""
+
+    async def get(self) -> Any:
+        """Return the next such event."""
+
+
+async def watch(queue: Queue, arguments: Mapping[str, Any]) -> None:
+    """Send events until this is cancelled.
+
+    :raises HostedError: at the start alone, if an argument is wrong or the token is not accepted.
+    """
+    require()
+    options = read_arguments(arguments)
+    if options.token is None and options.token_file and is_encrypted(expanded(options.token_file)):
+        raise ConfigurationError(
+            f"token_file {options.token_file!r} is encrypted with ansible-vault. ansible-rulebook decrypts "
+            "values in the rulebook and in files of variables, but no other files: give the token in token"
+        )
+    with open_state(path_of(options)) as file:
+        account = Account(options, file.state.owner)
+        try:
+            await in_thread(account.begin)
+            await Source(account, file, arguments.get("eda_feedback_queue")).run(queue)
+        finally:
+            account.close()
+
+
+async def in_thread(call: Callable[..., T], *arguments: Any) -> T:
+    """Return what a call in a thread gives. If this is cancelled, wait for the call first.
+
+    Otherwise it might still write to the state file when that belongs to another source.
+    """
+    task = asyncio.ensure_future(asyncio.to_thread(call, *arguments))
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        raise
+
+
+class Account:
+    """The account as the token opens it. Reads the token again once it is not accepted any more."""
+
+    def __init__(self, options: SourceOptions, owner: str) -> None:
+        self.options = options
+        self.owner = owner
+        self.checked = False
+        """Whether it is known whom the token belongs to."""
+        self.settings = connection(vars(options), "event source account")
+        self.rules = options.rules(self.settings.base_url)
+        self.observer = self._connect()
+
+    def _connect(self) -> Observer:
+        session = Session(self.settings, LOG.debug)
+        redact = Redactor([self.settings.token])
+        return Observer(Client(session), self.options.reading(), comparison(self.options), redact)
+
+    def begin(self) -> None:
+        """Find out whether the token is accepted.
+
+        :raises HostedError: if it is not. A platform that cannot be reached is waited for later.
+        """
+        try:
+            self._check()
+        except (AccessDenied, ConfigurationError):
+            raise
+        except HostedError as error:
+            LOG.warning("%s: the platform cannot be read, and will be tried again: %s", NAME, error.message)
+
+    def _check(self) -> None:
+        """Find out whom the token belongs to.
+
+        :raises ConfigurationError: if the state file is about another account.
+        """
+        if self.checked:
+            return
+        owner = owner_of(self.observer.client.whoami().email)
+        if owner and self.owner and owner != self.owner:
+            raise ConfigurationError(
+                "the token belongs to another account than the one that the state file is about: to it, all "
+                "services would be deleted. Name another file in state_file"
+            )
+        self.owner = owner or self.owner
+        self.checked = True
+
+    def look(self, before: State) -> State:
+        """Return the state after a poll, with its events.
+
+        :raises HostedError: if the account cannot be read.
+        """
+        try:
+            return self._look(before)
+        except AccessDenied:
+            if not self._take_new_token():
+                raise
+            return self._look(before)
+
+    def _look(self, before: State) -> State:
+        self._check()
+        now = datetime.now(UTC)
+        seen = self.observer.observe(before, now)
+        return advance(before.model_copy(update={"owner": self.owner}), seen, now, self.rules)
+
+    def _take_new_token(self) -> bool:
+        """Connect with the token that is in the file now; false if it is the same."""
+        settings = connection(vars(self.options), "event source account")
+        if settings.token == self.settings.token:
+            return False
+        self.close()
+        self.settings = settings
+        self.observer = self._connect()
+        self.checked = False
+        return True
+
+    def close(self) -> None:
+        """Close the connections."""
+        self.observer.client.close()
+
+
+class Source:
+    """Polls an account, and delivers its events."""
+
+    def __init__(self, account: Account, file: StateFile, feedback: Feedback | None = None) -> None:
+        self.account = account
+        self.file = file
+        self.feedback = feedback
+        options = account.options
+        self.pace = Pace.of(options.min_interval, options.max_interval)
+        self.told: set[str] = set()
+        """The problems that were logged, and last."""
+        if options.feedback and feedback is None:
+            LOG.warning("%s: this ansible-rulebook gives no feedback; update it, or leave feedback out", NAME)
+
+    async def run(self, queue: Queue) -> None:
+        """Poll and deliver for ever. What an earlier start has left is delivered first."""
+        await self.deliver(queue)
+        while True:
+            await self.turn()
+            await self.deliver(queue)
+            await asyncio.sleep(self.pace.pause)
+
+    async def turn(self) -> None:
+        """Poll once. The state with its events is on disk when this ends, or nothing happened."""
+        before = self.file.state
+        try:
+            after = await in_thread(self.account.look, before)
+            if after != before:
+                await in_thread(self.file.save, after)
+        except (HostedError, OSError) as error:
+            self.fail(error)
+        except Exception as error:  # a defect, whose text may hold a secret; the next poll may do better
+            self.fail(ConfigurationError(f"a defect of the collection ({type(error).__name__})"))
+            LOG.debug("%s: a defect", NAME, exc_info=True)
+        else:
+            self.succeed(before, after)
+
+    def fail(self, error: HostedError | OSError) -> None:
+        """Slow down after a poll that failed. Say so at once, and then after twice as many failures."""
+        asked = pause_asked(error)
+        self.pace = self.pace.after_failure(asked, random.random())  # noqa: S311 - no secret
+        failures = self.pace.failures
+        if failures & (failures - 1) == 0:
+            said = error.message if isinstance(error, HostedError) else str(error)
+            count = "" if failures == 1 else f" (failed {failures} times)"
+            LOG.warning(
+                "%s: the account cannot be read%s, next try in %.0f s: %s", NAME, count, self.pace.pause, said
+            )
+
+    def succeed(self, before: State, after: State) -> None:
+        """Adapt the pace after a poll, and say what could not be read. Each problem is logged once."""
+        if self.pace.failures:
+            LOG.warning("%s: the account can be read again", NAME)
+        observer = self.account.observer
+        problems = {error.message: error for error in observer.problems}
+        asked = max((pause_asked(error) or 0.0 for error in problems.values()), default=0.0)
+        self.pace = self.pace.after(after.sequence != before.sequence or moved(before, after), asked)
+        for message in problems.keys() - self.told:
+            LOG.warning("%s: not read: %s", NAME, message)
+        if "services" in observer.refused:
+            problems.setdefault(LIMITED, ConfigurationError(LIMITED))
+            if LIMITED not in self.told:
+                LOG.warning("%s: %s", NAME, LIMITED)
+        # What the token may not read is tried once an hour, and is not news then.
+        self.told = set(problems) | (self.told if observer.refused else set())
+
+    async def deliver(self, queue: Queue) -> None:
+        """Put the events on the queue, oldest first, and note each that was taken."""
+        while (event := self.file.next_event()) is not None:
+            id = str(event["id"])
+            # ansible-rulebook would give each delivery an id of its own.
+            await queue.put({**deepcopy(event), "meta": {"uuid": id}})
+            await self.confirmed(id)
+            try:
+                await in_thread(self.file.note_delivered, id)
+            except OSError as error:
+                LOG.warning("%s: a delivery cannot be noted, a start may repeat it: %s", NAME, error)
+
+    async def confirmed(self, id: str) -> None:
+        """Wait until ansible-rulebook has taken an event in, if the rulebook asks for feedback."""
+        while self.feedback is not None:
+            taken = await self.feedback.get()
+            if isinstance(taken, Mapping) and taken.get("id") == id:
+                return
+
+
+LIMITED = (
+    "the token may only read applications (scope REGISTRY). Events come from their list alone: deploys, "
+    "verdicts, statuses. A token of scope FULL shows the rest"
+)
+
+
+def moved(before: State, after: State) -> bool:
+    """Tell whether any service has another status or state than before."""
+    there = before.known_services
+    return any(
+        id not in there or (memory.status, memory.state) != (there[id].status, there[id].state)
+        for id, memory in after.known_services.items()
+    )

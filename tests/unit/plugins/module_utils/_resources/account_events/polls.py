@@ -1,0 +1,65 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""An account that a test changes step by step, and the events of each poll."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from ansible_collections.hosted.services.plugins.module_utils._api import models as m
+from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.changes import advance
+from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.observation import (
+    Observation,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.poll import Rules
+from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.state_file import (
+    new_state,
+)
+
+RULES = Rules(account="https://api.example.com")
+BEGIN = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+def service(id: str = "s1", status: str = "ACTIVE", family: str = "GAME") -> m.ServiceSummary:
+    """Return a service as the list shows it."""
+    return m.ServiceSummary(id=id, name=f"name of {id}", family=family, status=status)
+
+
+def app(image: str | None = "shop@1", verdict: str | None = "PASSED", status: str = "ACTIVE") -> m.App:
+    """Return an application as the list shows it."""
+    return m.App(id="s1", slug="shop", status=status, image_ref=image, released_at=image, scan_status=verdict)
+
+
+def entry(type: str, number: int = 1) -> m.Event:
+    """Return an entry of an activity journal."""
+    return m.Event(id=f"e{number}", type=type, at=f"2026-03-01T00:00:{number:02}Z")
+
+
+class Polls:
+    """Takes observations, and returns the events of each."""
+
+    def __init__(self, **rules: Any) -> None:
+        self.state = new_state()
+        self.now = BEGIN
+        self.rules = replace(RULES, **rules)
+
+    def see(self, *services: m.ServiceSummary, minutes: float = 1, **seen: Any) -> list[dict[str, Any]]:
+        """Poll, with these services in the list, and return the events."""
+        listed: Mapping[str, m.ServiceSummary] = {each.id: each for each in services}
+        return self.take(Observation(**{"services": listed, **seen}), minutes)
+
+    def take(self, seen: Observation, minutes: float = 1) -> list[dict[str, Any]]:
+        """Poll, and return the events."""
+        self.now += timedelta(minutes=minutes)
+        before = len(self.state.outbox)
+        self.state = advance(self.state, seen, self.now, self.rules)
+        return list(self.state.outbox[before:])
+
+
+def types(events: list[dict[str, Any]]) -> list[str]:
+    """Return the types of events."""
+    return [event["type"] for event in events]

@@ -1,0 +1,99 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The arguments of the event source."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConfigurationError
+from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.arguments import (
+    read_arguments,
+)
+
+
+@pytest.fixture(autouse=True)
+def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("URL", "TOKEN", "TOKEN_FILE", "TIMEOUT", "ALLOW_HTTP_HOSTS"):
+        monkeypatch.delenv(f"HOSTED_SERVICES_{name}", raising=False)
+
+
+def refusal(**arguments: Any) -> str:
+    """Return why arguments are refused."""
+    with pytest.raises(ConfigurationError) as caught:
+        read_arguments(arguments)
+    return caught.value.message
+
+
+def test_a_slip_in_a_name_is_an_error_that_names_the_known_ones() -> None:
+    said = refusal(base_url="https://api.example.com", min_intervall=5)
+    assert "unknown argument 'min_intervall'; did you mean 'min_interval'?" in said
+    assert "The arguments are: allow_http_hosts, auth_header" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"min_interval": "soon"}, "argument 'min_interval' has a value that it cannot have"),
+        ({"balance_days": [1, "x"]}, "argument 'balance_days.1'"),
+        ({"min_interval": 0}, "min_interval is 0; it must be from 0.05 to"),
+        ({"min_interval": "nan"}, "min_interval is nan"),
+        ({"min_interval": 60, "max_interval": 30}, "min_interval is longer than max_interval"),
+        ({"backup_max_age": -1}, "backup_max_age is -1"),
+        ({"max_daily_spend": "-3"}, "max_daily_spend is -3"),
+        ({"max_daily_spend": "NaN"}, "'max_daily_spend'"),
+        ({"balance_days": [-1]}, "balance_days has a negative number"),
+        ({"blueprints": ["/nowhere.yml"]}, "'/nowhere.yml', which is not a file"),
+        ({"backup_services": ["db-*", ""]}, "backup_services has an empty pattern"),
+    ],
+)
+def test_a_wrong_value_is_refused_at_the_start(arguments: dict[str, Any], message: str) -> None:
+    assert message in refusal(**arguments)
+
+
+def test_a_secret_is_not_shown_in_a_refusal() -> None:
+    assert "hunter2" not in refusal(token=["hunter2"])
+
+
+def test_variables_of_a_rulebook_may_be_text() -> None:
+    found = read_arguments(
+        {"min_interval": "5", "report_existing": "false", "balance_days": ["3"], "max_daily_spend": 1.5}
+    )
+    assert (found.min_interval, found.report_existing, found.balance_days) == (5.0, False, [3])
+    rules = found.rules("https://api.example.com")
+    assert rules.max_daily_spend == Decimal("1.5")
+    assert rules.stop_window == timedelta(hours=1)
+    assert rules.backup_max_age is None
+
+
+def test_the_environment_fills_what_is_not_given(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOSTED_SERVICES_URL", "https://api.example.com")
+    monkeypatch.setenv("HOSTED_SERVICES_TOKEN", "of the environment")
+    monkeypatch.setenv("HOSTED_SERVICES_TIMEOUT", "7.5")
+    monkeypatch.setenv("HOSTED_SERVICES_ALLOW_HTTP_HOSTS", "nas.lan,other.lan")
+    found = read_arguments({"timeout": None})
+    assert (found.base_url, found.token, found.timeout) == (
+        "https://api.example.com",
+        "of the environment",
+        7.5,
+    )
+    assert found.allow_http_hosts == ["nas.lan", "other.lan"]
+    assert read_arguments({"token_file": str(tmp_path)}).token is None
+
+
+def test_what_ansible_rulebook_adds_is_no_argument() -> None:
+    assert read_arguments({"eda_feedback_queue": object(), "feedback": True}).feedback
+
+
+def test_blueprints_are_found_from_the_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "games.yml").touch()
+    assert read_arguments({"blueprints": ["~/games.yml"]}).reading().blueprints == [
+        str(tmp_path / "games.yml")
+    ]

@@ -1,0 +1,226 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Random histories with kills at every point: no event is lost, none has two ids, none is told twice."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.account_events import observer
+from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.arguments import (
+    SourceOptions,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.changes import advance
+from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.observation import (
+    State,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.observer import (
+    Observer,
+    Reading,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.poll import Rules
+from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.state_file import (
+    StateFile,
+    new_state,
+)
+from ansible_collections.hosted.services.plugins.plugin_utils._events import source
+from ansible_collections.hosted.services.plugins.plugin_utils._events.source import Source
+from unit.plugins.module_utils._resources.account_events.histories import Frame, FrameClient, history
+from unit.plugins.module_utils._resources.account_events.history_model import MAX_AGE, Expected, expected
+
+HISTORIES = int(os.environ.get("EVENT_HISTORIES", "150"))
+POLLS = 25
+RULES = Rules(
+    account="https://api.example.com", max_daily_spend=Decimal(1), backup_max_age=MAX_AGE,
+    stop_window=timedelta(hours=1),
+)  # fmt: skip
+SHORT = 1e-6
+READING = Reading(backup_interval=SHORT, blueprints=["games.yml"], drift_interval=SHORT)
+
+
+class Killed(BaseException):
+    """The process was killed here. Nothing catches it."""
+
+
+@dataclass
+class Machine:
+    """What outlives a kill: the disk, and what was put on the queue. Kills at given operations."""
+
+    kills: Iterator[int]
+    content: str | None = None
+    delivered: list[dict[str, Any]] = field(default_factory=list)
+    left: int = 0
+
+    def __post_init__(self) -> None:
+        self.left = next(self.kills)
+
+    def operate(self) -> None:
+        """Count an operation, and be killed if it is the one."""
+        self.left -= 1
+        if self.left == 0:
+            self.left = next(self.kills)
+            raise Killed
+
+    async def put(self, event: dict[str, Any]) -> None:
+        """Take an event."""
+        self.operate()
+        self.delivered.append(event)
+        self.operate()
+
+
+class MemoryFile(StateFile):
+    """A state file on the disk of a machine."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        super().__init__("")
+
+    def _read(self) -> State | None:
+        content = self.machine.content
+        return None if content is None else State.model_validate_json(content)
+
+    def save(self, state: State) -> None:
+        self.machine.operate()
+        self.machine.content = state.model_dump_json()
+        self.machine.operate()
+        self.state = state
+
+
+class Frames:
+    """In the place of the account: shows a frame at each poll."""
+
+    options = SourceOptions()
+
+    def __init__(self) -> None:
+        self.frame: Frame | None = None
+        self.observer = Observer(FrameClient, READING, lambda client, path: client.compare(client, path))  # type: ignore[arg-type, attr-defined]
+
+    def look(self, before: State) -> State:
+        """Return the state after the poll of the frame."""
+        assert self.frame is not None
+        self.observer.client = FrameClient(self.frame)  # type: ignore[assignment]
+        return advance(before, self.observer.observe(before, self.frame.now), self.frame.now, RULES)
+
+
+def kills(seed: int) -> Iterator[int]:
+    """Yield after how many operations the process is killed, each time anew."""
+    dice = random.Random(seed)
+    often = dice.choice((3, 8, 30, 10**9))
+    while True:
+        yield dice.randint(1, often)
+
+
+async def live(frames: list[Frame], machine: Machine) -> list[Frame]:
+    """Run the source over a history, started again after each kill. Return the polls that count."""
+    account, counted, running = Frames(), [], None
+    for frame in frames:
+        account.frame = frame
+        before = machine.content
+        try:
+            if running is None:
+                running = Source(account, MemoryFile(machine))  # type: ignore[arg-type]
+                await running.deliver(machine)
+            before = machine.content
+            unchanged = running.file.state
+            await running.turn()
+            if machine.content != before or running.file.state is unchanged:
+                counted.append(frame)
+                before = machine.content
+            await running.deliver(machine)
+        except Killed:
+            if sequence(machine.content) != sequence(before) or rest(machine.content) != rest(before):
+                counted.append(frame)
+            running = None
+    return counted
+
+
+def sequence(content: str | None) -> int:
+    """Return the number of the last event in a state."""
+    return 0 if content is None else State.model_validate_json(content).sequence
+
+
+def rest(content: str | None) -> dict[str, Any] | None:
+    """Return a state without the events that are not delivered."""
+    return None if content is None else State.model_validate_json(content).model_dump(exclude={"outbox"})
+
+
+async def flush(machine: Machine) -> None:
+    """Start once more, without a kill, and deliver what is left."""
+    machine.left = 10**9
+    await Source(Frames(), MemoryFile(machine)).deliver(machine)  # type: ignore[arg-type]
+
+
+def described(event: dict[str, Any]) -> Expected:
+    """Return what the model says of an event."""
+    about = event.get("backup") or event.get("service") or event.get("application")
+    if about is not None:
+        return event["type"], about["id"]
+    places = "".join(each["path"] for each in event.get("differences", []))
+    return event["type"], str(event.get("threshold_days", event.get("measure", places)))
+
+
+def told(machine: Machine) -> list[dict[str, Any]]:
+    """Return the events that were delivered, each once. Repeats must say so, and be the same."""
+    once: dict[str, dict[str, Any]] = {}
+    for event in machine.delivered:
+        plain = {**event, "redelivered": False}
+        if event["id"] in once:
+            assert event["redelivered"]
+            assert once[event["id"]] == plain
+        once.setdefault(event["id"], plain)
+    return list(once.values())
+
+
+@pytest.mark.parametrize("part", range(10))
+def test_nothing_is_lost_and_nothing_is_told_twice(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a model that knows the truth, and is killed before, between and after all that lasts."""
+    monkeypatch.setattr(observer, "MAX_IDLE_READS", 1000)  # each stopped service has its turn at each poll
+
+    async def at_once(call: Any, *arguments: Any) -> Any:
+        return call(*arguments)
+
+    monkeypatch.setattr(source, "in_thread", at_once)  # threads would show nothing here
+
+    async def all_of_part() -> Counter[str]:
+        kinds: Counter[str] = Counter()
+        for seed in range(part, HISTORIES, 10):
+            machine = Machine(kills(seed))
+            counted = await live(history(seed, POLLS), machine)
+            await flush(machine)
+            events = told(machine)
+            assert sorted(map(described, events)) == sorted(expected(counted)), f"history {seed}"
+            assert [event["sequence"] for event in events] == list(range(1, len(events) + 1))
+            kinds.update(event["type"] for event in events)
+            kinds["repeats"] += len(machine.delivered) - len(events)
+        return kinds
+
+    kinds = asyncio.run(all_of_part())
+    print(f"part {part}: {sum(kinds.values()) - kinds['repeats']} events, {kinds}")
+    assert kinds["repeats"] > 0, "no kill came between the queue and the note"
+
+
+def test_a_poll_is_a_pure_function() -> None:
+    """The same arguments give the same events with the same ids."""
+    frames = history(7, 5)
+    state = new_state()
+    for frame in frames:
+        seen = Observer(FrameClient(frame), Reading(backup_interval=0), None)  # type: ignore[arg-type]
+        if frame.fails:
+            continue
+        found = seen.observe(state, frame.now)
+        before = state.model_dump_json()
+        assert advance(state, found, frame.now, RULES) == advance(state, found, frame.now, RULES)
+        assert state.model_dump_json() == before
+        state = advance(state, found, frame.now, RULES)
+    assert state.outbox
