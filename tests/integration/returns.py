@@ -36,6 +36,10 @@ ELSEWHERE: dict[str, dict[str, str]] = {
     "blueprint": dict.fromkeys(
         ("would_delete", *(f"parts.{each}" for each in COPY)), f"{UNIT}blueprints/test_removal.py"
     ),
+    "report_info": dict.fromkeys(
+        (f"report.money.top.{each}" for each in ("amount", "id", "monthly", "name", "project")),
+        f"{UNIT}test_report_info.py",
+    ),
     "service": {
         "last_log_lines": "tests/integration/test_open_outcomes.py",
         "last_state": "tests/integration/test_open_outcomes.py",

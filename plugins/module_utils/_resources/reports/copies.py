@@ -1,0 +1,126 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Backups as a calendar: one row for each service, one cell for each of the last days."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, time, timedelta
+from typing import Any
+
+from ..._api.models import Service, ServiceSummary
+from ..._api.values import BackupStatus, ServiceStatus
+from ..services.listing import NOT_CREATED
+from ..shared.restore_points import newest_complete, parse_moment
+from ..shared.retention import RestorePoint
+from .measures import Measures
+from .reading import Facts
+
+DAY = timedelta(days=1)
+HOUR = timedelta(hours=1)
+FRESH, STALE, FAILED, NONE, BEFORE = "fresh", "stale", "failed", "none", "before"
+"""The cells: the last one stands for the days before a service was created."""
+NOT_OFFERED, UNKNOWN = "not_offered", "unknown"
+"""What may stand in place of a verdict on a service."""
+
+
+def backups_of(facts: Facts, measures: Measures) -> dict[str, Any]:
+    """Return the calendar, the services that offer no backups, and those of which nothing is known."""
+    rows, not_offered, unknown = [], [], []
+    for service in facts.services or ():
+        if service.status in NOT_CREATED:
+            continue
+        if service.id in facts.without_backups:
+            not_offered.append(service.id)
+        elif service.id in facts.backups:
+            rows.append(row_of(service, facts.details.get(service.id), facts.backups[service.id], measures))
+        else:
+            unknown.append(service.id)
+    return {
+        "max_age": measures.max_age.text,
+        "days": [day.isoformat() for day in measures.days],
+        "services": rows,
+        "not_offered_ids": not_offered,
+        "unknown_ids": unknown,
+    }
+
+
+def row_of(
+    service: ServiceSummary, detail: Service | None, copies: Sequence[RestorePoint], measures: Measures
+) -> dict[str, Any]:
+    """Return the row of a service: a cell for each day, and what would be lost if it broke now."""
+    known = [copy for copy in copies if copy.created_at is None or copy.created_at <= measures.as_of]
+    still = still_since(service, detail)
+    newest = newest_complete(known)
+    made = newest.created_at if newest else None
+    until = measures.as_of if still is None else min(measures.as_of, still)
+    failed = [copy.created_at for copy in known if copy.created_at and copy.status == BackupStatus.FAILED]
+    return {
+        "id": service.id,
+        "name": service.name,
+        "freshness": verdict(made, until, measures),
+        "newest": made.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if made else None,
+        "age_hours": None if made is None else max(0, (until - made) // HOUR),
+        "longest_gap_hours": longest_gap(known, until, measures),
+        "last_failed": bool(failed) and (made is None or max(failed) > made),
+        "count": sum(copy.status == BackupStatus.COMPLETED for copy in known),
+        "cells": cells_of(known, created_at(service, detail), still, measures),
+    }
+
+
+def still_since(service: ServiceSummary, detail: Service | None) -> datetime | None:
+    """Return since when a service does not change, because it is suspended.
+
+    Its newest backup is as good as it was then.
+    """
+    if service.status != ServiceStatus.SUSPENDED or detail is None or detail.dates is None:
+        return None
+    return parse_moment(detail.dates.suspended_at)
+
+
+def created_at(service: ServiceSummary, detail: Service | None) -> datetime | None:
+    """Return when a service was created, if the platform shows it."""
+    shown = detail.dates.created_at if detail and detail.dates else None
+    return parse_moment(shown or service.created_at)
+
+
+def verdict(made: datetime | None, until: datetime, measures: Measures) -> str:
+    """Return whether the newest backup is young enough at a moment."""
+    if made is None:
+        return NONE
+    return FRESH if made >= measures.max_age.before(until, UTC) else STALE
+
+
+def cells_of(
+    copies: Sequence[RestorePoint], created: datetime | None, still: datetime | None, measures: Measures
+) -> list[str]:
+    """Return the cell of each day: how things were at its end, by the backups that are still there."""
+    good = sorted(c.created_at for c in copies if c.created_at and c.status == BackupStatus.COMPLETED)
+    bad = {
+        copy.created_at.astimezone(UTC).date()
+        for copy in copies
+        if copy.created_at and copy.status == BackupStatus.FAILED
+    }
+    fine = {moment.astimezone(UTC).date() for moment in good}
+    found, newest, position = [], None, 0
+    for day in measures.days:
+        end = min(measures.as_of, datetime.combine(day + DAY, time(), UTC))
+        while position < len(good) and good[position] < end:
+            newest, position = good[position], position + 1
+        if created is not None and created >= end:
+            found.append(BEFORE)
+        elif day in bad and day not in fine:
+            found.append(FAILED)
+        else:
+            found.append(verdict(newest, end if still is None else min(end, still), measures))
+    return found
+
+
+def longest_gap(copies: Sequence[RestorePoint], until: datetime, measures: Measures) -> int | None:
+    """Return the most hours between two good backups that follow each other and end in the calendar."""
+    first = datetime.combine(measures.days[0], time(), UTC)
+    good = sorted(c.created_at for c in copies if c.created_at and c.status == BackupStatus.COMPLETED)
+    ends = [*good[1:], until] if good else []
+    gaps = [(end - begin) // HOUR for begin, end in zip(good, ends, strict=True) if end >= first]
+    return max(gaps, default=None) if gaps and max(gaps) >= 0 else None

@@ -1,0 +1,229 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Puts the figures of a report together: services, projects, references, and the answers at its top."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+from ..._api.models import Project, ProjectGraph, Service, ServiceSummary
+from ..._api.values import ServiceStatus
+from ..services.view import billed_rate
+from ..shared.currency import checked_currency
+from ..shared.money import format_amount, from_millicents
+from .advice import advice_of
+from .copies import FRESH, backups_of
+from .measures import Measures
+from .reading import Facts
+from .spending import Rate, money_of, project_money, savings_of, text_or_none
+from .verdicts import age_days, releases_of
+
+GIGABYTE = 10**9
+"""Disks are in GB, and metrics in bytes (Dimensions, Live metrics)."""
+
+
+def figures_of(facts: Facts, measures: Measures) -> dict[str, Any]:
+    """Return all figures of a report, as data."""
+    aliases = aliases_of(facts)
+    services = [service_of(facts, each, aliases.get(each.id)) for each in facts.services or ()]
+    rates = [Rate(each.id, each.name, billed(facts.details.get(each.id))) for each in facts.services or ()]
+    found = {
+        "as_of": utc_text(measures.as_of),
+        "project": measures.project,
+        "currency": checked_currency(facts.wallet.currency) if facts.wallet else None,
+        "services": None if facts.services is None else services,
+        "projects": None if facts.projects is None else [project_of(facts, each) for each in facts.projects],
+        "money": {
+            **money_of(facts, rates, measures.as_of, measures.project is not None),
+            "saved": savings_of(measures.sleep_reports),
+        },
+        "backups": {
+            **backups_of(facts, measures),
+            "plans": [plan_of(report) for report in measures.backup_reports],
+            "drill": drill_of(measures.drill, measures.as_of),
+        },
+        "applications": None if facts.apps is None else releases_of(facts, measures.as_of),
+        "unread": unread_of(facts, measures),
+    }
+    found["advice"] = advice_of(found, facts, measures)
+    found["answers"] = answers_of(found)
+    return found
+
+
+def utc_text(moment: datetime) -> str:
+    """Format a moment in UTC."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def unread_of(facts: Facts, measures: Measures) -> list[dict[str, Any]]:
+    """Return what could not be read of the platform, and of files of the controller."""
+    of_files = [
+        {"part": str(each.get("part")), "name": text_or_none(each.get("name")), "id": None,
+         "reason": str(each.get("reason"))}
+        for each in measures.unread
+    ]  # fmt: skip
+    return [*(each.as_dict() for each in facts.unread), *of_files]
+
+
+# --- Services and projects --------------------------------------------------------------------------
+
+
+def billed(detail: Service | None) -> Decimal | None:
+    """Return the monthly rate that is billed now; ``None`` if it is unknown."""
+    return None if detail is None else billed_rate(detail)
+
+
+def rate_text(millicents: int | None) -> str | None:
+    """Format a monthly rate; ``None`` if the platform does not show it."""
+    return None if millicents is None else format_amount(from_millicents(millicents))
+
+
+def service_of(facts: Facts, service: ServiceSummary, alias: str | None) -> dict[str, Any]:
+    """Return a service, with null for what is unknown."""
+    detail, metrics = facts.details.get(service.id), facts.metrics.get(service.id)
+    pricing, dates = (detail.pricing, detail.dates) if detail else (None, None)
+    settings = facts.settings.get(service.id)
+    return {
+        "id": service.id,
+        "name": service.name,
+        "family": service.family,
+        "status": detail.status if detail else service.status,
+        "state": metrics.state if metrics else None,
+        "project_id": facts.project_of(service.id),
+        "alias": alias or (settings.network.alias if settings and settings.network else None),
+        "product": service.product.name if service.product else None,
+        "address": detail.address if detail else service.address,
+        "monthly": format_amount(billed(detail)),
+        "monthly_full": rate_text(pricing.monthly_millicents if pricing else service.monthly_millicents),
+        "is_free": pricing.is_free if pricing else service.is_free,
+        "free_expires_at": pricing.free_expires_at if pricing else None,
+        "created_at": (dates.created_at if dates else None) or service.created_at,
+        "suspended_at": dates.suspended_at if dates else None,
+        "failure_reason": detail.failure_reason if detail else None,
+        "disk": disk_of(service, metrics.storage_bytes if metrics else None),
+    }
+
+
+def aliases_of(facts: Facts) -> dict[str, str]:
+    """Return the aliases of services by id, as the graphs of their projects show them."""
+    return {node.id: node.alias for g in facts.graphs.values() for node in g.nodes or () if node.alias}
+
+
+def disk_of(service: ServiceSummary, used: int | None) -> dict[str, Any] | None:
+    """Return how full the disk of a service is; ``None`` if that is unknown."""
+    size = service.dimensions.storage_gb if service.dimensions else None
+    if used is None or not size:
+        return None
+    return {"used_bytes": used, "size_gb": size, "percent": used * 100 // (size * GIGABYTE)}
+
+
+def project_of(facts: Facts, project: Project) -> dict[str, Any]:
+    """Return a project: its services, what refers to what, and what it has cost."""
+    graph = facts.graphs.get(project.id)
+    members = [each.id for each in facts.services or () if facts.project_of(each.id) == project.id]
+    rates = [billed(facts.details.get(id)) for id in members]
+    return {
+        "id": project.id,
+        "name": project.name,
+        "service_ids": members,
+        "references": None if graph is None else references_of(facts, graph),
+        "monthly": format_amount(sum((rate for rate in rates if rate is not None), Decimal(0))),
+        "unpriced": sum(rate is None for rate in rates),
+        "spend": project_money(project, facts.spends.get(project.id)),
+    }
+
+
+def references_of(facts: Facts, graph: ProjectGraph) -> list[dict[str, Any]]:
+    """Return what refers to what in a project, by name."""
+    edges = [(edge.from_, edge.to, sorted(edge.through or ())) for edge in graph.edges or ()]
+    told = [
+        {"from_id": begin, "to_id": end, "through": names} for begin, end, names in edges if begin and end
+    ]
+    order = names_of(facts.services or ())
+    return sorted(told, key=lambda edge: [order.get(edge[end], edge[end]) for end in ("from_id", "to_id")])
+
+
+def names_of(services: Iterable[ServiceSummary]) -> dict[Any, str]:
+    """Return the names of services by id, each with its id behind it, so that no two are equal."""
+    return {each.id: f"{each.name}\n{each.id}" for each in services}
+
+
+# --- What the controller knows ----------------------------------------------------------------------
+
+
+def plan_of(report: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the last run of a plan for backups, by the report that role `backups` keeps."""
+    problems = report.get("problems")
+    return {
+        "plan": str(report.get("plan")),
+        "finished": text_or_none(report.get("finished")),
+        "ok": report.get("ok") is True,
+        "problems": [str(each) for each in problems] if isinstance(problems, Sequence) else [],
+    }
+
+
+def drill_of(report: Mapping[str, Any] | None, as_of: datetime) -> dict[str, Any] | None:
+    """Return the last restore drill, by the report that the playbook `restore_drill` keeps."""
+    if report is None:
+        return None
+    finished = text_or_none(report.get("finished"))
+    return {
+        "service": text_or_none(report.get("service")),
+        "finished": finished,
+        "restored": report.get("restored") is True,
+        "age_days": age_days(finished, as_of),
+    }
+
+
+# --- The answers at the top -------------------------------------------------------------------------
+
+
+def answers_of(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the short answers to what people ask first."""
+    services, backups = found["services"], found["backups"]
+    fresh = sum(row["freshness"] == FRESH for row in backups["services"])
+    return {
+        "costs_most": found["money"]["top"][0] if found["money"]["top"] else highest_rate(services or ()),
+        "backed_up": {
+            "fresh": fresh,
+            "of": len(backups["services"]),
+            "unknown": len(backups["unknown_ids"]) if services is not None else None,
+            "not_offered": len(backups["not_offered_ids"]),
+        },
+        "broken_ids": None if services is None else [each["id"] for each in services if is_broken(each)],
+        "referred_to": most_referred(found["projects"], services or ()),
+        "month": (found["money"]["forecast"] or {}).get("amount"),
+    }
+
+
+def is_broken(service: Mapping[str, Any]) -> bool:
+    """Tell whether a service failed or waits for the platform's team."""
+    return service["status"] in (ServiceStatus.FAILED, ServiceStatus.AWAITING_ADMIN)
+
+
+def highest_rate(services: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """Return the service with the highest rate, where no spend is known; ``None`` if no rate is."""
+    priced = [each for each in services if each["monthly"] is not None and Decimal(each["monthly"])]
+    best = max(priced, key=lambda each: Decimal(each["monthly"]), default=None)
+    if best is None:
+        return None
+    return {"id": best["id"], "name": best["name"], "amount": None, "monthly": best["monthly"]}
+
+
+def most_referred(
+    projects: Sequence[Mapping[str, Any]] | None, services: Sequence[Mapping[str, Any]]
+) -> dict[str, Any] | None:
+    """Return the service that most others refer to, and these; ``None`` if nothing is known to be."""
+    edges = [edge for project in projects or () for edge in project["references"] or ()]
+    counts = Counter(edge["to_id"] for edge in edges)
+    if not counts:
+        return None
+    order = {each["id"]: place for place, each in enumerate(services)}
+    target = min(counts, key=lambda id: (-counts[id], order.get(id, len(order)), id))
+    by = {edge["from_id"] for edge in edges if edge["to_id"] == target}
+    return {"id": target, "by_ids": sorted(by, key=lambda id: (order.get(id, len(order)), id))}

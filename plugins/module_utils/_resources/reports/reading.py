@@ -1,0 +1,292 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reads all that a report needs, in parallel, and notes the parts that cannot be read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, TypedDict
+
+from ..._api.client import METRICS_PER_CALL, Client
+from ..._api.errors import OF_A_CALL, ConnectionFailed, HostedError, Interrupted, Refused, TokenRejected
+from ..._api.models import (
+    App,
+    BillingOverview,
+    Metrics,
+    Project,
+    ProjectGraph,
+    ProjectSpend,
+    ScanReport,
+    Service,
+    ServiceSummary,
+    Settings,
+    SshKey,
+    Wallet,
+)
+from ..._api.values import WITH_SETTINGS, ScanStatus, ServiceStatus
+from ..applications.release_list import DeclaredReleases, read_declared
+from ..applications.releases import QUICK_SCAN_SECONDS, scan_of
+from ..services.all_services import all_services
+from ..services.listing import NOT_CREATED, services_in_project
+from ..shared.parallel import run_parallel
+from ..shared.restore_points import BACKUPS, backups_as_restore_points
+from ..shared.retention import RestorePoint
+
+MAX_SCANS = 12
+"""How many releases of an application are read, newest first. Their verdicts take a call each."""
+
+
+@dataclass(frozen=True, order=True)
+class Unread:
+    """A part of the report that could not be read."""
+
+    part: str
+    """The part, in the plural of what it holds: ``backups``, ``settings``."""
+    name: str | None
+    """The name of the service, project or application; ``None`` if it is a part of the account."""
+    id: str | None
+    reason: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it for results."""
+        return {"part": self.part, "name": self.name, "id": self.id, "reason": self.reason}
+
+
+@dataclass(frozen=True)
+class AppReleases:
+    """The releases of an application, and the scan report of each as far as there is one."""
+
+    declared: DeclaredReleases
+    scans: dict[str, ScanReport | None]
+    not_scanned: int
+    """How many older releases were left out."""
+
+
+@dataclass
+class Facts:
+    """What the platform shows. ``None`` and missing keys stand for what could not be read."""
+
+    projects: list[Project] | None = None
+    services: list[ServiceSummary] | None = None
+    apps: list[App] | None = None
+    overview: BillingOverview | None = None
+    wallet: Wallet | None = None
+    keys: list[SshKey] | None = None
+    details: dict[str, Service] = field(default_factory=dict)
+    settings: dict[str, Settings] = field(default_factory=dict)
+    metrics: dict[str, Metrics] = field(default_factory=dict)
+    backups: dict[str, list[RestorePoint]] = field(default_factory=dict)
+    without_backups: set[str] = field(default_factory=set)
+    """The services that offer no backups in their present status."""
+    graphs: dict[str, ProjectGraph] = field(default_factory=dict)
+    spends: dict[str, ProjectSpend] = field(default_factory=dict)
+    releases: dict[str, AppReleases] = field(default_factory=dict)
+    unread: list[Unread] = field(default_factory=list)
+    failures: list[HostedError] = field(default_factory=list)
+    """The errors behind those, in the order of the calls."""
+
+    def project_of(self, id: str) -> str | None:
+        """Return the id of the project of a service: as its full form says, else as a graph shows it."""
+        detail = self.details.get(id)
+        if detail is not None and detail.project_id is not None:
+            return detail.project_id
+        homes = [key for key, graph in self.graphs.items() if any(n.id == id for n in graph.nodes or ())]
+        return homes[0] if len(homes) == 1 else None
+
+
+class Named(TypedDict):
+    """What a job is about."""
+
+    name: str
+    id: str
+
+
+@dataclass(frozen=True)
+class Job:
+    """One thing to read, and where to keep it."""
+
+    part: str
+    read: Callable[[Client], Any]
+    keep: Callable[[Any], None]
+    name: str | None = None
+    id: str | None = None
+    refused: Callable[[], None] | None = None
+    """What to do if the service does not offer this part, which is no failure."""
+
+
+def read_facts(client: Client, project: Project | None) -> Facts:
+    """Read the account, or one project of it.
+
+    :raises HostedError: if neither services nor applications can be read: a report would hold nothing.
+    """
+    facts = Facts()
+    run_jobs(client, facts, account_jobs(facts, project))
+    if project is not None:
+        facts.projects = [project]
+    if facts.services is None and facts.apps is None:
+        why = facts.failures[0]
+        raise why.prepend("neither the services nor the applications of the account can be read: ")
+    if project is not None and facts.apps is not None:
+        members = {service.id for service in facts.services or ()}
+        facts.apps = [app for app in facts.apps if app.id in members]
+    run_jobs(client, facts, [*project_jobs(facts), *service_jobs(facts), *app_jobs(facts)])
+    note_unreachable(facts)
+    facts.unread.sort(key=lambda each: (each.part, each.name or "", each.id or "", each.reason))
+    return facts
+
+
+def run_jobs(client: Client, facts: Facts, jobs: Sequence[Job]) -> None:
+    """Read in parallel. Keep what comes, and note what does not."""
+    for job, found in zip(jobs, run_parallel(client, jobs, attempt), strict=True):
+        if not isinstance(found, HostedError):
+            job.keep(found)
+        elif job.refused is not None and isinstance(found, Refused) and found.may_mean_not_offered:
+            job.refused()
+        else:
+            facts.failures.append(found)
+            facts.unread.append(Unread(job.part, job.name, job.id, found.message))
+
+
+def attempt(client: Client, job: Job) -> Any:
+    """Return what a job reads, or its error.
+
+    :raises HostedError: for what would go wrong with every other call, too.
+    """
+    try:
+        return job.read(client)
+    except (TokenRejected, ConnectionFailed):
+        raise
+    except OF_A_CALL as error:
+        return error
+
+
+def account_jobs(facts: Facts, project: Project | None) -> list[Job]:
+    """Return what to read of the account itself."""
+
+    def services(client: Client) -> list[ServiceSummary]:
+        found = all_services(client)
+        return found if project is None else services_in_project(client, project, found)
+
+    def keep_services(found: list[ServiceSummary]) -> None:
+        there = [each for each in found if each.status not in ServiceStatus.DELETING_OR_DELETED]
+        facts.services = sorted(there, key=lambda each: (each.name, each.id))
+
+    def keep_apps(found: list[App]) -> None:
+        there = [each for each in found if each.status not in ServiceStatus.DELETING_OR_DELETED]
+        facts.apps = sorted(there, key=lambda each: each.slug)
+
+    def keep_projects(found: list[Project]) -> None:
+        facts.projects = sorted(found, key=lambda each: (each.name, each.id))
+
+    def keep(name: str) -> Callable[[Any], None]:
+        return partial(setattr, facts, name)
+
+    jobs = [
+        Job("services", services, keep_services),
+        Job("applications", lambda client: client.apps(), keep_apps),
+        Job("the balance and the forecast", lambda client: client.billing_overview(), keep("overview")),
+        Job("the currency", lambda client: client.wallet(), keep("wallet")),
+        Job("SSH keys", lambda client: client.ssh_keys(), keep("keys")),
+    ]
+    return jobs if project else [*jobs, Job("projects", lambda client: client.projects(), keep_projects)]
+
+
+def project_jobs(facts: Facts) -> list[Job]:
+    """Return what to read of each project."""
+    jobs = []
+    for project in facts.projects or ():
+        named: Named = {"name": project.name, "id": project.id}
+        graph = partial(facts.graphs.__setitem__, project.id)
+        spend = partial(facts.spends.__setitem__, project.id)
+        jobs += [
+            Job("references", partial(Client.project_graph, id=project.id), graph, **named),
+            Job("the spend of projects", partial(Client.project_spend, id=project.id), spend, **named),
+        ]
+    return [job for job in jobs if job.id]
+
+
+def service_jobs(facts: Facts) -> list[Job]:
+    """Return what to read of each service."""
+    services = facts.services or []
+    jobs = []
+    for service in services:
+        jobs += jobs_of_service(facts, service)
+    ids = [service.id for service in services if service.status not in NOT_CREATED]
+    for start in range(0, len(ids), METRICS_PER_CALL):
+        batch = ids[start : start + METRICS_PER_CALL]
+        keep = partial(keep_metrics, facts)
+        jobs.append(Job("live states and disks", partial(Client.metrics, ids=batch), keep))
+    return jobs
+
+
+def keep_metrics(facts: Facts, found: dict[str, Metrics | None]) -> None:
+    """Keep the metrics of the services whose nodes can be reached."""
+    facts.metrics.update({id: metrics for id, metrics in found.items() if metrics is not None})
+
+
+def jobs_of_service(facts: Facts, service: ServiceSummary) -> list[Job]:
+    """Return what to read of a service: its full form, and what its family and status offer."""
+    named: Named = {"name": service.name, "id": service.id}
+
+    def keep_detail(found: Service | None) -> None:
+        if found is not None:  # it was deleted meanwhile
+            facts.details[service.id] = found
+
+    def keep_copies(found: Any) -> None:
+        facts.backups[service.id] = backups_as_restore_points(found)
+
+    detail = Job("rates and projects", partial(Client.service, id=service.id), keep_detail, **named)
+    if service.status in NOT_CREATED:
+        return [detail]
+    lacks = partial(facts.without_backups.add, service.id)
+    jobs = [detail, Job(BACKUPS, partial(Client.backups, id=service.id), keep_copies, refused=lacks, **named)]
+    if service.family in WITH_SETTINGS:
+        keep = partial(facts.settings.__setitem__, service.id)
+        settings = partial(Client.settings, id=service.id)
+        jobs.append(Job("settings", settings, keep, refused=lambda: None, **named))
+    return jobs
+
+
+def app_jobs(facts: Facts) -> list[Job]:
+    """Return what to read of each application."""
+    return [
+        Job(
+            "releases",
+            partial(read_releases, app=app),
+            partial(facts.releases.__setitem__, app.slug),
+            name=app.slug,
+            id=app.id,
+        )
+        for app in facts.apps or ()
+    ]
+
+
+def read_releases(client: Client, app: App) -> AppReleases:
+    """Return the newest releases of an application with their scan reports, newest first."""
+    declared = read_declared(client, app.slug)
+    by_date = sorted(declared.by_tag.items(), key=lambda pair: (pair[1].created_at or "", pair[0]))
+    tags = [tag for tag, __ in reversed(by_date)]
+    scans = {tag: read_scan(client, app.slug, tag) for tag in tags[:MAX_SCANS]}
+    return AppReleases(declared, scans, max(0, len(tags) - MAX_SCANS))
+
+
+def read_scan(client: Client, slug: str, tag: str) -> ScanReport | None:
+    """Return the scan report of a release. The platform holds it back while the scan runs."""
+    try:
+        return scan_of(client, slug, tag, QUICK_SCAN_SECONDS)
+    except Interrupted:
+        return ScanReport.model_construct(tag=tag, scan_status=ScanStatus.PENDING)
+
+
+def note_unreachable(facts: Facts) -> None:
+    """Note the active services whose live state is unknown, because their node cannot be reached."""
+    failed = any(each.part == "live states and disks" for each in facts.unread)
+    if failed:
+        return  # the calls themselves failed, which is noted
+    for service in facts.services or ():
+        if service.status == ServiceStatus.ACTIVE and service.id not in facts.metrics:
+            reason = "its node cannot be reached"
+            facts.unread.append(Unread("live states and disks", service.name, service.id, reason))

@@ -1,0 +1,103 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Releases in a report: what runs, the verdict on it, and what is blocked and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from ..._api.models import App, Flaw, ScanReport
+from ..applications.lookup import app_view
+from ..applications.release_list import DeclaredReleases
+from ..applications.releases import blocking
+from ..shared.restore_points import parse_moment
+from .reading import AppReleases, Facts
+
+FLAW_FIELDS = ("id", "package", "version", "fix_version", "severity", "reason")
+
+
+def releases_of(facts: Facts, as_of: datetime) -> list[dict[str, Any]]:
+    """Return the applications with their releases, newest first."""
+    return [app_of(facts, app, as_of) for app in facts.apps or ()]
+
+
+def app_of(facts: Facts, app: App, as_of: datetime) -> dict[str, Any]:
+    """Return an application: what runs, and its newest releases."""
+    view, read = app_view(app), facts.releases.get(app.slug)
+    settings = facts.settings.get(app.id)
+    running = settings.source.tag if settings and settings.source else None
+    releases = [] if read is None else releases_in(read, view["digest"], running, as_of)
+    current = next((each for each in releases if each["in_service"]), None)
+    return {
+        "id": app.id,
+        "slug": app.slug,
+        "project_id": facts.project_of(app.id),
+        "status": app.status,
+        "platform": view["platform"],
+        "digest": view["digest"],
+        "tag": current["tag"] if current else running,
+        "released_at": view["released_at"],
+        "age_days": age_days(view["released_at"], as_of),
+        "scan_status": view["scan_status"] or (current["scan_status"] if current else None),
+        "releases": None if read is None else releases,
+        "note": note_of(read),
+    }
+
+
+def note_of(read: AppReleases | None) -> str | None:
+    """Return why the releases may be incomplete; ``None`` if they are not, or could not be read at all."""
+    if read is None:
+        return None
+    left_out = f"{read.not_scanned} older releases were not read" if read.not_scanned else None
+    return read.declared.note or left_out
+
+
+def releases_in(
+    read: AppReleases, digest: str | None, running: str | None, as_of: datetime
+) -> list[dict[str, Any]]:
+    """Return the releases that were read. One is in service, by its digest, or else by its tag."""
+    found = [release_of(tag, scan, read.declared, as_of) for tag, scan in read.scans.items()]
+    by_digest = [each for each in found if digest is not None and each["digest"] == digest]
+    preferred = [each for each in by_digest if each["tag"] == running] or by_digest
+    in_service = preferred or [each for each in found if running is not None and each["tag"] == running]
+    for each in in_service[:1]:
+        each["in_service"] = True
+    return found
+
+
+def release_of(
+    tag: str, scan: ScanReport | None, declared: DeclaredReleases, as_of: datetime
+) -> dict[str, Any]:
+    """Return a release and the verdict on it."""
+    created = declared.by_tag[tag].created_at
+    verdict = scan.scan_verdict if scan else None
+    return {
+        "tag": tag,
+        "digest": declared.digest(tag) or (scan.digest if scan else None),
+        "created_at": created,
+        "age_days": age_days(created, as_of),
+        "in_service": False,
+        "scan_status": scan.scan_status if scan else None,
+        "scanned_at": scan.scanned_at if scan else None,
+        "counts": counts_of((verdict.counts if verdict else None) or {}),
+        "blocking": [flaw_of(flaw) for flaw in blocking(scan)] if scan else [],
+    }
+
+
+def counts_of(counts: Mapping[str, int | None]) -> dict[str, int]:
+    """Return the number of flaws by severity, as far as the platform shows it."""
+    return {name.lower(): count for name, count in sorted(counts.items()) if count is not None}
+
+
+def flaw_of(flaw: Flaw) -> dict[str, Any]:
+    """Return what blocks a release."""
+    return {name: getattr(flaw, name) for name in FLAW_FIELDS}
+
+
+def age_days(moment: str | None, as_of: datetime) -> int | None:
+    """Return how many whole days ago something was; ``None`` if the platform does not show when."""
+    then = parse_moment(moment)
+    return None if then is None else max(0, (as_of - then) // timedelta(days=1))

@@ -1,0 +1,483 @@
+#!/usr/bin/python
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: report_info
+short_description: Read the figures of a report on the account
+version_added: 1.0.0
+author:
+  - hosted.services contributors (@hosted-services)
+description:
+  - Returns, as data, what the account runs, what it costs, how well it is backed up, which releases are blocked, and what to
+    do next. The filter P(hosted.services.report_html#filter) makes a page of it, and the playbook C(hosted.services.report)
+    does both and writes the files.
+  - Amounts are strings in currency units, and equal those of the platform to the cent. Null stands for what is unknown, never
+    for zero.
+  - Parts that cannot be read, such as services with a token of scope C(REGISTRY), are null, and RV(report.unread) says why.
+    The task fails only if neither services nor applications can be read.
+options:
+  project:
+    description:
+      - Report on this project only, by name or id.
+      - The balance is that of the account. The forecast of the platform is left out, as it is one for the whole account.
+    type: str
+  as_of:
+    description:
+      - The moment that the report speaks of, as a timestamp such as V(2026-11-02T09:30:00Z). If not set, now.
+      - Ages, the calendar of backups and the end of the month are computed from it, so that the same answers of the platform
+        give the same report. It does not make the platform show what was there at another time.
+    type: str
+  max_age:
+    description:
+      - How old the newest backup of a service may be, such as V(26h) or V(7d); the recovery point objective. An older one is
+        stale.
+    type: str
+    default: 26h
+  balance_days:
+    description:
+      - Warn if the balance lasts for fewer days.
+    type: int
+    default: 30
+  disk_percent:
+    description:
+      - Warn if a disk is this full or more.
+    type: int
+    default: 80
+  known_keys:
+    description:
+      - Fingerprints of the SSH keys that belong on the account, as M(hosted.services.ssh_key_info) returns them. Any other key
+        is reported. If not set, only keys that were never used are.
+    type: list
+    elements: str
+  drift:
+    description:
+      - What was compared with blueprints, as the role C(hosted.services.drift_schedule) collects it. Each entry has C(file),
+        C(error) and C(differences), as M(hosted.services.drift_info) returns them.
+    type: list
+    elements: dict
+    default: []
+  backup_reports:
+    description:
+      - The content of the reports that the role C(hosted.services.backups) writes, one for each plan.
+    type: list
+    elements: dict
+    default: []
+  sleep_reports:
+    description:
+      - The content of the reports that the role C(hosted.services.sleep_schedule) writes, one for each plan.
+    type: list
+    elements: dict
+    default: []
+  drill_report:
+    description:
+      - The content of the report that the playbook C(hosted.services.restore_drill) writes if it has C(drill_report).
+    type: dict
+  unread:
+    description:
+      - What else could not be read, to be named in the report, such as files of the controller. Each entry has C(part),
+        C(name) and C(reason).
+    type: list
+    elements: dict
+    default: []
+extends_documentation_fragment:
+  - hosted.services.common
+  - hosted.services.common.info_attributes
+seealso:
+  - plugin: hosted.services.report_html
+    plugin_type: filter
+  - module: hosted.services.billing_info
+  - module: hosted.services.backup_info
+  - module: hosted.services.drift_info
+"""
+
+EXAMPLES = r"""
+- name: Read the figures
+  hosted.services.report_info:
+    max_age: 26h
+  register: account
+
+- name: Write the page
+  ansible.builtin.copy:
+    content: "{{ account.report | hosted.services.report_html }}"
+    dest: report.html
+    mode: "0644"
+
+- name: Stop a pipeline if something urgent is to be done
+  ansible.builtin.assert:
+    that: urgent | length == 0
+    fail_msg: "{{ urgent | map(attribute='do') | join('; ') }}"
+  vars:
+    urgent: "{{ account.report.advice | selectattr('level', 'eq', 'critical') }}"
+"""
+
+RETURN = r"""
+report:
+  description: The figures. Amounts are strings in currency units, and null stands for what is unknown.
+  returned: success
+  type: dict
+  contains:
+    as_of:
+      description: The moment that the report speaks of, in UTC.
+      type: str
+      sample: "2026-11-02T09:30:00Z"
+    project:
+      description: The project that the report is about. Null for the whole account.
+      type: str
+    currency:
+      description: The currency of all amounts.
+      type: str
+      sample: EUR
+    services:
+      description: The services, by name. Null if they cannot be read.
+      type: list
+      elements: dict
+      contains:
+        id:
+          description: Id of the service.
+          type: str
+        name:
+          description: Name of the service.
+          type: str
+        family:
+          description: Family of the service.
+          type: str
+        status:
+          description: Status of the service.
+          type: str
+        state:
+          description: State of its container.
+          type: str
+        project_id:
+          description: Id of its project.
+          type: str
+        alias:
+          description: The name by which its neighbors reach it.
+          type: str
+        product:
+          description: Name of its product.
+          type: str
+        address:
+          description: Its address.
+          type: str
+        monthly:
+          description: The monthly rate that is billed now.
+          type: str
+        monthly_full:
+          description: The monthly rate while it is in service.
+          type: str
+        is_free:
+          description: Whether it is free.
+          type: bool
+        free_expires_at:
+          description: Until when it is free.
+          type: str
+        created_at:
+          description: When it was created.
+          type: str
+        suspended_at:
+          description: When it was suspended.
+          type: str
+        failure_reason:
+          description: Why its creation failed.
+          type: str
+        disk:
+          description: How full its disk is, as C(used_bytes), C(size_gb) and C(percent).
+          type: dict
+    projects:
+      description: The projects. Null if they cannot be read.
+      type: list
+      elements: dict
+      contains:
+        id:
+          description: Id of the project.
+          type: str
+        name:
+          description: Name of the project.
+          type: str
+        service_ids:
+          description: Ids of its services.
+          type: list
+          elements: str
+        references:
+          description:
+            - What refers to what, as C(from_id), C(to_id) and C(through), the names of the variables. Null if the graph of
+              the project cannot be read.
+          type: list
+          elements: dict
+        monthly:
+          description: The sum of the monthly rates that are billed now, without those that are unknown.
+          type: str
+        unpriced:
+          description: How many services have an unknown rate.
+          type: int
+        spend:
+          description:
+            - What it has cost, as C(days) of the window, C(amount), and C(services) with C(id), C(name), C(amount) and
+              C(parts). Null if that cannot be read.
+          type: dict
+    money:
+      description: What the account spends.
+      type: dict
+      contains:
+        month:
+          description: The month of the forecast.
+          type: str
+          sample: 2026-11
+        month_to_date:
+          description: What the month has cost so far.
+          type: str
+        forecast:
+          description:
+            - What the month will have cost if all services stay as they are. C(amount) is C(month_to_date) and C(rest), which
+              is the rate that is billed now for the C(hours_left). C(complete) is false if a service has no known rate.
+            - Null if the services cannot be read.
+          type: dict
+        platform_forecast:
+          description: The forecast of the platform.
+          type: str
+        balance:
+          description: The balance of the account.
+          type: str
+        days_left:
+          description: For how many days the balance lasts, as the platform estimates it.
+          type: int
+        runs_out_on:
+          description: The day on which the balance runs out by that estimate.
+          type: str
+        monthly:
+          description: The sum of the monthly rates that are billed now, without those that are unknown.
+          type: str
+        unpriced:
+          description: Names of the services whose rate is unknown.
+          type: list
+          elements: str
+        days:
+          description: The days that any project shows, each with C(date), C(amount), and C(projects) with C(id) and C(amount).
+          type: list
+          elements: dict
+        complete:
+          description: Whether the spend of all projects could be read.
+          type: bool
+        total:
+          description: What the projects have cost over the window.
+          type: str
+        top:
+          description: The five services that have cost most over the window.
+          type: list
+          elements: dict
+          contains:
+            id:
+              description: Id of the service.
+              type: str
+            name:
+              description: Name of the service.
+              type: str
+            project:
+              description: Name of its project.
+              type: str
+            amount:
+              description: What it has cost.
+              type: str
+            monthly:
+              description: Its monthly rate now. Null if it is gone.
+              type: str
+        saved:
+          description: What sleep has saved, in all and for each of C(plans). Null if O(sleep_reports) is empty.
+          type: dict
+    backups:
+      description: How well the services are backed up.
+      type: dict
+      contains:
+        max_age:
+          description: How old the newest backup may be.
+          type: str
+        days:
+          description: The last 30 days, in UTC.
+          type: list
+          elements: str
+        services:
+          description: The services that offer backups.
+          type: list
+          elements: dict
+          contains:
+            id:
+              description: Id of the service.
+              type: str
+            name:
+              description: Name of the service.
+              type: str
+            freshness:
+              description: V(fresh), V(stale) or V(none), by its newest backup.
+              type: str
+            newest:
+              description: When its newest good backup was made.
+              type: str
+            age_hours:
+              description: The age of that in hours. Of a suspended service it is that on its suspension.
+              type: int
+            longest_gap_hours:
+              description: The most hours between two good backups in a row. Backups that were deleted leave gaps.
+              type: int
+            last_failed:
+              description: Whether its last backup failed.
+              type: bool
+            count:
+              description: How many good backups it has.
+              type: int
+            cells:
+              description:
+                - How it was at the end of each day, by the backups that are still there, V(fresh), V(stale), V(none), or
+                  V(failed) if a backup failed that day and none was made. V(before) stands for the days before it was
+                  created.
+              type: list
+              elements: str
+        not_offered_ids:
+          description: Ids of the services that offer no backups.
+          type: list
+          elements: str
+        unknown_ids:
+          description: Ids of the services whose backups could not be read.
+          type: list
+          elements: str
+        plans:
+          description: The last run of each plan in O(backup_reports), as C(plan), C(finished), C(ok) and C(problems).
+          type: list
+          elements: dict
+        drill:
+          description: The last restore drill, as C(service), C(finished), C(restored) and C(age_days).
+          type: dict
+    applications:
+      description: The applications. Null if they cannot be read.
+      type: list
+      elements: dict
+      contains:
+        id:
+          description: Id of the service.
+          type: str
+        slug:
+          description: Slug of the application.
+          type: str
+        project_id:
+          description: Id of its project.
+          type: str
+        status:
+          description: Its status.
+          type: str
+        platform:
+          description: The architecture that it runs on.
+          type: str
+        digest:
+          description: The digest of the image in service.
+          type: str
+        tag:
+          description: The release in service.
+          type: str
+        released_at:
+          description: When it was released.
+          type: str
+        age_days:
+          description: How many days ago that was.
+          type: int
+        scan_status:
+          description: The verdict on the image in service.
+          type: str
+        releases:
+          description: The newest releases, the newest first. Null if they cannot be read.
+          type: list
+          elements: dict
+          contains:
+            tag:
+              description: Tag of the release.
+              type: str
+            digest:
+              description: Digest of its image.
+              type: str
+            created_at:
+              description: When it was declared.
+              type: str
+            age_days:
+              description: How many days ago that was.
+              type: int
+            in_service:
+              description: Whether it runs.
+              type: bool
+            scan_status:
+              description: The verdict on it.
+              type: str
+            scanned_at:
+              description: When it was scanned.
+              type: str
+            counts:
+              description: The number of flaws by severity.
+              type: dict
+            blocking:
+              description: The flaws that block it, with C(id), C(package), C(version), C(fix_version), C(severity), C(reason).
+              type: list
+              elements: dict
+        note:
+          description: Why releases may be missing.
+          type: str
+    advice:
+      description: What to do next, the most urgent first.
+      type: list
+      elements: dict
+      contains:
+        kind:
+          description:
+            - V(balance), V(failed), V(awaiting_admin), V(blocked_in_service), V(blocked_release), V(no_backup),
+              V(stale_backup), V(failed_backup), V(disk), V(stopped_billed), V(drift), V(not_compared), V(unknown_key),
+              V(unused_key) or V(drill).
+          type: str
+        level:
+          description: V(critical), V(warning) or V(notice).
+          type: str
+        do:
+          description: The sentence that says what to do.
+          type: str
+        subjects:
+          description: What it concerns, each with C(name), C(id) and C(detail).
+          type: list
+          elements: dict
+    answers:
+      description: Short answers to what people ask first.
+      type: dict
+      contains:
+        costs_most:
+          description: The service that has cost most, as in RV(report.money.top).
+          type: dict
+        backed_up:
+          description:
+            - How many services have a C(fresh) backup, C(of) how many that offer backups, of how many that is C(unknown), and
+              how many do C(not_offered).
+          type: dict
+        broken_ids:
+          description: Ids of the services that failed or wait for the platform's team.
+          type: list
+          elements: str
+        referred_to:
+          description: The service that most others refer to, C(id), and the ids of these, C(by_ids).
+          type: dict
+        month:
+          description: What the month will have cost.
+          type: str
+    unread:
+      description: What could not be read, as C(part), C(name), C(id) and C(reason).
+      type: list
+      elements: dict
+"""
+
+from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils._resources.report_info import REPORT_INFO
+
+
+def main() -> None:
+    """Run the module."""
+    run_module(REPORT_INFO)
+
+
+if __name__ == "__main__":
+    main()

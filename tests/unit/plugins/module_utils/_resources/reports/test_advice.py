@@ -1,0 +1,172 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What to do next: each matter when it is one, and not otherwise."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._api.models import SshKey
+from ansible_collections.hosted.services.plugins.module_utils._resources.reports.advice import advice_of
+from ansible_collections.hosted.services.plugins.module_utils._resources.reports.measures import Measures
+from ansible_collections.hosted.services.plugins.module_utils._resources.reports.reading import Facts
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.retention import Span
+
+AS_OF = datetime(2026, 11, 19, 9, 30, tzinfo=UTC)
+MONEY = {"balance": "20.00", "days_left": 90, "monthly": "5.00", "runs_out_on": "2027-01-01"}
+SERVICE = {"id": "s", "name": "db", "status": "ACTIVE", "state": "running", "monthly": "5.00",
+           "failure_reason": None, "disk": None}  # fmt: skip
+ROW = {"id": "s", "name": "db", "freshness": "fresh", "age_hours": 5, "last_failed": False}
+
+
+def advice(
+    *,
+    money: dict[str, Any] | None = None,
+    service: dict[str, Any] | None = None,
+    row: dict[str, Any] | None = None,
+    drill: dict[str, Any] | None = None,
+    apps: list[dict[str, Any]] | None = None,
+    keys: list[SshKey] | None = None,
+    **measures: Any,
+) -> dict[str, list[str]]:
+    """Return the details of all matters by their kind, for an account in which all else is well."""
+    found = {
+        "currency": "EUR",
+        "money": {**MONEY, **(money or {})},
+        "services": [{**SERVICE, **(service or {})}],
+        "backups": {"services": [{**ROW, **(row or {})}], "max_age": "26h", "drill": drill},
+        "applications": apps,
+    }
+    told = advice_of(found, Facts(keys=keys), Measures(AS_OF, Span(hours=26, text="26h"), **measures))
+    return {matter["kind"]: [subject["detail"] for subject in matter["subjects"]] for matter in told}
+
+
+def test_there_is_nothing_to_do_if_all_is_well() -> None:
+    assert advice() == {}
+
+
+@pytest.mark.parametrize(
+    ("money", "said"),
+    [
+        ({"days_left": 29}, "20.00 EUR lasts until 2027-01-01 at today's rate"),
+        ({"balance": "-3.00", "days_left": None}, "-3.00 EUR is below zero"),
+    ],
+)
+def test_a_balance_that_runs_out_is_told(money: dict[str, Any], said: str) -> None:
+    assert advice(money=money) == {"balance": [said]}
+
+
+@pytest.mark.parametrize(
+    "money", [{"days_left": 30}, {"days_left": 2, "monthly": "0.00"}, {"days_left": None}]
+)
+def test_a_balance_that_lasts_is_not(money: dict[str, Any]) -> None:
+    assert advice(money=money) == {}
+
+
+@pytest.mark.parametrize(
+    ("service", "expected"),
+    [
+        ({"status": "FAILED", "failure_reason": "no room"}, {"failed": ["no room"]}),
+        ({"status": "FAILED"}, {"failed": ["the platform gives no reason"]}),
+        ({"status": "AWAITING_ADMIN"}, {"awaiting_admin": ["the platform's team has to act"]}),
+        ({"state": "stopped"}, {"stopped_billed": ["5.00 EUR a month"]}),
+        ({"state": "stopped", "monthly": "0.00"}, {}),
+        ({"state": "stopped", "monthly": None}, {}),
+        ({"state": None}, {}),
+        ({"state": "stopped", "status": "SUSPENDED"}, {}),
+        ({"disk": {"percent": 80, "size_gb": 10}}, {"disk": ["80 % of 10 GB"]}),
+        ({"disk": {"percent": 79, "size_gb": 10}}, {}),
+    ],
+)
+def test_services_that_need_a_look(service: dict[str, Any], expected: dict[str, list[str]]) -> None:
+    assert advice(service=service) == expected
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ({"freshness": "none", "age_hours": None}, {"no_backup": ["no backup"]}),
+        ({"freshness": "none", "last_failed": True}, {"no_backup": ["no backup; the last one failed"]}),
+        (
+            {"freshness": "stale", "age_hours": 50},
+            {"stale_backup": ["the newest is 2 days old, and at most 26h is wanted"]},
+        ),
+        ({"last_failed": True}, {"failed_backup": ["the newest good one is 5 h old"]}),
+    ],
+)
+def test_backups_that_need_a_look(row: dict[str, Any], expected: dict[str, list[str]]) -> None:
+    assert advice(row=row) == expected
+
+
+def test_a_stale_backup_whose_last_one_failed_is_told_once() -> None:
+    found = advice(row={"freshness": "stale", "age_hours": 30, "last_failed": True})
+    assert found == {
+        "stale_backup": ["the newest is 30 h old, and at most 26h is wanted; the last one failed"]
+    }
+
+
+def key(name: str, used: str | None) -> SshKey:
+    """Return an SSH key whose fingerprint has its name."""
+    return SshKey.model_validate(
+        {"id": name, "name": name, "fingerprint": f"SHA256:{name}", "lastUsedAt": used}
+    )
+
+
+def test_keys_that_nobody_knows_and_keys_that_were_never_used() -> None:
+    keys = [
+        key("old", None),
+        key("known", "2026-11-01T00:00:00.000Z"),
+        key("strange", "2026-11-01T00:00:00.000Z"),
+    ]
+    assert advice(keys=keys) == {"unused_key": ["SHA256:old, never used"]}
+    assert advice(keys=keys, known_keys=frozenset({"SHA256:known", "SHA256:old"})) == {
+        "unknown_key": ["SHA256:strange, in use"],
+        "unused_key": ["SHA256:old, never used"],
+    }
+    assert advice(keys=keys, known_keys=frozenset())["unknown_key"] == [
+        "SHA256:known, in use", "SHA256:old, never used", "SHA256:strange, in use",
+    ]  # fmt: skip
+
+
+def test_drift_counts_and_what_is_unknown_does_not() -> None:
+    compared = {
+        "file": "a.yml",
+        "error": None,
+        "differences": [{"drift": True, "line": "x"}, {"drift": False, "line": "y"}],
+    }
+    assert advice(drift=[compared]) == {"drift": ["x"]}
+    assert advice(drift=[{"file": "b.yml", "error": "broken", "differences": []}]) == {
+        "not_compared": ["broken"]
+    }
+
+
+def test_a_drill_that_failed_is_urgent() -> None:
+    drill = {"service": "drill", "finished": "2026-11-01T00:00:00Z", "restored": False}
+    assert advice(drill=drill) == {"drill": ["failed on 2026-11-01T00:00:00Z"]}
+    assert advice(drill={**drill, "restored": True}) == {}
+
+
+def test_blocked_releases_name_what_mends_them() -> None:
+    flaw = {
+        "id": "CVE-1",
+        "package": "runc",
+        "version": "1.0",
+        "fix_version": "1.1",
+        "reason": None,
+        "severity": None,
+    }
+    releases = [
+        {"tag": "v2", "in_service": False, "scan_status": "BLOCKED", "blocking": [flaw]},
+        {"tag": "v1", "in_service": True, "scan_status": "BLOCKED", "blocking": []},
+    ]
+    app = {"id": "a", "slug": "web", "scan_status": "BLOCKED", "releases": releases}
+    assert advice(apps=[app]) == {
+        "blocked_in_service": ["v1: the scan does not name the flaw"],
+        "blocked_release": ["v2: CVE-1 in runc 1.0, fixed in 1.1"],
+    }
+    unknown = {**app, "releases": None}
+    assert list(advice(apps=[unknown])) == ["blocked_in_service"]

@@ -1,0 +1,115 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How the figures are put together, with null for all that is unknown."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from ansible_collections.hosted.services.plugins.module_utils._api.models import (
+    Metrics,
+    Project,
+    ProjectGraph,
+    Service,
+    ServiceSummary,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.reports.figures import figures_of
+from ansible_collections.hosted.services.plugins.module_utils._resources.reports.measures import Measures
+from ansible_collections.hosted.services.plugins.module_utils._resources.reports.reading import Facts, Unread
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.retention import Span
+
+AS_OF = datetime(2026, 11, 19, 9, 30, tzinfo=UTC)
+
+
+def listed(id: str, **fields: Any) -> ServiceSummary:
+    """Return a service in its list form."""
+    size = {"storageGb": 10}
+    given = {"id": id, "name": id, "family": "APP", "status": "ACTIVE", "dimensions": size, **fields}
+    return ServiceSummary.model_validate(given)
+
+
+def full(id: str, **fields: Any) -> Service:
+    """Return a service in its full form."""
+    given = {"id": id, "name": id, "family": "APP", "status": "ACTIVE", "projectId": "p", **fields}
+    return Service.model_validate(given)
+
+
+def figures(facts: Facts, **measures: Any) -> dict[str, Any]:
+    """Return the figures of a report."""
+    return figures_of(facts, Measures(AS_OF, Span(hours=26, text="26h"), **measures))
+
+
+def account() -> Facts:
+    """Return a project with two services, one of which refers to the other."""
+    facts = Facts(projects=[Project(id="p", name="shop")], services=[listed("db"), listed("web")], apps=[])
+    facts.details = {
+        "db": full("db", pricing={"billedMonthlyMillicents": 12440, "monthlyMillicents": 12440}),
+        "web": full("web"),
+    }
+    nodes = [{"id": "db", "alias": "db-1"}, {"id": "web"}]
+    edges = [{"from": "web", "to": "db", "through": ["URL", "DSN"]}, {"from": None, "to": "db"}]
+    facts.graphs["p"] = ProjectGraph.model_validate({"nodes": nodes, "edges": edges})
+    return facts
+
+
+def test_references_come_from_the_graph() -> None:
+    found = figures(account())
+    [project] = found["projects"]
+    assert project["references"] == [{"from_id": "web", "to_id": "db", "through": ["DSN", "URL"]}]
+    assert (project["service_ids"], project["monthly"], project["unpriced"]) == (["db", "web"], "12.44", 1)
+    assert found["answers"]["referred_to"] == {"id": "db", "by_ids": ["web"]}
+    assert found["services"][0]["alias"] == "db-1"
+
+
+def test_a_graph_that_cannot_be_read_leaves_references_unknown() -> None:
+    facts = account()
+    facts.graphs.clear()
+    found = figures(facts)
+    assert found["projects"][0]["references"] is None and found["answers"]["referred_to"] is None
+
+
+def test_a_disk_is_measured_against_its_size() -> None:
+    facts = account()
+    facts.metrics["db"] = Metrics(state="running", storage_bytes=8_100_000_000)
+    db, web = figures(facts)["services"]
+    assert db["disk"] == {"used_bytes": 8_100_000_000, "size_gb": 10, "percent": 81}
+    assert (web["state"], web["disk"], web["monthly"]) == (None, None, None)
+
+
+def test_the_highest_rate_stands_in_where_no_spend_is_known() -> None:
+    top = figures(account())["answers"]["costs_most"]
+    assert (top["name"], top["amount"], top["monthly"]) == ("db", None, "12.44")
+
+
+def test_a_service_that_cannot_be_read_is_in_the_project_whose_graph_shows_it() -> None:
+    facts = account()
+    del facts.details["db"]
+    found = figures(facts)
+    assert found["services"][0]["project_id"] == "p"
+    assert found["money"]["unpriced"] == ["db", "web"]
+
+
+def test_unread_parts_of_platform_and_controller_are_named() -> None:
+    facts = account()
+    facts.unread.append(Unread("settings", "db", "db", "no answer"))
+    found = figures(facts, unread=[{"part": "reports", "name": "x.json", "reason": "not readable"}])
+    assert [(each["part"], each["name"], each["reason"]) for each in found["unread"]] == [
+        ("settings", "db", "no answer"),
+        ("reports", "x.json", "not readable"),
+    ]
+
+
+def test_reports_of_roles_are_kept_as_far_as_they_make_sense() -> None:
+    reports = [{"plan": "nightly", "ok": False, "problems": ["disk full"], "finished": 5}, {}]
+    found = figures(
+        account(), backup_reports=reports, drill={"service": "d", "finished": "2026-11-17T00:00:00Z"}
+    )
+    assert found["backups"]["plans"] == [
+        {"plan": "nightly", "finished": None, "ok": False, "problems": ["disk full"]},
+        {"plan": "None", "finished": None, "ok": False, "problems": []},
+    ]
+    assert found["backups"]["drill"] == {
+        "service": "d", "finished": "2026-11-17T00:00:00Z", "restored": False, "age_days": 2,
+    }  # fmt: skip

@@ -1,0 +1,106 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reading: in parallel, with what fails noted, and bounded where an account is large."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._api import models as m
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
+    BadRequest,
+    ConnectionFailed,
+    Forbidden,
+    Interrupted,
+    TokenRejected,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.applications.release_list import (
+    DeclaredReleases,
+    ListedRelease,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.reports import reading
+from ansible_collections.hosted.services.plugins.module_utils._resources.reports.reading import (
+    MAX_SCANS,
+    Facts,
+    Job,
+    read_releases,
+    run_jobs,
+)
+from unit.plugins.fakes import FakeClient
+
+
+def job(error: Exception | None, kept: list[Any], refused: Callable[[], None] | None = None) -> Job:
+    """Return a job that raises an error, or returns ``read``."""
+
+    def read(client: Any) -> str:
+        if error is not None:
+            raise error
+        return "read"
+
+    return Job("backups", read, kept.append, name="db", id="1", refused=refused)
+
+
+def run(*jobs: Job) -> Facts:
+    """Run jobs for an empty account."""
+    facts = Facts()
+    client: Any = FakeClient()
+    run_jobs(client, facts, jobs)
+    return facts
+
+
+def test_what_fails_is_noted_and_the_rest_is_kept() -> None:
+    kept: list[Any] = []
+    facts = run(job(Interrupted("lost"), kept), job(None, kept), job(Forbidden("no", 403), kept))
+    assert kept == ["read"]
+    assert [(each.part, each.name, each.reason) for each in facts.unread] == [
+        ("backups", "db", "lost"),
+        ("backups", "db", "no"),
+    ]
+
+
+def test_what_a_service_does_not_offer_is_no_failure() -> None:
+    refused: list[bool] = []
+    facts = run(job(BadRequest("not offered", 400), [], lambda: refused.append(True)))
+    assert refused == [True] and facts.unread == []
+
+
+@pytest.mark.parametrize("error", [TokenRejected("no", 401), ConnectionFailed("refused")])
+def test_what_would_fail_everywhere_ends_the_task(error: Exception) -> None:
+    with pytest.raises(type(error)):
+        run(job(error, []))
+
+
+def test_the_newest_releases_are_scanned(monkeypatch: pytest.MonkeyPatch) -> None:
+    listed = {f"v{number:02}": ListedRelease(None, f"2026-11-{number:02}") for number in range(1, 21)}
+    asked: list[str] = []
+
+    def scan(client: Any, slug: str, tag: str, seconds: float) -> m.ScanReport:
+        asked.append(tag)
+        if tag == "v20":
+            raise Interrupted("the scan runs")
+        return m.ScanReport.model_validate({"tag": tag, "scanStatus": "PASSED"})
+
+    monkeypatch.setattr(reading, "read_declared", lambda client, slug: DeclaredReleases(listed))
+    monkeypatch.setattr(reading, "scan_of", scan)
+    app = m.App.model_validate({"id": "a", "slug": "web", "status": "ACTIVE"})
+    client: Any = FakeClient()
+    found = read_releases(client, app)
+    assert asked == [f"v{number:02}" for number in range(20, 20 - MAX_SCANS, -1)]
+    assert found.not_scanned == 20 - MAX_SCANS
+    newest = found.scans["v20"]
+    assert newest is not None and newest.scan_status == "PENDING"
+
+
+def test_a_project_is_known_from_the_full_form_first() -> None:
+    graph = m.ProjectGraph.model_validate({"nodes": [{"id": "s"}]})
+    facts = Facts(graphs={"one": graph})
+    assert facts.project_of("s") == "one"
+    facts.graphs["two"] = graph
+    assert facts.project_of("s") is None, "it is in two"
+    given = {"id": "s", "name": "s", "family": "APP", "status": "ACTIVE", "projectId": "three"}
+    facts.details["s"] = m.Service.model_validate(given)
+    assert facts.project_of("s") == "three"
