@@ -1,0 +1,63 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: report_html
+short_description: Make a page of a report
+version_added: 1.0.0
+author:
+  - hosted.services contributors (@hosted-services)
+description:
+  - Makes one HTML file of the figures that M(hosted.services.report_info) returns, for a screen, a phone and paper.
+  - The file loads nothing from anywhere and has no script, which its Content-Security-Policy enforces. The same figures give
+    the same bytes.
+positional: title
+options:
+  _input:
+    description:
+      - The report, as M(hosted.services.report_info) returns it.
+    type: dict
+    required: true
+  title:
+    description:
+      - The title of the page.
+    type: str
+    default: Hosted services
+seealso:
+  - module: hosted.services.report_info
+"""
+
+EXAMPLES = r"""
+- name: Read the figures
+  hosted.services.report_info:
+  register: account
+
+- name: Write the page
+  ansible.builtin.copy:
+    content: "{{ account.report | hosted.services.report_html('Example Ltd') }}"
+    dest: report.html
+    mode: "0644"
+"""
+
+RETURN = r"""
+_value:
+  description: The text of the HTML file.
+  type: str
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from ansible_collections.hosted.services.plugins.plugin_utils._report.render import report_html
+from ansible_collections.hosted.services.plugins.plugin_utils._templating.filters import as_filter
+
+
+class FilterModule:
+    """Registers the filter."""
+
+    def filters(self) -> dict[str, Callable[..., Any]]:
+        """Return the filter by its name."""
+        return as_filter("report_html", report_html)

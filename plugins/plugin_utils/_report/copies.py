@@ -1,0 +1,238 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Sections on backups, on releases, and on what could not be read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import date
+
+from ansible_collections.hosted.services.plugins.module_utils._api.values import ScanStatus
+from ansible_collections.hosted.services.plugins.plugin_utils._report.charts import (
+    CELLS,
+    calendar_row,
+    sample,
+)
+from ansible_collections.hosted.services.plugins.plugin_utils._report.markup import (
+    DASH,
+    UNKNOWN,
+    Element,
+    ago_text,
+    count_text,
+    day_text,
+    element,
+    hours_text,
+    moment_text,
+    name_of,
+)
+from ansible_collections.hosted.services.plugins.plugin_utils._report.page import (
+    Data,
+    Page,
+    cell,
+    head,
+    section,
+    table,
+)
+from ansible_collections.hosted.services.plugins.plugin_utils._report.signs import (
+    FRESHNESS,
+    icon,
+    labeled,
+    verdict_of,
+)
+from ansible_collections.hosted.services.plugins.plugin_utils._report.spending import listed
+
+CELL_WORDS = {
+    "fresh": "fresh at the end of the day",
+    "stale": "too old",
+    "failed": "failed, and none made",
+    "none": "no backup",
+}
+MOST_NAMES = 20
+WORST_FIRST = ("none", "stale", "fresh")
+
+
+# --- Backups ----------------------------------------------------------------------------------------
+
+
+def backups_section(page: Page) -> Element:
+    """Return the calendar of backups, and what plans and drills say."""
+    found = page.data["backups"]
+    if page.data["services"] is None:
+        return section("backups", "Backups", None, element("p", "The services could not be read."))
+    about = (
+        f"The newest backup of a service should be at most {found['max_age']} old. "
+        "Backups that were deleted since do not count. Days are in UTC."
+    )
+    order = {word: place for place, word in enumerate(WORST_FIRST)}
+    rows = sorted(
+        found["services"], key=lambda row: (order.get(row["freshness"], -1), row["name"], row["id"])
+    )
+    calendar = (
+        [legend(), calendar_table(page, rows)] if rows else [element("p", "No service offers backups.")]
+    )
+    return section("backups", "Backups", about, element("div", calendar, class_="box"), notes(page))
+
+
+def legend() -> Element:
+    """Return what the shapes of the calendar say."""
+    return element(
+        "ul", [element("li", sample(kind), CELL_WORDS[kind]) for kind in CELLS], class_="legend", role="list"
+    )
+
+
+def calendar_table(page: Page, rows: Sequence[Data]) -> Element:
+    """Return a row for each service."""
+    days = [date.fromisoformat(day) for day in page.data["backups"]["days"]]
+    span = element(
+        "span", element("span", day_text(days[0])), element("span", day_text(days[-1])), class_="span"
+    )
+    heads = [
+        element("th", "Service", scope="col"),
+        element("th", span, scope="col"),
+        element("th", "Would be lost", scope="col", class_="n"),
+        element("th", "Longest gap", scope="col", class_="n"),
+    ]
+    body = [calendar_line(page, row) for row in rows]
+    return element(
+        "table",
+        element("thead", element("tr", heads)),
+        element("tbody", body),
+        class_="wide calendar",
+        aria_label="Backups by service and day",
+    )
+
+
+def calendar_line(page: Page, row: Data) -> Element:
+    """Return the row of a service."""
+    sign = FRESHNESS[row["freshness"]]
+    counts: Counter[str] = Counter(row["cells"])
+    told = ", ".join(f"{kind} {counts[kind]}" for kind in CELLS if counts[kind])
+    service = page.services.get(row["id"])
+    project = page.project_name(service["project_id"]) if service else None
+    where = element("span", " ", name_of(project), class_="soft small") if project else None
+    lost = "everything" if row["freshness"] == "none" else hours_text(row["age_hours"])
+    failed = element("span", ", last one failed", class_="soft") if row["last_failed"] else None
+    return element(
+        "tr",
+        head(icon(sign), " ", name_of(row["name"]), where),
+        element("td", calendar_row(row["cells"], f"{row['name']}: {sign.word}. Days: {told}")),
+        cell(lost, failed, of="would be lost:", number=True),
+        cell(hours_text(row["longest_gap_hours"]), of="longest gap:", number=True),
+    )
+
+
+def notes(page: Page) -> Element | None:
+    """Return what else there is to say of backups."""
+    found = page.data["backups"]
+    items: list[Element] = []
+    for ids, said in (
+        (found["unknown_ids"], "Not known, as it could not be read: "),
+        (found["not_offered_ids"], "Offer no backups: "),
+    ):
+        if ids:
+            items.append(element("li", said, listed([page.name(id) for id in ids])))
+    for plan in found["plans"]:
+        how = "went well" if plan["ok"] else "; ".join(plan["problems"]) or "failed"
+        items.append(
+            element(
+                "li", "Plan ", name_of(plan["plan"]), f": last run {moment_text(plan['finished'])}, {how}"
+            )
+        )
+    drill = found["drill"]
+    said = "No restore drill is known. A backup that was never restored is a hope."
+    if drill:
+        how = "the backup was restored" if drill["restored"] else "it failed"
+        when = f"{moment_text(drill['finished'])} ({ago_text(drill['age_days'])})"
+        said = f"Last restore drill: {when}, {how}"
+    items.append(element("li", said))
+    return element("div", element("ul", items, class_="plain"), class_="box")
+
+
+# --- Releases ---------------------------------------------------------------------------------------
+
+
+def releases_section(page: Page) -> Element:
+    """Return what runs, the verdicts, and what is blocked and why."""
+    apps = page.data["applications"]
+    if apps is None:
+        return section("releases", "Releases", None, element("p", "The applications could not be read."))
+    if not apps:
+        return section("releases", "Releases", None, element("p", "There are no applications."))
+    rows = [release_line(page, app) for app in apps]
+    heads = ["Application", "In service", "Verdict", "Cannot be deployed"]
+    return section(
+        "releases", "Releases", None, element("div", table("Releases in service", heads, rows), class_="box")
+    )
+
+
+def release_line(page: Page, app: Data) -> Element:
+    """Return the row of an application."""
+    project = page.project_name(app["project_id"])
+    where = element("span", " ", name_of(project), class_="soft small") if project else None
+    runs: list[Element | str] = ["nothing yet"]
+    if app["digest"] is not None:
+        age = element("span", f" {ago_text(app['age_days'])}", class_="soft")
+        runs = [name_of(app["tag"] or app["digest"][:19]), age]
+    blocked = [each for each in app["releases"] or () if each["scan_status"] == ScanStatus.BLOCKED]
+    return element(
+        "tr",
+        head(name_of(app["slug"]), where),
+        cell(runs, of="runs"),
+        cell(labeled(verdict_of(app["scan_status"])) if app["digest"] is not None else DASH),
+        cell(blocked_list(app, blocked), of="blocked:"),
+    )
+
+
+def blocked_list(app: Data, blocked: Sequence[Data]) -> list[Element | str]:
+    """Return the releases that are blocked, each with the flaws that block it."""
+    if app["releases"] is None:
+        return [f"{UNKNOWN}: the releases could not be read"]
+    note = element("p", app["note"], class_="soft small") if app["note"] else None
+    if not blocked:
+        return ["none", *([note] if note is not None else [])]
+    found: list[Element | str] = []
+    for release in blocked:
+        title = element(
+            "div",
+            name_of(release["tag"]),
+            f", {ago_text(release['age_days'])}",
+            element("span", ", in service", class_="bad") if release["in_service"] else None,
+        )
+        flaws = [element("li", flaw_text(flaw)) for flaw in release["blocking"]]
+        found += [
+            title,
+            element("ul", flaws or element("li", "the scan does not name the flaw"), class_="flaws"),
+        ]
+    return [*found, *([note] if note is not None else [])]
+
+
+def flaw_text(flaw: Data) -> str:
+    """Return a flaw with its package and the version that mends it."""
+    where = " ".join(filter(None, [flaw["package"] or "a package that is not named", flaw["version"]]))
+    fix = f"fixed in {flaw['fix_version']}" if flaw["fix_version"] else "no fix is known"
+    return f"{flaw['id'] or 'A flaw'} in {where}: {fix}"
+
+
+# --- What could not be read -------------------------------------------------------------------------
+
+
+def unread_section(page: Page) -> Element:
+    """Return what could not be read, and why."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for each in page.data["unread"]:
+        groups.setdefault((each["part"], each["reason"]), []).append(each["name"])
+    if not groups:
+        return section("unread", "Not read", None, element("p", "Everything could be read."))
+    items = []
+    for (part, reason), names in groups.items():
+        known = [name for name in names if name is not None]
+        more = len(known) - MOST_NAMES
+        of = [" of ", *listed(known[:MOST_NAMES]), f" and {more} more" if more > 0 else None]
+        items.append(element("li", element("strong", part), of if known else None, f": {reason}"))
+    count = count_text(len(page.data["unread"]), "part")
+    about = f"{count} of this report could not be read. All of it is unknown, not zero."
+    return section(
+        "unread", "Not read", about, element("div", element("ul", items, class_="plain"), class_="box")
+    )

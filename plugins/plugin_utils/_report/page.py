@@ -1,0 +1,99 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The page of a report: the answers first, then what to do, then the figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ansible_collections.hosted.services.plugins.plugin_utils._report.markup import (
+    Content,
+    Element,
+    element,
+    money,
+)
+
+Data = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Page:
+    """The figures of a report, and what sections look up in them."""
+
+    data: Data
+
+    @cached_property
+    def services(self) -> dict[str, Data]:
+        """The services by id."""
+        return {each["id"]: each for each in self.data["services"] or ()}
+
+    @cached_property
+    def projects(self) -> dict[str, Data]:
+        """The projects by id."""
+        return {each["id"]: each for each in self.data["projects"] or ()}
+
+    @property
+    def currency(self) -> str | None:
+        """The currency of all amounts."""
+        found: str | None = self.data["currency"]
+        return found
+
+    def money(self, amount: str | None) -> str:
+        """Format an amount."""
+        return money(amount, self.currency)
+
+    def name(self, id: str | None) -> str:
+        """Return the name of a service; its id if it is not known."""
+        service = self.services.get(id or "")
+        return str(service["name"]) if service else str(id)
+
+    def project_name(self, id: str | None) -> str | None:
+        """Return the name of a project."""
+        project = self.projects.get(id or "")
+        return str(project["name"]) if project else None
+
+
+def section(id: str, title: str, about: str | None, *content: Content) -> Element:
+    """Return a section of the page with its title."""
+    return element(
+        "section",
+        element("h2", title, id=f"{id}-title"),
+        element("p", about, class_="soft") if about else None,
+        content,
+        id=id,
+        aria_labelledby=f"{id}-title",
+    )
+
+
+def scrollable(content: Element, label: str) -> Element:
+    """Return what may be wider than the screen, in a box that scrolls, with the keyboard, too."""
+    return element("div", content, class_="scroll", role="region", aria_label=label, tabindex="0")
+
+
+def table(caption: str, heads: Sequence[str], rows: Sequence[Element], class_: str = "wide") -> Element:
+    """Return a table. Heads that begin with ``#`` are those of numbers."""
+    cells = [
+        element("th", head.removeprefix("#"), scope="col", class_="n" if head.startswith("#") else None)
+        for head in heads
+    ]
+    return element(
+        "table",
+        element("thead", element("tr", cells)),
+        element("tbody", rows),
+        class_=class_,
+        aria_label=caption,
+    )
+
+
+def cell(*content: Content, of: str | None = None, number: bool = False) -> Element:
+    """Return a cell. On a phone, ``of`` stands before it, in place of the head of its column."""
+    return element("td", content, class_="n" if number else None, data_of=of)
+
+
+def head(*content: Content) -> Element:
+    """Return the cell that a row is named by."""
+    return element("th", content, scope="row")

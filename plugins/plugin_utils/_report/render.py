@@ -1,0 +1,109 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Makes a page of the figures of a report: one file, which asks for nothing from anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
+from ansible_collections.hosted.services.plugins.plugin_utils._report.copies import (
+    backups_section,
+    releases_section,
+    unread_section,
+)
+from ansible_collections.hosted.services.plugins.plugin_utils._report.markup import (
+    Element,
+    element,
+    moment_text,
+    name_of,
+    write,
+)
+from ansible_collections.hosted.services.plugins.plugin_utils._report.page import Page
+from ansible_collections.hosted.services.plugins.plugin_utils._report.signs import definitions
+from ansible_collections.hosted.services.plugins.plugin_utils._report.spending import (
+    money_section,
+    projects_section,
+)
+from ansible_collections.hosted.services.plugins.plugin_utils._report.style import STYLE, policy
+from ansible_collections.hosted.services.plugins.plugin_utils._report.summary import answers, lead, next_steps
+
+TITLE = "Hosted services"
+SECTIONS = {
+    "next": "What to do next",
+    "projects": "Projects",
+    "spend": "Spend",
+    "backups": "Backups",
+    "releases": "Releases",
+    "unread": "Not read",
+}
+
+
+def report_html(report: Any, title: str = TITLE) -> str:
+    """Return the page of a report that module ``report_info`` has read.
+
+    :raises Invalid: if it is no such report.
+    """
+    if not isinstance(report, Mapping) or "answers" not in report:
+        raise Invalid("this is no report; give the filter what module report_info returns as `report`")
+    page = Page(report)
+    whole = element("html", head_of(page, title), body_of(page, title), lang="en")
+    return write(whole)
+
+
+def full_title(page: Page, title: str) -> str:
+    """Return the title with the project that the report is about."""
+    return f"{title}: {page.data['project']}" if page.data["project"] else title
+
+
+def head_of(page: Page, title: str) -> Element:
+    """Return the head of the page. The policy comes first, before anything that it allows."""
+    return element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=policy()),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("title", f"{full_title(page, title)}, {page.data['as_of']}"),
+        element("link", rel="icon", href="data:,"),
+        style(),
+    )
+
+
+def style() -> Element:
+    """Return the style. It is not cleaned as text is, as the policy has the hash of each byte."""
+    made = element("style")
+    made.text = STYLE
+    return made
+
+
+def body_of(page: Page, title: str) -> Element:
+    """Return the body of the page."""
+    links = [element("li", element("a", text, href=f"#{id}")) for id, text in SECTIONS.items()]
+    top = element(
+        "header",
+        element("p", f"As of {moment_text(page.data['as_of'])}", class_="soft"),
+        element("h1", name_of(full_title(page, title))),
+        lead(page),
+        element("nav", element("ul", links), aria_label="Sections"),
+    )
+    main = element(
+        "main",
+        answers(page),
+        next_steps(page),
+        projects_section(page),
+        money_section(page),
+        backups_section(page),
+        releases_section(page),
+        unread_section(page),
+        id="main",
+    )
+    foot = "Amounts are those of the platform, to the cent. This file loads nothing and runs nothing."
+    return element(
+        "body",
+        element("a", "Skip to the answers", href="#main", class_="skip"),
+        definitions(),
+        element("div", top, main, element("footer", element("p", foot)), class_="page"),
+    )

@@ -1,0 +1,124 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The whole page: one file, the same bytes for the same figures, and text that stays text."""
+
+from __future__ import annotations
+
+import base64
+import copy
+import hashlib
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.reports.reading import Facts, Unread
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
+from ansible_collections.hosted.services.plugins.plugin_utils._report.render import report_html
+from unit.plugins.reports import HOSTILE, account, hostile_report, report_on
+
+MOST_BYTES = 300_000
+ELEMENTS = {
+    *("html", "head", "meta", "title", "link", "style", "body", "header", "nav", "main", "section", "footer"),
+    *("div", "span", "p", "h1", "h2", "h3", "ul", "ol", "li", "dl", "dt", "dd", "a", "bdi", "strong"),
+    *("table", "thead", "tbody", "tr", "th", "td", "details", "summary"),
+    *("svg", "defs", "symbol", "marker", "g", "path", "rect", "use", "text"),
+}
+
+
+class Parsed(HTMLParser):
+    """What a browser finds in a file: its elements, their attributes, and its text."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str, str | None]] = []
+        self.text = ""
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note an element."""
+        self.tags.append(tag)
+        self.attributes += [(tag, name, value) for name, value in attrs]
+
+    def handle_data(self, data: str) -> None:
+        """Note text."""
+        self.text += data
+
+
+def names(count: int, length: int = 24) -> list[str]:
+    """Return the names of that many services."""
+    return [f"service {number:04} ".ljust(length, "n") for number in range(count)]
+
+
+def test_the_same_figures_give_the_same_bytes() -> None:
+    report = report_on(account(names(20), 3))
+    assert report_html(report) == report_html(copy.deepcopy(report))
+
+
+def test_the_file_loads_nothing_and_runs_nothing() -> None:
+    found = Parsed(report_html(report_on(account(names(20), 3))))
+    assert set(found.tags) <= ELEMENTS
+    links = {value for tag, name, value in found.attributes if name in ("href", "src", "xlink:href")}
+    assert {link for link in links if not str(link).startswith("#")} == {"data:,"}
+    assert not any(name.startswith("on") or name == "style" for tag, name, value in found.attributes)
+
+
+def test_the_policy_allows_this_style_and_nothing_else() -> None:
+    html = report_html(report_on(account(names(3))))
+    [style] = re.findall(r"<style>(.*?)</style>", html, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    [policy] = [v for tag, name, v in Parsed(html).attributes if tag == "meta" and v and "default-src" in v]
+    assert policy == (
+        f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    assert html.index("Content-Security-Policy") < html.index("<style>")
+    assert "url(" not in style.replace("url(#arrow)", "") and "@import" not in style
+
+
+def test_hostile_names_stay_text() -> None:
+    html = report_html(hostile_report(), HOSTILE[0])
+    found = Parsed(html)
+    assert set(found.tags) <= ELEMENTS
+    assert not any(name.startswith("on") for tag, name, value in found.attributes)
+    assert (found.tags.count("style"), found.tags.count("h1")) == (1, 1)
+    assert "<script>alert(1)</script>" in found.text and "{{ 7 * 7 }} ${db.URL}" in found.text
+    assert "\u0645\u0631\u062d\u0628\u0627" in found.text and "\U0001f469\u200d\U0001f467" in found.text
+    for steering in ("\u202e", "\x00", "\x1b", "\ud800"):
+        assert steering not in html
+    html.encode()
+
+
+def test_a_hundred_services_fit() -> None:
+    size = len(report_html(report_on(account(names(100, 80), 10))).encode())
+    assert size <= MOST_BYTES, size
+
+
+def test_an_account_without_anything_has_a_page() -> None:
+    found = Parsed(report_html(report_on(Facts(projects=[], services=[], apps=[]))))
+    assert "Nothing is urgent." in found.text and "Everything could be read." in found.text
+    assert "There are no applications." in found.text
+
+
+def test_what_could_not_be_read_is_told_and_never_zero() -> None:
+    facts = Facts(apps=[], unread=[Unread("services", None, None, "the token has scope REGISTRY")])
+    found = Parsed(report_html(report_on(facts)))
+    assert "Something could not be read" in found.text
+    assert "services: the token has scope REGISTRY" in found.text
+    assert "The services could not be read." in found.text
+    assert found.text.count("Unknown") >= 4
+    assert "0.00" not in found.text
+
+
+def test_the_title_names_the_project() -> None:
+    html = report_html(report_on(account(names(1)), project="shop"), "Example Ltd")
+    assert "<title>Example Ltd: shop, 2026-11-19T09:30:00Z</title>" in html
+    assert "<bdi>Example Ltd: shop</bdi>" in html
+
+
+@pytest.mark.parametrize("given", [None, [], {}, {"report": {}}, "text"])
+def test_what_is_no_report_is_refused(given: Any) -> None:
+    with pytest.raises(Invalid, match="this is no report"):
+        report_html(given)

@@ -1,0 +1,57 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Conditions and verdicts: each has a shape of its own beside its color."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.plugin_utils._report import signs
+from ansible_collections.hosted.services.plugins.plugin_utils._report.signs import (
+    SHAPES,
+    Sign,
+    definitions,
+    icon,
+    sign_of,
+    verdict_of,
+)
+
+GROUPS = [signs.VERDICTS, signs.LEVELS, signs.FRESHNESS, {**signs.STATES, **signs.STATUSES}]
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_colors_alone_tell_nothing(group: dict[str, Sign]) -> None:
+    """Whoever cannot tell colors apart sees another shape."""
+    tones = {sign.shape: sign.tone for sign in group.values()}
+    for sign in group.values():
+        assert sign.shape in SHAPES
+        assert tones[sign.shape] == sign.tone, "one shape, one color"
+
+
+@pytest.mark.parametrize(
+    ("status", "state", "word"),
+    [
+        ("ACTIVE", "running", "running"),
+        ("ACTIVE", None, "state unknown"),
+        ("ACTIVE", "unknown", "state unknown"),
+        ("SUSPENDED", "running", "suspended"),
+        ("FAILED", None, "failed"),
+        ("SOMETHING_NEW", None, "something new"),
+    ],
+)
+def test_the_status_comes_before_the_state(status: str, state: str | None, word: str) -> None:
+    assert sign_of({"status": status, "state": state}).word == word
+
+
+def test_a_verdict_may_be_unknown_or_new() -> None:
+    assert verdict_of(None).word == "verdict unknown"
+    assert verdict_of("BLOCKED").word == "blocked"
+    assert verdict_of("ODD").word == "odd"
+
+
+def test_shapes_are_drawn_once() -> None:
+    ids = {each.get("id") for each in definitions().iter("symbol")}
+    assert ids == SHAPES.keys()
+    [used] = icon(signs.STATES["running"])
+    assert str(used.get("href")).removeprefix("#") in ids

@@ -1,0 +1,104 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The top of the page: what people ask first, in a few words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.reports.reading import Facts
+from ansible_collections.hosted.services.plugins.plugin_utils._report.page import Page
+from ansible_collections.hosted.services.plugins.plugin_utils._report.summary import (
+    MOST_SUBJECTS,
+    answers,
+    lead,
+    next_steps,
+)
+from unit.plugins.reports import account, report_on
+
+
+def page(report: dict[str, Any] | None = None, **changes: Any) -> Page:
+    """Return the page of an account with one service, with some answers changed."""
+    found = report or report_on(account(["db"]))
+    return Page({**found, "answers": {**found["answers"], **changes}})
+
+
+def said(one: Page) -> dict[str, list[str]]:
+    """Return the answers by their questions, without what is hard to read in a test."""
+    found: dict[str, list[str]] = {}
+    for box in answers(one):
+        question, *rest = ["".join(each.itertext()).replace("\u00a0", " ") for each in box]
+        found[question] = rest
+    return found
+
+
+def test_questions_and_their_answers() -> None:
+    found = said(page(report_on(account(["db", "web"]))))
+    assert found == {
+        "What costs most?": ["db", "0.07 EUR in 30 days; 1.00 EUR a month now"],
+        "Is everything backed up?": ["Yes", "2 of 2 have one from the last 26h"],
+        "What is broken?": ["Nothing", "No service failed or waits for the platform's team"],
+        "What do others depend on?": ["db", "web refers to it"],
+        "What will November cost?": ["13.10 EUR", "12.34 EUR so far; the platform says 23.45 EUR"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("backed_up", "short", "more"),
+    [
+        ({"fresh": 1, "of": 2, "unknown": 0, "not_offered": 0}, "No", "1 of 2 have one from the last 26h"),
+        (
+            {"fresh": 2, "of": 2, "unknown": 1, "not_offered": 1},
+            "As far as is known",
+            "2 of 2 have one from the last 26h; 1 could not be read; 1 offers no backups",
+        ),
+        ({"fresh": 0, "of": 0, "unknown": 0, "not_offered": 2}, "Nothing to back up", "2 offer no backups"),
+        ({"fresh": 0, "of": 0, "unknown": None, "not_offered": 0}, "Unknown", "The services cannot be read"),
+    ],
+)
+def test_whether_all_is_backed_up(backed_up: dict[str, Any], short: str, more: str) -> None:
+    assert said(page(backed_up=backed_up))["Is everything backed up?"] == [short, more]
+
+
+def test_what_is_broken_is_named() -> None:
+    names = [f"s{number}" for number in range(6)]
+    report = report_on(account(names))
+    found = said(page(report, broken_ids=[f"s000{number}" for number in range(6)]))["What is broken?"]
+    assert found[0] == "s0, s1, s2, s3 and 2 more"
+
+
+def test_what_is_unknown_is_said_to_be() -> None:
+    found = said(Page(report_on(Facts(apps=[]))))
+    assert [short for short, *__ in found.values()] == ["Unknown"] * 5
+
+
+def test_nothing_costs_anything_only_if_all_is_known() -> None:
+    empty = Facts(projects=[], services=[], apps=[])
+    assert said(Page(report_on(empty)))["What costs most?"] == ["Nothing costs anything"]
+    assert said(Page(report_on(empty)))["What do others depend on?"] == ["Nothing"]
+
+
+def test_the_first_sentence_counts_what_is_urgent() -> None:
+    one = page()
+    assert "".join(lead(one).itertext()).startswith("Nothing is urgent. November will cost")
+    urgent = {"level": "critical", "kind": "failed", "do": "Do it", "subjects": []}
+    once = Page({**one.data, "advice": [urgent], "unread": [{}]})
+    text = "".join(lead(once).itertext())
+    assert text.startswith("1 thing needs attention now. ") and "Something could not be read" in text
+    assert "2 things need attention now." in "".join(
+        lead(Page({**one.data, "advice": [urgent] * 2})).itertext()
+    )
+
+
+def test_a_matter_names_the_first_of_many() -> None:
+    subjects = [{"name": f"s{number}", "id": None, "detail": "d"} for number in range(MOST_SUBJECTS + 3)]
+    matter = {"level": "warning", "kind": "disk", "do": "Clear disks", "subjects": subjects}
+    found = next_steps(Page({**page().data, "advice": [matter]}))
+    lines = ["".join(line.itertext()) for line in found.iter("li")][1:]
+    assert len(lines) == MOST_SUBJECTS + 1 and lines[-1] == "and 3 more"
+    assert "soon" in "".join(found.itertext())
+    nothing = next_steps(Page({**page().data, "advice": []}))
+    assert "Nothing: all is well" in "".join(nothing.itertext())
