@@ -12,6 +12,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,15 +21,20 @@ import yaml
 
 from faults.truth import Truth
 from hosted_sandbox.testing import SandboxClient
+from integration.database_servers import Server
 
 ROUTE = re.compile(r"DELETE /api/resources/([^/]+)")
 COPY = re.compile(r"[0-9]{8}T[0-9]{6}Z(-[0-9]+)?")
 FOLDER, DELETING = "folder", "DELETING"
+DUMP = "database.dump"
 
 
 @dataclass(frozen=True)
 class Deletion:
-    """A service that is about to be deleted: its files, and the copies that there are, by path and hash."""
+    """A service that is about to be deleted: its content, and that of the copies that there are.
+
+    The content of a service are its files by path and hash, that of a database its tables by name and hash.
+    """
 
     service_id: str
     files: Mapping[str, str]
@@ -44,16 +50,23 @@ class Deletion:
         return ""
 
 
-def watch_deletion(sandbox: SandboxClient, request: str, folder: str | None) -> Deletion | None:
+def watch_deletion(
+    sandbox: SandboxClient, request: str, folder: str | None, database: Server | None = None
+) -> Deletion | None:
     """Look at platform and disk if a request deletes a service; ``folder`` is the one for last copies.
 
-    A request that is sent again after it was carried out deletes nothing.
+    ``database`` is the server behind service ``db``. A request that is sent again after it was carried out
+    deletes nothing.
     """
     found = ROUTE.fullmatch(request)
     truth = Truth(sandbox.control("GET", "/state"), {}) if found else None
     if found is None or truth is None or found[1] not in alive(truth):
         return None
     id = found[1]
+    names = {service["id"]: service["name"] for service in truth.all("service")}
+    if database and names[id] == "db":
+        dumps = restored_copies(Path(folder), id, database) if folder else []
+        return Deletion(id, tables(database, database.database), [*dumps])
     inside = {
         path.partition("/")[2]: content for path, content in truth.files.items() if path.startswith(f"{id}/")
     }
@@ -73,6 +86,39 @@ def whole_copies(folder: Path, id: str) -> Iterator[dict[str, str]]:
                      for found in (path / "files").rglob("*")}  # fmt: skip
             if listed(path) == files:
                 yield files
+
+
+def restored_copies(folder: Path, id: str, server: Server) -> Iterator[dict[str, str]]:
+    """Yield what the finished dumps of a database hold, restored into a database of its own."""
+    for path in folder.glob("*/*"):
+        dump = path / DUMP
+        if not (path.parent.name.endswith(id) and COPY.fullmatch(path.name) and is_described(path, id)):
+            continue
+        entries = json.loads((path / "manifest.json").read_text())["entries"]
+        told = {entry["path"]: entry["sha256"] for entry in entries}
+        if not dump.is_file() or told.get(DUMP) != content(dump):
+            continue
+        with suppress(AssertionError):  # what cannot be restored is no copy
+            yield restored(server, dump)
+
+
+def restored(server: Server, dump: Path) -> dict[str, str]:
+    """Return what a dump holds."""
+    name = "restored"
+    try:
+        server.restore(dump, name)
+        return tables(server, name)
+    finally:
+        server.sql(f"DROP DATABASE IF EXISTS {name};")
+
+
+def tables(server: Server, database: str) -> dict[str, str]:
+    """Return the tables of a database, each with the hash of its rows."""
+    listed = "SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1;"
+    return {
+        name: hashlib.sha256(server.sql(f"TABLE {name} ORDER BY 1;", database).encode()).hexdigest()
+        for name in server.sql(listed, database).split()
+    }
 
 
 def content(path: Path) -> str:

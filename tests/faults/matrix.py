@@ -22,7 +22,7 @@ from typing import Any
 
 from faults.oracle import CONVERGENCE, STATE, Problem, doubles, uncopied_deletions, violations
 from faults.runner import REFUSED, Fault, Ran, Runner, leave_memory_alone, runner
-from faults.scenarios import ACCOUNT, SCENARIOS, Scenario
+from faults.scenarios import SCENARIOS, Scenario
 from faults.truth import Truth
 from hosted_sandbox.embedded import Embedded
 
@@ -93,10 +93,7 @@ class Bench:
     def __init__(self, work: Runner, scenario: Scenario, profile: str = "plain") -> None:
         self.work = work
         self.scenario = scenario
-        work.begin(ACCOUNT, profile)
-        for module, options in scenario.before:
-            prepared = work.run(module, options)
-            assert not prepared.failed, f"{scenario.name}: {prepared.message}"
+        work.prepare(scenario, profile)
         self.before = Truth.of(work.sandbox)
         self.local = work.folder.with_name("template")
         shutil.rmtree(self.local, ignore_errors=True)
@@ -212,7 +209,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--profile", default="plain", help="the gap profile, such as pairwise:7")
     parser.add_argument("--workers", type=int, default=2)
     given = parser.parse_args(arguments)
-    names = [scenario.name for scenario in SCENARIOS if given.only in scenario.name]
+    wanted = [scenario for scenario in SCENARIOS if given.only in scenario.name]
+    for scenario in [scenario for scenario in wanted if scenario.missing]:
+        wanted.remove(scenario)
+        print(f"{scenario.name}: left out, because this machine lacks {scenario.missing}")
+    names = [scenario.name for scenario in wanted]
     begun = time.monotonic()
     found: list[Verdict] = []
     with ProcessPoolExecutor(given.workers, initializer=leave_memory_alone) as pool:

@@ -11,7 +11,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,15 +29,18 @@ from ansible_collections.hosted.services.plugins.module_utils._api.session impor
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
 from faults.deletions import Deletion, watch_deletion
 from faults.hurried import PATIENCE, Clock, Exchange, FaultyTransport, hurried
+from faults.scenarios import ACCOUNT, Scenario
 from faults.truth import Truth
 from hosted_sandbox.embedded import Embedded, quick_folder
 from hosted_sandbox.registry.images import build_image
+from integration.database_servers import USER, PostgreSQL, Server, free_port, serving
 
 Fault = Mapping[str, Any]
 REFUSED: Fault = {"kind": "refused"}
 """The one fault that happens on this side: the connection is not made."""
 SLOW = ("no_answer", "drip")
 TIMEOUT, WAIT_TIMEOUT = 20, 300
+TABLE = "CREATE TABLE orders AS SELECT n AS id, 'order ' || n AS note FROM generate_series(1, 500) AS n;"
 
 
 @dataclass(frozen=True)
@@ -102,6 +105,10 @@ class Runner:
     clock: Clock = field(init=False)
     connections: http_transport.HttpTransport = field(default_factory=http_transport.HttpTransport)
     """Kept from task to task, as the action plugins keep theirs."""
+    closing: ExitStack = field(default_factory=ExitStack)
+    """What ends with the runner."""
+    database: Server | None = None
+    """A real server, which is behind service ``db`` once somebody asks for it."""
 
     def __post_init__(self) -> None:
         self.clock = Clock(lambda seconds: self.sandbox.clock(advance=seconds))
@@ -115,6 +122,15 @@ class Runner:
         # The sandbox makes the files of a database when that is first looked at: no change of a task's.
         self.sandbox.api("GET", f"/api/resources/{self.facts['id_db']}/database")
 
+    def prepare(self, scenario: Scenario, profile: str = "plain") -> None:
+        """Begin anew with the account of the scenarios, and with what this one needs besides."""
+        self.begin(ACCOUNT, profile)
+        if scenario.real_database:
+            self.connect_database()
+        for module, options in scenario.before:
+            prepared = self.run(module, options)
+            assert not prepared.failed, f"{scenario.name}: {prepared.message}"
+
     def clear_folder(self) -> None:
         """Forget what tasks left on this machine."""
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -127,6 +143,13 @@ class Runner:
         self.facts = {"folder": str(self.folder), "inputs": str(self.inputs), "public_key": key}
         self.facts |= {f"id_{service['name']}": service["id"] for service in truth.all("service")}
         self.facts |= {f"digest_{release['tag']}": release["digest"] for release in truth.all("release")}
+
+    def connect_database(self) -> None:
+        """Let service ``db`` have a table on a real database server."""
+        if self.database is None:
+            self.database = self.closing.enter_context(serving(PostgreSQL, free_port()))
+            self.database.sql(f"SET ROLE {USER}; {TABLE}", self.database.database)
+        self.sandbox.operator(f"services/{self.facts['id_db']}", connection=self.database.connection)
 
     def run(
         self,
@@ -152,7 +175,8 @@ class Runner:
         assert not validated.error_messages, f"{module}: {validated.error_messages}"
 
         def watch(request: str) -> None:
-            found = watch_deletion(self.sandbox, request, validated.validated_parameters.get("keep_copy"))
+            folder = validated.validated_parameters.get("keep_copy")
+            found = watch_deletion(self.sandbox, request, folder, self.database)
             deletions.extend([found] if found else [])
 
         line.watch = watch
@@ -195,10 +219,9 @@ def runner(sandbox: Embedded) -> Iterator[Runner]:
         settings |= {"HOME": home, "ANSIBLE_HOME": str(Path(home) / "work" / "ansible")}
         with mock.patch.dict(os.environ, settings, clear=True):
             work = Runner(sandbox, Path(home) / "work", made_inputs(Path(home) / "inputs"))
-            try:
+            work.closing.callback(work.connections.close)
+            with work.closing:
                 yield work
-            finally:
-                work.connections.close()
 
 
 def made_inputs(folder: Path) -> Path:

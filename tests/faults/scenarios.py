@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cases import by_module
+from integration.database_servers import PostgreSQL, missing
 
 KEYS = (
     "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFzj6KifbzD3SQ/ODoy4X+uPIHgVn/YK4x+KxD2Lbjot laptop@example",
@@ -55,7 +56,7 @@ class Scenario:
     In the options ``{folder}``, ``{inputs}``, ``{public_key}``, ``{digest_v2}`` and ``{id_idle}`` are filled
     in. ``before`` are tasks that come first, without a fault. ``happens`` names what must have happened on
     the platform whenever the task succeeds, where the state alone does not show it. A task that is
-    ``repeated`` changes something in every run.
+    ``repeated`` changes something in every run. With ``real_database`` a PostgreSQL server is behind ``db``.
     """
 
     module: str
@@ -65,11 +66,17 @@ class Scenario:
     happens: str = ""
     repeated: bool = False
     creates: str = ""
+    real_database: bool = False
 
     @property
     def name(self) -> str:
         """How the scenario is called in figures and in a failure."""
         return f"{self.module}: {self.what}"
+
+    @property
+    def missing(self) -> str:
+        """The programs that it needs and this machine does not have."""
+        return missing(PostgreSQL.engine) if self.real_database else ""
 
 
 ORDER = {"product": "postgresql", "host": "node-paris-1", "dimensions": SIZE, "name": "new",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,21 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.routes import ROUTES, Idempotency
 from ansible_collections.hosted.services.plugins.module_utils._resources import service
+from ansible_collections.hosted.services.plugins.module_utils._resources.databases.dump import (
+    Source,
+    dump_from,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies import content
+from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.content import (
+    DumpContent,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.folders import CopyFolder
 from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.last_copy import LastCopy
-from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.manifest import Manifest
+from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.manifest import (
+    Entry,
+    Manifest,
+    entry_on_disk,
+)
 from ansible_collections.hosted.services.plugins.module_utils._sftp.sides import Local, Remote
 from faults.chaos import ChaosRun
 from faults.hurried import Clock
@@ -77,9 +90,16 @@ def problems(bench: Bench) -> list[tuple[str, Problem]]:
     return [(verdict.cell, problem) for verdict in found for problem in verdict.problems]
 
 
+def skip_without(scenario: Scenario) -> None:
+    """Skip a test of a scenario whose programs this machine does not have."""
+    if scenario.missing:
+        pytest.skip(f"not installed: {scenario.missing}")
+
+
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
 def test_a_sample_of_the_matrix(scenario: Scenario, work: Runner) -> None:
     """Under any fault a task succeeds or tells the truth, and a clean run leads to the wished state."""
+    skip_without(scenario)
     assert problems(Bench(work, scenario)) == []
 
 
@@ -147,12 +167,26 @@ def test_a_change_that_is_not_in_effect_and_noted_nowhere_is_caught(
 
 
 COPIED = ("service: delete with a last copy", "service: delete with backups and a last copy")
+DUMPED = "service: delete a database with a last copy"
 
 
 def uncopied(bench: Bench) -> list[Problem]:
     """Return what the oracle finds in a run that nothing disturbs."""
     bench.restore()
     return list(uncopied_deletions(bench.run()))
+
+
+def check_caught(
+    bench: Bench, damages: dict[str, list[tuple[Any, str, Any]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Check that the oracle sees each of these damages to the collection, and nothing without them."""
+    for damage, changes in damages.items():
+        with monkeypatch.context() as patch:
+            for owner, attribute, value in changes:
+                patch.setattr(owner, attribute, value)
+            kinds = {problem.kind for problem in uncopied(bench)}
+        assert kinds == {UNCOPIED}, damage
+    assert uncopied(bench) == []
 
 
 @pytest.mark.parametrize("name", COPIED)
@@ -177,10 +211,35 @@ def test_a_deletion_without_a_whole_copy_is_caught(
         ],
         "no name": [(CopyFolder, "place", lambda own, partial, made_at: partial)],
     }
-    for damage, changes in damages.items():
-        with monkeypatch.context() as patch:
-            for owner, attribute, value in changes:
-                patch.setattr(owner, attribute, value)
-            kinds = {problem.kind for problem in uncopied(bench)}
-        assert kinds == {UNCOPIED}, damage
-    assert uncopied(bench) == []
+    check_caught(bench, damages, monkeypatch)
+
+
+def test_the_deletion_of_a_database_without_a_whole_dump_is_caught(
+    work: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The copy is restored when the deletion is asked for, and has to hold the rows that there are then."""
+    skip_without(BY_NAME[DUMPED])
+    bench = Bench(work, BY_NAME[DUMPED])
+    [deletion] = bench.undisturbed.deletions
+    assert len(deletion.copies) == 1 and deletion.doubt == ""
+
+    def half(folder: Path, source: Source) -> Path:
+        path = dump_from(folder, source)
+        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+        return path
+
+    def unread(own: DumpContent, folder: str) -> list[Entry]:
+        return [replace(entry_on_disk(folder, own.source.engine.file), mode=None)]
+
+    def changed(own: DumpContent, folder: str) -> list[Entry]:
+        assert work.database is not None
+        work.database.sql("INSERT INTO orders VALUES (-1, 'in between');", work.database.database)
+        return unread(own, folder)
+
+    damages: dict[str, list[tuple[Any, str, Any]]] = {
+        "nothing is dumped": [(service, "plan_kept", lambda task, view: None)],
+        "half a dump that nobody reads": [(content, "dump_from", half), (DumpContent, "verify", unread)],
+        "a change that no second dump finds": [(DumpContent, "verify", changed)],
+        "no name": [(CopyFolder, "place", lambda own, partial, made_at: partial)],
+    }
+    check_caught(bench, damages, monkeypatch)
