@@ -116,7 +116,7 @@ def test_a_run_that_was_refused_says_so(machine: BackupMachine) -> None:
         assert bad[name] == good[name]
     code, line = machine.run("check", "nightly")
     assert (code, line.split(":")[0]) == (1, "WARNING"), line
-    assert re.search(r"in the run of \S+Z went wrong: Back up: ", line)
+    assert re.search(r"in the run of \S+Z went wrong: Back up the services: ", line)
 
 
 def test_what_is_installed_for_prometheus(machine: BackupMachine) -> None:

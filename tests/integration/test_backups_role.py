@@ -188,7 +188,7 @@ def test_a_run_and_its_check(machine: BackupMachine) -> None:
     assert line.count("\n") == 1
     code, output = machine.run("run", "nightly")
     assert code not in (0, 75), output
-    assert "failed nightly: Back up: " in log.read_text()
+    assert "failed nightly: Back up the services: " in log.read_text()
     sandbox.clear_faults()
     assert machine.run("check", "no-such-plan")[0] == 3
 

@@ -70,7 +70,7 @@ def test_an_export_has_a_file_for_each_project(account: Ansible, sandbox: Sandbo
 
 def test_no_drift_ends_with_0(account: Ansible, sandbox: Sandbox) -> None:
     done = run_playbook(account, "drift", drift_files="files/*.yml", **REPORTS).succeed()
-    assert done["Show what differs"].message == "['nothing differs']"
+    assert done["Show the differences"].message == "['nothing differs']"
     report = json.loads((account.folder / "drift.json").read_text())
     assert report["drifted"] is False
     assert [each["file"] for each in report["files"]] == [
