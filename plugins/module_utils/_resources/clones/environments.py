@@ -59,8 +59,7 @@ class Environments:
         """Return the key of what a reference names by its alias, key, name or slug in the source."""
         place = f"variable {variable} of {original.label} refers to {target!r}"
         everything = [*self.source.originals, *self.source.others]
-        named = [each for each in everything if target == each.alias]
-        named = named or [each for each in everything if target in each.names]
+        named = [each for each in everything if target == each.alias or target in each.names]
         if len(named) > 1:
             raise Invalid(
                 f"{place}, which names {', '.join(each.label for each in named)}; write an alias or key"
@@ -97,7 +96,7 @@ def read_environments(task: Task[CloneOptions], source: SourceProject, file: Con
 
 def take_from_file(found: Environments, source: SourceProject, file: Contents, secrets: bool) -> None:
     """Take the environments that a blueprint of the source describes. Its secrets only if that is said."""
-    by_key = {entry.key: entry.name for entry in (*file.services, *file.applications)}
+    by_key = keys_in_source(source, file)
     for entry in file.applications:
         original = source.of(entry.name)
         if original is None or original.app is None:
@@ -107,6 +106,17 @@ def take_from_file(found: Environments, source: SourceProject, file: Contents, s
             variables = entry.values.get(section) or {}
             given.append({name: with_names(value, by_key) for name, value in variables.items()})
         found.given[original.key] = given[0], given[1] if secrets else {}
+
+
+def keys_in_source(source: SourceProject, file: Contents) -> dict[str, str]:
+    """Return the keys of the source by those that a file has for the same services."""
+    everything = [*source.originals, *source.others]
+    return {
+        entry.key: original.key
+        for entry in (*file.services, *file.applications)
+        for original in everything
+        if entry.name == original.name
+    }
 
 
 def with_names(value: Any, by_key: Mapping[str, str]) -> Any:

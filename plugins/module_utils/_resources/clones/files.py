@@ -116,12 +116,17 @@ def plan_copy(task: Task[FilesOptions], service: Service) -> Plan:
         return plan
     copying = plan.steps
 
+    def close() -> None:
+        stack.close()
+        task.effects.nothing_changed = False  # it was stopped at least
+        task.effects.facts.pop("actions", None)  # which would name the copy alone
+
     def decide() -> Sequence[Step]:
         target.run(mirror.adapt_attributes(found.changes))
         if not found.changes:
             stack.close()
             return []
-        done = Step("close the connections to both services", stack.close, changes=False)
+        done = Step("close the connections to both services", close, changes=False)
         return [*stop_steps(task, service), *copying, done]
 
     plan.steps = [Expansion(found.describe(), decide)]

@@ -43,8 +43,8 @@ class CloneOptions(SourceOptions, CommitmentOptions, WaitOptions):
     environments: dict[str, Any] | None = None
     secret_environments: dict[str, Any] | None = option(None, no_log=False, secret=True)
     copy_secrets: bool = False
-    without_environment: list[str] = option([], selects=True)
-    without_data: list[str] = option([], selects=True)
+    without_environment: list[str] = option([])
+    without_data: list[str] = option([])
     existing: Literal["refuse", "keep", "adopt"] = "refuse"
     delete: bool = True
     checksum: bool = False

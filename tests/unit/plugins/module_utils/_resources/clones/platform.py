@@ -5,14 +5,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._api.models import App, Project
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.export import (
+    Export,
+    Exported,
+    as_key,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.clone import CLONE
+from ansible_collections.hosted.services.plugins.module_utils._resources.clones.source import (
+    Data,
+    Original,
+    SourceProject,
+)
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.platform import run
 
@@ -123,3 +134,20 @@ def writes_to(sandbox: Sandbox, originals: Mapping[str, str] | Iterable[str]) ->
         for line in sandbox.journal()
         if line["method"] != "GET" and any(f"{line['path']}/".find(f"{mark}/") >= 0 for mark in marks)
     ]
+
+
+def original(name: str = "web", *, slug: str | None = None, **given: Any) -> Original:
+    """Return something that is cloned."""
+    app = (
+        App(id=f"id-{name}", slug=slug, status="ACTIVE", image_ref=given.pop("image_ref", None))
+        if slug
+        else None
+    )
+    exported = Exported(f"id-{name}", given.pop("key", as_key(slug or name)), given.pop("values", {}))
+    record = {"name": name, "family": "GAME", "status": "ACTIVE", "host": None, **given.pop("record", {})}
+    return Original(exported, record, given.pop("data", Data.FILES), app, **given)
+
+
+def source_of(*originals: Original, others: Sequence[Original] = ()) -> SourceProject:
+    """Return a project that is cloned."""
+    return SourceProject(Project(id="prj-shop", name="shop"), list(originals), list(others), Export("shop"))

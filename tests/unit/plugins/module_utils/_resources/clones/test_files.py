@@ -1,0 +1,68 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Files from one service of the sandbox to another: the clone is stopped, the source only read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.clones.files import FILES
+from hosted_sandbox.testing import Sandbox
+from unit.plugins.module_utils._resources.clones.platform import files, home_of, writes_to
+from unit.plugins.module_utils._resources.platform import id_of, run
+
+
+@pytest.fixture
+def given(sandbox: Sandbox, key_file: Path, tmp_path: Path) -> dict[str, Any]:
+    """Copy from service ``one`` to service ``two``."""
+    public = key_file.with_suffix(".pub").read_text().strip()
+    sandbox.seed({"ssh_keys": [{"name": "deploy", "public_key": public}]})
+    sandbox.clear_journal()
+    source, copy = id_of(sandbox, "one"), id_of(sandbox, "two")
+    return {
+        "source_id": source,
+        "source_name": "one",
+        "service": copy,
+        "project_id": home_of(sandbox, copy),
+        "private_key_file": str(key_file),
+        "known_hosts": str(tmp_path / "known_hosts"),
+        "delete": True,
+    }
+
+
+def test_files_are_copied_and_the_source_is_not_touched(sandbox: Sandbox, given: dict[str, Any]) -> None:
+    planned = run(sandbox, FILES, check_mode=True, **given)
+    assert planned["actions"] == [
+        f"copy the files of service 'one' to service {given['service']}: create 1 (5 bytes)"
+    ]
+    done = run(sandbox, FILES, **given)
+    assert [action.split(" ")[0] for action in done["actions"]] == ["stop", "copy"]
+    assert files(sandbox, given["service"]) == files(sandbox, given["source_id"]) != {}
+    assert writes_to(sandbox, {"one": given["source_id"]}) == []
+    again = run(sandbox, FILES, **given)
+    assert not again["changed"] and again["files"]["unchanged"]
+
+
+def test_a_file_that_only_looks_changed_stops_nothing(sandbox: Sandbox, given: dict[str, Any]) -> None:
+    """Times may differ, where a server does not keep them."""
+    run(sandbox, FILES, **given)
+    body = {"path": "a.txt", "content": "first"}
+    sandbox.api("POST", f"/api/resources/{given['service']}/files/write", body)
+    sandbox.clear_journal()
+    assert not run(sandbox, FILES, **given)["changed"]
+    assert sandbox.writes() == []
+
+
+def test_a_clone_that_is_not_there_yet_gets_everything(sandbox: Sandbox, given: dict[str, Any]) -> None:
+    planned = run(sandbox, FILES, check_mode=True, **{**given, "service": None})
+    assert planned["actions"] == ["copy the files of service 'one': create 1 (5 bytes)"]
+
+
+def test_the_source_is_no_clone(sandbox: Sandbox, given: dict[str, Any]) -> None:
+    refused = run(sandbox, FILES, **{**given, "service": given["source_id"]})
+    assert "is the source of the clone" in refused["msg"]
+    assert sandbox.writes() == []
