@@ -32,15 +32,15 @@ from .blueprints.contents import (
     read_contents,
     references_in,
 )
-from .blueprints.document import Document, read_document
+from .blueprints.document import Document
 from .blueprints.entry import Entry
 from .blueprints.graph import levels
 from .blueprints.hiding import redacted_values_of, secret_values_of
 from .blueprints.parts import Arguments, Part, Parts, new_part
 from .blueprints.plans import VARIABLES
 from .blueprints.removal import Deleters, DeletingOptions, absence_parts, check_removal_options, prune_parts
-from .blueprints.rendering import Rendered
 from .blueprints.report import Report
+from .blueprints.source import SourceOptions, read_source
 from .environment import ENVIRONMENT
 from .project import PROJECT, ProjectOptions, ProjectResource
 from .service import SERVICE, ServiceResource
@@ -48,7 +48,6 @@ from .services.options import BudgetOptions, ServiceOptions
 from .shared.aliases import aliases_of
 from .shared.limits import check_max_parallel
 from .shared.options import FilePath, StateDirOptions, WaitOptions, option
-from .shared.parallel import MAX_PARALLEL
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.task_errors import Invalid
 from .shared.waiting import poll_for
@@ -59,22 +58,6 @@ APP_SETTINGS = (*SIZE_OF_APP, "public", "command")
 """What an application has as a service, and keeps through its deploys."""
 LATE_SECONDS = 10.0
 """How long a project may show a new neighbor late, in seconds."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class SourceOptions(StateDirOptions):
-    """Where a blueprint is, and how many of its parts are looked at in parallel."""
-
-    src: FilePath | None = option(None, selects=True, reads_file=True)
-    blueprint: dict[str, Any] | None = option(None, selects=True, secret=True)
-    max_parallel: int = MAX_PARALLEL
-    _rendered: dict[str, Any] | None = None
-    """What the action has read of the file, if there is something that only the controller can read."""
-
-    @property
-    def rendered(self) -> Rendered | None:
-        """The file as the controller has read it."""
-        return Rendered.from_option(self._rendered)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,13 +153,6 @@ def planned(task: Task[SourceOptions], found: Sequence[Part]) -> Parts:
     parts = Parts(task, found, max_parallel=task.options.max_parallel)
     parts.make_plans()
     return parts
-
-
-def read_source(options: SourceOptions) -> Document:
-    """Return the blueprint as data with the place of each value, from the file or the option."""
-    if options.src is not None:
-        return read_document(options.src, options.rendered)
-    return Document(options.blueprint, "")
 
 
 def facts_of_plans(contents: Contents) -> dict[str, Any]:

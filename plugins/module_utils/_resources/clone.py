@@ -17,16 +17,16 @@ from typing import Any
 from .._api.errors import HostedError
 from .._api.values import ServiceStatus
 from .blueprint import Assembly, planned, whole_plan
-from .blueprint import read_source as read_file
 from .blueprints.contents import Contents, read_contents
 from .blueprints.document import Document
 from .blueprints.entry import Entry
 from .blueprints.hiding import HIDDEN_SECTION, PLAIN_SECTION, redacted_values_of, secret_values_of
 from .blueprints.parts import Part, Parts
 from .blueprints.report import Report
+from .blueprints.source import read_source as read_file
 from .clones.database import DATABASE, await_database
 from .clones.environments import read_environments, unreadable_variables
-from .clones.files import FILES
+from .clones.files import FilesResource
 from .clones.image import IMAGE
 from .clones.options import CloneOptions, Rename, check_options
 from .clones.rules import CloneBlueprint, blueprint_of, names_of, original_of, own_values
@@ -86,6 +86,7 @@ class CloneResource(Resource[CloneOptions]):
 
 
 CLONE = CloneResource()
+FILES = FilesResource(SERVICE)
 
 
 def secrets_in_entries(options: Mapping[str, Any]) -> list[Any]:
@@ -240,12 +241,12 @@ class CloneAssembly(Assembly):
             return made
         return self.add(entry, IMAGE, lambda part: {**given, "exists": made.id is not None}, [made])
 
-    def add_settings(self, entry: Entry) -> None:
+    def add_settings(self, entry: Entry) -> list[Part]:
         """Add the settings of an application, what it holds, and whether it runs then."""
-        super().add_settings(entry)
-        last = self.parts[-1] if self.parts[-1].key == entry.key else self.made[entry.key]
+        settings = super().add_settings(entry)
         if "image" in entry.values:
-            self.add_content(entry, [last, *self.running_parts([entry.key])])
+            self.add_content(entry, [self.made[entry.key], *settings, *self.running_parts([entry.key])])
+        return settings
 
     def add_content(self, entry: Entry, needs: Sequence[Part]) -> None:
         """Add the copy of what a service holds, and after it the state that it is to have."""

@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from .._api.models import Project
-from .blueprint import OnBlueprint, SourceOptions, planned_parts, read_checked
+from .blueprint import OnBlueprint, planned_parts, read_checked
 from .blueprint_info import read_export
 from .blueprints.applied import last_applied
 from .blueprints.drift import DRIFT, Comparison, Difference, not_in_file
+from .blueprints.source import SourceOptions
 from .shared.plan import Plan, Task
 
 

@@ -33,7 +33,6 @@ from ..files.mirror import (
     read_source,
     rules_of,
 )
-from ..service import SERVICE
 from ..shared.options import Options, WaitOptions, required
 from ..shared.plan import Expansion, Plan, Resource, Step, Task
 from .guard import check_own
@@ -59,6 +58,10 @@ class FilesResource(Resource[FilesOptions]):
 
     result_key = "files"
 
+    def __init__(self, service: Resource[Any]) -> None:
+        """``service`` stops the clone while its files are copied."""
+        self._service = service
+
     def plan(self, task: Task[FilesOptions]) -> Plan:
         """Read both sides and plan what makes the clone like its source.
 
@@ -74,10 +77,7 @@ class FilesResource(Resource[FilesOptions]):
                 f"service {service.name!r} ({service.id}) is suspended, so its files were left as they are"
             )
             return Plan(result=None)
-        return plan_copy(task, service)
-
-
-FILES = FilesResource()
+        return plan_copy(task, service, self._service)
 
 
 def plan_foreseen(task: Task[FilesOptions]) -> Plan:
@@ -93,7 +93,7 @@ def plan_foreseen(task: Task[FilesOptions]) -> Plan:
     return plan
 
 
-def plan_copy(task: Task[FilesOptions], service: Service) -> Plan:
+def plan_copy(task: Task[FilesOptions], service: Service, stopper: Resource[Any]) -> Plan:
     """Plan what makes the files of a clone like those of its source. It is stopped for that."""
     stack = task.closing.enter_context(ExitStack())
     target = open_session(task, stack, service.id)
@@ -127,7 +127,7 @@ def plan_copy(task: Task[FilesOptions], service: Service) -> Plan:
             stack.close()
             return []
         done = Step("close the connections to both services", close, changes=False)
-        return [*stop_steps(task, service), *copying, done]
+        return [*stop_steps(task, service, stopper), *copying, done]
 
     plan.steps = [Expansion(found.describe(), decide)]
     return plan
@@ -174,15 +174,15 @@ def check_readable(mirror: Mirror, tree: Tree) -> None:
         raise TransferFailed(describe_failures(describe_unreadable(mirror.source, tree)))
 
 
-def stop_steps(task: Task[FilesOptions], service: Service) -> Sequence[Step]:
+def stop_steps(task: Task[FilesOptions], service: Service, stopper: Resource[Any]) -> Sequence[Step]:
     """Return the steps that stop the clone, so that nothing writes to its files while they are copied."""
     if POWER not in (service.capabilities or ()):
         task.warn(f"service {service.name!r} ({service.id}) cannot be stopped while its files are copied")
         return []
     shared = {name: getattr(task.options, name) for name in SHARED}
     stopping: Task[Any] = replace(cast(Task[Any], task))
-    stopping.options = SERVICE.read_options({**shared, "id": service.id, "state": "stopped"})
-    return SERVICE.plan(stopping).steps
+    stopping.options = stopper.read_options({**shared, "id": service.id, "state": "stopped"})
+    return stopper.plan(stopping).steps
 
 
 SHARED = [*Options.__dataclass_fields__, "wait", "wait_timeout", "wait_interval"]

@@ -18,7 +18,7 @@ from ..._api.client import Client
 from ..._api.models import App, Edge, Project, Service
 from ..._api.values import Family, ScanStatus, ServiceStatus
 from ..blueprints.export import Export, Exported, Found, export_project
-from ..databases.engine import UnreadableConnection, find_connection
+from ..databases.engine import find_connection
 from ..services.listing import ServiceQuery, read_project
 from ..services.lookup import find_project, near_miss
 from ..shared.aliases import aliases_of
@@ -234,5 +234,5 @@ def is_database(client: Client, service: Service) -> bool:
     """
     try:
         return find_connection(client, service) is not None
-    except UnreadableConnection as error:
+    except Invalid as error:
         raise error.prepend(f"service {service.name!r} ({service.id}) cannot be cloned: ") from None

@@ -18,10 +18,6 @@ from ..shared.task_errors import Invalid
 from .dump import ENGINES
 
 
-class UnreadableConnection(Invalid):
-    """How to connect to a database cannot be read."""
-
-
 def check_supported(inventory: DatabaseInventory, service: str | None) -> None:
     """Check that the tunnel supports the engine (Database tunnel).
 
@@ -56,7 +52,7 @@ def find_connection(client: Client, service: Service) -> DatabaseConnection | No
 
     The platform refuses it for a service that is none; the specification does not show with which status.
 
-    :raises UnreadableConnection: if the product is a database all the same.
+    :raises Invalid: if the product is a database all the same.
     """
     try:
         return client.database_connection(service.id)
@@ -65,7 +61,7 @@ def find_connection(client: Client, service: Service) -> DatabaseConnection | No
     except Refused as error:
         product = (service.product and service.product.slug) or ""
         if any(engine in product.lower() for engine in ENGINES):
-            raise UnreadableConnection(
+            raise Invalid(
                 f"its product is {product!r}, but how to connect to it cannot be read: {error.message}"
             ) from None
         return None

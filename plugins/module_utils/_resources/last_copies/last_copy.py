@@ -17,13 +17,14 @@ from ..._api.values import Family
 from ..._sftp.errors import TransferFailed
 from ..._sftp.trees import printable_path
 from ..databases.dump import NoDumpError, find_source
-from ..databases.engine import UnreadableConnection, find_connection
+from ..databases.engine import find_connection
 from ..services.copyable import uncopyable
 from ..services.options import ServiceOptions
 from ..services.removal import Kept
 from ..services.view import View, read_settings, read_state
 from ..shared.controller_state import atomic_file, one_at_a_time
 from ..shared.plan import Step, Task
+from ..shared.task_errors import Invalid
 from .content import Content, DumpContent, FileContent, check_room
 from .description import DESCRIPTION, describe_service
 from .folders import CopyFolder, check_folder, flush_tree, remove_tree, unwritable
@@ -186,7 +187,7 @@ def database_connection(task: Task[ServiceOptions], view: View) -> DatabaseConne
     """
     try:
         return find_connection(task.client, view.service)
-    except UnreadableConnection as error:
+    except Invalid as error:
         raise uncopyable(view, error.message, "run this again later, or dump the database by hand") from None
 
 

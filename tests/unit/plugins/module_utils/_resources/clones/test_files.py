@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.clones.files import FILES
+from ansible_collections.hosted.services.plugins.module_utils._resources.clone import FILES
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.clones.platform import files, home_of, writes_to
 from unit.plugins.module_utils._resources.platform import id_of, run
