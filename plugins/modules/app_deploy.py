@@ -55,13 +55,12 @@ options:
     type: dict
     suboptions:
       url:
-        description: URL to request, from the controller and without the token. Redirects are not followed.
-        type: str
-      path:
         description:
-          - Path to request over HTTP at the application's own address, in place of O(health_check.url). It begins with
-            a slash. The application must be open to the Internet.
+          - URL to request, from the controller and without the token. Redirects are not followed.
+          - C({address}) in it stands for the address of the application, with its port. The application must be open
+            to the Internet then.
         type: str
+        required: true
       status:
         description: HTTP statuses of a healthy response.
         type: list

@@ -1,34 +1,62 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Looks whether something else than the platform responds: a URL, or a TCP port. Sends no token."""
+"""Probes workloads: whether a URL responds, or a port accepts connections. Sends no token."""
 
 from __future__ import annotations
 
 import socket
+from collections.abc import Collection
 from urllib.parse import urlsplit
 
+from .http_transport import CallThread, Request, open_session, prepare_request, root_reason
 from .libraries import requests
 from .proxies import from_environment
 
 
-def probe_url(url: str, statuses: list[int], seconds: float, verify: bool | str) -> str | None:
+def problem_of_url(url: str) -> str | None:
+    """Return why a URL cannot be probed, as the end of a sentence; ``None`` if it can."""
+    try:
+        parts = urlsplit(url)
+        valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return "is no URL"
+    if not valid:
+        return "must begin with http:// or https:// and name a host"
+    if "@" in parts.netloc:
+        return "must not hold a user name or a password, because messages show it"
+    return None
+
+
+def probe_url(url: str, statuses: Collection[int], seconds: float, verify: bool | str) -> str | None:
     """Return what is wrong with a URL; ``None`` if it responds with one of the statuses.
 
-    Redirects are not followed: they are a status like any other.
+    :param seconds: how long the request may take in total.
+    :param verify: whether to verify the certificate, or the path of the authorities to verify it with.
     """
+    thread = CallThread()
     try:
-        with requests.Session() as session:
-            session.trust_env = False
-            settings = from_environment(url, verify)
-            response = session.get(url, timeout=seconds, allow_redirects=False, stream=True, **settings)
-            response.close()
-    except (requests.RequestException, ValueError) as error:
-        return f"{url} does not respond: {type(error).__name__}"
-    if response.status_code in statuses:
+        status = thread.run(seconds, lambda: status_of(url, seconds, verify))
+    except TimeoutError:
+        return f"{url} does not respond within {seconds:g} seconds"
+    except (requests.RequestException, OSError, ValueError) as error:
+        return f"{url} does not respond: {root_reason(error)}"
+    finally:
+        thread.stop()
+    if status in statuses:
         return None
-    wanted = " or ".join(map(str, statuses))
-    return f"{url} responds with status {response.status_code}, not {wanted}"
+    return f"{url} responds with status {status}, not {' or '.join(map(str, statuses))}"
+
+
+def status_of(url: str, seconds: float, verify: bool | str) -> int:
+    """Return the status of the response. Does not read its body, which may have no end."""
+    prepared = prepare_request(Request("GET", url, None, None, {}, verify, {}, fresh=True))
+    settings = from_environment(url, verify)
+    with (
+        open_session() as session,
+        session.send(prepared, allow_redirects=False, timeout=seconds, stream=True, **settings) as response,
+    ):
+        return int(response.status_code)
 
 
 def probe_tcp(address: str, seconds: float) -> str | None:

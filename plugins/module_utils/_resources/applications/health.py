@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..._api.errors import HostedError
-from ..._api.health import problem_of_url, why_unhealthy
 from ..._api.models import App
+from ..._api.probes import probe_url, problem_of_url
 from ..shared.options import option
 from ..shared.plan import Step, Task
 from ..shared.task_errors import Invalid, WaitEnded
@@ -22,59 +22,47 @@ from ..shared.waiting import wait_until
 from .lookup import require_app
 from .rollout import roll_back
 
+ADDRESS = "{address}"
+"""What stands for the application's own address in a URL."""
+REQUEST_SECONDS = 10.0
+"""How long one request may take. An application that hangs is requested again."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class HealthCheck:
     """What to request of an application, and which responses are healthy ones."""
 
-    url: str | None = None
-    path: str | None = None
+    url: str
     status: list[int] = option([200])
     timeout: float = 60.0
     interval: float = 2.0
     validate_certs: bool = True
-
-    @property
-    def expected(self) -> str:
-        """The healthy statuses, for messages."""
-        return " or ".join(str(status) for status in self.status)
 
     def check(self) -> None:
         """Check the values.
 
         :raises Invalid: with the value and the rule.
         """
-        problem = self._problem()
-        if problem is not None:
-            raise Invalid(problem)
-
-    def _problem(self) -> str | None:
-        """Return the first thing that is wrong with the values."""
-        if (self.url is None) == (self.path is None):
-            return "health_check needs either url, or path for one at the application's own address"
-        if self.url is not None and (wrong := problem_of_url(self.url)) is not None:
-            return f"url {self.url.rpartition('@')[2]!r} of health_check {wrong}"
-        if self.path is not None and not self.path.startswith("/"):
-            return f"path {self.path!r} of health_check must begin with a slash"
+        wrong = problem_of_url(self.url.replace(ADDRESS, "address.example:1"))
+        if wrong is not None:
+            raise Invalid(f"url {self.url.rpartition('@')[2]!r} of health_check {wrong}")
         if not self.status or not all(100 <= status <= 599 for status in self.status):
-            return f"status {self.status} of health_check must list HTTP statuses, from 100 to 599"
-        if self.timeout <= 0 or self.interval <= 0:
-            return f"timeout {self.timeout:g} or interval {self.interval:g} of health_check is not above 0"
-        return None
+            raise Invalid(f"status {self.status} of health_check must list HTTP statuses, from 100 to 599")
+        for name, seconds in {"timeout": self.timeout, "interval": self.interval}.items():
+            if seconds <= 0:
+                raise Invalid(f"{name} of health_check is {seconds:g}; it must be more than 0 seconds")
 
     def url_of(self, app: App) -> str:
         """Return the URL to request.
 
-        :raises Invalid: if the application has no address for a path.
+        :raises Invalid: if it holds the address of the application, and that has none.
         """
-        if self.url is not None:
-            return self.url
-        if not app.address:
+        if ADDRESS in self.url and not app.address:
             raise Invalid(
-                f"application {app.slug!r} has no address to request {self.path} at. Open it to the Internet "
-                "(public: true), or set url in place of path"
+                f"application {app.slug!r} has no address for url {self.url!r} of health_check. Open it to "
+                "the Internet (public: true), or write another URL"
             )
-        return f"http://{app.address}{self.path}"
+        return self.url.replace(ADDRESS, app.address or "")
 
 
 class Unhealthy(HostedError):
@@ -98,8 +86,7 @@ def health_steps(
     """
     if check is None:
         return []
-    where = check.url or f"{check.path} at its address"
-    summary = f"check that application {slug!r} responds to {where} with {check.expected}"
+    summary = f"check that application {slug!r} responds at {check.url}"
     return [Step(summary, lambda: ensure_healthy(task, check, undo), changes=False)]
 
 
@@ -130,19 +117,16 @@ def await_healthy(task: Task[Any], check: HealthCheck, url: str) -> str | None:
     Waits for as long as the check says, whatever the task's own options for waiting are.
     """
     verify: bool | str = (task.options.ca_path or True) if check.validate_certs else False
-    patient = replace(
-        task, options=replace(task.options, wait_timeout=check.timeout, wait_interval=check.interval)
-    )
-    last = ""
+    options = replace(task.options, wait_timeout=check.timeout, wait_interval=check.interval)
+    problem: str | None = None
 
     def request() -> str | None:
-        nonlocal last
-        problem = why_unhealthy(url, check.status, verify)
-        last = problem or ""
+        nonlocal problem
+        problem = probe_url(url, check.status, REQUEST_SECONDS, verify)
         return problem
 
     try:
-        wait_until(patient, request, lambda problem: problem is None, str, f"{check.expected} from {url}")
+        wait_until(replace(task, options=options), request, lambda seen: seen is None, str, "its health")
     except WaitEnded:
-        return f"{last} at {url} after {check.timeout:g} seconds; expected was status {check.expected}"
+        return f"{problem}, for {check.timeout:g} seconds"
     return None

@@ -83,10 +83,8 @@ class ImageSection(Section):
 class HealthSection(Section):
     """What to request of an application, to learn whether it works."""
 
-    url: str | None = Field(default=None, description="URL to request, from the controller.")
-    path: str | None = Field(
-        default=None,
-        description="Path at the application's own address, in place of url. Needs public: true.",
+    url: str = Field(
+        description="URL to request from the controller. {address} stands for the application's own address."
     )
     status: list[WholeNumber] = Field(default=[200], description="HTTP statuses of a healthy response.")
     timeout: float = Field(default=60.0, description="How long to repeat the request, in seconds.")

@@ -7,11 +7,17 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api.probes import probe_tcp, probe_url
+from ansible_collections.hosted.services.plugins.module_utils._api.probes import (
+    probe_tcp,
+    probe_url,
+    problem_of_url,
+)
 from hosted_sandbox.testing import Sandbox
+from unit.plugins.responder import responding
 
 
 @pytest.fixture(scope="module")
@@ -29,13 +35,32 @@ def test_a_url_responds_with_a_status(server: Sandbox) -> None:
 
 
 def test_a_url_does_not_respond() -> None:
-    """The kind of the error is told, not its text, which may hold what is in the URL."""
+    """The innermost reason is told, not the whole text of the error, which holds the URL once more."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
-        assert str(probe_url(f"http://127.0.0.1:{port}/", [200], 1.0, True)).endswith("ConnectionError")
+        assert str(probe_url(f"http://127.0.0.1:{port}/", [200], 1.0, True)).endswith("Connection refused")
         assert str(probe_tcp(f"127.0.0.1:{port}", 1.0)).endswith("Connection refused")
-    assert "does not respond: InvalidURL" in str(probe_url("http://", [200], 1.0, True))
+    assert "does not respond: " in str(probe_url("http://", [200], 1.0, True))
+
+
+def test_a_url_that_never_responds() -> None:
+    """However slowly it drips."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/"
+        assert probe_url(url, [200], 0.2, True) == f"{url} does not respond within 0.2 seconds"
+
+
+def test_no_credentials_are_sent_and_no_redirect_is_followed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    netrc = tmp_path / "netrc"
+    netrc.write_text("machine 127.0.0.1 login me password canary\n")
+    monkeypatch.setenv("NETRC", str(netrc))
+    with responding(lambda number: 302) as workload:
+        assert "responds with status 302" in str(probe_url(workload.url, [200], 5.0, True))
+    [(path, headers)] = workload.requests
+    assert path == "/health" and "Authorization" not in headers
 
 
 def test_a_port_accepts_a_connection(server: Sandbox) -> None:
@@ -43,3 +68,24 @@ def test_a_port_accepts_a_connection(server: Sandbox) -> None:
     assert probe_tcp(server.base_url.removeprefix("http://"), 5.0) is None
     assert "accepts no connection" in str(probe_tcp("127.0.0.1:x", 5.0))
     assert "accepts no connection" in str(probe_tcp("127.0.0.1", 5.0))
+
+
+@pytest.mark.parametrize("url", ["http://a", "https://shop.example.com/health?deep=1", "http://[::1]:8080/"])
+def test_urls_that_can_be_requested(url: str) -> None:
+    assert problem_of_url(url) is None
+
+
+@pytest.mark.parametrize(
+    ("url", "problem"),
+    [
+        ("shop.example.com/health", "must begin with http:// or https://"),
+        ("file:///etc/passwd", "must begin with http:// or https://"),
+        ("http:///health", "name a host"),
+        ("http://a:99999/", "is no URL"),
+        ("http://[::1/", "is no URL"),
+        ("http://me:secret@a/", "must not hold a user name or a password"),
+        ("http://me@a/", "must not hold a user name or a password"),
+    ],
+)
+def test_urls_that_cannot(url: str, problem: str) -> None:
+    assert problem in str(problem_of_url(url))

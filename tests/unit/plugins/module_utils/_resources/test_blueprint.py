@@ -448,7 +448,7 @@ def test_an_application_that_is_not_healthy_goes_back(
         assert not workload.requests and commits(sandbox) == []
         failed = apply(wanted)
         assert failed["failed"] and in_service(sandbox) == images["v1"]
-        assert "is not healthy: it responds with status 500" in failed["msg"]
+        assert "/health responds with status 500, not 200" in failed["msg"]
         assert "Rolled back to the previous version" in failed["msg"]
         assert set(seen) == {images["v2"]}, "the settings and the deploy come first"
         assert "settings.deploy" in commits(sandbox)
@@ -466,8 +466,10 @@ def test_a_health_check_needs_no_image(sandbox: Sandbox, apply: Any, images: dic
 
 
 def test_a_health_check_that_cannot_be_is_found_first(sandbox: Sandbox, apply: Any) -> None:
-    result = apply({"project": "web", "applications": {"acme-app": {"health_check": {"status": [200]}}}})
-    assert "applications.acme-app.health_check: health_check needs either url, or path" in result["msg"]
+    result = apply({"project": "web", "applications": {"acme-app": {"health_check": {"url": "/health"}}}})
+    assert (
+        "applications.acme-app.health_check: url '/health' of health_check must begin with" in result["msg"]
+    )
     assert sandbox.journal() == []
 
 
