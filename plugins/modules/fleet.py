@@ -40,7 +40,8 @@ options:
       - How many services are worked on at once, as a number or as a percentage of the selected services, such as V(25%). A
         percentage is rounded down, to 1 at least.
       - A list has the size of each batch in turn. The last one holds for all further batches.
-      - Batches are smaller where the references between services need that.
+      - Batches are smaller where the references between services need that. Otherwise services come in the order of
+        O(services), or by their names.
     type: list
     elements: str
     default: ["25%"]

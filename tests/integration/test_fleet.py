@@ -117,9 +117,9 @@ def test_a_window_whose_tasks_fail(ansible: Ansible, sandbox: Sandbox) -> None:
     checked = ansible.playbook(play, "--check", variables=given).succeed()
     assert sandbox.writes() == []
     assert checked["hosted.services.fleet : Say what is to be done"].result["msg"] == [
-        "batch 1: web",
-        "batch 2: db",
-        "batch 3: game",
+        "batch 1: game",
+        "batch 2: web",
+        "batch 3: db",
     ]
     failed = ansible.playbook(play, variables=given)
     assert failed.rc != 0 and "the upgrade failed" in failed.output

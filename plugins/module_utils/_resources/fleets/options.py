@@ -81,7 +81,9 @@ def check_options(options: FleetOptions) -> None:
 
     :raises Invalid: naming the options and the limit.
     """
-    _ = options.sizes, options.bound
+    for size in options.batch_size:
+        read_share(size, "batch_size", least=1)
+    read_share(options.max_failures, "max_failures", least=0)
     if not options.wait:
         raise Invalid("a batch begins when the one before it is done, so wait must be true")
     for name in ("pause", "healthy_for"):

@@ -79,6 +79,8 @@ class FleetRun:
         self.jobs = select_jobs(self.task)
         if not self.jobs:
             raise Invalid("no service matches the selection, and nothing was done")
+        if self.task.options.services is None:  # in which order a platform lists them is not shown
+            self.jobs.sort(key=lambda job: (job.name, str(getattr(job.service, "id", ""))))
         found = run_parallel(self.task.client, self.jobs, self.read, self.task.options.max_parallel)
         self.members = {member.id: member for member in found if member is not None}
         warn_of_skipped(self.task, self.operation, [job for job in self.jobs if job.skipped])

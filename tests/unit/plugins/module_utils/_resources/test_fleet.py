@@ -15,6 +15,7 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleet import FLEET
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.memory import Memory
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.waiting import poll_for
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.platform import id_of, run, writes
 
@@ -61,6 +62,13 @@ def signals(sandbox: Sandbox) -> list[tuple[str, str]]:
     ]
 
 
+def by_hand(sandbox: Sandbox, name: str, signal: str) -> None:
+    """Start or stop a service as somebody else does, and wait until the platform shows it."""
+    sandbox.api("POST", f"/api/resources/{id_of(sandbox, name)}/power", {"signal": signal})
+    expected = {"start": "running", "stop": "stopped"}[signal]
+    assert poll_for(lambda: states(sandbox)[name] == expected)
+
+
 def outcomes(result: dict[str, Any]) -> dict[str, str]:
     """Return what became of each service."""
     return {one["service"]: one["outcome"] for one in result["services"]}
@@ -72,8 +80,8 @@ def test_a_window_brings_back_only_what_ran(sandbox: Sandbox, go: Go) -> None:
     assert writes(sandbox) == []
     stopped = go("stopped")
     assert planned["actions"] == stopped["actions"]
-    assert planned["fleet"]["batches"] == stopped["fleet"]["batches"] == [["web"], ["db"], ["alone"]]
-    assert signals(sandbox) == [("web", "stop"), ("db", "stop"), ("alone", "stop")]
+    assert planned["fleet"]["batches"] == stopped["fleet"]["batches"] == [["alone"], ["web"], ["db"]]
+    assert signals(sandbox) == [("alone", "stop"), ("web", "stop"), ("db", "stop")]
     assert outcomes(stopped) == {
         "web": "changed",
         "db": "changed",
@@ -85,7 +93,7 @@ def test_a_window_brings_back_only_what_ran(sandbox: Sandbox, go: Go) -> None:
     assert not go("stopped")["changed"]
     sandbox.clear_journal()
     started = go("started")
-    assert signals(sandbox) == [("db", "start"), ("web", "start"), ("alone", "start")]
+    assert signals(sandbox) == [("alone", "start"), ("db", "start"), ("web", "start")]
     assert outcomes(started)["idle"] == "left alone"
     running = [name for name, state in states(sandbox).items() if state == "running"]
     assert running == ["web", "db", "alone"]
@@ -97,7 +105,7 @@ def test_a_window_brings_back_only_what_ran(sandbox: Sandbox, go: Go) -> None:
 def test_a_second_stop_does_not_forget_what_ran(sandbox: Sandbox, go: Go) -> None:
     """What someone started meanwhile ran, too."""
     go("stopped")
-    sandbox.api("POST", f"/api/resources/{id_of(sandbox, 'idle')}/power", {"signal": "start"})
+    by_hand(sandbox, "idle", "start")
     go("stopped")
     go("started")
     assert [name for name, state in states(sandbox).items() if state == "running"] == [
@@ -107,9 +115,9 @@ def test_a_second_stop_does_not_forget_what_ran(sandbox: Sandbox, go: Go) -> Non
         "idle",
     ]
     go("stopped")
-    sandbox.api("POST", f"/api/resources/{id_of(sandbox, 'idle')}/power", {"signal": "start"})
+    by_hand(sandbox, "idle", "start")
     go("started")
-    sandbox.api("POST", f"/api/resources/{id_of(sandbox, 'alone')}/power", {"signal": "stop"})
+    by_hand(sandbox, "alone", "stop")
     again = go("started")
     assert not again["changed"] and outcomes(again)["alone"] == "left alone"
 
@@ -117,7 +125,7 @@ def test_a_second_stop_does_not_forget_what_ran(sandbox: Sandbox, go: Go) -> Non
 def test_a_fleet_that_was_never_stopped_is_not_started(sandbox: Sandbox, go: Go) -> None:
     """Unless the task asks for all."""
     for name in ("web", "alone"):
-        sandbox.api("POST", f"/api/resources/{id_of(sandbox, name)}/power", {"signal": "stop"})
+        by_hand(sandbox, name, "stop")
     refused = go("started")
     assert refused["failed"] and "remembers nothing" in refused["msg"]
     everything = go("started", only_what_ran=False, resume=True)
@@ -132,7 +140,7 @@ def test_a_fleet_that_was_never_stopped_is_not_started(sandbox: Sandbox, go: Go)
 def test_the_canary_goes_first_and_the_rest_in_batches(sandbox: Sandbox, go: Go) -> None:
     """What does not run is not restarted."""
     result = go("restarted", batch_size=["50%"], canary=True)
-    assert result["fleet"]["batches"] == [["db"], ["web", "alone"]]
+    assert result["fleet"]["batches"] == [["alone"], ["db"], ["web"]]
     assert outcomes(result)["idle"] == "left alone"
     assert [signal for _name, signal in signals(sandbox)] == ["restart"] * 3
 
@@ -200,7 +208,7 @@ def test_an_update_changes_size_and_command(sandbox: Sandbox, go: Go) -> None:
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({"state": "stopped", "project": "empty"}, "no service matches"),
+        ({"state": "stopped", "family": "DEDICATED"}, "no service matches"),
         ({"state": "stopped", "wait": False}, "wait must be true"),
         ({"state": "stopped", "tag": "v1"}, "tag go with state: updated alone"),
         ({"state": "stopped", "resume": True}, "resume goes with state: started alone"),
@@ -221,8 +229,6 @@ def test_an_update_changes_size_and_command(sandbox: Sandbox, go: Go) -> None:
 )
 def test_what_makes_no_sense_is_refused(sandbox: Sandbox, go: Go, given: dict[str, Any], says: str) -> None:
     """Before anything is done."""
-    sandbox.api("POST", "/api/projects", {"name": "empty"})
-    sandbox.clear_journal()
     result = go(**given)
     assert result["failed"] and says in result["msg"]
     assert writes(sandbox) == []
