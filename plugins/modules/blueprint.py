@@ -82,7 +82,9 @@ options:
     type: path
   delete_without_copy:
     description:
-      - Whether O(prune) deletes without a copy. Needed for services that cannot be copied, such as buckets and machines.
+      - Whether O(prune) deletes everything that goes without a copy, also what could be copied.
+      - What cannot be copied, such as buckets and machines, is deleted only with this. To keep copies of the others,
+        delete it by itself first, with M(hosted.services.service).
     type: bool
     default: false
   delete_backups:

@@ -106,6 +106,7 @@ def read_contents(document: Document) -> Contents:
     check_names(document, [*services, *applications])
     check_same_keys(document, keys)
     budget = check_budget(document, form.budget)
+    check_budgeted_projects(document, form)
     plans = read_plans(document, form, [*services, *applications])
     document.check()
     return Contents(
@@ -468,6 +469,17 @@ def check_same_keys(document: Document, entries: Sequence[Entry]) -> None:
             document.add_problem(
                 entry.path, f"it is the same key as {document.where(other.path)}; remove one"
             )
+
+
+def check_budgeted_projects(document: Document, form: Blueprint) -> None:
+    """Note a limit for the former name of the project, which would limit nothing once it is renamed."""
+    limits = form.budget.get("projects") if isinstance(form.budget, Mapping) else None
+    if form.was is not None and isinstance(limits, Mapping) and form.was in limits:
+        document.add_problem(
+            ("budget", "projects", form.was),
+            "it limits the project by its former name, and nothing once that is renamed; write "
+            f"{form.project!r}",
+        )
 
 
 def check_budget(document: Document, value: Any) -> Budget:

@@ -90,6 +90,9 @@ class Comparison:
             entry = entries.get(place)
             if part.error is not None:
                 yield self._refused(part)
+            elif part.plan is None:
+                told.add(place)
+                yield self._not_compared(part)
             elif entry is None:
                 yield from self._of_project(part)
             elif part.plan is not None:
@@ -105,6 +108,13 @@ class Comparison:
         return Difference(
             kind=REFUSED, section=part.section, key=part.key, said=f"cannot be applied: {part.error.message}"
         )
+
+    def _not_compared(self, part: Part) -> Difference:
+        """Return that a part was not compared, because what it needs cannot be applied."""
+        blocked = part.blocked_by
+        reason = f", because {blocked.label} cannot be applied" if blocked is not None else ""
+        said = f"not compared{reason}; mend that, and compare again"
+        return Difference(kind=UNKNOWN, section=part.section, key=part.key, said=said)
 
     def _of_project(self, part: Part) -> Iterator[Difference]:
         """Yield what differs of the project itself."""

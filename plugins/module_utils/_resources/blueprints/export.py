@@ -225,7 +225,7 @@ def app_remarks(service: Mapping[str, Any], app: App) -> list[str]:
     source = (service.get("settings") or {}).get("source") or {}
     digest = digest_in_service(app)
     if digest and source.get("tag"):
-        remarks.append(f"image: {{tag: {source['tag']}}} runs, with digest {digest}")
+        remarks.append(f"image: {{tag: {source['tag']}}} # which runs, with digest {digest}")
     elif digest:
         remarks.append(f"runs the image with digest {digest}")
     if service["status"] == ServiceStatus.SUSPENDED:

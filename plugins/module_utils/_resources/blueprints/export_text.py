@@ -37,11 +37,15 @@ def export_text(export: Export) -> str:
 
 
 def entry_text(entry: Exported) -> str:
-    """Return an entry, below its remarks."""
+    """Return an entry with its remarks above its values, so that a value in one needs no moving."""
     values = {
         name: InOneLine(value) if isinstance(value, dict) else value for name, value in entry.values.items()
     }
-    return comments(entry.remarks) + as_yaml({entry.key: values})
+    text, remarks = as_yaml({entry.key: values}), comments(entry.remarks)
+    if not values:
+        return remarks + text
+    first, rest = text.split("\n", 1)
+    return f"{first}\n{textwrap.indent(remarks, '  ')}{rest}"
 
 
 def comments(lines: Iterable[str]) -> str:

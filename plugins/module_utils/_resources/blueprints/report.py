@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -20,6 +20,7 @@ from ..shared.task_errors import Invalid
 from .parts import Part
 
 SUMS = ("monthly_before", "monthly_after", "monthly_change", "currency")
+SUM_OF_CHANGES = "sum of these changes monthly"
 PLACED_ELSEWHERE = ("service_id",)
 """Facts that an entry has under another key."""
 
@@ -35,11 +36,14 @@ class Report:
         """Put the present state of all parts into the plan of the whole, and the price into the result."""
         plan.result = self.entries()
         differing = [part for part in self.parts if part.plan and part.plan.before != part.plan.after]
-        before = {part.label: part.plan.before for part in differing if part.plan and part.plan.before}
-        after = {part.label: part.plan.after for part in differing if part.plan and part.plan.after}
+        before, after = {}, {}
+        for part in differing:
+            if part.plan:
+                before.update(with_label(part.label, part.plan.before))
+                after.update(with_label(part.label, part.plan.after))
         cost = self.tell_price()
         if cost is not None:
-            before["together"], after["together"] = {"monthly": cost.before}, {"monthly": cost.after}
+            before[SUM_OF_CHANGES], after[SUM_OF_CHANGES] = cost.before, cost.after
         plan.before, plan.after = before, after
 
     def tell_price(self) -> Cost | None:
@@ -164,6 +168,21 @@ class Report:
     def reasons(self, failed: Sequence[Part]) -> str:
         """Return why parts failed, as one text."""
         return "; ".join(f"{part.label}: {reason_of(part)}" for part in failed)
+
+
+def with_label(label: str, state: Mapping[str, Any] | str) -> dict[str, Any]:
+    """Return a state with the label and the path of each value as its key.
+
+    A diff shows three lines around a change: without the label in each line, nobody knows whose they are.
+    """
+    if not isinstance(state, Mapping):
+        return {label: state} if state else {}
+    found: dict[str, Any] = {}
+    for name, value in state.items():
+        found.update(
+            with_label(f"{label} {name}", value) if isinstance(value, Mapping) else {f"{label} {name}": value}
+        )
+    return found
 
 
 def reason_of(part: Part) -> str | None:

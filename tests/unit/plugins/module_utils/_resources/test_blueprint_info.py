@@ -114,8 +114,8 @@ def test_remarks_say_what_cannot_be_read(sandbox: Sandbox) -> None:
     [key] = sandbox.api("GET", "/api/users/me/ssh-keys").json()
     text = shop["text"]
     assert text.startswith("# yaml-language-server: $schema=https://")
-    assert "  # environment: DATABASE_URL refers to db\n  acme-web:\n" in text
-    assert "  # image: {tag: v1} runs, with digest sha256:" in text
+    assert "    # environment: DATABASE_URL refers to db\n    host: node-paris-1\n" in text
+    assert "  # image: {tag: v1} # which runs, with digest sha256:" in text
     assert f"# - SSH keys of the account: laptop ({key['fingerprint']})\n" in text
     assert "LOG_LEVEL" not in text
     assert shop["blueprint"]["applications"]["acme-web"]["host"] == "node-paris-1"

@@ -147,9 +147,13 @@ def test_what_the_file_lacks_was_added_there_or_removed_here(sandbox: Sandbox, s
 def test_what_cannot_be_applied_is_told_with_the_reason(sandbox: Sandbox, shop: dict[str, Any]) -> None:
     sandbox.api("PUT", f"/api/resources/{id_of(sandbox, 'db')}/scale", {**LARGER, "storageGb": 20})
     sandbox.clear_journal()
-    [found] = drift(sandbox, shop)
-    assert told([found]) == [("services.db", "refused", None, None)]
-    assert "a disk cannot shrink" in found["line"]
+    database, application = drift(sandbox, shop)
+    assert told([database, application]) == [
+        ("services.db", "refused", None, None),
+        ("applications.acme-web", "unknown", None, None),
+    ]
+    assert "a disk cannot shrink" in database["line"]
+    assert "not compared, because service 'db' cannot be applied" in application["line"]
 
 
 def test_a_project_that_is_gone_is_told_once_for_each_entry(sandbox: Sandbox) -> None:

@@ -182,3 +182,9 @@ def test_values_of_environments_are_never_said(section: str) -> None:
     found = problems("{project: a, applications: {abc: {secret_environment: {A: 'x${abc.HUNTER}y'}}}}")
     assert "a reference in its value refers to the application itself" in str(found)
     assert "HUNTER" not in str(found)
+
+
+def test_a_budget_does_not_limit_the_former_name_of_the_project() -> None:
+    [problem] = problems("project: store\nwas: shop\nbudget:\n  projects: {shop: 50}\n")
+    assert problem.startswith("shop.yml:4:") and "by its former name" in problem and "'store'" in problem
+    assert contents("project: store\nwas: shop\nbudget:\n  projects: {store: 50}\n").was == "shop"

@@ -109,7 +109,7 @@ def test_remarks_name_what_cannot_be_read() -> None:
     )
     [entry] = export.applications
     assert entry.remarks == [
-        f"image: {{tag: v1}} runs, with digest {DIGEST}",
+        f"image: {{tag: v1}} # which runs, with digest {DIGEST}",
         "it is suspended, which a blueprint neither says nor changes for an application",
         "environment: URL refers to db",
     ]

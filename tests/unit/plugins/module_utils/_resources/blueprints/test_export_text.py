@@ -42,7 +42,7 @@ def test_an_entry_is_easy_to_read() -> None:
     size = {"cpu_cores": 1, "ram_gb": 2}
     text = export_text(Export("shop", services=[Exported("1", "db", {"dimensions": size}, ["remark"])]))
     assert text.endswith(
-        "project: shop\nservices:\n  # remark\n  db:\n    dimensions: {cpu_cores: 1, ram_gb: 2}\n"
+        "project: shop\nservices:\n  db:\n    # remark\n    dimensions: {cpu_cores: 1, ram_gb: 2}\n"
     )
 
 

@@ -77,4 +77,4 @@ def test_a_diff_holds_what_differs() -> None:
     parts.make_plans()
     plan = Plan(result=[])
     Report(parts.task, parts.found).update(plan)
-    assert (plan.before, plan.after) == ({}, {"thing 'b'": {"key": "b"}})
+    assert (plan.before, plan.after) == ({}, {"thing 'b' key": "b"})
