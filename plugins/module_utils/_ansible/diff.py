@@ -14,6 +14,8 @@ from .._api.text import printable, shortened
 from .._resources.shared.money import format_amount
 from .._resources.shared.plan import Plan
 
+UNFOLDED = float("inf")
+"""A value stays in one line: folded, a secret in it would not be found, and so not redacted."""
 NAMING_OPTIONS = ("slug", "services", "service", "name", "id")
 """The options that name what a task works on, the most telling first."""
 
@@ -42,7 +44,9 @@ def as_yaml(state: Mapping[str, Any] | str, price: Callable[[Decimal], str | Non
     if isinstance(state, str):
         return printable(state)
     shown = with_prices(state, price)
-    text: str = yaml.safe_dump(shown, sort_keys=False, default_flow_style=False, allow_unicode=True)
+    text: str = yaml.safe_dump(
+        shown, sort_keys=False, default_flow_style=False, allow_unicode=True, width=UNFOLDED
+    )
     return printable(text)
 
 

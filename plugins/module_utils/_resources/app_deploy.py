@@ -216,7 +216,7 @@ def plan_deployment(
     elif before:
         summary += f" in place of {before}"
     outstanding = {PENDING_REASON: list(reasons)} if reasons else {}
-    undo = Deployed(digest, last_good(AppRecords.of(task, app.id), before))
+    deployed = Deployed(digest, last_good(AppRecords.of(task, app.id), before), task.options.rollback)
 
     def reread() -> dict[str, Any]:
         now = current_app(task, digest)
@@ -226,7 +226,7 @@ def plan_deployment(
         result=result,
         steps=[
             Step(summary, lambda: deploy(task, app, digest, report.scan_status == ScanStatus.PENDING)),
-            *health_steps(task, task.options.health_check, app.slug, undo if task.options.rollback else None),
+            *health_steps(task, task.options.health_check, app.slug, deployed),
         ],
         reread=reread,
         before={"digest": before, **outstanding, **monthly} if before else outstanding,

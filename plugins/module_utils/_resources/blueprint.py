@@ -236,6 +236,7 @@ class Assembly:
     ) -> Part:
         """Add a part. ``arguments`` returns its own options, without those that all parts share."""
         part = new_part(self.task, (entry.section, entry.key, entry.name), resource, arguments, needs=needs)
+        part.hides_command = entry.hides_command
         self.parts.append(part)
         return part
 
@@ -347,10 +348,10 @@ class Assembly:
         deploy = next((part for part in running if part.resource is APP_DEPLOY), None)
 
         def arguments(part: Part) -> Mapping[str, Any]:
-            done = deploy.result if deploy and deploy.plan and deploy.plan.changed else None
-            undo = done if done and entry.values["image"].get("rollback") else {}
-            own = {name: undo.get(name) for name in ("digest", "previous_digest")}
-            return {"slug": entry.name, "health_check": check, **own}
+            done = deploy.result if deploy and deploy.plan and deploy.plan.changed else {}
+            own = {name: done.get(name) for name in ("digest", "previous_digest")}
+            rolls_back = bool(done) and entry.values["image"].get("rollback", False)
+            return {"slug": entry.name, "health_check": check, "rollback": rolls_back, **own}
 
         needs = [*running, *settings]
         self.running[entry.key] = self.add(entry, APP_HEALTH_RESOURCE, arguments, needs)
@@ -428,6 +429,7 @@ class AppHealthOptions(OnAppOptions, WaitOptions, StateDirOptions):
     health_check: HealthCheck | None = None
     digest: str | None = None
     previous_digest: str | None = None
+    rollback: bool = False
 
 
 class AppHealthResource(Resource[AppHealthOptions]):
@@ -443,8 +445,9 @@ class AppHealthResource(Resource[AppHealthOptions]):
     def plan(self, task: Task[AppHealthOptions]) -> Plan:
         """Plan the check, which changes nothing unless it rolls back."""
         options = task.options
-        undo = Deployed(options.digest, options.previous_digest) if options.digest else None
-        return Plan(result=None, steps=health_steps(task, options.health_check, options.slug, undo))
+        digest, previous = options.digest, options.previous_digest
+        deployed = Deployed(digest, previous, options.rollback) if digest else None
+        return Plan(result=None, steps=health_steps(task, options.health_check, options.slug, deployed))
 
 
 APP_HEALTH_RESOURCE = AppHealthResource()

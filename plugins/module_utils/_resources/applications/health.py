@@ -16,16 +16,19 @@ from ..._api.errors import HostedError
 from ..._api.models import App
 from ..._api.probes import probe_url, problem_of_url
 from ..shared.options import option
+from ..shared.pending import DEPLOY
 from ..shared.plan import Step, Task
 from ..shared.task_errors import Invalid, WaitEnded
 from ..shared.waiting import wait_until
 from .lookup import require_app
-from .rollout import roll_back
+from .records import AppRecords
+from .rollout import roll_back, write_record
 
 ADDRESS = "{address}"
 """What stands for the application's own address in a URL."""
 REQUEST_SECONDS = 10.0
 """How long one request may take. An application that hangs is requested again."""
+MAX_SECONDS = 24 * 60 * 60.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,12 +48,16 @@ class HealthCheck:
         """
         wrong = problem_of_url(self.url.replace(ADDRESS, "address.example:1"))
         if wrong is not None:
-            raise Invalid(f"url {self.url.rpartition('@')[2]!r} of health_check {wrong}")
+            shown = "url" if "@" in self.url else f"url {self.url!r}"
+            raise Invalid(f"{shown} of health_check {wrong}")
         if not self.status or not all(100 <= status <= 599 for status in self.status):
             raise Invalid(f"status {self.status} of health_check must list HTTP statuses, from 100 to 599")
         for name, seconds in {"timeout": self.timeout, "interval": self.interval}.items():
-            if seconds <= 0:
-                raise Invalid(f"{name} of health_check is {seconds:g}; it must be more than 0 seconds")
+            if not 0 < seconds <= MAX_SECONDS:
+                raise Invalid(
+                    f"{name} of health_check is {seconds:g}; it must be more than 0 and at most "
+                    f"{MAX_SECONDS:g} seconds"
+                )
 
     def url_of(self, app: App) -> str:
         """Return the URL to request.
@@ -71,26 +78,27 @@ class Unhealthy(HostedError):
 
 @dataclass(frozen=True)
 class Deployed:
-    """A deploy that can be undone: the image that it put in service, and the last good one before."""
+    """A deploy of this run: the image that it put in service, and the last good one before."""
 
     digest: str
     previous: str | None
+    rolls_back: bool
 
 
 def health_steps(
-    task: Task[Any], check: HealthCheck | None, slug: str, undo: Deployed | None = None
+    task: Task[Any], check: HealthCheck | None, slug: str, deployed: Deployed | None = None
 ) -> list[Step]:
     """Return the step that checks an application; none if there is nothing to check.
 
-    :param undo: the deploy to roll back if the application is not healthy.
+    :param deployed: what this run deployed, if anything.
     """
     if check is None:
         return []
     summary = f"check that application {slug!r} responds at {check.url}"
-    return [Step(summary, lambda: ensure_healthy(task, check, undo), changes=False)]
+    return [Step(summary, lambda: ensure_healthy(task, check, deployed), changes=False)]
 
 
-def ensure_healthy(task: Task[Any], check: HealthCheck, undo: Deployed | None) -> None:
+def ensure_healthy(task: Task[Any], check: HealthCheck, deployed: Deployed | None) -> None:
     """Wait until an application responds; if it does not in time, roll back if that is wanted, and fail.
 
     :raises Unhealthy: with the last response, and what is in service now.
@@ -102,8 +110,11 @@ def ensure_healthy(task: Task[Any], check: HealthCheck, undo: Deployed | None) -
         return
     details: dict[str, Any] = {"health_url": url, "reason": reason}
     sentences = [f"application {app.slug!r} runs, but is not healthy: {reason}"]
-    if undo is not None:
-        outcome, restored = roll_back(task, undo.previous, undo.digest)
+    if deployed is not None:  # so that nobody takes it for a good one to roll back to
+        records = AppRecords.of(task, app.id)
+        write_record(task, lambda: records.note(DEPLOY, digest=deployed.digest))
+    if deployed is not None and deployed.rolls_back:
+        outcome, restored = roll_back(task, deployed.previous, deployed.digest)
         details.update({"rollback": outcome, "rolled_back": restored})
         sentences.append(outcome)
     else:

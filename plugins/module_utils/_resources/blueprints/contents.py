@@ -34,7 +34,7 @@ from ..shared.task_errors import Invalid
 from .document import Document
 from .entry import Entry
 from .graph import find_cycle
-from .hiding import HIDDEN_SECTION, PLAIN_SECTION, with_hidden_environment
+from .hiding import HIDDEN_SECTION, PLAIN_SECTION, hides_command, with_hidden_environment
 from .plans import read_plans
 from .rendering import Path
 from .schema import Blueprint, Defaults, KeySection, Size
@@ -242,7 +242,8 @@ def entries_of(
                 "for any other name, write name below it",
             )
         whole = {**inherited, **written(values)}
-        entries.append(Entry(section, key, with_hidden_environment(document, (section, key), whole)))
+        own = with_hidden_environment(document, (section, key), whole)
+        entries.append(Entry(section, key, own, hides_command=hides_command(document, section, key)))
     return entries
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from ..._api.text import HIDDEN
 from ..._api.values import ServiceStatus
 from ..applications.fingerprints import Fingerprints
 from ..shared.plan import Plan
@@ -177,6 +178,8 @@ class Comparison:
         fields = [name for name in after if name not in NOT_FIELDS and after[name] != before.get(name)]
         for name in fields:
             field, old, new = FIELDS.get(name, name), before.get(name), after[name]
+            if field == "command" and entry.hides_command:
+                old, new = HIDDEN, HIDDEN
             said = f"{describe(new)} in the file, {describe(old)} on the platform"
             yield self._differs(entry, field, new, old, said)
         if not fields:
@@ -228,7 +231,11 @@ class Comparison:
 def not_in_file(export: Export, comparison: Comparison) -> list[Difference]:
     """Return what a project has and its blueprint does not describe."""
     described = {part.result.get("id") for part in comparison.parts if isinstance(part.result, Mapping)}
-    names = {entry.name for entry in comparison.contents.entries}
+    contents = comparison.contents
+    entries_by_name = (
+        each for each in (*contents.services, *contents.applications) if "id" not in each.values
+    )
+    names = {entry.name for entry in entries_by_name}
     return [
         Difference(
             kind=NOT_IN_FILE,

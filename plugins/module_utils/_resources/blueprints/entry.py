@@ -20,6 +20,8 @@ class Entry:
     key: str
     values: Mapping[str, Any]
     """What is written for it or in the defaults; nothing else."""
+    hides_command: bool = False
+    """Whether its launch command was encrypted, so that neither that nor the platform's is shown."""
     references: Sequence[str] = ()
     """The keys of the entries that its environment refers to."""
 

@@ -53,8 +53,7 @@ def redacted_values_of(document: Document) -> Iterator[str]:
 
     A key hides better: a value that is a common word would be redacted in the middle of others.
     """
-    by_key = {*SECRET_KEYS, PLAIN_SECTION}
-    found = [value for path, value in document.decrypted if not by_key.intersection(path)]
+    found = [value for path, value in document.decrypted if not is_hidden_by_key(path)]
     if document.encrypted:
         found += commands_in(document.data)
     for value in found:
@@ -62,14 +61,25 @@ def redacted_values_of(document: Document) -> Iterator[str]:
         yield from value.splitlines()
 
 
+def is_hidden_by_key(path: Path) -> bool:
+    """Tell whether a key hides the value at a path: one of a field, and not the name of an entry."""
+    return path[:1] == ("ssh_keys",) or bool({*SECRET_KEYS, PLAIN_SECTION}.intersection(path[2:]))
+
+
 def commands_in(data: Any) -> Iterator[str]:
-    """Yield the launch commands of a blueprint."""
+    """Yield the launch commands of a blueprint, and the URLs of its health checks."""
     if isinstance(data, Mapping):
         for key, value in data.items():
-            if key == "command" and isinstance(value, str):
+            if key in ("command", "url") and isinstance(value, str):
                 yield value
             else:
                 yield from commands_in(value)
+
+
+def hides_command(document: Document, section: str, key: str) -> bool:
+    """Tell whether the launch command of an entry was encrypted. The platform's may hold the same secret."""
+    paths = {(section, key, "command"), ("defaults", section, "command")}
+    return document.encrypted or any(path in paths for path, _value in document.decrypted)
 
 
 def with_hidden_environment(document: Document, entry: Path, values: dict[str, Any]) -> dict[str, Any]:

@@ -207,8 +207,9 @@ def check_prune(
 def check_references(members: Members, contents: Contents, going: Sequence[Member]) -> None:
     """Refuse to delete what something that stays refers to.
 
-    An application whose environment is in the blueprint refers to what it says there, not to what the
-    platform has of it until then.
+    An application whose environment and image are in the blueprint refers to what it says there once it is
+    deployed, which comes before any deletion. Without an image nothing deploys it, so it runs with the
+    environment that it has.
 
     :raises Invalid: naming both.
     """
@@ -216,7 +217,9 @@ def check_references(members: Members, contents: Contents, going: Sequence[Membe
     rewritten = {
         member.id: entry
         for entry in contents.applications
-        if any(entry.values.get(name) for name in ENVIRONMENTS) and (member := members.of(entry))
+        if entry.values.get("image")
+        and any(entry.values.get(name) for name in ENVIRONMENTS)
+        and (member := members.of(entry))
     }
     ids = {each.id for each in going}
     used = [
@@ -238,7 +241,7 @@ def check_references(members: Members, contents: Contents, going: Sequence[Membe
         )
         raise Invalid(
             f"prune would delete what others need: {told}. Nothing was deleted. Describe it in the "
-            "blueprint, or remove the reference first"
+            "blueprint, or remove the reference and deploy first: a new environment takes effect at a deploy"
         )
 
 

@@ -45,6 +45,8 @@ class Part(Branch):
     foreseen: bool = False
     """Whether the plan shows only what to expect, because what the part needs is not there yet."""
     result: Any = None
+    hides_command: bool = False
+    """Whether its launch command is not shown."""
 
     @property
     def label(self) -> str:

@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Any
 
 from ..._api.errors import HostedError
-from ..._api.text import counted
+from ..._api.text import HIDDEN, counted
 from ..services.many_services import SomeFailed
 from ..shared.currency import currency_of
 from ..shared.money import Cost
@@ -39,8 +39,8 @@ class Report:
         before, after = {}, {}
         for part in differing:
             if part.plan:
-                before.update(with_label(part.label, part.plan.before))
-                after.update(with_label(part.label, part.plan.after))
+                before.update(with_label(part.label, shown_state(part, part.plan.before, HIDDEN)))
+                after.update(with_label(part.label, shown_state(part, part.plan.after, f"{HIDDEN} (new)")))
         cost = self.tell_price()
         if cost is not None:
             before[SUM_OF_CHANGES], after[SUM_OF_CHANGES] = cost.before, cost.after
@@ -168,6 +168,13 @@ class Report:
     def reasons(self, failed: Sequence[Part]) -> str:
         """Return why parts failed, as one text."""
         return "; ".join(f"{part.label}: {reason_of(part)}" for part in failed)
+
+
+def shown_state(part: Part, state: Mapping[str, Any] | str, command: str) -> Mapping[str, Any] | str:
+    """Return a state of a part with a text in place of its launch command, if that is not shown."""
+    if not part.hides_command or not isinstance(state, Mapping) or "command" not in state:
+        return state
+    return {**state, "command": command}
 
 
 def with_label(label: str, state: Mapping[str, Any] | str) -> dict[str, Any]:

@@ -156,6 +156,23 @@ def test_what_cannot_be_applied_is_told_with_the_reason(sandbox: Sandbox, shop: 
     assert "not compared, because service 'db' cannot be applied" in application["line"]
 
 
+def test_a_namesake_and_the_name_of_a_key_hide_nothing(sandbox: Sandbox, shop: dict[str, Any]) -> None:
+    """An entry with an id is about one of two services of its name; keys are of the account."""
+    for name in ("db", "deploy"):
+        sandbox.seed({"services": [{"name": name, "product": "minecraft", "project": "shop"}]})
+    database = next(
+        each["id"]
+        for each in sandbox.api("GET", "/api/resources").json()["items"]
+        if each["name"] == "db" and each["product"]["slug"] == "postgresql"
+    )
+    shop["services"]["db"]["id"] = database
+    shop["ssh_keys"] = {
+        "deploy": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIG6yYkCXXvMuxtVVm0hZ8Fcdve0O8Vu6yDCxkQIcwkoA"
+    }
+    found = [each for each in drift(sandbox, shop) if each["kind"] == "not_in_file"]
+    assert sorted(each["platform"].get("name", each["key"]) for each in found) == ["db", "deploy"]
+
+
 def test_a_project_that_is_gone_is_told_once_for_each_entry(sandbox: Sandbox) -> None:
     found = drift(sandbox, copy.deepcopy(SHOP))
     assert told(found) == [

@@ -11,6 +11,7 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.models import App
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_deploy import APP_DEPLOY
+from ansible_collections.hosted.services.plugins.module_utils._resources.app_release import APP_RELEASE
 from ansible_collections.hosted.services.plugins.module_utils._resources.applications.health import (
     HealthCheck,
 )
@@ -26,11 +27,13 @@ QUICK = {"timeout": 0.3, "interval": 0.1}
     ("values", "problem"),
     [
         ({"url": "/health"}, "url '/health' of health_check must begin with http://"),
-        ({"url": "http://me:secret@a/"}, "'a/' of health_check must not hold a user name"),
+        ({"url": "http://me:secret@a/"}, "url of health_check must not hold a user name"),
         ({"url": "http://a", "status": []}, "must list HTTP statuses"),
         ({"url": "http://a", "status": [200, 99]}, "from 100 to 599"),
-        ({"url": "http://a", "timeout": 0.0}, "timeout of health_check is 0; it must be more than 0 seconds"),
+        ({"url": "http://a", "timeout": 0.0}, "timeout of health_check is 0; it must be more than 0 and"),
         ({"url": "http://a", "interval": -1.0}, "interval of health_check is -1;"),
+        ({"url": "http://a", "timeout": float("inf")}, "at most 86400 seconds"),
+        ({"url": "http://a", "timeout": float("nan")}, "at most 86400 seconds"),
     ],
 )
 def test_values_that_cannot_be(values: dict[str, Any], problem: str) -> None:
@@ -76,15 +79,33 @@ def test_the_previous_version_comes_back(plain: Platform) -> None:
 
 
 def test_without_rollback_it_stays_and_stays_red(plain: Platform) -> None:
-    """A later run that has nothing to deploy does not hide that it is not healthy, and rolls nothing back."""
+    """A later run deploys it again, and does not take it for a good one to roll back to."""
     with responding(lambda number: 500) as workload:
         check = {"url": workload.url, **QUICK}
         first = plain.run(APP_DEPLOY, tag="v2", health_check=check)
         later = plain.run(APP_DEPLOY, tag="v2", health_check=check, rollback=True)
     assert first["failed"] and first["changed"] and "It stays in service" in first["msg"]
+    assert "not seen to succeed" in later["actions"][0]
+    assert later["failed"] and later["rolled_back"] and plain.in_service == plain.digests["v1"]
+
+
+def test_a_release_that_was_in_service_is_never_rolled_back(plain: Platform) -> None:
+    with responding(lambda number: 200 if number == 1 else 500) as workload:
+        check = {"url": workload.url, **QUICK}
+        plain.run(APP_DEPLOY, tag="v2", health_check=check)
+        later = plain.run(APP_DEPLOY, tag="v2", health_check=check, rollback=True)
     assert later["failed"] and not later["changed"] and "It stays in service" in later["msg"]
-    assert plain.in_service == plain.digests["v2"]
-    assert len(plain.writes()) == 1
+    assert plain.in_service == plain.digests["v2"] and len(plain.writes()) == 1
+
+
+def test_the_last_good_version_comes_back(plain: Platform) -> None:
+    """Not one that was not healthy either."""
+    plain.run(APP_RELEASE, tag="v3", digest=plain.digests["v2"])
+    with responding(lambda number: 500) as workload:
+        check = {"url": workload.url, **QUICK}
+        plain.run(APP_DEPLOY, tag="v2", health_check=check)
+        plain.run(APP_DEPLOY, tag="v3", health_check=check, rollback=True)
+    assert plain.in_service == plain.digests["v1"]
 
 
 def test_a_check_that_cannot_be_is_refused_before_the_deploy(plain: Platform) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.document import Document
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.hiding import (
+    hides_command,
     redacted_values_of,
     secret_values_of,
     with_hidden_environment,
@@ -62,3 +63,20 @@ def test_all_variables_of_an_encrypted_file_do() -> None:
 def test_other_entries_are_left_as_they_are() -> None:
     values = {"environment": {"A": "x"}}
     assert with_hidden_environment(Document({}, ""), (), values) is values
+
+
+def test_the_name_of_an_entry_hides_nothing() -> None:
+    """An entry may have the name of a key whose values are hidden."""
+    path = ("services", "environment", "command")
+    assert list(redacted_values_of(Document(DATA, "", decrypted=[(path, "run")]))) == ["run", "run"]
+    hidden = ("defaults", "applications", "environment", "B")
+    assert list(redacted_values_of(Document(DATA, "", decrypted=[(hidden, "five")]))) == []
+
+
+def test_an_encrypted_command_hides_that_of_the_platform() -> None:
+    document = Document(DATA, "", decrypted=[(("services", "db", "command"), "run")])
+    assert hides_command(document, "services", "db")
+    assert not hides_command(document, "services", "web")
+    assert hides_command(Document(DATA, "", encrypted=True), "services", "web")
+    inherited = Document(DATA, "", decrypted=[(("defaults", "services", "command"), "run")])
+    assert hides_command(inherited, "services", "web") and not hides_command(inherited, "applications", "web")

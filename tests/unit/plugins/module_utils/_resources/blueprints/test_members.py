@@ -249,9 +249,12 @@ def test_what_something_that_stays_refers_to_is_not_pruned(through: str, told: s
 
 
 def test_an_environment_in_the_file_replaces_the_references_of_its_application_alone() -> None:
-    members = shop((WEB, CACHE, "URL"))
+    """Once it is deployed: without an image, the application runs with the environment that it has."""
+    members, image = shop((WEB, CACHE, "URL")), {"tag": "v1"}
     for section in ("environment", "secret_environment"):
-        assert refusal(members, (CACHE,), app("acme-web", **{section: {"LEVEL": "info"}})) == ""
+        own: dict[str, Any] = {section: {"LEVEL": "info"}}
+        assert refusal(members, (CACHE,), app("acme-web", image=image, **own)) == ""
+        assert "takes effect at a deploy" in refusal(members, (CACHE,), app("acme-web", **own))
     assert "refers to" in refusal(members, (CACHE,), app("acme-web"))
     assert "refers to" in refusal(members, (CACHE,), app("acme-web", environment={}))
     assert "refers to" in refusal(members, (CACHE,), app("acme-api", environment={"LEVEL": "info"}))
