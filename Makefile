@@ -44,7 +44,7 @@ sandbox: dev ## run the sandbox in the foreground
 .PHONY: bench
 bench: dev ## measure what a task costs, how fast files are, and what large accounts take
 	@python tests/benchmarks/run.py
-	@$(MAKE) bench-sftp bench-push bench-budget bench-blueprint bench-scale
+	@$(MAKE) bench-sftp bench-push bench-budget bench-blueprint bench-report bench-scale
 
 # What others offer, at the versions that were compared with; named after them, as .venv is.
 PEERS := $(BUILD)/peers
@@ -67,6 +67,10 @@ bench-budget: dev ## measure what the cost callback and a budget add to a play o
 .PHONY: bench-blueprint
 bench-blueprint: dev ## measure blueprints against bare calls and against tasks in a loop (BENCH_BLUEPRINT="--rounds 1")
 	@python tests/benchmarks/blueprint.py $(BENCH_BLUEPRINT)
+
+.PHONY: bench-report
+bench-report: dev ## measure how long the page of a report of 1000 services takes, and how large it is (SIZES="100 1000")
+	@python tests/benchmarks/report.py $(SIZES)
 
 .PHONY: bench-scale
 bench-scale: dev ## measure large accounts (SIZES="1000 10000" ROUNDS=3 PARTS="inventory tasks backups")
@@ -172,6 +176,10 @@ sandbox-pictures: dev ## renew the pictures of the sandbox's page in docs/guides
 terminal-pictures: dev ## renew the pictures of terminals in docs/guides from what playbooks print on a sandbox
 	@python scripts/terminal_pictures.py
 
+.PHONY: report-pictures
+report-pictures: dev ## renew the pictures of the report in docs/guides (needs Chromium)
+	@python scripts/report_pictures.py
+
 .PHONY: module
 module: dev ## write the files of a new module (NAME=webhook); failing tests name what is left to do
 	@python scripts/new_module.py "$(NAME)"
@@ -209,7 +217,7 @@ BLUEPRINT_PRUNE_KILLS ?= 1-70
 
 .PHONY: test-long
 test-long: dev ## what takes hours: 100,000 histories, a kill at every request, all scenarios under all profiles
-	@scripts/stages.sh long-retention long-sleep long-events long-exports long-prunes long-kills long-scenarios long-demos
+	@scripts/stages.sh long-retention long-sleep long-events long-exports long-reports long-prunes long-kills long-scenarios long-demos
 
 long-scenarios long-demos: PROFILES = plain terse wrapped pairwise:1-3
 
@@ -232,6 +240,11 @@ long-events: dev ## compare the event source with a model, killed anywhere (EVEN
 long-exports: dev ## export a thousand accounts, and make each again from its export (BLUEPRINT_EXPORTS=0-999)
 	BLUEPRINT_EXPORTS=$(or $(BLUEPRINT_EXPORTS),0-999) pytest -q -n 2 \
 	    tests/unit/plugins/module_utils/_resources/test_blueprint_info.py
+
+.PHONY: long-reports
+long-reports: dev ## compare the figures of two hundred accounts with the platform's (REPORT_ACCOUNTS=0-199)
+	REPORT_ACCOUNTS=$(or $(REPORT_ACCOUNTS),0-199) pytest -q -n 2 \
+	    tests/unit/plugins/module_utils/_resources/test_report_info.py
 
 .PHONY: long-prunes
 long-prunes: dev ## prune by ten thousand random edits of files (BLUEPRINT_PRUNES=0-999, ten edits each)

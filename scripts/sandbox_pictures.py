@@ -8,25 +8,20 @@
 
 from __future__ import annotations
 
-import base64
-import json
-import struct
 import subprocess
 import sys
 import tempfile
-import zlib
 from pathlib import Path
 
+from ansible_collections.hosted.services.scripts.pictures import write_picture
 from browser import CHROMIUM, Browser
 from demo import INVENTORY, demo_environment
 from hosted_sandbox.testing import Sandbox
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDER = ROOT / "docs" / "guides"
 PLAYBOOK = ROOT / "playbooks" / "quickstart.yml"
 #: The pictures: width, height, and whether the page is dark.
 PICTURES = {"sandbox-page.png": (1280, 900, False), "sandbox-page-phone.png": (390, 844, True)}
-MOST_BYTES = 150_000
 SEED = {
     "services": [{"name": "shop-db", "product": "postgresql", "project": "web"}],
     "apps": [
@@ -42,52 +37,6 @@ FAULTS = [
     {"route": "order.quote", "kind": "status", "status": 503, "retry_after": 1},
     {"route": "*", "kind": "latency", "latency": 0.05, "probability": 0.2, "count": None},
 ]
-
-
-#: Reduce a picture to its 256 most frequent colours; every other pixel gets the nearest of these.
-REDUCE = """(async source => {
-  const image = new Image();
-  image.src = source;
-  await image.decode();
-  const {width, height} = image;
-  const canvas = new OffscreenCanvas(width, height).getContext("2d");
-  canvas.drawImage(image, 0, 0);
-  const bytes = canvas.getImageData(0, 0, width, height).data;
-  const pixels = Array.from({length: width * height}, (_, i) =>
-    bytes[4 * i] << 16 | bytes[4 * i + 1] << 8 | bytes[4 * i + 2]);
-  const counts = new Map();
-  for (const pixel of pixels) counts.set(pixel, (counts.get(pixel) || 0) + 1);
-  const colours = [...counts].sort((a, b) => b[1] - a[1]).slice(0, 256).map(([colour]) => colour);
-  const difference = (a, b, by) => ((a >> by & 255) - (b >> by & 255)) ** 2;
-  const distance = (a, b) => difference(a, b, 16) + difference(a, b, 8) + difference(a, b, 0);
-  const nearest = new Map(colours.map((colour, index) => [colour, index]));
-  for (const colour of counts.keys()) {
-    if (nearest.has(colour)) continue;
-    const distances = colours.map(one => distance(one, colour));
-    nearest.set(colour, distances.indexOf(Math.min(...distances)));
-  }
-  const indexes = pixels.map(pixel => String.fromCharCode(nearest.get(pixel)));
-  return {width, height, colours, pixels: btoa(indexes.join(""))};
-})"""
-
-
-def reduced(browser: Browser, png: bytes) -> bytes:
-    """Return a picture with a palette of 256 colours, which takes less than half the space."""
-    source = f"data:image/png;base64,{base64.b64encode(png).decode()}"
-    found = browser.value(f"{REDUCE}({json.dumps(source)})")
-    width, height = found["width"], found["height"]
-    pixels = base64.b64decode(found["pixels"])
-    lines = b"".join(b"\0" + pixels[at : at + width] for at in range(0, len(pixels), width))
-    chunks = (
-        (b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)),
-        (b"PLTE", b"".join(colour.to_bytes(3, "big") for colour in found["colours"])),
-        (b"IDAT", zlib.compress(lines, 9)),
-        (b"IEND", b""),
-    )
-    return b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
-        for name, data in chunks
-    )
 
 
 def run_quickstart(sandbox: Sandbox) -> None:
@@ -112,10 +61,7 @@ def main() -> None:
             browser.size(width, height, dark)
             browser.open(f"{sandbox.control_url}/")
             browser.wait("document.getElementById('state').textContent === 'Live'")
-            content = reduced(browser, browser.picture())
-            if len(content) > MOST_BYTES:
-                sys.exit(f"{name} has {len(content)} bytes, more than {MOST_BYTES}")
-            (FOLDER / name).write_bytes(content)
+            write_picture(browser, name)
 
 
 if __name__ == "__main__":

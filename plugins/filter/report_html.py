@@ -28,6 +28,8 @@ options:
     default: Hosted services
 seealso:
   - module: hosted.services.report_info
+  - plugin: hosted.services.report_prometheus
+    plugin_type: filter
 """
 
 EXAMPLES = r"""

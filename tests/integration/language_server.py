@@ -21,12 +21,17 @@ SECONDS = 120
 
 def install(folder: Path) -> list[str]:
     """Install the server below a folder and return the command that runs it; skip the test without npm."""
+    install_package(folder, PACKAGE)
+    return [str(folder / "node_modules" / ".bin" / "yaml-language-server"), "--stdio"]
+
+
+def install_package(folder: Path, package: str) -> None:
+    """Install a package of npm below a folder; skip the test where it cannot be had."""
     if shutil.which("npm") is None:
         pytest.skip("npm is not installed")
-    npm = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(folder), PACKAGE]
+    npm = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(folder), package]
     if subprocess.run(npm, check=False, timeout=SECONDS).returncode:
-        pytest.skip(f"npm cannot install {PACKAGE}")
-    return [str(folder / "node_modules" / ".bin" / "yaml-language-server"), "--stdio"]
+        pytest.skip(f"npm cannot install {package}")
 
 
 class LanguageServer:

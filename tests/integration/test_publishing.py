@@ -384,6 +384,8 @@ EVERYTHING = """\
   vars: {drift_schedule_plan: "{{ drift_schedule_plans[0] }}"}
 - ansible.builtin.import_playbook: hosted.services.drift_check
   vars: {drift_schedule_plan: "{{ drift_schedule_plans[0] }}"}
+- ansible.builtin.import_playbook: hosted.services.report
+  vars: {report_dest: "{{ exports }}/report.html", report_prometheus: "{{ exports }}/report.prom"}
 - hosts: localhost
   gather_facts: false
   roles:

@@ -32,7 +32,7 @@ class ReportInfoOptions(Options):
     max_age: str = option(DEFAULT_MAX_AGE, selects=True)
     balance_days: int = 30
     disk_percent: int = 80
-    known_keys: list[str] | None = None
+    known_keys: list[str] | None = option(None, no_log=False)
     drift: list[dict[str, Any]] = option([])
     backup_reports: list[dict[str, Any]] = option([])
     sleep_reports: list[dict[str, Any]] = option([])

@@ -9,7 +9,11 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import date
 
+from ansible_collections.hosted.services.plugins.module_utils._api.models import Flaw
 from ansible_collections.hosted.services.plugins.module_utils._api.values import ScanStatus
+from ansible_collections.hosted.services.plugins.module_utils._resources.applications.releases import (
+    describe_flaw,
+)
 from ansible_collections.hosted.services.plugins.plugin_utils._report.charts import (
     CELLS,
     calendar_row,
@@ -200,19 +204,12 @@ def blocked_list(app: Data, blocked: Sequence[Data]) -> list[Element | str]:
             f", {ago_text(release['age_days'])}",
             element("span", ", in service", class_="bad") if release["in_service"] else None,
         )
-        flaws = [element("li", flaw_text(flaw)) for flaw in release["blocking"]]
+        flaws = [element("li", describe_flaw(Flaw.model_construct(**flaw))) for flaw in release["blocking"]]
         found += [
             title,
             element("ul", flaws or element("li", "the scan does not name the flaw"), class_="flaws"),
         ]
     return [*found, *([note] if note is not None else [])]
-
-
-def flaw_text(flaw: Data) -> str:
-    """Return a flaw with its package and the version that mends it."""
-    where = " ".join(filter(None, [flaw["package"] or "a package that is not named", flaw["version"]]))
-    fix = f"fixed in {flaw['fix_version']}" if flaw["fix_version"] else "no fix is known"
-    return f"{flaw['id'] or 'A flaw'} in {where}: {fix}"
 
 
 # --- What could not be read -------------------------------------------------------------------------

@@ -114,7 +114,7 @@ def height_of(slot: Slot) -> int:
 def columns_of(linked: Sequence[str], edges: Sequence[Edge]) -> tuple[dict[Edge, Route], list[list[Slot]]]:
     """Return the places that each arrow passes, and the columns, in an order that keeps arrows short."""
     ranks = ranks_of(linked, edges)
-    columns: list[list[Slot]] = [[] for _ in range(max(ranks.values(), default=-1) + 1)]
+    columns: list[list[Slot]] = [[] for __ in range(max(ranks.values(), default=-1) + 1)]
     for node in linked:
         columns[ranks[node]].append(node)
     routes: dict[Edge, Route] = {}

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from ansible_collections.hosted.services.plugins.plugin_utils._report.markup import (
     Content,
     Element,
@@ -55,6 +56,16 @@ class Page:
         """Return the name of a project."""
         project = self.projects.get(id or "")
         return str(project["name"]) if project else None
+
+
+def check_report(report: Any) -> Data:
+    """Return a report.
+
+    :raises Invalid: if it is none.
+    """
+    if not isinstance(report, Mapping) or "answers" not in report:
+        raise Invalid("this is no report; give the filter what module report_info returns as `report`")
+    return report
 
 
 def section(id: str, title: str, about: str | None, *content: Content) -> Element:

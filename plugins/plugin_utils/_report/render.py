@@ -5,10 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from ansible_collections.hosted.services.plugins.plugin_utils._report.copies import (
     backups_section,
     releases_section,
@@ -21,7 +19,7 @@ from ansible_collections.hosted.services.plugins.plugin_utils._report.markup imp
     name_of,
     write,
 )
-from ansible_collections.hosted.services.plugins.plugin_utils._report.page import Page
+from ansible_collections.hosted.services.plugins.plugin_utils._report.page import Page, check_report
 from ansible_collections.hosted.services.plugins.plugin_utils._report.signs import definitions
 from ansible_collections.hosted.services.plugins.plugin_utils._report.spending import (
     money_section,
@@ -46,9 +44,7 @@ def report_html(report: Any, title: str = TITLE) -> str:
 
     :raises Invalid: if it is no such report.
     """
-    if not isinstance(report, Mapping) or "answers" not in report:
-        raise Invalid("this is no report; give the filter what module report_info returns as `report`")
-    page = Page(report)
+    page = Page(check_report(report))
     whole = element("html", head_of(page, title), body_of(page, title), lang="en")
     return write(whole)
 

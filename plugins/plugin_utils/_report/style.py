@@ -34,7 +34,7 @@ p{margin:0}
 .lead{font-size:19px;line-height:1.45;margin:20px 0 0;max-width:46em}
 nav ul{display:flex;flex-wrap:wrap;gap:4px 20px;list-style:none;padding:0;margin:18px 0 0}
 nav a{display:inline-block;padding:4px 0}
-section{margin-top:52px}
+section{margin-top:52px;scroll-margin-top:20px}
 section>p.soft{max-width:46em;margin:-10px 0 18px}
 .box+p.soft{margin:12px 0 0}
 .cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(178px,1fr));gap:14px;margin:28px 0 0}

@@ -68,7 +68,7 @@ def test_plans_and_drills_are_told() -> None:
 def test_releases_say_what_runs_and_what_is_blocked() -> None:
     rows = table(releases_section(page(account(["web"]))))
     assert rows[1][:3] == ["web team 0", "nothing yet", "\u2013"]
-    assert rows[1][3] == "web, 18 days agoweb in web web: fixed in web"
+    assert rows[1][3] == "web, 18 days agoweb in web web, fixed in web"
 
 
 def test_releases_that_could_not_be_read_are_unknown() -> None:
