@@ -235,6 +235,7 @@ long-sleep: dev ## compare random calendars with a model, minute by minute (CALE
 long-events: dev ## compare the event source with a model, killed anywhere (EVENT_HISTORIES=10000)
 	EVENT_HISTORIES=$(or $(EVENT_HISTORIES),10000) pytest -q -n 2 -rP --show-capture=stdout \
 	    tests/unit/plugins/module_utils/_resources/account_events/test_changes.py
+	EVENT_KILLS=12 pytest -q tests/integration/test_event_source.py -k kills
 
 .PHONY: long-exports
 long-exports: dev ## export a thousand accounts, and make each again from its export (BLUEPRINT_EXPORTS=0-999)

@@ -23,6 +23,9 @@ log_level_main = WARNING
 """
 WANTED = {
     "meta/runtime.yml",
+    "extensions/eda/plugins/event_source/account.py",
+    "extensions/eda/plugins/event_source/account.schema.json",
+    "extensions/eda/rulebooks/restart.yml",
     "plugins/inventory/inventory.py",
     "README.md",
     "LICENSE",
@@ -31,6 +34,7 @@ UNWANTED = (
     ".",
     "Makefile",
     "docs/awx/",
+    "extensions/molecule/",
     "scripts/",
     "tests/",
 )

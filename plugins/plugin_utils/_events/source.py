@@ -130,7 +130,9 @@ class Account:
         """
         try:
             self._check()
-        except (AccessDenied, ConfigurationError):
+        except AccessDenied as error:
+            raise error.append(". Check token, token_file, or the environment of ansible-rulebook") from None
+        except ConfigurationError:
             raise
         except HostedError as error:
             LOG.warning("%s: the platform cannot be read, and will be tried again: %s", NAME, error.message)

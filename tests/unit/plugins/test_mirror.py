@@ -30,7 +30,7 @@ ELSEWHERE = {
     "module_utils/_sftp/mirror.py": "test_sftp_sync.py, with several servers",
     "module_utils/_sftp/session.py": "test_sftp_sync.py, with several servers",
     "module_utils/_sftp/shown_key.py": "test_sftp_host_key.py",
-    "plugin_utils/_events/drift.py": "test_drift_info.py",
+    "plugin_utils/_events/drift.py": "tests/integration/test_event_source.py",
     "plugin_utils/_templating/lookups.py": "tests/integration/test_lookups.py",
 }
 """Helpers without a test named after them, and what tests them."""

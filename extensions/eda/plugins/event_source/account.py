@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import asyncio
 
 DOCUMENTATION = r"""
 ---
@@ -206,7 +208,16 @@ def find_collection() -> None:
 
 
 async def main(queue: asyncio.Queue[Any], args: dict[str, Any]) -> None:
-    """Put the events of the account on the queue until ansible-rulebook ends."""
+    """Put the events of the account on the queue until ansible-rulebook ends.
+
+    Parameters
+    ----------
+    queue
+        Where ansible-rulebook takes events from.
+    args
+        The arguments in the rulebook.
+
+    """
     find_collection()
     # pylint: disable-next=import-outside-toplevel
     from ansible_collections.hosted.services.plugins.plugin_utils._events import (  # noqa: PLC0415
@@ -214,15 +225,3 @@ async def main(queue: asyncio.Queue[Any], args: dict[str, Any]) -> None:
     )
 
     await source.watch(queue, args)
-
-
-if __name__ == "__main__":
-
-    class Printer:
-        """A queue that prints."""
-
-        async def put(self, event: dict[str, Any]) -> None:
-            """Print an event."""
-            sys.stdout.write(f"{event}\n")
-
-    asyncio.run(main(Printer(), {}))

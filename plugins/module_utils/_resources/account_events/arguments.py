@@ -15,7 +15,7 @@ from typing import Any
 
 from ..._api.errors import ConfigurationError
 from ..._api.libraries import TypeAdapter, ValidationError
-from ..services.lookup import near_miss
+from ..services.lookup import close_name
 from ..shared.connecting import with_selected_token
 from ..shared.options import FilePath, Options, option
 from .observer import Reading
@@ -82,7 +82,8 @@ def read_arguments(arguments: Mapping[str, Any]) -> SourceOptions:
     known = [each.name for each in fields(SourceOptions)]
     for name in given:
         if name not in known:
-            raise ConfigurationError(f"unknown argument {name!r}{near_miss(name, known)}{all_of(known)}")
+            hint = close_name(name, known)
+            raise ConfigurationError(f"unknown argument {name!r};{hint} The arguments are: {all_of(known)}")
     values = {**of_environment(), **{name: value for name, value in given.items() if value is not None}}
     try:
         options: SourceOptions = adapter().validate_python(with_selected_token(values, given))
@@ -95,7 +96,7 @@ def read_arguments(arguments: Mapping[str, Any]) -> SourceOptions:
 
 def all_of(known: Sequence[str]) -> str:
     """Return all arguments as the end of a sentence."""
-    return f". The arguments are: {', '.join(sorted(known))}"
+    return ", ".join(sorted(known))
 
 
 @cache

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from ..._api.models import Event, ServiceSummary
+from ..._api.text import counted
 from ..._api.values import ContainerState, ServiceStatus
 from ..shared.restore_points import parse_moment
 from .events import (
@@ -169,22 +170,23 @@ def stopped(poll: Poll, id: str, memory: ServiceMemory, applications: Applicatio
     was_stopped = memory.state == ContainerState.STOPPED
     if applications.may_be_undeployed(memory, id):
         return memory  # nothing that could run
-    if entries is None and not was_stopped:
-        return memory  # why it stopped is not known yet; the next poll looks again
+    if entries is None:
+        return memory  # why it stopped is not known yet; another poll looks again
     started_again = memory.start_ordered
     memory = memory.model_copy(update={"state": ContainerState.STOPPED, "start_ordered": False})
     if id in applications.failed:
         return memory.model_copy(update={"trouble": DEPLOY, "since": poll.at})
     if memory.stop_ordered or (was_stopped and not started_again):
         return memory
-    return by_itself(poll, id, memory, entries or ())
+    return by_itself(poll, id, memory, entries)
 
 
 def by_itself(poll: Poll, id: str, memory: ServiceMemory, entries: Sequence[Event]) -> ServiceMemory:
     """Return the memory of a service that stopped by itself, and tell it."""
     stops = (*recent(memory.stops, poll.now, poll), poll.at)
     if is_news(poll, memory):
-        times = "" if len(stops) == 1 else f", {len(stops)} times within {poll.rules.stop_window}"
+        minutes = counted(round(poll.rules.stop_window.total_seconds() / 60), "minute")
+        times = "" if len(stops) == 1 else f", {len(stops)} times within {minutes}"
         message = f"service {memory.name!r} stopped by itself{times}"
         facts = service_facts(id, memory)
         poll.tell(ServiceStopped, message, service=facts, stops=len(stops), journal=types_of(entries))

@@ -1,0 +1,353 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The event source against the sandbox: each event, faults, tokens that change, kills, and secrets."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+
+from hosted_sandbox.testing import NO_DELAYS, Sandbox
+from integration.ansible_run import PROFILE
+from integration.event_watch import LOG, Child, Watched, arguments, recorded, run_source, wait_until
+from integration.leak_detection import canary, core, find_leaks
+from unit.plugins.module_utils._resources.account_events.test_events import FILE
+
+SCHEMA = Draft202012Validator(json.loads(FILE.read_text()))
+OLD = {"name": "old", "created_at": "2020-01-01T00:00:00Z"}
+SEED: dict[str, Any] = {
+    "projects": ["games"],
+    "services": [
+        {"name": "world", "product": "minecraft", "project": "games"},
+        {"name": "db", "product": "postgresql", "backups": [OLD]},
+        {"name": "files", "product": "bucket"},
+    ],
+    "apps": [
+        {
+            "slug": "shop",
+            "images": [{"tag": "v1"}, {"tag": "v2"}],
+            "deployed": "v1",
+            "environment": {"PASSWORD": canary("environment")},
+        },
+        {"slug": "empty", "images": [{"tag": "v1"}]},
+    ],
+}
+BLUEPRINT = {"project": "games", "services": {"world": {"product": "minecraft"}}}
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the folder of the collection apart, and the environment of whoever runs the tests out."""
+    monkeypatch.setenv("HOSTED_SERVICES_HOME", str(tmp_path / "home"))
+    for name in ("URL", "TOKEN", "TOKEN_FILE"):
+        monkeypatch.delenv(f"HOSTED_SERVICES_{name}", raising=False)
+
+
+@pytest.fixture
+def account(sandbox: Sandbox) -> Sandbox:
+    """An account with services, on a platform where nothing takes time."""
+    sandbox.reset(profile=PROFILE, seed=SEED, delays=NO_DELAYS)
+    return sandbox
+
+
+def ids(sandbox: Sandbox) -> dict[str, str]:
+    """Return the ids of the services by name."""
+    return {item["name"]: item["id"] for item in listed(sandbox)}
+
+
+def listed(sandbox: Sandbox) -> list[dict[str, Any]]:
+    """Return the services of the account."""
+    answer = sandbox.api("GET", "/api/resources").json()
+    return list(answer["items"] if isinstance(answer, dict) else answer)
+
+
+def test_a_service_has_its_events(account: Sandbox, tmp_path: Path) -> None:
+    world = ids(account)["world"]
+
+    async def use(watched: Watched) -> None:
+        await watched.polls(account)
+        account.operator(f"services/{world}", state="stopped")
+        assert (await watched.until("service_stopped"))["service"]["name"] == "world"
+        account.api("POST", f"/api/resources/{world}/power", {"signal": "start"})
+        assert (await watched.until("service_back"))["after"] == "service_stopped"
+        account.api("POST", f"/api/resources/{world}/power", {"signal": "stop"})
+        assert await watched.polls(account) == []
+        account.api("POST", f"/api/resources/{world}/power", {"signal": "start"})
+        assert await watched.polls(account) == []
+        account.operator(f"services/{world}", state="stopped")
+        assert (await watched.until("service_stopped"))["stops"] == 2
+        account.operator(f"services/{world}", status="AWAITING_ADMIN")
+        await watched.until("service_awaiting_admin")
+        account.operator(f"services/{world}", status="FAILED", reason="no room")
+        assert (await watched.until("service_failed"))["reason"] == "no room"
+        account.seed({"services": [{"name": "new", "product": "minecraft"}]})
+        assert (await watched.until("service_ordered"))["service"]["name"] == "new"
+        account.api("DELETE", f"/api/resources/{world}")
+        await watched.until("service_deleted")
+        assert await watched.polls(account) == []
+
+    watched = run_source(arguments(account, tmp_path), use)
+    assert [error.message for event in watched.events for error in SCHEMA.iter_errors(event)] == []
+    assert [event["sequence"] for event in watched.events] == list(range(1, len(watched.events) + 1))
+    own = [line for line in account.journal() if line["method"] != "GET"]
+    assert own == [], "the source reads"
+
+
+def test_an_application_has_its_events(account: Sandbox, tmp_path: Path) -> None:
+    shop = ids(account)["shop"]
+
+    def verdict(**what: Any) -> None:
+        digest = account.api("GET", "/api/apps").json()["items"][0]["imageRef"].partition("@")[2]
+        account.operator("scans/shop", digest=digest, **what)
+
+    async def use(watched: Watched) -> None:
+        await watched.polls(account)
+        account.api("POST", "/api/apps/shop/deploy", {"tag": "v2"})
+        assert (await watched.until("deploy_done"))["verified"]
+        verdict(status="BLOCKED")
+        await watched.until("release_blocked")
+        verdict(lift="looked at by hand")
+        await watched.until("verdict_lifted")
+        account.operator(f"services/{shop}", start_fails=True)
+        account.api("POST", "/api/apps/shop/deploy", {"tag": "v1"})
+        if account.control("GET", "/profile")["values"]["deploy.failed"] == "the new version, stopped":
+            await watched.until("deploy_failed")
+            account.operator(f"services/{shop}", start_fails=False)
+            account.api("POST", "/api/apps/shop/deploy", {"tag": "v2"})
+            assert (await watched.until("service_back"))["after"] == "deploy_failed"
+
+    watched = run_source(arguments(account, tmp_path), use)
+    assert [error.message for event in watched.events for error in SCHEMA.iter_errors(event)] == []
+
+
+def test_an_account_has_its_events(account: Sandbox, tmp_path: Path) -> None:
+    blueprint = tmp_path / "games.yml"
+    blueprint.write_text(yaml.safe_dump(BLUEPRINT))
+    db = ids(account)["db"]
+
+    async def use(watched: Watched) -> None:
+        await watched.until("backups_stale")
+        account.operator(f"services/{db}/backups", name="tonight", status="FAILED")
+        assert (await watched.until("backup_failed"))["backup"]["name"] == "tonight"
+        account.operator(f"services/{db}/backups", name="again")
+        await watched.until("backups_fresh")
+        account.operator("accounts/main", balance_cents=10)
+        assert (await watched.until("balance_low"))["threshold_days"] <= 7
+        account.operator("accounts/main", balance_cents=500_000)
+        await watched.until("balance_recovered")
+        account.seed({"services": [{"name": "by hand", "product": "minecraft", "project": "games"}]})
+        drift = await watched.until("blueprint_drifted")
+        assert [each["kind"] for each in drift["differences"]] == ["not_in_file"]
+        account.api("DELETE", f"/api/resources/{ids(account)['by hand']}")
+        await watched.until("blueprint_in_sync")
+
+    given = arguments(
+        account, tmp_path, backup_max_age=24, max_daily_spend="0.01", blueprints=[str(blueprint)]
+    )
+    watched = run_source(given, use)
+    assert [error.message for event in watched.events for error in SCHEMA.iter_errors(event)] == []
+    assert "spend_high" in {event["type"] for event in watched.events}
+    assert len(account.writes()) == 1, "that of the test alone"
+
+
+# --- Tokens -----------------------------------------------------------------------------------------
+
+
+def test_a_wrong_token_ends_it_at_once_and_says_why(account: Sandbox, tmp_path: Path) -> None:
+    async def use(watched: Watched) -> None:
+        await asyncio.sleep(60)
+
+    with pytest.raises(Exception, match=r"/api/apps/whoami: the token was not accepted") as caught:
+        run_source(arguments(account, tmp_path, token="wrong-token"), use)
+    assert "wrong-token" not in str(caught.value)
+    assert not (tmp_path / "state.json").exists()
+
+
+def test_a_token_that_is_rotated_is_read_again(
+    account: Sandbox, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    token = tmp_path / "token"
+    account.seed({"tokens": [{"id": "first-token"}]})
+    token.write_text("first-token\n")
+    world = ids(account)["world"]
+
+    async def use(watched: Watched) -> None:
+        await watched.polls(account)
+        account.control("DELETE", "/operator/tokens/first-token")
+        await wait_until(lambda: "the account cannot be read" in caplog.text)
+        account.operator(f"services/{world}", state="stopped")
+        account.seed({"tokens": [{"id": "second-token"}]})
+        token.write_text("second-token\n")
+        await watched.until("service_stopped")
+
+    given = arguments(account, tmp_path, token_file=str(token))
+    run_source({name: value for name, value in given.items() if name != "token"}, use)
+    assert "the account can be read again" in caplog.text
+    assert "-token" not in caplog.text
+
+
+def test_the_token_of_another_account_deletes_nothing(account: Sandbox, tmp_path: Path) -> None:
+    async def use(watched: Watched) -> None:
+        await watched.polls(account)
+
+    run_source(arguments(account, tmp_path), use)
+    account.seed({"tokens": [{"id": "stranger", "account": "account-other"}]})
+    with pytest.raises(Exception, match="the token belongs to another account"):
+        run_source(arguments(account, tmp_path, token="stranger"), use)
+
+
+def test_a_token_for_applications_shows_these_and_says_so_once(
+    account: Sandbox, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def use(watched: Watched) -> None:
+        await watched.polls(account)
+        account.api("POST", "/api/apps/shop/deploy", {"tag": "v2"})
+        assert not (await watched.until("deploy_done"))["verified"]
+        await watched.polls(account)
+
+    watched = run_source(arguments(account, tmp_path, token=account.registry_token), use)
+    assert {event["type"] for event in watched.events} == {"deploy_done"}
+    said = [record.getMessage() for record in caplog.records if "scope REGISTRY)" in record.getMessage()]
+    assert len(said) == 1
+
+
+# --- Faults and kills -------------------------------------------------------------------------------
+
+
+def test_an_hour_without_an_answer_loses_nothing(
+    account: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A thousand times as fast: the pauses of the source add up to more than an hour."""
+    pauses: list[float] = []
+    sleep = asyncio.sleep
+
+    async def hurry(seconds: float) -> None:
+        pauses.append(seconds)
+        await sleep(seconds / 1000)
+
+    world = ids(account)["world"]
+
+    async def use(watched: Watched) -> None:
+        await watched.polls(account)
+        account.fault("*", "status", status=503, retry_after=30, count=None)
+        pauses.clear()
+        account.operator(f"services/{world}", state="stopped")
+        await wait_until(lambda: sum(pauses) > 3600)
+        assert watched.queue.empty()
+        account.clear_faults()
+        await watched.until("service_stopped")
+
+    monkeypatch.setattr(
+        "ansible_collections.hosted.services.plugins.plugin_utils._events.source.asyncio.sleep", hurry
+    )
+    given = arguments(account, tmp_path, retries=0, min_interval=15, max_interval=120)
+    watched = run_source(given, use)
+    assert Counter(event["type"] for event in watched.events) == {"service_stopped": 1}
+    said = [record.getMessage() for record in caplog.records if "cannot be read" in record.getMessage()]
+    assert 1 <= len(said) <= 6, "not at each failure"
+
+
+def test_a_platform_that_is_away_at_the_start_is_waited_for(account: Sandbox, tmp_path: Path) -> None:
+    account.operator(f"services/{ids(account)['world']}", status="FAILED")
+    account.fault("*", "status", status=503, count=5)
+
+    async def use(watched: Watched) -> None:
+        await watched.until("service_failed")
+
+    run_source(arguments(account, tmp_path, retries=0), use)
+
+
+KILLS = int(os.environ.get("EVENT_KILLS", "2"))
+"""After how many requests of a start it is killed, at most: a poll takes four or so."""
+
+
+def start(sandbox: Sandbox, id: str) -> None:
+    """Start a service."""
+    sandbox.api("POST", f"/api/resources/{id}/power", {"signal": "start"})
+
+
+CHANGES: tuple[tuple[str, Callable[[Sandbox, str], object]], ...] = (
+    ("service_stopped", lambda sandbox, id: sandbox.operator(f"services/{id}", state="stopped")),
+    (
+        "service_back",
+        start,
+    ),
+    ("service_failed", lambda sandbox, id: sandbox.operator(f"services/{id}", status="FAILED")),
+    ("service_deleted", lambda sandbox, id: sandbox.api("DELETE", f"/api/resources/{id}")),
+)
+
+
+def test_kills_at_any_request_lose_nothing_and_repeat_nothing(account: Sandbox, tmp_path: Path) -> None:
+    """The source is killed after its first, second, third request and so on, while things happen."""
+    world = ids(account)["world"]
+    given = arguments(account, tmp_path)
+
+    def start_and_kill(condition: Callable[[], object]) -> None:
+        account.clear_journal()
+        child = Child(tmp_path, given)
+        try:
+            asyncio.run(wait_until(lambda: condition() or child.process.poll() is not None))
+            assert child.process.poll() is None, (tmp_path / LOG).read_text()
+        finally:
+            child.kill()
+
+    start_and_kill((tmp_path / "state.json").exists)
+    for number, (type, change) in enumerate(CHANGES, 1):
+        change(account, world)
+        for count in range(1, KILLS + 1):
+            start_and_kill(lambda count=count: len(account.journal()) >= count)  # type: ignore[misc]
+        start_and_kill(lambda number=number: len(once(tmp_path)) >= number)  # type: ignore[misc]
+        assert once(tmp_path)[number - 1 :] == [type]
+    seen: set[str] = set()
+    for event in recorded(tmp_path):
+        assert event["redelivered"] or event["id"] not in seen
+        seen.add(event["id"])
+
+
+def once(folder: Path) -> list[str]:
+    """Return the types of the events that were sent, each event once."""
+    return list({event["id"]: event["type"] for event in recorded(folder)}.values())
+
+
+# --- Secrets ----------------------------------------------------------------------------------------
+
+
+def test_no_secret_is_in_an_event_or_a_file_or_the_log(
+    account: Sandbox, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The token is one, and so is whatever a blueprint, an environment or a database keeps."""
+    account.seed({"tokens": [{"id": core("token")}]})
+    blueprint = tmp_path / "games.yml"
+    world = {"product": "minecraft", "variables": {"RCON_PASSWORD": canary("order")}}
+    missing = {
+        "product": "minecraft",
+        "variables": {"RCON_PASSWORD": canary("missing")},
+        "host": "node-paris-1",
+    }
+    blueprint.write_text(yaml.safe_dump({"project": "games", "services": {"world": world, "lost": missing}}))
+    caplog.set_level("DEBUG")
+
+    async def use(watched: Watched) -> None:
+        await watched.until("blueprint_drifted")
+        failed = f"the token {core('token')} is not {canary('token')}"
+        account.operator(f"services/{ids(account)['world']}", status="FAILED", reason=failed)
+        await watched.until("service_failed")
+
+    watched = run_source(arguments(account, tmp_path, token=core("token"), blueprints=[str(blueprint)]), use)
+    places = {
+        path.name: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file() and path != blueprint
+    }
+    places |= {"events": json.dumps(watched.events).encode(), "log": caplog.text.encode()}
+    secrets = {name: core(name) for name in ("token", "environment", "order", "missing")}
+    assert find_leaks(secrets, places) == []
+    assert "state.json" in places

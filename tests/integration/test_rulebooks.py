@@ -1,0 +1,129 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The rulebooks of the collection, run by the real ansible-rulebook against the sandbox."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from hosted_sandbox.testing import NO_DELAYS, Sandbox
+from integration.ansible_run import PROFILE, REPOSITORY
+from integration.event_watch import COLLECTION
+from integration.rulebook_run import SECONDS, Rulebook, environment_for_rulebooks, shipped
+
+QUICK = {"min_interval": 0.3, "max_interval": 0.5}
+RULEBOOKS = sorted((REPOSITORY / "extensions" / "eda" / "rulebooks").glob("*.yml"))
+
+
+@pytest.fixture(scope="module")
+def programs() -> Path:
+    """The environment of ansible-rulebook."""
+    return environment_for_rulebooks()
+
+
+@pytest.fixture
+def account(sandbox: Sandbox) -> Sandbox:
+    """An account with a service whose container stopped by itself."""
+    seed = {"services": [{"name": "world", "product": "minecraft"}]}
+    [(_name, id)] = sandbox.reset(profile=PROFILE, seed=seed, delays=NO_DELAYS)["services"].items()
+    sandbox.operator(f"services/{id}", state="stopped")
+    sandbox.world = id  # type: ignore[attr-defined]
+    return sandbox
+
+
+@pytest.fixture
+def chat() -> Iterator[tuple[str, list[str]]]:
+    """A chat: its address, and the messages that were posted."""
+    messages: list[str] = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            messages.append(json.loads(body)["text"])
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, format: str, *arguments: Any) -> None:
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}/hook", messages
+        server.shutdown()
+
+
+def starts(sandbox: Sandbox) -> list[str]:
+    """Return the services that were started, as the sandbox's journal tells."""
+    posts = [line for line in sandbox.journal(method="POST") if line["route"] == "resources.power"]
+    assert all(line["status"] == 200 and line["body"] == {"signal": "start"} for line in posts)
+    return [line["path"].split("/")[3] for line in posts]
+
+
+def test_a_service_that_stops_is_started_twice_and_then_left_to_a_person(
+    programs: Path, account: Sandbox, tmp_path: Path
+) -> None:
+    world: str = account.world  # type: ignore[attr-defined]
+    with Rulebook(programs, tmp_path, account, [shipped("restart", **QUICK)]) as rulebook:
+        for count in (1, 2):
+            rulebook.until(lambda count=count: len(starts(account)) == count)  # type: ignore[misc]
+            rulebook.until(lambda count=count: rulebook.said().count("service_back") >= count)  # type: ignore[misc]
+            account.operator(f"services/{world}", state="stopped")
+        rulebook.until(lambda: "'stops': 3" in rulebook.said())
+        polls = len(account.journal("apps.list"))
+        rulebook.until(lambda: len(account.journal("apps.list")) > polls + 3)
+    assert starts(account) == [world, world]
+    assert account.token not in rulebook.said()
+
+
+def test_messages_are_posted_and_orders_are_held(
+    programs: Path, account: Sandbox, tmp_path: Path, chat: tuple[str, list[str]]
+) -> None:
+    """Two rulebooks in one run: each source has a state file of its own."""
+    address, messages = chat
+    hold = tmp_path / "hold.yml"
+    rules = [
+        shipped("chat", **QUICK, state_file=str(tmp_path / "chat.json")),
+        shipped("hold_orders", **QUICK, state_file=str(tmp_path / "hold.json")),
+    ]
+    with Rulebook(programs, tmp_path, account, rules, CHAT_WEBHOOK=address, HOLD_FILE=str(hold)) as rulebook:
+        rulebook.until(lambda: "service 'world' stopped by itself" in messages)
+        account.operator("accounts/main", balance_cents=1)
+        rulebook.until(hold.exists)
+        assert yaml.safe_load(hold.read_text()) == {"hosted_budget": {"run": 0}}
+        account.operator("accounts/main", balance_cents=900_000)
+        rulebook.until(lambda: not hold.exists())
+    assert any(message.startswith("the balance runs out in") for message in messages)
+    assert account.writes() == []
+
+
+def test_a_wrong_token_ends_the_run_at_once_and_is_named(
+    programs: Path, account: Sandbox, tmp_path: Path
+) -> None:
+    with Rulebook(programs, tmp_path, account, [shipped("restart", token="wrong-token")]) as rulebook:
+        assert rulebook.process.wait(SECONDS) != 0
+    assert "/api/apps/whoami: the token was not accepted" in rulebook.said()
+    assert "Check token, token_file, or the environment of ansible-rulebook" in rulebook.said()
+    assert "wrong-token" not in rulebook.said()
+
+
+@pytest.mark.parametrize("path", RULEBOOKS, ids=lambda path: path.stem)
+def test_rulebooks_name_what_is_there(path: Path) -> None:
+    """Event types and arguments, so that no rule waits for what never comes."""
+    source = (COLLECTION / "extensions/eda/plugins/event_source/account.py").read_text()
+    options = yaml.safe_load(source.partition('DOCUMENTATION = r"""')[2].partition('"""')[0])["options"]
+    schema = json.loads((COLLECTION / "extensions/eda/plugins/event_source/account.schema.json").read_text())
+    types = {each["properties"].get("type", {}).get("const") for each in schema["$defs"].values()} - {None}
+    [rules] = yaml.safe_load(path.read_text())
+    assert set(rules["sources"][0]["hosted.services.account"]) <= set(options)
+    quoted = {word for rule in rules["rules"] for word in rule["condition"].split('"')[1::2]}
+    assert quoted
+    assert quoted <= types
