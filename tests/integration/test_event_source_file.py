@@ -99,12 +99,13 @@ def programs() -> Path:
 
 @pytest.mark.parametrize("disabled", PYLINT)
 def test_pylint_has_nothing_to_say(programs: Path, disabled: str) -> None:
-    command = [programs / "pylint", PLUGIN, "--rcfile", "/dev/null", "-sn", "--disable", disabled]
+    command = [str(programs / "pylint"), str(PLUGIN), "--rcfile", "/dev/null", "-sn", "--disable", disabled]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.stdout == ""
 
 
 def test_darglint_has_nothing_to_say(programs: Path) -> None:
-    command = [programs / "darglint", "-v", "2", "-s", "numpy", "-z", "full", EDA / "plugins"]
+    options = ["-v", "2", "-s", "numpy", "-z", "full"]
+    command = [str(programs / "darglint"), *options, str(EDA / "plugins")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.stdout == ""
