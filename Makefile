@@ -214,10 +214,12 @@ BACKUP_KILLS ?= 1-40
 # The same for a blueprint of ten things (tests/integration/test_blueprint_killed.py).
 BLUEPRINT_KILLS ?= 1-110
 BLUEPRINT_PRUNE_KILLS ?= 1-70
+# The same for a clone of three things (tests/integration/test_clone.py).
+CLONE_KILLS ?= 1-190
 
 .PHONY: test-long
 test-long: dev ## what takes hours: 100,000 histories, a kill at every request, all scenarios under all profiles
-	@scripts/stages.sh long-retention long-sleep long-events long-exports long-reports long-prunes long-kills long-scenarios long-demos
+	@scripts/stages.sh long-retention long-sleep long-events long-exports long-reports long-prunes long-clones long-kills long-scenarios long-demos
 
 long-scenarios long-demos: PROFILES = plain terse wrapped pairwise:1-3
 
@@ -252,11 +254,16 @@ long-prunes: dev ## prune by ten thousand random edits of files (BLUEPRINT_PRUNE
 	BLUEPRINT_PRUNES=$(or $(BLUEPRINT_PRUNES),0-999) pytest -q -n 2 \
 	    tests/unit/plugins/module_utils/_resources/blueprints/test_prune_edits.py
 
+.PHONY: long-clones
+long-clones: dev ## clone random projects under gap profile after gap profile (CLONE_PROJECTS=500)
+	CLONE_PROJECTS=$(or $(CLONE_PROJECTS),500) pytest -q -n 2 tests/integration/test_clone.py -k random
+
 .PHONY: long-kills
 long-kills: dev
 	BACKUP_KILLS=$(BACKUP_KILLS) pytest -q -n 2 tests/integration/test_backups_killed.py
 	BLUEPRINT_KILLS=$(BLUEPRINT_KILLS) BLUEPRINT_PRUNE_KILLS=$(BLUEPRINT_PRUNE_KILLS) \
 	    pytest -q -n 2 tests/integration/test_blueprint_killed.py
+	CLONE_KILLS=$(CLONE_KILLS) pytest -q -n 2 tests/integration/test_clone.py -k killed
 
 .PHONY: long-scenarios
 long-scenarios: dev

@@ -76,6 +76,7 @@ OPEN = {
     "billing_info": {"billing.notes"},
     "blueprint": {"backups_plans", "parts.result", "sleep_schedule_plans"},
     "blueprint_info": {"blueprints.blueprint"},
+    "clone": {"blueprint", "parts.result"},
     "database_info": {"database.page.records"},
     "database_query": {"result.records"},
     "environment": {"environment.variables"},

@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -25,14 +24,14 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.clone i
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import REPOSITORY, Ansible
 from integration.clone_worlds import check_clone, random_world
-from integration.killing import kill_run
+from integration.killing import kill_play_after
 from integration.scenarios import run_scenario
 from integration.test_blueprint_killed import LATENCY, points, register_key
-from integration.warm import COLD
 from unit.plugins.module_utils._resources.clones.platform import files, ids_of, monthly_rate, writes_to
 from unit.plugins.module_utils._resources.platform import run
 
 GUIDE = REPOSITORY / "docs" / "guides" / "cloning.md"
+CLONING = "hosted.services.clone : Clone the project, or bring over what has changed in it"
 PROFILES = ("plain", "terse", "wrapped", *(f"pairwise:{number}" for number in range(1, 200)))
 SHOP: dict[str, Any] = {
     "balance_cents": 100000,
@@ -79,7 +78,7 @@ def refresh(ansible: Ansible, key: str) -> Any:
     text = documented().replace("~/.ssh/deploy", key)
     (ansible.folder / "shop.yml").write_text(BLUEPRINT)
     ansible.environment["STAGING_SESSION_KEY"] = "of-staging"
-    return ansible.playbook(text).succeed()["Clone the project, or bring over what has changed in it"].result
+    return ansible.playbook(text).succeed()[CLONING].result
 
 
 def test_staging_is_refreshed_every_monday(ansible: Ansible, sandbox: Sandbox) -> None:
@@ -187,25 +186,6 @@ def task(folder: Path, key: str) -> str:
     return f"- name: Clone\n  hosted.services.clone: {json.dumps(options)}\n"
 
 
-def kill_after(ansible: Ansible, sandbox: Sandbox, point: int, text: str) -> None:
-    """Clone, and end the run and all its workers after so many requests."""
-    play = ansible.folder / "killed.yml"
-    tasks = yaml.safe_load(text)
-    play.write_text(yaml.safe_dump([{"hosts": "localhost", "gather_facts": False, "tasks": tasks}]))
-    with subprocess.Popen(
-        [COLD.playbook, "-i", str(ansible.inventory), str(play)],
-        env=ansible.environment,
-        cwd=ansible.folder,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    ) as process:
-        while process.poll() is None and len(sandbox.journal()) < point:
-            pass
-        if process.poll() is None:
-            kill_run(ansible.folder, process.pid)
-
-
 @pytest.mark.parametrize("point", [*points("CLONE_KILLS", "40,75,110,150")])
 def test_a_run_that_is_killed(point: int, ansible: Ansible, sandbox: Sandbox) -> None:
     """The next one completes the clone: everything once, equal to the source, which nobody wrote to."""
@@ -214,7 +194,8 @@ def test_a_run_that_is_killed(point: int, ansible: Ansible, sandbox: Sandbox) ->
     originals = ids_of(sandbox, "shop")
     sandbox.clear_journal()
     sandbox.fault("*", "latency", latency=LATENCY, count=None)
-    kill_after(ansible, sandbox, point, task(ansible.folder, key))
+    play = [{"hosts": "localhost", "gather_facts": False, "tasks": yaml.safe_load(task(ansible.folder, key))}]
+    kill_play_after(ansible, sandbox, point, yaml.safe_dump(play))
     sandbox.clear_faults()
     ansible.tasks(task(ansible.folder, key)).succeed()
     assert ordered(sandbox) == sorted(f"{name}-copy" for name in originals)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from integration.database_servers import (
 )
 from unit.plugins.module_utils._resources.platform import run
 
+Clone = Callable[..., dict[str, Any]]
 KINDS: dict[str, type[Server]] = {"postgresql": PostgreSQL, "mariadb": MariaDB}
 AS_OWNER = {"postgresql": f"SET ROLE {USER};", "mariadb": ""}
 TABLES = """
@@ -34,6 +35,35 @@ CREATE TABLE orders (id integer PRIMARY KEY, note text);
 CREATE VIEW noted AS SELECT note FROM orders;
 INSERT INTO orders VALUES (1, 'first'), (2, '-- Dumped from nowhere'), (3, NULL);
 """
+POSTGRESQL = """
+CREATE TYPE mood AS ENUM ('sad', 'glad');
+CREATE DOMAIN amount AS integer CHECK (VALUE > 0);
+CREATE SCHEMA extra;
+CREATE TABLE extra.parts (id serial PRIMARY KEY, mood mood, price amount, one integer REFERENCES orders);
+INSERT INTO extra.parts (mood, price, one) VALUES ('glad', 5, 1);
+CREATE FUNCTION twice(a integer) RETURNS integer LANGUAGE sql AS 'SELECT 2 * a';
+CREATE MATERIALIZED VIEW counted AS SELECT count(*) FROM orders;
+CREATE AGGREGATE total(integer) (SFUNC = int4pl, STYPE = integer);
+"""
+MARIADB = f"""
+CREATE DEFINER={USER}@'127.0.0.1' FUNCTION twice(a integer) RETURNS integer DETERMINISTIC RETURN 2 * a;
+CREATE DEFINER={USER}@'127.0.0.1' PROCEDURE nothing() SELECT 1;
+CREATE TABLE parts (id integer PRIMARY KEY AUTO_INCREMENT, one integer REFERENCES orders (id));
+INSERT INTO parts (one) VALUES (1);
+"""  # noqa: S608 - our own statements
+MORE = {"postgresql": POSTGRESQL, "mariadb": MARIADB}
+"""Kinds of objects that a restore has to drop first, in an order that lets it."""
+BROKEN = {
+    "postgresql": "CREATE FUNCTION stop() RETURNS event_trigger LANGUAGE plpgsql AS "
+    "'BEGIN RAISE EXCEPTION ''not now''; END'; "
+    "CREATE EVENT TRIGGER stop ON ddl_command_start EXECUTE FUNCTION stop();",
+    "mariadb": "REVOKE CREATE ON fresh.* FROM tenant@'127.0.0.1';",
+}
+"""What keeps a dump from being restored into the clone."""
+MENDED = {
+    "postgresql": "DROP EVENT TRIGGER stop; DROP FUNCTION stop();",
+    "mariadb": "GRANT CREATE ON fresh.* TO tenant@'127.0.0.1';",
+}
 LEFT_OVER = """
 CREATE TABLE scratch (id integer PRIMARY KEY);
 CREATE VIEW unwanted AS SELECT id FROM scratch;
@@ -51,81 +81,99 @@ def servers(request: pytest.FixtureRequest) -> Iterator[tuple[Server, Server]]:
         serving(kind, free_port()) as old,
         serving(kind, free_port(), owner="tenant", database="fresh") as new,
     ):
-        old.sql(AS_OWNER[kind.engine] + TABLES, DATABASE)
+        old.sql(AS_OWNER[kind.engine] + TABLES + MORE[kind.engine], DATABASE)
         yield old, new
 
 
-def rows(server: Server, database: str) -> list[str]:
-    """Return the rows of the table, in order."""
-    return server.sql("SELECT id, note FROM orders ORDER BY id;", database).splitlines()
+def content(server: Server, database: str) -> list[str]:
+    """Return the rows of the table, in order, and the names of all tables and views."""
+    rows = server.sql("SELECT id, note FROM orders ORDER BY id;", database).splitlines()
+    schema = "public" if isinstance(server, PostgreSQL) else database
+    names = "SELECT table_name FROM information_schema.tables WHERE table_schema = '{}' ORDER BY 1;"
+    return rows + server.sql(names.format(schema), database).splitlines()
 
 
-def connect(sandbox: Sandbox, name: str, server: Server) -> str:
-    """Let a service of the sandbox be a real database; return its id."""
+def connect(sandbox: Sandbox, name: str, server: Server) -> None:
+    """Let a service of the sandbox be a real database."""
+    sandbox.operator(f"services/{id_of(sandbox, name)}", connection=server.connection)
+
+
+@pytest.fixture
+def clone(
+    servers: tuple[Server, Server], sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., dict[str, Any]]:
+    """Clone a project with the database of the source, with records of its own."""
+    old, _new = servers
+    monkeypatch.setenv("PATH", PATH)
+    monkeypatch.setenv("HOSTED_SERVICES_HOME", str(tmp_path))
+    service = {"name": "db", "product": old.engine, "project": "shop"}
+    sandbox.seed({"projects": ["old", "shop"], "services": [service]})
+    connect(sandbox, "db", old)
+    sandbox.clear_journal()
+    given: dict[str, Any] = {"source": "shop", "project": "copy", "rename": {"suffix": "-copy"}}
+
+    def go(check_mode: bool = False) -> dict[str, Any]:
+        return run(sandbox, CLONE, check_mode, wait_timeout=2.0, secrets_dir=str(tmp_path), **given)
+
+    return go
+
+
+def id_of(sandbox: Sandbox, name: str) -> str:
+    """Return the id of a service."""
     services = sandbox.api("GET", "/api/resources").json()["items"]
-    id = str(next(each["id"] for each in services if each["name"] == name))
-    sandbox.operator(f"services/{id}", connection=server.connection)
-    return id
+    return str(next(each["id"] for each in services if each["name"] == name))
 
 
 def test_a_database_is_cloned(
-    servers: tuple[Server, Server], sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    servers: tuple[Server, Server], sandbox: Sandbox, clone: Clone, tmp_path: Path
 ) -> None:
     """Until the new database answers, the clone fails and goes on later; a change is brought over."""
     old, new = servers
-    monkeypatch.setenv("PATH", PATH)
-    monkeypatch.setenv("HOSTED_SERVICES_HOME", str(tmp_path))
-    sandbox.seed(
-        {
-            "projects": ["old", "shop"],
-            "services": [{"name": "db", "product": old.engine, "project": "shop"}],
-        }
-    )
-    source = connect(sandbox, "db", old)
-    given: dict[str, Any] = {"source": "shop", "project": "copy", "rename": {"suffix": "-copy"}}
-
-    def clone(check_mode: bool = False) -> dict[str, Any]:
-        return run(sandbox, CLONE, check_mode, wait_timeout=2.0, secrets_dir=str(tmp_path), **given)
-
-    sandbox.clear_journal()
+    source = id_of(sandbox, "db")
     assert "cannot reach the database" in clone()["msg"]
-    made = connect(sandbox, "db-copy", new)
+    connect(sandbox, "db-copy", new)
     done = clone()
     assert not done.get("failed"), done["msg"]
-    assert rows(new, "fresh") == rows(old, DATABASE)
+    assert content(new, "fresh") == content(old, DATABASE)
     assert not clone()["changed"]
     old.sql("UPDATE orders SET note = 'changed' WHERE id = 1;", DATABASE)
     new.sql(AS_OWNER[old.engine].replace(USER, "tenant") + LEFT_OVER, "fresh")
     planned = clone(check_mode=True)
     assert [each for each in planned["actions"] if "restore a dump of database 'shop'" in each]
     assert clone()["changed"]
-    assert rows(new, "fresh") == rows(old, DATABASE)
-    assert "changed" in rows(new, "fresh")[0]
+    assert content(new, "fresh") == content(old, DATABASE)
+    assert "changed" in content(new, "fresh")[0]
     assert not clone()["changed"]
     assert len(sandbox.ledger()["orders"]) == 1
-    written = [line for line in sandbox.journal() if line["method"] != "GET" and source in line["path"]]
-    assert written == [] and made != source
+    assert [line for line in sandbox.journal() if line["method"] != "GET" and source in line["path"]] == []
     assert not [name for name in os.listdir(tmp_path) if "dump" in name or "sql" in name]
 
 
 def test_a_clone_that_leads_to_its_source_is_refused(
-    servers: tuple[Server, Server], sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    servers: tuple[Server, Server], sandbox: Sandbox, clone: Clone
 ) -> None:
     """An internal name may lead to the source: then nothing is restored anywhere."""
     old, _new = servers
-    monkeypatch.setenv("PATH", PATH)
-    monkeypatch.setenv("HOSTED_SERVICES_HOME", str(tmp_path))
-    sandbox.seed(
-        {
-            "projects": ["old", "shop"],
-            "services": [{"name": "db", "product": old.engine, "project": "shop"}],
-        }
-    )
-    connect(sandbox, "db", old)
-    given: dict[str, Any] = {"source": "shop", "project": "copy", "rename": {"suffix": "-copy"}}
-    before = rows(old, DATABASE)
-    run(sandbox, CLONE, wait_timeout=1.0, secrets_dir=str(tmp_path), **given)
+    before = content(old, DATABASE)
+    clone()
     connect(sandbox, "db-copy", old)
-    refused = run(sandbox, CLONE, wait_timeout=2.0, secrets_dir=str(tmp_path), **given)
-    assert "cannot be told from the one that was dumped" in refused["msg"]
-    assert rows(old, DATABASE) == before
+    assert "cannot be told from the one that was dumped" in clone()["msg"]
+    assert content(old, DATABASE) == before
+
+
+def test_a_restore_that_fails_is_told(servers: tuple[Server, Server], sandbox: Sandbox, clone: Clone) -> None:
+    """The next run restores everything. PostgreSQL has kept what was there."""
+    old, new = servers
+    clone()
+    connect(sandbox, "db-copy", new)
+    assert not clone().get("failed")
+    new.sql(BROKEN[old.engine], "fresh")
+    before = content(new, "fresh")
+    old.sql("UPDATE orders SET note = 'again' WHERE id = 2;", DATABASE)
+    failed = clone()
+    assert "cannot be copied: " in failed["msg"] and " ended with " in failed["msg"], failed
+    if isinstance(new, PostgreSQL):
+        assert content(new, "fresh") == before
+    new.sql(MENDED[old.engine], "fresh")
+    assert not clone().get("failed")
+    assert content(new, "fresh") == content(old, DATABASE)

@@ -380,6 +380,13 @@ EVERYTHING = """\
   vars: {drift_files: "{{ exports }}/*.yml", drift_junit: "{{ exports }}/drift.xml"}
 - ansible.builtin.import_playbook: hosted.services.blueprint
   vars: {blueprint_src: "{{ exports }}/default.yml"}
+- ansible.builtin.import_playbook: hosted.services.clone
+  vars:
+    clone_source: default
+    clone_project: cloned
+    clone_services: [drill]
+    clone_rename: {suffix: -cloned}
+    clone_without_data: [drill]
 - ansible.builtin.import_playbook: hosted.services.drift_run
   vars: {drift_schedule_plan: "{{ drift_schedule_plans[0] }}"}
 - ansible.builtin.import_playbook: hosted.services.drift_check

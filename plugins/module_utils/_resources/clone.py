@@ -21,6 +21,7 @@ from .blueprints.contents import Contents, read_contents
 from .blueprints.document import Document
 from .blueprints.entry import Entry
 from .blueprints.hiding import HIDDEN_SECTION, PLAIN_SECTION, redacted_values_of, secret_values_of
+from .blueprints.members import Member
 from .blueprints.parts import Part, Parts
 from .blueprints.report import Report
 from .blueprints.source import read_source as read_file
@@ -35,6 +36,7 @@ from .clones.target import CloneRecord, check_target
 from .service import SERVICE, ServiceResource
 from .services.options import ServiceOptions
 from .shared.budget import read_budget
+from .shared.names import same_name
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.task_errors import Invalid
 
@@ -78,7 +80,7 @@ class CloneResource(Resource[CloneOptions]):
         parts = planned(task, assembly.add_all())
         tell(task, source)
         assembly.show_blueprint()
-        report = Report(task, parts.found)
+        report = Report(task, parts.found, "clone")
         refusal = report.refusal()
         if refusal is not None:
             raise refusal
@@ -109,7 +111,9 @@ def assembly_of(task: Task[CloneOptions], source: SourceProject) -> CloneAssembl
     environments = read_environments(task, source, file)
     names = names_of(options.rename or Rename(), source, own)
     target = check_target(task, source, names, CloneRecord.read(options, options.project))
-    clone = blueprint_of(options, source, environments, names, target.ids(source, names))
+    there = target.there(source, names)
+    warn_of_other_names(task, names, there)
+    clone = blueprint_of(options, source, environments, names, there)
     return CloneAssembly(task, read_contents(Document(clone.data, "")), source, clone, target.record)
 
 
@@ -169,6 +173,18 @@ def check_variables(source: SourceProject, own: Mapping[str, Mapping[str, Any]])
             "the platform does not show the variables of orders, and these are not given: "
             f"{'; '.join(missing)}. Nothing was ordered. Give variables of the service in overrides"
         )
+
+
+def warn_of_other_names(
+    task: Task[CloneOptions], names: Mapping[str, str], there: Mapping[str, Member]
+) -> None:
+    """Say what keeps a name that the rules no longer make."""
+    for key, member in there.items():
+        if not same_name(member.name, names[key]):
+            task.warn(
+                f"{member.label} is the clone that would be named {names[key]!r} now; the platform cannot "
+                "rename it, so it keeps its name"
+            )
 
 
 def tell(task: Task[CloneOptions], source: SourceProject) -> None:
@@ -281,7 +297,8 @@ class CloneAssembly(Assembly):
         made = self.made[entry.key]
 
         def arguments(part: Part) -> Mapping[str, Any]:
-            return {"source_id": original.id, "service": made.id, "project_id": self.project.id}
+            given = {"source_id": original.id, "service": made.id, "project_id": self.project.id}
+            return {**given, "public": entry.values.get("public", False)}
 
         part = self.add(entry, DATABASE, arguments, needs)
         part.prepare = lambda own: await_database(own.task, made.id)

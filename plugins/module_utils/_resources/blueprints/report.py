@@ -28,9 +28,10 @@ PLACED_ELSEWHERE = ("service_id",)
 class Report:
     """The outcome of all parts: what is expected of them in check mode, and else what became of them."""
 
-    def __init__(self, task: Task[Any], parts: Sequence[Part]) -> None:
+    def __init__(self, task: Task[Any], parts: Sequence[Part], subject: str = "blueprint") -> None:
         self.task = task
         self.parts = parts
+        self.subject = subject
 
     def update(self, plan: Plan) -> None:
         """Put the present state of all parts into the plan of the whole, and the price into the result."""
@@ -144,7 +145,7 @@ class Report:
         details = failed[0].error.details if len(failed) == 1 and failed[0].error else {}
         parts = counted(len(failed), "part")
         return Invalid(
-            f"{parts} of the blueprint cannot be made, and nothing was done. {self.reasons(failed)}",
+            f"{parts} of the {self.subject} cannot be made, and nothing was done. {self.reasons(failed)}",
             **{**details, "parts": [self.entry(part) for part in failed]},
         )
 

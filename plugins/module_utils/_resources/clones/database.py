@@ -34,6 +34,8 @@ class DatabaseOptions(WaitOptions):
     source_id: str = required()
     service: str | None = None
     project_id: str | None = None
+    public: bool = False
+    """Whether the clone will be open to the Internet."""
 
 
 class DatabaseResource(Resource[DatabaseOptions]):
@@ -51,6 +53,7 @@ class DatabaseResource(Resource[DatabaseOptions]):
         source = explained(original, lambda: dumpable(task, original))
         what = f"database {source.login.database!r} of {label(original)}"
         if options.service is None:
+            warn_of_network(task, original)
             return Plan(
                 result=None, steps=[Step(f"restore a dump of {what}", lambda: None)], after={"content": what}
             )
@@ -62,6 +65,15 @@ class DatabaseResource(Resource[DatabaseOptions]):
 
 
 DATABASE = DatabaseResource()
+
+
+def warn_of_network(task: Task[DatabaseOptions], original: Service) -> None:
+    """Warn of a clone that this machine probably does not reach."""
+    if not task.options.public:
+        task.warn(
+            f"the clone of service {original.name!r} will not be open to the Internet. Unless this machine "
+            "reaches it in another way, its database cannot be restored; public: true opens it"
+        )
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from typing import Any
 from ..._api.text import counted
 from ..applications.lookup import check_slug, digest_in_service
 from ..blueprints.hiding import HIDDEN_SECTION, PLAIN_SECTION
+from ..blueprints.members import Member
 from ..shared.task_errors import Invalid
 from .environments import Environments
 from .options import CloneOptions, Rename
@@ -38,12 +39,12 @@ def blueprint_of(
     source: SourceProject,
     environments: Environments,
     names: Mapping[str, str],
-    ids: Mapping[str, str],
+    there: Mapping[str, Member],
 ) -> CloneBlueprint:
     """Return the blueprint of the clone.
 
     :param names: the name or slug of each clone, by key.
-    :param ids: the ids of those that are there, by key. They decide: a platform may change names.
+    :param there: those that are there already, by key. Their ids decide: a platform may change names.
     """
     own = own_values(options, source)
     sections: dict[str, dict[str, Any]] = {}
@@ -53,20 +54,21 @@ def blueprint_of(
         state = values.pop("state", original.exported.values.get("state"))
         if (state and state != "suspended") or "state" in own[original.key]:
             states[original.key] = str(state)
-        values |= identity(original, names[original.key], ids.get(original.key))
+        values |= identity(original, names[original.key], there.get(original.key))
         sections.setdefault("applications" if original.app else "services", {})[original.key] = values
     return CloneBlueprint({"project": options.project, **sections}, states)
 
 
-def identity(original: Original, name: str, id: str | None) -> dict[str, Any]:
+def identity(original: Original, name: str, there: Member | None) -> dict[str, Any]:
     """Return what tells the clone of a service from others.
 
     Its source may have the same name, in another project. So one that is not there is ordered all the same.
     """
+    name = there.name if there else name
     if original.app:
         return {"slug": name}
     named = {} if name == original.key else {"name": name}
-    return {**named, "id": id} if id else {**named, "allow_duplicate_name": True}
+    return {**named, "id": there.id} if there else {**named, "allow_duplicate_name": True}
 
 
 def own_values(options: CloneOptions, source: SourceProject) -> dict[str, dict[str, Any]]:

@@ -89,15 +89,18 @@ class Target:
         return self.members.found if self.members else ()
 
     def of(self, original: Original, name: str) -> Member | None:
-        """Return what is there by the name of a clone, or nearly so; ``None`` if nothing is."""
+        """Return what was made for something, or is there by its name, or nearly; ``None`` if nothing is."""
         same = [each for each in self.found if (each.slug is not None) == (original.app is not None)]
+        known = self.record.ids.get(original.id)
+        if known and (made := next((each for each in same if each.id == known), None)):
+            return made
         exact = [each for each in same if each.name == name]
         return next(iter(exact or [each for each in same if same_name(each.name, name)]), None)
 
-    def ids(self, source: SourceProject, names: Mapping[str, str]) -> dict[str, str]:
-        """Return the ids of those clones that are there, by key."""
-        there = {each.key: self.of(each, names[each.key]) for each in source.originals}
-        return {key: member.id for key, member in there.items() if member}
+    def there(self, source: SourceProject, names: Mapping[str, str]) -> dict[str, Member]:
+        """Return those clones that are there, by key."""
+        found = {each.key: self.of(each, names[each.key]) for each in source.originals}
+        return {key: member for key, member in found.items() if member}
 
 
 def check_target(
@@ -128,9 +131,10 @@ def check_target(
             f"project {name!r} holds the clone of another project ({record.source}). Delete that first, or "
             "clone into another project"
         )
-    check_members(task, source, names, Target(record, members))
-    check_slugs(task, source, names, members)
-    return Target(record, members)
+    target = Target(record, members)
+    check_members(task, source, names, target)
+    check_slugs(task, source, names, target)
+    return target
 
 
 def check_not_source(source: SourceProject, name: str) -> None:
@@ -177,17 +181,16 @@ def check_members(
 
 
 def check_slugs(
-    task: Task[CloneOptions], source: SourceProject, names: Mapping[str, str], members: Members | None
+    task: Task[CloneOptions], source: SourceProject, names: Mapping[str, str], target: Target
 ) -> None:
     """Refuse slugs that applications of other projects have.
 
     :raises Invalid: naming them.
     """
-    inside = {each.slug for each in (members.found if members else ())}
+    inside = {each.slug for each in target.found}
     known = {app.slug for app in task.client.apps()}
-    taken = sorted(
-        names[each.key] for each in source.originals if each.app and names[each.key] in known - inside
-    )
+    new = [each for each in source.originals if each.app and target.of(each, names[each.key]) is None]
+    taken = sorted({names[each.key] for each in new} & (known - inside))
     if taken:
         raise Invalid(
             f"this account has applications {', '.join(map(repr, taken))} in other projects; "

@@ -280,3 +280,12 @@ def test_a_suspended_clone_is_left_alone(sandbox: Sandbox, clone: Clone) -> None
     done = clone(overrides={"Survival": {"state": "suspended"}}, **alone)
     assert not done["changed"] and "is suspended, so its files were left" in str(done["warnings"])
     assert commits(sandbox) == []
+
+
+def test_other_rules_do_not_order_again(sandbox: Sandbox, clone: Clone) -> None:
+    clone()
+    sandbox.clear_journal()
+    done = clone(rename={"prefix": "staging-"})
+    assert not done.get("failed") and not done["changed"], done.get("msg")
+    assert "would be named 'staging-acme-web' now; the platform cannot rename it" in str(done["warnings"])
+    assert commits(sandbox) == []

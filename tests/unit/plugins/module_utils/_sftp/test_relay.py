@@ -28,7 +28,7 @@ from ansible_collections.hosted.services.plugins.module_utils._sftp.sides import
 from unit.plugins.module_utils._sftp import servers
 from unit.plugins.module_utils._sftp.servers import Server
 
-LARGE = 3_000_001
+LARGE = os.urandom(3_000_001)
 
 
 @pytest.fixture(scope="module", params=["openssh", "sandbox"])
@@ -74,7 +74,7 @@ def relay(pair: list[Server], tmp_path: Path) -> Iterator[Relay]:
     """Both servers, with files on the first one."""
     root = pair[0].root
     (root / "deep").mkdir(exist_ok=True)
-    (root / "deep" / "large").write_bytes(os.urandom(LARGE))
+    (root / "deep" / "large").write_bytes(LARGE)
     (root / "few").write_bytes(b"few")
     (root / "none").write_bytes(b"")
     with ExitStack() as stack:

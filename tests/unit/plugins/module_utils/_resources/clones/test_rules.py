@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.members import Member
 from ansible_collections.hosted.services.plugins.module_utils._resources.clones.environments import (
     Environments,
 )
@@ -39,11 +41,11 @@ def names(rename: Rename, *originals: Original) -> dict[str, str]:
     return names_of(rename, source, {each.key: {} for each in source.originals})
 
 
-def data(source: SourceProject, ids: dict[str, str] | None = None, **given: Any) -> dict[str, Any]:
+def data(source: SourceProject, there: dict[str, Member] | None = None, **given: Any) -> dict[str, Any]:
     """Return the blueprint of a clone."""
     options = CloneOptions(source="shop", project="copy", **given)
     called = {each.key: f"{each.name}-x" for each in source.originals}
-    return blueprint_of(options, source, Environments(source), called, ids or {}).data
+    return blueprint_of(options, source, Environments(source), called, there or {}).data
 
 
 @pytest.mark.parametrize(
@@ -111,8 +113,9 @@ def test_what_is_nearer_wins() -> None:
 
 def test_one_that_is_there_is_named_by_its_id() -> None:
     """Whatever the platform made of its name, it is not ordered again."""
-    found = data(source_of(GAME), {"survival": "svc_1"})["services"]["survival"]
-    assert found["id"] == "svc_1" and "allow_duplicate_name" not in found
+    there = {"survival": Member(cast(Any, SimpleNamespace(id="svc_1", name="SURVIVAL-X")))}
+    found = data(source_of(GAME), there)["services"]["survival"]
+    assert (found["id"], found["name"]) == ("svc_1", "SURVIVAL-X") and "allow_duplicate_name" not in found
 
 
 def test_an_image_is_that_of_the_source() -> None:

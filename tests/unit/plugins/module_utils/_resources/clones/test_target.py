@@ -102,10 +102,17 @@ def test_what_has_a_name_of_the_clone_is_taken_over_only_if_that_is_said(name: s
         with pytest.raises(Invalid, match="existing: adopt takes it for the clone"):
             check(tmp_path, member(name), existing=existing)
     target = check(tmp_path, member(name), existing="adopt")
-    assert target.ids(SOURCE, NAMES) == {"survival": "svc_1"}
+    assert target.there(SOURCE, NAMES)["survival"].id == "svc_1"
 
 
 def test_an_application_is_no_service(tmp_path: Path) -> None:
     target = check(tmp_path, member("x", "svc_2", slug="Survival-x"), existing="keep")
-    assert target.ids(SOURCE, NAMES) == {}
-    assert Target(target.record, None).ids(SOURCE, NAMES) == {}
+    assert target.there(SOURCE, NAMES) == {}
+    assert Target(target.record, None).there(SOURCE, NAMES) == {}
+
+
+def test_what_was_made_keeps_its_name(tmp_path: Path) -> None:
+    """Other rules do not order it once more: the platform cannot rename it."""
+    record = CloneRecord("", names={"id-Survival": "Survival-x"}, ids={"id-Survival": "svc_1"})
+    target = check(tmp_path, member("Survival-x"), record=record)
+    assert target.there(SOURCE, {"survival": "Survival-other"})["survival"].name == "Survival-x"
