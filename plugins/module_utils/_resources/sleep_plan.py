@@ -19,6 +19,7 @@ from .services.many_services import (
     Operation,
     ServiceJob,
     error_of_jobs,
+    id_to_read,
     plan_jobs,
     run_job,
     select_jobs,
@@ -111,13 +112,11 @@ class Run:
 
     def read(self, client: Client, job: ServiceJob) -> Sleeper | None:
         """Read one service; ``None`` if there is nothing to decide on it."""
-        job.result = job.blank = self.operation.blank
-        id = getattr(job.service, "id", None)
-        if job.error is not None or not id:
+        id = id_to_read(client, job, self.operation)
+        if id is None:
             return None
-        job.task.client = client
         found: list[Sleeper] = []
-        run_job(job, lambda: found.extend(self.sleeper_of(job, str(id))))
+        run_job(job, lambda: found.extend(self.sleeper_of(job, id)))
         return found[0] if found else None
 
     def sleeper_of(self, job: ServiceJob, id: str) -> list[Sleeper]:

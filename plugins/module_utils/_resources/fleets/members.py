@@ -21,12 +21,10 @@ from ..shared.options import shared_arguments
 from ..shared.pending import COMMAND
 from ..shared.plan import Plan, Resource, Task
 from ..shared.task_errors import Invalid
+from ..shared.waiting import poll_for
 from .decision import NOTHING, Situation, Verdict, decide, started_since
 from .memory import Memory, now
 from .options import FleetOptions
-
-COST = ("monthly_before", "monthly_after", "monthly_change", "currency", "moves", "service", "service_id")
-"""What the result tells of a price. The rest is known of orders alone."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +82,11 @@ class Member:
         """Read the service and its container again, because time has passed since the plan was made."""
         task = self.job.task
         self.service = self.job.service = read_service(task, self.id)
-        self.metrics = task.client.metrics([self.id])[self.id]
+        self.read_metrics()
+
+    def read_metrics(self) -> None:
+        """Read how the container is now."""
+        self.metrics = self.job.task.client.metrics([self.id])[self.id]
 
     def decide(self) -> None:
         """Decide what to do with the service.
@@ -129,11 +131,25 @@ class Member:
 
     def plan_restart(self, task: Task[FleetOptions]) -> Plan:
         """Return the plan for a restart, unless one that an earlier run began has happened already."""
-        begun = self.memory.record.begun.get(self.id) if self.goes_on else None
-        interrupted = begun is not None and (
-            started_since(self.metrics, begun, now()) or self.state != ContainerState.RUNNING
-        )
+        interrupted = self.unfinished and self.shows_restart()
         return self.plan_service(task, state="started" if interrupted else "restarted")
+
+    def shows_restart(self) -> bool:
+        """Tell whether a restart that an earlier run began shows, be it that it is under way."""
+        begun = self.memory.record.begun.get(self.id)
+        if begun is None:
+            return False
+        return started_since(self.metrics, begun, now()) or self.state != ContainerState.RUNNING
+
+    def await_restart(self) -> None:
+        """Wait briefly until a restart that an earlier run may have sent shows, as it is not sent twice."""
+
+        def shows() -> bool:
+            self.read_metrics()
+            return self.shows_restart()
+
+        if self.job.task.options.state == "restarted" and self.unfinished:
+            poll_for(shows)
 
     def plan_update(self, task: Task[FleetOptions]) -> Plan:
         """Return the plan for a new release, or for another command and size."""
@@ -182,12 +198,11 @@ class Member:
         told: Mapping[str, Any] = shown if isinstance(shown, Mapping) else {}
         source = told.get("app") or told
         whole = None if cost is None else replace(cost, service=self.service.name, service_id=self.id)
-        priced = whole and whole.as_dict(currency_of(self.job.task), moves)
         return {
             "status": source.get("status") or self.service.status,
             "state": told.get("state") or self.state,
             "ran": self.memory.record.ran_before(self.id),
-            "cost": priced and {name: priced[name] for name in COST},
+            "cost": whole and whole.brief(currency_of(self.job.task), moves),
         }
 
     def expected_facts(self) -> dict[str, Any]:
@@ -203,7 +218,7 @@ class Member:
         if plan is None:
             return
         shown = plan.reread() if plan.reread and effects.actions else plan.result
-        self.metrics = self.job.task.client.metrics([self.id])[self.id]
+        self.read_metrics()
         shown = {**shown, "state": self.state} if isinstance(shown, dict) else shown
         cost = effects.cost(plan.cost) if plan.cost else None
         self.job.result = self.facts(shown, cost, [*effects.moves, *effects.unsure_moves])

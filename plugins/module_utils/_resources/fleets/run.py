@@ -18,6 +18,7 @@ from ..services.lookup import find_service
 from ..services.many_services import (
     Operation,
     ServiceJob,
+    id_to_read,
     name_services,
     run_job,
     select_jobs,
@@ -91,12 +92,10 @@ class FleetRun:
 
     def read(self, client: Client, job: ServiceJob) -> Member | None:
         """Read one service; ``None`` if there is nothing to decide on it."""
-        job.result = job.blank = self.operation.blank
-        id = getattr(job.service, "id", None)
-        if job.error is not None or not id:
+        id = id_to_read(client, job, self.operation)
+        if id is None:
             return None
-        job.task.client = client
-        run_job(job, lambda: self.check(job, read_service(job.task, str(id))))
+        run_job(job, lambda: self.check(job, read_service(job.task, id)))
         if job.error is not None or job.skipped or not isinstance(job.service, Service):
             return None
         return Member(job, job.service, self.memory, self.modules)
@@ -300,6 +299,7 @@ class FleetRun:
         self.gate.enter(member.id)
         job, state = member.job, self.task.options.state
         member.look_again()
+        member.await_restart()
         member.decide()
         plan = job.plan = member.make_plan(job.task)
         if not member.verdict.act:

@@ -308,6 +308,16 @@ def plan_job(job: ServiceJob, id: str | None, operation: Operation) -> None:
     job.result = job.plan.result
 
 
+def id_to_read(client: Client, job: ServiceJob, operation: Operation) -> str | None:
+    """Prepare a job for being read, and return the id of its service; ``None`` if there is none to read."""
+    job.result = job.blank = operation.blank
+    id = getattr(job.service, "id", None)
+    if job.error is not None or not id:
+        return None
+    job.task.client = client
+    return str(id)
+
+
 def run_job(job: ServiceJob, work: Callable[[], None]) -> None:
     """Run work for one service and record its error, if any."""
     try:

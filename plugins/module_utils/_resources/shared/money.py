@@ -127,6 +127,10 @@ class Funds:
     days_covered: int | None = None
 
 
+BRIEF = ("monthly_before", "monthly_after", "monthly_change", "currency", "moves", "service", "service_id")
+"""What tasks over many services tell of a price. The rest is known of orders alone."""
+
+
 @dataclass(frozen=True)
 class Cost:
     """The effect of a change on the monthly price, in currency units. ``None`` if unknown."""
@@ -158,3 +162,8 @@ class Cost:
             "min_balance": format_amount(self.funds.min_balance),
             "days_covered": self.funds.days_covered,
         }
+
+    def brief(self, currency: str | None, moves: Iterable[Move]) -> dict[str, Any]:
+        """Return the amounts without what is known of orders alone."""
+        whole = self.as_dict(currency, moves)
+        return {name: whole[name] for name in BRIEF}

@@ -24,8 +24,6 @@ from .decision import Verdict
 from .memory import Memory, Record
 
 RUNS = (ContainerState.RUNNING, ContainerState.STARTING, ContainerState.INSTALLING)
-COST = ("monthly_before", "monthly_after", "monthly_change", "currency", "moves", "service", "service_id")
-"""What the result tells of a price. The rest is known of orders alone."""
 
 
 @dataclass
@@ -81,9 +79,8 @@ def plan_sleeper(sleeper: Sleeper, verdict: Verdict, currency: str | None) -> Pl
 
     def result(now: str, moves: Iterable[Move]) -> dict[str, Any]:
         done = list(moves)
-        cost = cost_of(service, rate).as_dict(currency, done) if done else None
-        shown = None if cost is None else {name: cost[name] for name in COST}
-        return {**sleeper.facts, "status": now, "cost": shown}
+        cost = cost_of(service, rate).brief(currency, done) if done else None
+        return {**sleeper.facts, "status": now, "cost": cost}
 
     return Plan(
         result=result(status, [step.move for step in changes.steps if step.move]),

@@ -205,6 +205,27 @@ def test_an_update_changes_size_and_command(sandbox: Sandbox, go: Go) -> None:
     assert not go("updated", services=["alone", "idle"], command="run --fast")["changed"]
 
 
+def test_a_release_reaches_one_application_after_the_other(sandbox: Sandbox, go: Go) -> None:
+    """The one without the release keeps the rest from being begun; the next run does what is left."""
+    images = [{"tag": "v1"}, {"tag": "v2", "packages": {"zlib": "1:1.2.8.dfsg-1"}}]
+    slugs = ("acme-api", "acme-shop", "acme-web")
+    known = {"acme-api": images, "acme-shop": images[:1], "acme-web": images}
+    sandbox.seed({"apps": [{"slug": slug, "images": known[slug], "deployed": "v1"} for slug in slugs]})
+    ids = {app["slug"]: app["id"] for app in sandbox.api("GET", "/api/apps").json()["items"]}
+
+    def update(**given: Any) -> dict[str, Any]:
+        chosen = [ids[slug] for slug in slugs]
+        return go("updated", **{"services": chosen, "tag": "v2", "canary": True, **given})
+
+    failed = update()
+    assert failed["failed"] and "release 'v2' of application 'acme-shop' is not declared" in failed["msg"]
+    assert not failed["changed"] and writes(sandbox) == []
+    done = update(max_failures="1")
+    assert list(outcomes(done).values()) == ["changed", "failed", "changed"]
+    assert [line["path"].split("/")[3] for line in sandbox.journal("apps.deploy")] == ["acme-api", "acme-web"]
+    assert not update(services=[ids["acme-api"], ids["acme-web"]])["changed"]
+
+
 @pytest.mark.parametrize(
     ("given", "says"),
     [
