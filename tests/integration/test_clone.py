@@ -24,9 +24,9 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.clone i
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import REPOSITORY, Ansible
 from integration.clone_worlds import check_clone, random_world
-from integration.killing import kill_play_after
+from integration.killing import kill_play_after, kill_points
 from integration.scenarios import run_scenario
-from integration.test_blueprint_killed import LATENCY, points, register_key
+from integration.test_blueprint_killed import LATENCY, register_key
 from unit.plugins.module_utils._resources.clones.platform import files, ids_of, monthly_rate, writes_to
 from unit.plugins.module_utils._resources.platform import run
 
@@ -186,7 +186,7 @@ def task(folder: Path, key: str) -> str:
     return f"- name: Clone\n  hosted.services.clone: {json.dumps(options)}\n"
 
 
-@pytest.mark.parametrize("point", [*points("CLONE_KILLS", "40,75,110,150")])
+@pytest.mark.parametrize("point", [*kill_points("CLONE_KILLS", "40,75,110,150")])
 def test_a_run_that_is_killed(point: int, ansible: Ansible, sandbox: Sandbox) -> None:
     """The next one completes the clone: everything once, equal to the source, which nobody wrote to."""
     sandbox.seed(SHOP)
