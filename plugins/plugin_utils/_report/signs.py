@@ -71,7 +71,7 @@ LEVELS = {
 FRESHNESS = {
     "fresh": Sign("fresh", "good", "check"),
     "stale": Sign("stale", "warn", "triangle"),
-    "none": Sign("no backup", "bad", "cross"),
+    "none": Sign("no backup", "bad", "ring"),
 }
 
 

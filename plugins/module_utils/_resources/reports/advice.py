@@ -81,7 +81,7 @@ def balance(found: Found, measures: Measures) -> Iterator[Matter]:
     detail = f"{priced(found, money['balance'])} lasts until {money['runs_out_on']} at today's rate"
     if below_zero:
         detail = f"{priced(found, money['balance'])} is below zero"
-    do = "Top up the balance: below zero, services are deleted"
+    do = "Top up the balance: the services are deleted once it is below zero"
     yield Matter("balance", level, do, [Subject("Balance", None, detail)])
 
 
