@@ -1,0 +1,432 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A run on a fleet: what it selects and leaves out, the order, the batches, and what it remembers when."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._api.models import ProjectGraph
+from ansible_collections.hosted.services.plugins.module_utils._resources.fleets import members
+from ansible_collections.hosted.services.plugins.module_utils._resources.fleets import run as run_module
+from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.members import Modules
+from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.memory import Memory, now
+from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.options import (
+    FleetOptions,
+    HealthCheckOptions,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.rollout import NotBegun
+from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.run import (
+    FleetRun,
+    plan_nothing,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.many_services import (
+    SomeFailed,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared import runner
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
+    one_at_a_time,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
+    Expansion,
+    Plan,
+    Step,
+    Task,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
+from unit.plugins.fakes import FakeClient
+
+URL = "https://api.example.com"
+Edges = list[tuple[str, str]]
+
+
+class Power:
+    """A module that plans one signal for each service whose state is another, in place of module service."""
+
+    def __init__(self, client: FakeClient, broken: set[str] | None = None) -> None:
+        self.client, self.broken = client, broken or set()
+
+    def read_options(self, arguments: Any) -> dict[str, Any]:
+        """Hand the arguments on."""
+        return dict(arguments)
+
+    def plan(self, task: Task[Any]) -> Plan:
+        """Plan a start, a stop or a restart."""
+        id, state = task.options["id"], task.options["state"]
+        signal = {"started": "start", "stopped": "stop", "restarted": "restart"}[state]
+        if (state, self.client.states[id]) in (("started", "running"), ("stopped", "stopped")):
+            return Plan({})
+
+        def send() -> None:
+            if id in self.broken:
+                raise Invalid(f"{id} is broken")
+            self.client.power(id, signal)
+
+        return Plan({}, [Step(f"{signal} {id}", send)])
+
+
+class Account(FakeClient):
+    """An account whose services have names like their ids, and refer to each other."""
+
+    def __init__(self, *ids: str) -> None:
+        super().__init__()
+        self.edges: Edges = []
+        for id in ids:
+            self.add_service(id, id)
+
+    def project_graph(self, id: str) -> ProjectGraph:
+        edges = [{"from_": one, "to": other} for one, other in self.edges]
+        return ProjectGraph.model_validate({"id": id, "edges": edges})
+
+    @property
+    def signals(self) -> list[tuple[str, str]]:
+        """The signals that were sent, in their order."""
+        return [(call[1], call[2]) for call in self.calls if call[0] == "power"]
+
+
+def new_run(folder: Path, client: FakeClient, state: str, *broken: str, **given: Any) -> FleetRun:
+    """Return a run on all services of the default project, or on what else is given."""
+    place = {} if "services" in given else {"project": "default"}
+    fixed = {"name": "shop", "state_dir": str(folder), "base_url": URL, "healthy_for": 0.0, "max_parallel": 1}
+    options = FleetOptions(**{**fixed, **place, "batch_size": ["1"], "state": state, **given})
+    module = cast(Any, Power(client, set(broken)))
+    return FleetRun.of(Task(cast(Any, client), options), Modules(module, module))
+
+
+def planned(run: FleetRun) -> Plan:
+    """Return the plan, as module fleet makes it."""
+    run.select()
+    run.decide()
+    return run.as_plan()
+
+
+def go(run: FleetRun) -> Plan:
+    """Carry the plan out, and give the lock back as the end of a task does."""
+    plan = planned(run)
+    with run.task.closing:
+        runner.apply_plan(plan, run.task)
+    return plan
+
+
+def outcomes(plan: Plan) -> dict[str, str]:
+    """Return what became of each service."""
+    return {one["service"]: one["outcome"] for one in plan.result}
+
+
+def memory_in(folder: Path) -> Memory:
+    """Return what the fleet remembers by now."""
+    return Memory.of(str(folder), URL, "shop")
+
+
+# --- Reading ----------------------------------------------------------------------------------------
+
+
+def test_a_selection_is_sorted_by_name_unless_the_task_names_it(tmp_path: Path) -> None:
+    """In which order a platform lists services is not shown."""
+    client = Account("b", "c", "a")
+    run = new_run(tmp_path, client, "restarted")
+    run.select()
+    assert [job.name for job in run.jobs] == list(run.members) == ["a", "b", "c"]
+    named = new_run(tmp_path, client, "restarted", services=["c", "a"])
+    named.select()
+    assert list(named.members) == ["c", "a"]
+    assert {id: one.state for id, one in named.members.items()} == {"c": "running", "a": "running"}
+
+
+def test_a_selection_of_nothing_is_refused(tmp_path: Path) -> None:
+    """A fleet of no services is a mistake in the task."""
+    with pytest.raises(Invalid, match="no service matches the selection, and nothing was done"):
+        new_run(tmp_path, Account("a"), "stopped", family="DEDICATED").select()
+
+
+def test_metrics_are_read_of_what_is_active_alone(tmp_path: Path) -> None:
+    """A suspended service has no container."""
+    client = Account("a", "b")
+    client.service_records["b"]["status"] = "SUSPENDED"
+    run = new_run(tmp_path, client, "restarted")
+    run.select()
+    assert run.members["a"].metrics is not None and run.members["b"].metrics is None
+
+
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        ({"status": "PROVISIONING"}, "skipped: service 'a' (a) has status PROVISIONING"),
+        ({"capabilities": ["files"]}, "skipped: service 'a' (a) has no power signals"),
+    ],
+)
+def test_what_the_operation_makes_no_sense_for_is_skipped(
+    tmp_path: Path, fields: dict[str, Any], says: str
+) -> None:
+    """With a warning; the rest goes on. If it was named, it is an error instead."""
+    client = Account("a", "b")
+    client.service_records["a"].update(fields)
+    run = new_run(tmp_path, client, "restarted")
+    run.select()
+    assert list(run.members) == ["b"] and str(run.jobs[0].skipped).startswith(says)
+    assert run.task.warnings[0].startswith(says)
+    named = new_run(tmp_path, client, "restarted", services=["a"])
+    planned(named)
+    assert named.jobs[0].skipped is None and named.jobs[0].error is not None
+
+
+def test_what_has_left_the_project_is_skipped(tmp_path: Path) -> None:
+    """Since the project was listed."""
+    client = Account("a")
+    run = new_run(tmp_path, client, "restarted")
+    run.select()
+    client.service_records["a"]["projectId"] = "prj_other"
+    assert run.read(cast(Any, client), run.jobs[0]) is None
+    assert run.jobs[0].skipped == "skipped: service 'a' (a) is in another project by now"
+
+
+def test_a_service_that_is_not_there_is_the_error_of_its_job(tmp_path: Path) -> None:
+    """The others are read all the same, and the error counts as a failure."""
+    run = new_run(tmp_path, Account("a"), "stopped", services=["nobody", "a"])
+    plan = planned(run)
+    assert list(run.members) == ["a"] and "nobody" in str(run.jobs[0].error)
+    assert outcomes(plan)["nobody"] == "failed" and [job.name for job in run.gate.failed] == ["nobody"]
+
+
+# --- Deciding ---------------------------------------------------------------------------------------
+
+
+def test_the_order_is_turned_around_to_stop(tmp_path: Path) -> None:
+    """By the references of the platform, and by those of the task."""
+    client = Account("a", "b", "c")
+    client.edges = [("a", "b")]
+    for state, expected in (
+        ("restarted", {"a": {"b", "c"}, "b": {"c"}, "c": set()}),
+        ("stopped", {"a": set(), "b": {"a"}, "c": {"a", "b"}}),
+    ):
+        run = new_run(tmp_path, client, state, start_after={"b": ["c"]})
+        run.select()
+        run.read_order()
+        assert run.before == expected
+
+
+def test_what_is_not_in_the_fleet_cannot_be_named(tmp_path: Path) -> None:
+    """Neither for the order nor for a health check; names stand for ids."""
+    client = Account("a", "b")
+    client.service_records["a"]["name"] = "web"
+    run = new_run(tmp_path, client, "restarted", services=["a"])
+    run.select()
+    assert run.named(["web", "a"], "start_after") == ["a", "a"]
+    with pytest.raises(Invalid, match=r"start_after names a service that is not in the fleet: .*'b'"):
+        run.named(["b"], "start_after")
+
+
+def test_health_checks_of_each_service(tmp_path: Path) -> None:
+    """One without services holds for all."""
+    for_all, for_b = HealthCheckOptions(tcp=True), HealthCheckOptions(tcp=True, services=["b"])
+    run = new_run(tmp_path, Account("a", "b"), "restarted", health_checks=[for_b, for_all])
+    run.select()
+    assert run.checks_of() == {"a": [for_all], "b": [for_b, for_all]}
+
+
+def test_what_ran_has_to_be_known_to_bring_it_back(tmp_path: Path) -> None:
+    """Of one service at least, if any stands still."""
+    client = Account("a", "b")
+    planned(new_run(tmp_path, client, "started"))
+    client.states["b"] = "stopped"
+    with pytest.raises(Invalid, match="fleet 'shop' remembers nothing of these services"):
+        planned(new_run(tmp_path, client, "started"))
+    everything = new_run(tmp_path, client, "started", only_what_ran=False)
+    assert outcomes(planned(everything)) == {"a": "unchanged", "b": "changed"}
+    run = new_run(tmp_path, client, "started")
+    run.memory.record.note_stop("a", True)
+    assert outcomes(planned(run)) == {"a": "unchanged", "b": "left alone"}
+    assert run.task.warnings == [
+        "left alone: service 'b' (b): it is not known to have run before the fleet was stopped"
+    ]
+
+
+def test_an_error_of_one_service_is_its_own(tmp_path: Path) -> None:
+    """Its state is not known, so it is the only one without a plan."""
+    client = Account("a", "b")
+    client.states["a"] = None
+    run = new_run(tmp_path, client, "stopped")
+    run.select()
+    run.decide()
+    assert "its node cannot be reached" in str(run.members["a"].job.error)
+    assert run.members["a"].job.plan is None and run.members["b"].job.planned() == ["stop b"]
+    assert run.members["b"].job.result["state"] == "running"
+
+
+# --- The plan ---------------------------------------------------------------------------------------
+
+
+def test_the_plan_has_batches_of_those_that_act(tmp_path: Path) -> None:
+    """Sizes are parts of all services, and what is done already has no batch."""
+    client = Account("a", "b", "c", "d")
+    client.states["b"] = "stopped"
+    run = new_run(tmp_path, client, "stopped", batch_size=["50%"], max_failures="50%", max_parallel=3)
+    plan = planned(run)
+    assert run.task.effects.facts["fleet"]["batches"] == [["a", "c"], ["d"]]
+    assert [one["batch"] for one in plan.result] == [1, None, 1, 2]
+    assert run.gate.allowed == 2 and plan.max_parallel == 3 and plan.subject == "of a, b, c, d"
+    assert plan.actions == ["stop a", "stop c", "stop d"]
+    assert [step.summary for step in plan.steps if not step.changes] == [
+        "remember what fleet 'shop' is at",
+        "end batch 1",
+        "end batch 2",
+        "note the end of the run",
+    ]
+    assert client.signals == []
+
+
+def test_a_stop_is_remembered_before_anything_is_sent(tmp_path: Path) -> None:
+    """What ran, and what did not; a second stop has nothing to do nor to remember."""
+    client, seen = Account("a", "b"), list[Any]()
+    client.states["b"] = "stopped"
+    client.before["power"] = lambda: seen.append(memory_in(tmp_path).record)
+    plan = go(new_run(tmp_path, client, "stopped"))
+    assert client.signals == [("a", "stop")] and outcomes(plan) == {"a": "changed", "b": "unchanged"}
+    assert seen[0].ran == {"a": True, "b": False} and list(seen[0].begun) == ["a"] and seen[0].up == {"a"}
+    after = memory_in(tmp_path).record
+    assert after.ran == {"a": True, "b": False} and after.what is None and not after.begun
+    again = new_run(tmp_path, client, "stopped")
+    assert list(planned(again).steps) == [] and not again.has_to_remember()
+
+
+def test_a_stop_that_has_nothing_to_do_has_something_to_remember(tmp_path: Path) -> None:
+    """That a service did not run; an unknown state is not noted."""
+    client = Account("a", "b")
+    client.states.update(a="stopped", b=None)
+    run = new_run(tmp_path, client, "stopped", max_failures="1")
+    go(run)
+    assert run.stoppable() == ["a"] and client.signals == []
+    assert memory_in(tmp_path).record.ran == {"a": False}
+
+
+def test_what_ran_is_brought_back(tmp_path: Path) -> None:
+    """In the order of the references, and noted so that it is not done again."""
+    client = Account("a", "b")
+    client.edges = [("a", "b")]
+    go(new_run(tmp_path, client, "stopped"))
+    go(new_run(tmp_path, client, "started"))
+    assert client.signals == [("a", "stop"), ("b", "stop"), ("b", "start"), ("a", "start")]
+    assert memory_in(tmp_path).record.back == {"a", "b"}
+
+
+def test_a_run_that_failed_is_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that the next one does what is left, and then forgets it."""
+    client = Account("a", "b", "c")
+    with pytest.raises(SomeFailed, match="1 of 3 services failed") as failed:
+        go(new_run(tmp_path, client, "restarted", "b"))
+    assert {one["service"]: one["outcome"] for one in failed.value.details["services"]} == {
+        "a": "changed",
+        "b": "failed",
+        "c": "not begun",
+    }
+    record = memory_in(tmp_path).record
+    assert record.done == {"a"} and set(record.begun) == {"a", "b"}
+    client.calls.clear()
+    monkeypatch.setattr(members, "poll_for", lambda shows: shows())  # b shows no restart, however long
+    client.uptimes["b"] = 10**6
+    go(new_run(tmp_path, client, "restarted"))
+    assert client.signals == [("b", "restart"), ("c", "restart")]
+    assert memory_in(tmp_path).record.what is None
+
+
+def test_two_runs_do_not_work_on_a_fleet_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither at the same moment, nor with a plan from before the other."""
+    monkeypatch.setattr(run_module, "LOCK_SECONDS", 0.0)
+    first, second = (new_run(tmp_path, Account("a"), "restarted") for _turn in range(2))
+    with one_at_a_time(f"fleet:{first.memory.file.path}", "busy"), pytest.raises(Invalid, match="working on"):
+        first.first_step().run()
+    with first.task.closing:
+        first.first_step().run()
+    assert memory_in(tmp_path).record.what == first.task.options.what
+    with second.task.closing, pytest.raises(Invalid, match="another run has worked on fleet 'shop' since"):
+        second.first_step().run()
+
+
+# --- The turn of a service --------------------------------------------------------------------------
+
+
+def turn_of(run: FleetRun, id: str = "a") -> list[str]:
+    """Return what is to be done with a service once its turn has come."""
+    planned(run)
+    step = run.step_of(id)
+    assert isinstance(step, Expansion) and step.branch is run.members[id].job
+    return [each.summary for each in step.run()]
+
+
+BEGUN, DONE, READ = "remember that it is begun", "remember that it is done", "read service 'a' (a) again"
+HEALTH = "wait for the health of service 'a' (a)"
+
+
+@pytest.mark.parametrize(
+    ("state", "expected"),
+    [("restarted", [BEGUN, "restart a", HEALTH, DONE, READ]), ("stopped", [BEGUN, "stop a", DONE, READ])],
+)
+def test_the_steps_of_one_service(tmp_path: Path, state: str, expected: list[str]) -> None:
+    """What was stopped has no health."""
+    assert turn_of(new_run(tmp_path, Account("a"), state)) == expected
+
+
+def test_a_service_is_looked_at_again_in_its_turn(tmp_path: Path) -> None:
+    """Somebody stopped it meanwhile, so it is left alone; and none begins beyond the bound."""
+    client = Account("a", "b")
+    run = new_run(tmp_path, client, "restarted")
+    planned(run)
+    client.states["a"] = "stopped"
+    assert list(run.begin(run.members["a"])) == []
+    assert run.members["a"].verdict.left_alone == "it does not run"
+    assert run.members["a"].job.result["state"] == "stopped"
+    run.members["b"].job.error = Invalid("broken")
+    with pytest.raises(NotBegun, match="1 failed, and max_failures allows 0"):
+        run.begin(run.members["a"])
+
+
+def test_the_health_of_what_was_begun_is_looked_at_again(tmp_path: Path) -> None:
+    """Though nothing else is left to do: a restart shows, and the run was cut off after it."""
+    client = Account("a")
+    client.uptimes["a"] = 1
+    run = new_run(tmp_path, client, "restarted")
+    run.memory.record.begin(run.task.options.what, False)
+    run.memory.record.begun["a"] = now() - timedelta(seconds=60)
+    run.memory.write()
+    assert turn_of(run) == [BEGUN, HEALTH, DONE, READ]
+    new = new_run(tmp_path, client, "restarted")
+    planned(new)
+    step = new.step_of("a")
+    assert step.summary == "look at the health of service 'a' (a) again" and not step.changes
+
+
+@pytest.mark.parametrize(
+    ("goal", "state", "was_up", "expected"),
+    [
+        ("updated", "stopped", False, False),
+        ("updated", "stopped", True, True),
+        ("updated", "starting", False, True),
+        ("started", "stopped", False, True),
+    ],
+)
+def test_what_is_up_after_its_plan(
+    tmp_path: Path, goal: str, state: str, was_up: bool, expected: bool
+) -> None:
+    """An update leaves stopped what was."""
+    client = Account("a")
+    client.states["a"] = state
+    more: dict[str, Any] = {"command": "x"} if goal == "updated" else {"only_what_ran": False}
+    run = new_run(tmp_path, client, goal, **more)
+    run.select()
+    if was_up:
+        run.memory.record.up.add("a")
+    assert run.is_up(run.members["a"]) is expected
+
+
+def test_no_plan_is_made_for_a_single_service(tmp_path: Path) -> None:
+    """The operation has one that is empty, and its entries have all facts."""
+    run = new_run(tmp_path, Account("a"), "restarted")
+    plan = plan_nothing(run.task, cast(Any, None))
+    assert plan.result is None and list(plan.steps) == []
+    assert run.operation.blank == {"status": None, "state": None, "ran": None, "cost": None}
+    assert run.operation.plan is plan_nothing
