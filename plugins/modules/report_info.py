@@ -185,8 +185,18 @@ report:
           description: Why its creation failed.
           type: str
         disk:
-          description: How full its disk is, as C(used_bytes), C(size_gb) and C(percent).
+          description: How full its disk is. Null if that is unknown.
           type: dict
+          contains:
+            used_bytes:
+              description: The space in use, in bytes.
+              type: int
+            size_gb:
+              description: Its size, in GB.
+              type: int
+            percent:
+              description: The space in use as a percentage of the size, rounded down.
+              type: int
     projects:
       description: The projects. Null if they cannot be read.
       type: list
@@ -203,11 +213,20 @@ report:
           type: list
           elements: str
         references:
-          description:
-            - What refers to what, as C(from_id), C(to_id) and C(through), the names of the variables. Null if the graph of
-              the project cannot be read.
+          description: What refers to what. Null if the graph of the project cannot be read.
           type: list
           elements: dict
+          contains:
+            from_id:
+              description: Id of the service that refers to the other.
+              type: str
+            to_id:
+              description: Id of the service that it refers to.
+              type: str
+            through:
+              description: The names of the variables that do so.
+              type: list
+              elements: str
         monthly:
           description: The sum of the monthly rates that are billed now, without those that are unknown.
           type: str
@@ -215,10 +234,40 @@ report:
           description: How many services have an unknown rate.
           type: int
         spend:
-          description:
-            - What it has cost, as C(days) of the window, C(amount), and C(services) with C(id), C(name), C(amount) and
-              C(parts). Null if that cannot be read.
+          description: What it has cost. Null if that cannot be read.
           type: dict
+          contains:
+            days:
+              description: How many days the window has.
+              type: int
+            amount:
+              description: What it has cost over the window.
+              type: str
+            services:
+              description: What each of its services has cost over the window.
+              type: list
+              elements: dict
+              contains:
+                id:
+                  description: Id of the service.
+                  type: str
+                name:
+                  description: Name of the service.
+                  type: str
+                amount:
+                  description: What it has cost.
+                  type: str
+                parts:
+                  description: What that is made of.
+                  type: list
+                  elements: dict
+                  contains:
+                    label:
+                      description: What was paid for, as the platform names it.
+                      type: str
+                    amount:
+                      description: What that has cost.
+                      type: str
     money:
       description: What the account spends.
       type: dict
@@ -232,10 +281,22 @@ report:
           type: str
         forecast:
           description:
-            - What the month will have cost if all services stay as they are. C(amount) is C(month_to_date) and C(rest), which
-              is the rate that is billed now for the C(hours_left). C(complete) is false if a service has no known rate.
+            - What the month will have cost if all services stay as they are.
             - Null if the services cannot be read.
           type: dict
+          contains:
+            amount:
+              description: The sum of RV(report.money.month_to_date) and C(rest). Null if the former is unknown.
+              type: str
+            rest:
+              description: The rate that is billed now, for the rest of the month.
+              type: str
+            hours_left:
+              description: How many whole hours of the month are left.
+              type: int
+            complete:
+              description: Whether the rates of all services are known. The others are left out.
+              type: bool
         platform_forecast:
           description: The forecast of the platform.
           type: str
@@ -256,9 +317,27 @@ report:
           type: list
           elements: str
         days:
-          description: The days that any project shows, each with C(date), C(amount), and C(projects) with C(id) and C(amount).
+          description: The days that any project shows, the oldest first.
           type: list
           elements: dict
+          contains:
+            date:
+              description: The day.
+              type: str
+            amount:
+              description: What the projects have cost that day.
+              type: str
+            projects:
+              description: What each project has cost that day.
+              type: list
+              elements: dict
+              contains:
+                id:
+                  description: Id of the project.
+                  type: str
+                amount:
+                  description: What it has cost.
+                  type: str
         complete:
           description: Whether the spend of all projects could be read.
           type: bool
@@ -286,8 +365,35 @@ report:
               description: Its monthly rate now. Null if it is gone.
               type: str
         saved:
-          description: What sleep has saved, in all and for each of C(plans). Null if O(sleep_reports) is empty.
+          description: What sleep has saved. Null if O(sleep_reports) is empty.
           type: dict
+          contains:
+            saved:
+              description: What all plans have saved, without those of which it is unknown.
+              type: str
+            complete:
+              description: Whether it is known of all plans.
+              type: bool
+            plans:
+              description: The last run of each plan, by name.
+              type: list
+              elements: dict
+              contains:
+                plan:
+                  description: Name of the plan.
+                  type: str
+                saved:
+                  description: What it has saved so far.
+                  type: str
+                saves_monthly:
+                  description: What it saves in a month.
+                  type: str
+                finished:
+                  description: When its last run finished.
+                  type: str
+                ok:
+                  description: Whether that went well.
+                  type: bool
     backups:
       description: How well the services are backed up.
       type: dict
@@ -344,12 +450,39 @@ report:
           type: list
           elements: str
         plans:
-          description: The last run of each plan in O(backup_reports), as C(plan), C(finished), C(ok) and C(problems).
+          description: The last run of each plan in O(backup_reports).
           type: list
           elements: dict
+          contains:
+            plan:
+              description: Name of the plan.
+              type: str
+            finished:
+              description: When it finished.
+              type: str
+            ok:
+              description: Whether it went well.
+              type: bool
+            problems:
+              description: What went wrong.
+              type: list
+              elements: str
         drill:
-          description: The last restore drill, as C(service), C(finished), C(restored) and C(age_days).
+          description: The last restore drill. Null if O(drill_report) is not set.
           type: dict
+          contains:
+            service:
+              description: Name of the service that was restored.
+              type: str
+            finished:
+              description: When it finished.
+              type: str
+            restored:
+              description: Whether it brought the old content back.
+              type: bool
+            age_days:
+              description: How many days ago that was.
+              type: int
     applications:
       description: The applications. Null if they cannot be read.
       type: list
@@ -415,9 +548,28 @@ report:
               description: The number of flaws by severity.
               type: dict
             blocking:
-              description: The flaws that block it, with C(id), C(package), C(version), C(fix_version), C(severity), C(reason).
+              description: The flaws that block it.
               type: list
               elements: dict
+              contains:
+                id:
+                  description: Id of the vulnerability.
+                  type: str
+                package:
+                  description: The affected package.
+                  type: str
+                version:
+                  description: Version of the package in the image.
+                  type: str
+                fix_version:
+                  description: Version that fixes it. Null if there is none.
+                  type: str
+                severity:
+                  description: Severity.
+                  type: str
+                reason:
+                  description: Why it blocks the release.
+                  type: str
         note:
           description: Why releases may be missing.
           type: str
@@ -439,35 +591,96 @@ report:
           description: The sentence that says what to do.
           type: str
         subjects:
-          description: What it concerns, each with C(name), C(id) and C(detail).
+          description: What it concerns.
           type: list
           elements: dict
+          contains:
+            name:
+              description: Its name, such as that of a service, or the file of a blueprint.
+              type: str
+            id:
+              description: Its id. Null if it has none.
+              type: str
+            detail:
+              description: What is to be said of it.
+              type: str
     answers:
       description: Short answers to what people ask first.
       type: dict
       contains:
         costs_most:
-          description: The service that has cost most, as in RV(report.money.top).
-          type: dict
-        backed_up:
           description:
-            - How many services have a C(fresh) backup, C(of) how many that offer backups, of how many that is C(unknown), and
-              how many do C(not_offered).
+            - The service that has cost most, the first of RV(report.money.top). If that is empty, the one with the highest
+              rate, and null if there is none.
           type: dict
+          contains:
+            id:
+              description: Id of the service.
+              type: str
+            name:
+              description: Name of the service.
+              type: str
+            project:
+              description: Name of its project.
+              returned: if RV(report.money.top) is not empty
+              type: str
+            amount:
+              description: What it has cost. Null if that is unknown.
+              type: str
+            monthly:
+              description: Its monthly rate now. Null if it is gone.
+              type: str
+        backed_up:
+          description: How many services are backed up.
+          type: dict
+          contains:
+            fresh:
+              description: How many have a fresh backup.
+              type: int
+            of:
+              description: How many offer backups, as far as these could be read.
+              type: int
+            unknown:
+              description: Of how many the backups could not be read. Null if the services cannot be read.
+              type: int
+            not_offered:
+              description: How many offer no backups.
+              type: int
         broken_ids:
           description: Ids of the services that failed or wait for the platform's team.
           type: list
           elements: str
         referred_to:
-          description: The service that most others refer to, C(id), and the ids of these, C(by_ids).
+          description: The service that most others refer to. Null if none is known to be.
           type: dict
+          contains:
+            id:
+              description: Id of the service.
+              type: str
+            by_ids:
+              description: Ids of the services that refer to it.
+              type: list
+              elements: str
         month:
           description: What the month will have cost.
           type: str
     unread:
-      description: What could not be read, as C(part), C(name), C(id) and C(reason).
+      description: What could not be read.
       type: list
       elements: dict
+      contains:
+        part:
+          description: The part of the report.
+          type: str
+        name:
+          description: Name of the service, project, application or file. Null for a part of the account.
+          type: str
+        id:
+          description: Its id. Null for a part of the account, and for a file.
+          type: str
+        reason:
+          description: Why it could not be read.
+          type: str
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

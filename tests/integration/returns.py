@@ -32,14 +32,39 @@ COMMON = {
 """Keys of Ansible, or that every module has."""
 UNIT = "tests/unit/plugins/module_utils/_resources/"
 COPY = ("copy", "copy.bytes", "copy.files", "copy.kind", "copy.path", "copy.verified")
+FLAW = ("fix_version", "id", "package", "reason", "severity", "version")
+SAVED = (
+    *("complete", "plans", "saved"),
+    *(f"plans.{each}" for each in ("finished", "ok", "plan", "saved", "saves_monthly")),
+)
 ELSEWHERE: dict[str, dict[str, str]] = {
     "blueprint": dict.fromkeys(
         ("would_delete", *(f"parts.{each}" for each in COPY)), f"{UNIT}blueprints/test_removal.py"
     ),
-    "report_info": dict.fromkeys(
-        (f"report.money.top.{each}" for each in ("amount", "id", "monthly", "name", "project")),
-        f"{UNIT}test_report_info.py",
-    ),
+    "report_info": {
+        "report.answers.costs_most.project": f"{UNIT}test_report_info.py",
+        **dict.fromkeys(
+            (f"report.money.top.{each}" for each in ("amount", "id", "monthly", "name", "project")),
+            f"{UNIT}test_report_info.py",
+        ),
+        **dict.fromkeys((f"report.money.saved.{each}" for each in SAVED), f"{UNIT}reports/test_spending.py"),
+        **dict.fromkeys(
+            (f"report.projects.spend.services.parts.{each}" for each in ("amount", "label")),
+            f"{UNIT}reports/test_spending.py",
+        ),
+        **dict.fromkeys(
+            (f"report.backups.drill.{each}" for each in ("age_days", "finished", "restored", "service")),
+            f"{UNIT}reports/test_figures.py",
+        ),
+        **dict.fromkeys(
+            (f"report.backups.plans.{each}" for each in ("finished", "ok", "plan", "problems")),
+            f"{UNIT}reports/test_figures.py",
+        ),
+        **dict.fromkeys(
+            (f"report.applications.releases.blocking.{each}" for each in FLAW),
+            f"{UNIT}reports/test_verdicts.py",
+        ),
+    },
     "service": {
         "last_log_lines": "tests/integration/test_open_outcomes.py",
         "last_state": "tests/integration/test_open_outcomes.py",
@@ -81,23 +106,7 @@ OPEN = {
     "database_query": {"result.records"},
     "environment": {"environment.variables"},
     "project_info": {"projects.graph.edges", "projects.services.runtime", "projects.spend.services.parts"},
-    "report_info": {
-        "report.advice.subjects",
-        "report.answers.backed_up",
-        "report.answers.costs_most",
-        "report.answers.referred_to",
-        "report.applications.releases.blocking",
-        "report.applications.releases.counts",
-        "report.backups.drill",
-        "report.backups.plans",
-        "report.money.days",
-        "report.money.forecast",
-        "report.money.saved",
-        "report.projects.references",
-        "report.projects.spend",
-        "report.services.disk",
-        "report.unread",
-    },
+    "report_info": {"report.applications.releases.counts"},
     "service": {"secrets"},
     "service_info": {"services.details", "services.settings", "services.backups", "services.snapshots"},
     "snapshot": {"services.vanished"},
