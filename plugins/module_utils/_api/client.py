@@ -414,12 +414,16 @@ class Client:
         """Return the last ``lines`` lines of a service's log, at most 100 (Limits)."""
         return self._one(r.LOGS, query={"lines": lines}, id=id).lines
 
-    def events(self, id: str, limit: int | None = None) -> list[m.Event]:
+    def events(self, id: str, limit: int | None = None, *, since: str | None = None) -> list[m.Event]:
         """Return the activity events of a service, newest first, at most ``limit`` of them.
+
+        With ``since``, those that are newer than the event of this id; all events if there is no such event.
 
         The specification does not show their order. If the oldest come first, this reads all pages. If the
         first events share a timestamp, it reads on until one differs.
         """
+        if since is not None:
+            return self._events_since(id, since)[:limit]
         found = self._pages(r.EVENTS, id=id)
         events = list(islice(found, limit and max(limit, 2)))
         while not is_rising(events) and not is_rising(events[::-1]):
@@ -429,11 +433,10 @@ class Client:
             events.append(more)
         return newest_first([*events, *found] if is_rising(events) else events)[:limit]
 
-    def events_since(self, id: str, last: str) -> list[m.Event]:
-        """Return the activity events of a service that are newer than event ``last``, oldest first.
+    def _events_since(self, id: str, last: str) -> list[m.Event]:
+        """Return the events of a service that are newer than event ``last``, newest first.
 
-        If the newest come first, this reads no more pages than it needs. If ``last`` is not in the journal,
-        it returns all events.
+        If the newest come first, this reads no more pages than it needs.
         """
         events: list[m.Event] = []
         found = False
@@ -442,8 +445,7 @@ class Client:
             found |= event.id == last
             if found and is_rising(events[::-1]):
                 break
-        newer = takewhile(lambda event: event.id != last, newest_first(events))
-        return list(newer)[::-1]
+        return list(takewhile(lambda event: event.id != last, newest_first(events)))
 
     def usage(self, id: str, days: int | None = None) -> m.Usage:
         """Return the spend of a service in cents over the last ``days`` days; 30 by default (Limits)."""

@@ -170,7 +170,7 @@ class Observer:
     def _new_entries(self, id: str, last: str | None) -> Sequence[Event]:
         if last is None:
             return self.client.events(id, FIRST_ENTRIES)[::-1]
-        return self.client.events_since(id, last)
+        return self.client.events(id, since=last)[::-1]
 
     def _backups(
         self, before: State, services: Mapping[str, ServiceSummary], now: datetime

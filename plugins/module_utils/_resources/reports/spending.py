@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from decimal import ROUND_HALF_EVEN, Decimal
+from decimal import ROUND_HALF_EVEN, Context, Decimal
 from typing import Any
 
 from ..._api.models import DaySpend, Project, ProjectSpend
@@ -93,13 +93,18 @@ def forecast(so_far: Decimal | None, rates: Sequence[Rate], as_of: datetime) -> 
     left = Decimal(int((month_end(as_of) - as_of).total_seconds())) / 3600
     rate = total(each.monthly for each in rates)
     rest = rate * left / HOURS_A_MONTH
-    amount = None if so_far is None else (so_far + rest).quantize(CENT, ROUND_HALF_EVEN)
+    amount = None if so_far is None else to_cents(so_far + rest)
     return {
         "amount": format_amount(amount),
-        "rest": format_amount(rest.quantize(CENT, ROUND_HALF_EVEN)),
+        "rest": format_amount(to_cents(rest)),
         "hours_left": int(left),
         "complete": all(each.monthly is not None for each in rates),
     }
+
+
+def to_cents(amount: Decimal) -> Decimal:
+    """Return an amount rounded to cents, however large it is: a platform may name any number."""
+    return amount.quantize(CENT, ROUND_HALF_EVEN, Context(prec=max(len(amount.as_tuple().digits), 1) + 5000))
 
 
 def runs_out_on(facts: Facts, as_of: datetime) -> str | None:

@@ -18,7 +18,7 @@ NAMES = sorted(path.stem for path in (Path(__file__).parents[4] / "plugins" / "f
 
 def test_there_are_filters() -> None:
     """Without any, the tests below would hold nothing."""
-    assert NAMES == ["pick_services", "sftp_url", "to_currency"]
+    assert NAMES == ["pick_services", "report_html", "report_prometheus", "sftp_url", "to_currency"]
 
 
 @pytest.mark.parametrize("name", NAMES)

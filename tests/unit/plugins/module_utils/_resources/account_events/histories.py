@@ -291,11 +291,9 @@ class FrameClient:
         journal = self.frame.things[id].journal
         return [m.Event(id=at, type=type, at=at) for type, at in journal]
 
-    def events(self, id: str, limit: int) -> list[m.Event]:
-        return self._journal(id)[::-1][:limit]
-
-    def events_since(self, id: str, last: str) -> list[m.Event]:
-        return [event for event in self._journal(id) if str(event.at) > last]
+    def events(self, id: str, limit: int | None = None, *, since: str | None = None) -> list[m.Event]:
+        newest = self._journal(id)[::-1]
+        return [event for event in newest if since is None or str(event.at) > since][:limit]
 
     def apps(self) -> list[m.App]:
         self._check("apps")

@@ -81,13 +81,10 @@ class CountingClient:
         self._call("billing_overview")
         return m.BillingOverview()
 
-    def events(self, id: str, limit: int) -> list[m.Event]:
-        self._call("events", id)
-        return [m.Event(id="2", type="POWER_STOP", at="2"), m.Event(id="1", type="POWER_START", at="1")]
-
-    def events_since(self, id: str, last: str) -> list[m.Event]:
-        self._call("events_since", id, last)
-        return []
+    def events(self, id: str, limit: int | None = None, *, since: str | None = None) -> list[m.Event]:
+        self._call("events", *filter(None, (id, since)))
+        newest = [m.Event(id="2", type="POWER_STOP", at="2"), m.Event(id="1", type="POWER_START", at="1")]
+        return newest if since is None else []
 
     def backups(self, id: str) -> list[m.Backup]:
         self._call("backups", id)
@@ -147,7 +144,7 @@ def test_the_journal_is_read_of_what_changed() -> None:
     assert account.poll()[4:] == ["events a"]
     assert account.state.known_services["a"].entry == "2"
     account.client.records["a"] = ("GAME", "running")
-    assert account.poll()[4:] == ["events_since a 2"]
+    assert account.poll()[4:] == ["events a 2"]
     assert account.poll()[4:] == []
     account.client.records["b"] = ("GAME", "unknown")
     assert account.poll()[4:] == []

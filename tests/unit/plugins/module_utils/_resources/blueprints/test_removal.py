@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint import BLUEPRINT
+from hosted_sandbox.registry.images import build_image
 from hosted_sandbox.testing import NO_DELAYS, Sandbox
 from unit.plugins.module_utils._resources.platform import add, id_of, run
 
@@ -178,14 +179,27 @@ def test_what_others_refer_to_stays(sandbox: Sandbox, apply: Any) -> None:
     assert deleted(sandbox) == []
 
 
-def test_a_reference_that_the_file_removes_is_no_reason_to_stay(sandbox: Sandbox, apply: Any) -> None:
+def test_a_reference_that_the_file_removes_stays_until_a_deploy(sandbox: Sandbox, apply: Any) -> None:
+    """The container keeps the environment that it has, and nothing deploys it without an image."""
     refer(sandbox, "acme-web", "world")
     apps = {"acme-web": {"environment": {"URL": "${db.URL}"}}}
+    done = prune(apply, shop_with(services={"db": {}, "old": {}}, applications=apps))
+    assert "refers to service 'world'" in done["msg"] and "takes effect at a deploy" in done["msg"]
+    assert [line["route"] for line in sandbox.journal() if line["method"] != "GET"] == []
+
+
+def test_a_reference_that_the_file_removes_and_deploys_is_no_reason_to_stay(
+    sandbox: Sandbox, apply: Any, tmp_path: Path
+) -> None:
+    refer(sandbox, "acme-web", "world")
+    build_image(tmp_path / "layout", {"app/server": b"1"})
+    image = {"tag": "v1", "archive": str(tmp_path / "layout")}
+    apps = {"acme-web": {"environment": {"URL": "${db.URL}"}, "image": image}}
     done = prune(apply, shop_with(services={"db": {}, "old": {}}, applications=apps))
     assert not done.get("failed"), done["msg"]
     assert deleted(sandbox) == ["world"]
     routes = [line["route"] for line in sandbox.journal()]
-    assert routes.index("apps.environment") < routes.index("resources.delete")
+    assert routes.index("apps.environment") < routes.index("apps.deploy") < routes.index("resources.delete")
 
 
 def test_a_reference_to_an_alias_in_the_file_keeps_it(sandbox: Sandbox, apply: Any) -> None:

@@ -378,7 +378,7 @@ def test_every_module_that_commits_has_a_budget() -> None:
     }
     assert found == {"app.py", "services/settings.py", "services/order.py", "services/power.py"}
     with_budget = {name for name, each in RESOURCES.items() if issubclass(each.options_type, BudgetOptions)}
-    assert with_budget == {"app", "blueprint", "fleet", "service", "sleep_plan"}
+    assert with_budget == {"app", "blueprint", "clone", "fleet", "service", "sleep_plan"}
 
 
 @pytest.mark.parametrize(
