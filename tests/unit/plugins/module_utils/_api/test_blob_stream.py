@@ -42,7 +42,7 @@ def test_a_blob_is_read_in_one_request() -> None:
     with BlobStream(registry.download) as stream:
         assert stream.readable() and stream.seekable()
         stream.seek(0)
-        pieces = [piece for piece in iter(lambda: stream.read(1000), b"")]
+        pieces = list(iter(lambda: stream.read(1000), b""))
         assert stream.tell() == len(CONTENT)
     assert b"".join(pieces) == CONTENT and {len(piece) for piece in pieces} == {1000}
     assert registry.asked == [0] and registry.closed == 1

@@ -59,7 +59,7 @@ def busy_account(number: int) -> dict[str, Any]:
     chance = random.Random(number)
     seed = {**random_account(number), "balance_cents": 1_000_000}
     for service in seed["services"]:
-        made = [AS_OF - timedelta(hours=chance.randint(1, 800)) for _ in range(chance.randint(0, 5))]
+        made = [AS_OF - timedelta(hours=chance.randint(1, 800)) for __ in range(chance.randint(0, 5))]
         service["backups"] = [
             {
                 "name": f"copy-{place}",

@@ -57,7 +57,7 @@ def test_an_arrow_that_passes_a_column_has_a_place_in_it() -> None:
 def test_nothing_overlaps(seed: int) -> None:
     chance = random.Random(seed)
     nodes = [f"n{number}" for number in range(chance.randint(1, 14))]
-    pairs = [(chance.choice(nodes), chance.choice(nodes)) for _ in range(chance.randint(0, 20))]
+    pairs = [(chance.choice(nodes), chance.choice(nodes)) for __ in range(chance.randint(0, 20))]
     edges: list[Edge] = sorted({pair for pair in pairs if pair[0] != pair[1]})
     layout = arrange(nodes, edges)
     boxes = [(x, y, x + WIDTH, y + height_of(slot)) for slot, (x, y) in layout.places.items()]

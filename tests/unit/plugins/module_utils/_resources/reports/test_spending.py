@@ -42,9 +42,9 @@ def facts(overview: dict[str, Any] | None = None, **spends: ProjectSpend) -> Fac
     return Facts(projects=projects, services=[], overview=read, spends=dict(spends))
 
 
-def money(account: Facts, rates: list[Rate] = RATES, one_project: bool = False) -> dict[str, Any]:
+def money(account: Facts, rates: list[Rate] | None = None, one_project: bool = False) -> dict[str, Any]:
     """Return the figures on spend."""
-    return money_of(account, rates, AS_OF, one_project)
+    return money_of(account, RATES if rates is None else rates, AS_OF, one_project)
 
 
 def test_the_forecast_is_what_was_spent_and_the_rate_for_the_rest() -> None:
