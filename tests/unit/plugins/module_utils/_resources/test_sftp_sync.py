@@ -67,10 +67,12 @@ def src(tmp_path: Path) -> Path:
     (root / "deep" / "line\nbreak ü.txt").write_text("b" * 100_000)
     (root / "deep" / "er" / "large").write_bytes(os.urandom(3_000_001))
     (root / "run.sh").write_text("#!/bin/sh\n")
-    (root / "run.sh").chmod(0o750)
-    (root / "link").symlink_to("deep/er/large")
     with open(os.fsencode(root) + b"/not-utf8-\xff", "wb") as file:
         file.write(b"c")
+    for path in [root, *root.rglob("*")]:  # whatever umask the tests before have left
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    (root / "run.sh").chmod(0o750)
+    (root / "link").symlink_to("deep/er/large")
     return root
 
 
