@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,6 +23,12 @@ def server() -> Iterator[NotedSandbox]:
     sandbox = NotedSandbox("--profile", PROFILE)
     with sandbox:
         yield sandbox
+
+
+@pytest.fixture(autouse=True)
+def usual_umask() -> None:
+    """Let each test create files with the usual modes, whatever the ones before it have left."""
+    os.umask(0o022)
 
 
 @pytest.fixture(autouse=True)

@@ -8,9 +8,18 @@ New examples are looked for on purpose: `pytest --hypothesis-profile=search`.
 
 from __future__ import annotations
 
+import os
+
+import pytest
 from hypothesis import settings
 
 # No deadline: a busy machine is not a defect.
 settings.register_profile("fixed", derandomize=True, deadline=None)
 settings.register_profile("search", max_examples=5000, deadline=None)
 settings.load_profile("fixed")
+
+
+@pytest.fixture(autouse=True)
+def usual_umask() -> None:
+    """Let each test create files with the usual modes, whatever the ones before it have left."""
+    os.umask(0o022)
