@@ -5,18 +5,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from http.cookiejar import DefaultCookiePolicy
 from queue import Empty, SimpleQueue
 from typing import Any, Protocol, TypeVar
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlencode
 
 from . import errors
-from .libraries import requests, urllib3
-from .proxies import from_environment
+from .libraries import urllib3
+from .pools import open_pools, origin
 from .text import clean
 
 MAX_BODY = 64 * 1024 * 1024
@@ -78,12 +78,12 @@ class Transport(Protocol):
 
 
 class HttpTransport:
-    """Sends requests over its own session of requests, which keeps connections open."""
+    """Sends requests over its own connections, which it keeps open."""
 
     def __init__(self) -> None:
-        self._session = open_session()
+        self._pools: dict[tuple[str, bool | str], Any] = {}
+        """The pool manager of each server. Opening one reads the environment, which takes a while."""
         self._thread = CallThread()
-        self._settled: dict[tuple[str, bool | str], dict[str, Any]] = {}
 
     def clone(self) -> HttpTransport:
         """Return a transport with its own connections, for another thread."""
@@ -91,15 +91,19 @@ class HttpTransport:
 
     def close(self) -> None:
         """Close all open connections."""
-        self._session.close()
+        self._close_connections()
         self._thread.stop()
+
+    def _close_connections(self) -> None:
+        for pools in self._pools.values():
+            pools.clear()
 
     def exchange(self, request: Request, seconds: float) -> Response:
         """Send a request and return its response; see :meth:`Transport.exchange`."""
         try:
             return self._thread.run(seconds, lambda: self.send(request, seconds))
         except TimeoutError:
-            self._session = open_session()  # the abandoned thread still uses the old one
+            self._pools = {}  # the abandoned thread still uses the old ones
             raise
 
     def send(self, request: Request, seconds: float) -> Response:
@@ -108,65 +112,54 @@ class HttpTransport:
         :raises HostedError: if the exchange fails.
         """
         if request.fresh:
-            self._session.close()
+            self._close_connections()
         try:
-            with self._session.send(
-                prepare_request(request),
-                allow_redirects=False,
-                timeout=(min(MAX_CONNECT, seconds), seconds),
-                stream=True,
-                **self._server_settings(request),
-            ) as response:
+            peer = request.peer
+            pools = self._pools.get(peer)
+            if pools is None:
+                pools = self._pools[peer] = open_pools(request.url, request.verify, request.proxies)
+            response = send_with(pools, request, seconds)
+            try:
                 headers = response.headers
                 return Response(
-                    response.status_code,
+                    response.status,
                     headers.get("Retry-After"),
                     read_body(response),
                     headers.get("Content-Type", ""),
                 )
-        except (requests.RequestException, OSError, UnicodeError) as error:
+            finally:
+                response.close()
+        except (urllib3.exceptions.HTTPError, OSError, ValueError) as error:
             raise translate(error, request) from None
 
-    def _server_settings(self, request: Request) -> dict[str, Any]:
-        """Return the proxies and CAs for a server, including those of the environment.
 
-        Cached per server: reading the environment takes a quarter of the time of a call.
-        """
-        server = request.peer
-        if server not in self._settled:
-            self._settled[server] = from_environment(request.url, request.verify, request.proxies)
-        return self._settled[server]
+def send_with(pools: Any, request: Request, seconds: float) -> Any:
+    """Send a request with a pool manager of urllib3. Return its response, whose body is not read yet.
 
-
-def prepare_request(request: Request) -> Any:
-    """Return a prepared request, which a session sends unchanged.
-
-    Letting the session merge its own settings takes another quarter of the time of a call.
+    Cookies are not kept: they would outlive their token. A redirect is not followed, and nothing is retried.
     """
-    return requests.Request(
+    query = encode_query(request.query)
+    headers = {**ACCEPTED, **request.headers}
+    body = None
+    if request.body is not None:
+        body = json.dumps(request.body, allow_nan=False).encode()
+        headers["Content-Type"] = "application/json"
+    return pools.request(
         request.method,
-        request.url,
-        headers={"Accept-Encoding": requests.utils.DEFAULT_ACCEPT_ENCODING, **request.headers},
-        params=encode_query(request.query),
-        json=request.body,
-    ).prepare()
+        f"{request.url}?{query}" if query else request.url,
+        headers=headers,
+        body=body,
+        redirect=False,
+        retries=False,
+        preload_content=False,
+        timeout=urllib3.Timeout(connect=min(MAX_CONNECT, seconds), read=seconds),
+    )
 
 
 def encode_query(query: Mapping[str, Any] | None) -> str | None:
     """Return a query string with spaces as ``%20``: not every server decodes a plus. Omits null values."""
     given = {name: value for name, value in (query or {}).items() if value is not None}
     return urlencode(given, doseq=True, quote_via=quote, safe="") or None
-
-
-def open_session() -> Any:
-    """Return a session that stores no cookies: a cookie would outlive its token."""
-    # urllib3 warns about unverified certificates, which the user asked for. An Ansible worker must not write
-    # to the terminal itself; in ansible-core 2.18, it hangs if one of its threads does. Disabling the
-    # warnings on import has no effect, because Ansible restores the filters after it loads a plugin.
-    urllib3.disable_warnings()
-    session = requests.Session()
-    session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
-    return session
 
 
 class CallThread:
@@ -225,7 +218,7 @@ def read_body(response: Any) -> bytes:
     :raises UnexpectedAnswer: if it has more than :data:`MAX_BODY` bytes.
     """
     parts, size = [], 0
-    for chunk in response.iter_content(CHUNK):
+    for chunk in response.stream(CHUNK, decode_content=True):
         size += len(chunk)
         if size > MAX_BODY:
             raise errors.UnexpectedAnswer(f"the response is larger than {MAX_BODY // 1024 // 1024} MB")
@@ -234,25 +227,19 @@ def read_body(response: Any) -> bytes:
 
 
 def translate(error: Exception, request: Request) -> errors.HostedError:
-    """Convert an exception of requests, by whether the request can have reached the server."""
+    """Convert an exception of urllib3, by whether the request can have reached the server."""
     reason, server = root_reason(error), origin(request.url)
-    of_tls = (requests.exceptions.SSLError, requests.exceptions.ProxyError)
-    if isinstance(error, of_tls) and (refused := tls_refusal(error, request)):
+    proxy = isinstance(error, urllib3.exceptions.ProxyError)
+    of_tls = proxy or isinstance(error, urllib3.exceptions.SSLError)
+    if of_tls and (refused := tls_refusal(error, request)):
         return refused
-    if isinstance(error, requests.exceptions.ConnectTimeout) or is_connection_failure(error):
-        proxy = isinstance(error, requests.exceptions.ProxyError)
+    if is_connection_failure(error):
         way, doubt = (" by way of the proxy", ", and the proxy") if proxy else ("", "")
         return errors.ConnectionFailed(
             f"cannot connect to {server}{way}: {reason}. Is base_url right, and the server up{doubt}?"
         )
-    invalid = (
-        requests.exceptions.InvalidURL,
-        requests.exceptions.InvalidHeader,
-        requests.exceptions.InvalidProxyURL,
-        requests.exceptions.InvalidSchema,
-    )
-    unsent = isinstance(error, OSError) and error.errno is None  # raised by requests for an unusable CA file
-    if isinstance(error, invalid) or (unsent and not isinstance(error, NETWORK_ERRORS)):
+    # An invalid URL, header or body. A character that cannot be encoded may be found later.
+    if isinstance(error, ValueError) and not isinstance(error, UnicodeError):
         return errors.ConfigurationError(f"cannot send: {reason}")
     return errors.Interrupted(f"the connection broke before the response was complete: {reason}")
 
@@ -280,25 +267,20 @@ def tls_refusal(error: Exception, request: Request) -> errors.ConfigurationError
     return None
 
 
-def origin(url: str) -> str:
-    """Return the scheme, host and port of a URL."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}"
-
-
 NO_AUTHORITIES = ("NO_CERTIFICATE_OR_CRL_FOUND", "PEM", "unknown error (_ssl.c")
 NO_COMMON_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "UNSUPPORTED_PROTOCOL", "HANDSHAKE_FAILURE")
 """OpenSSL's names for a peer that does not speak TLS, or no version of it that both sides support."""
-NETWORK_ERRORS = (ConnectionError, TimeoutError, *((requests.RequestException,) if requests else ()))
+ACCEPTED = urllib3.util.make_headers(accept_encoding=True) if urllib3 else {}
+"""The header that names the compressions which urllib3 can undo."""
 
 
 def is_connection_failure(error: Exception) -> bool:
-    """Tell whether urllib3 failed to connect, or a proxy refused to.
+    """Tell whether urllib3 failed to connect, or a proxy refused to. ``error`` may be one of requests.
 
     urllib3 also raises ``ProxyError`` if the connection breaks after the request was sent through the proxy.
     That is no connection failure: the platform may have acted.
     """
-    cause = getattr(error.args[0], "reason", None) if error.args else None
+    cause = getattr(error.args[0], "reason", error) if error.args else error
     if isinstance(cause, urllib3.exceptions.ProxyError):
         cause = cause.original_error
         if str(cause).startswith("Tunnel connection failed"):
@@ -307,7 +289,7 @@ def is_connection_failure(error: Exception) -> bool:
 
 
 def root_reason(error: BaseException) -> str:
-    """Return the message of the innermost exception in an error of requests."""
+    """Return the message of the innermost exception in an error of urllib3 or requests."""
     reason: Any = error
     while True:
         inner = getattr(reason, "reason", None)

@@ -11,6 +11,7 @@ runs.
 from __future__ import annotations
 
 import sys
+from importlib.util import find_spec
 from typing import Any
 
 from .errors import ConfigurationError
@@ -66,11 +67,12 @@ except ImportError:
 
 
 try:
-    import requests
+    import certifi
     import urllib3
 except ImportError:
-    requests = urllib3 = None  # type: ignore[assignment]
-    MISSING.append("requests")
+    certifi = urllib3 = None  # type: ignore[assignment]
+if urllib3 is None or find_spec("requests") is None:
+    MISSING.append("requests")  # which brings both
 
 try:
     from cryptography.hazmat.primitives.asymmetric import rsa
@@ -85,6 +87,18 @@ except ImportError:
     yaml = None  # type: ignore[assignment]
     MISSING.append("PyYAML")
 
+
+def __getattr__(name: str) -> Any:
+    """Import requests when it is asked for: few tasks talk to an image registry, which needs it."""
+    if name != "requests":
+        raise AttributeError(name)
+    try:
+        import requests  # noqa: PLC0415
+    except ImportError:
+        return None
+    return requests
+
+
 __all__ = [
     "MISSING",
     "BaseModel",
@@ -94,8 +108,8 @@ __all__ = [
     "TypeAdapter",
     "ValidationError",
     "WithJsonSchema",
+    "certifi",
     "load_ssh_public_key",
-    "requests",
     "require",
     "require_for",
     "rsa",

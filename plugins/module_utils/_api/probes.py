@@ -9,9 +9,9 @@ import socket
 from collections.abc import Collection
 from urllib.parse import urlsplit
 
-from .http_transport import CallThread, Request, open_session, prepare_request, root_reason
-from .libraries import requests
-from .proxies import from_environment
+from .http_transport import CallThread, Request, root_reason, send_with
+from .libraries import urllib3
+from .pools import open_pools
 
 
 def problem_of_url(url: str) -> str | None:
@@ -39,7 +39,7 @@ def probe_url(url: str, statuses: Collection[int], seconds: float, verify: bool 
         status = thread.run(seconds, lambda: status_of(url, seconds, verify))
     except TimeoutError:
         return f"{url} does not respond within {seconds:g} seconds"
-    except (requests.RequestException, OSError, ValueError) as error:
+    except (urllib3.exceptions.HTTPError, OSError, ValueError) as error:
         return f"{url} does not respond: {root_reason(error)}"
     finally:
         thread.stop()
@@ -50,13 +50,11 @@ def probe_url(url: str, statuses: Collection[int], seconds: float, verify: bool 
 
 def status_of(url: str, seconds: float, verify: bool | str) -> int:
     """Return the status of the response. Does not read its body, which may have no end."""
-    prepared = prepare_request(Request("GET", url, None, None, {}, verify, {}, fresh=True))
-    settings = from_environment(url, verify)
-    with (
-        open_session() as session,
-        session.send(prepared, allow_redirects=False, timeout=seconds, stream=True, **settings) as response,
-    ):
-        return int(response.status_code)
+    request = Request("GET", url, None, None, {}, verify, {}, fresh=True)
+    with open_pools(url, verify) as pools:
+        response = send_with(pools, request, seconds)
+        response.close()
+        return int(response.status)
 
 
 def probe_tcp(address: str, seconds: float) -> str | None:

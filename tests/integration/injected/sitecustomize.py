@@ -11,16 +11,16 @@ from __future__ import annotations
 import os
 from typing import Any
 
-import requests
+from urllib3.connectionpool import HTTPConnectionPool
 
-plain_send = requests.Session.send
-
-
-def send(session: requests.Session, request: requests.PreparedRequest, **options: Any) -> requests.Response:
-    """Send a request, or crash."""
-    if request.method in os.environ.get("PLANTED_CRASH", "").split():
-        raise RuntimeError(f"{request.method} {request.url} {dict(request.headers)} {request.body!r}")
-    return plain_send(session, request, **options)
+plain_urlopen = HTTPConnectionPool.urlopen
 
 
-requests.Session.send = send  # type: ignore[method-assign, assignment]
+def urlopen(pool: HTTPConnectionPool, method: str, url: str, *arguments: Any, **options: Any) -> Any:
+    """Send a request, or crash. The collection sends through this directly, registries through requests."""
+    if method in os.environ.get("PLANTED_CRASH", "").split():
+        raise RuntimeError(f"{method} {url} {dict(options['headers'])} {options.get('body')!r}")
+    return plain_urlopen(pool, method, url, *arguments, **options)
+
+
+HTTPConnectionPool.urlopen = urlopen  # type: ignore[method-assign, assignment]

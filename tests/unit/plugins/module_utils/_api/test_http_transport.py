@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import json
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -271,7 +272,6 @@ def test_a_late_outcome_is_that_of_no_other_call() -> None:
 @pytest.mark.parametrize(
     ("error", "kind"),
     [
-        (OSError("Could not find a suitable TLS CA certificate bundle"), errors.ConfigurationError),
         (OSError(errno.EIO, "Input/output error"), errors.Interrupted),
         (ConnectionResetError(errno.ECONNRESET, "Connection reset by peer"), errors.Interrupted),
         (UnicodeError("label empty or too long"), errors.Interrupted),
@@ -285,37 +285,31 @@ def test_what_may_have_reached_the_server_is_not_taken_for_unsent(
     assert isinstance(http_transport.translate(error, request), kind)
 
 
-def of_pool(cause: Exception) -> urllib3.exceptions.MaxRetryError:
-    """Return what requests finds in an error of urllib3."""
-    pool = urllib3.HTTPSConnectionPool("api.example.com")
-    return urllib3.exceptions.MaxRetryError(pool, "/api/order", cause)
+POOL = urllib3.HTTPSConnectionPool("api.example.com")
 
 
 def no_connection() -> Exception:
-    pool = urllib3.HTTPSConnectionPool("api.example.com")
-    return urllib3.exceptions.NewConnectionError(pool, "Connection refused")  # type: ignore[arg-type]
+    return urllib3.exceptions.NewConnectionError(POOL, "Connection refused")  # type: ignore[arg-type]
 
 
-def of_proxy(said: str) -> Exception:
-    return of_pool(urllib3.exceptions.ProxyError("Cannot connect to proxy", OSError(said)))
+def of_proxy(cause: Exception) -> Exception:
+    return urllib3.exceptions.ProxyError("Cannot connect to proxy", cause)
 
 
 @pytest.mark.parametrize(
     ("error", "kind"),
     [
-        (requests.exceptions.ConnectTimeout("timed out"), errors.ConnectionFailed),
-        (requests.exceptions.ConnectionError(of_pool(no_connection())), errors.ConnectionFailed),
-        (
-            requests.exceptions.ProxyError(of_proxy("Tunnel connection failed: 403 Forbidden")),
-            errors.ConnectionFailed,
-        ),
-        (requests.exceptions.ProxyError(of_proxy("Connection reset by peer")), errors.Interrupted),
-        (requests.exceptions.ConnectionError(of_pool(OSError("broken pipe"))), errors.Interrupted),
-        (requests.exceptions.ConnectionError(), errors.Interrupted),
-        (requests.exceptions.ConnectionError("the peer's certificate log is full"), errors.Interrupted),
-        (requests.exceptions.ReadTimeout("timed out"), errors.Interrupted),
-        (requests.exceptions.InvalidURL("no host"), errors.ConfigurationError),
-        (requests.exceptions.InvalidHeader("a line break"), errors.ConfigurationError),
+        (urllib3.exceptions.ConnectTimeoutError(POOL, "timed out"), errors.ConnectionFailed),
+        (no_connection(), errors.ConnectionFailed),
+        (of_proxy(no_connection()), errors.ConnectionFailed),
+        (of_proxy(OSError("Tunnel connection failed: 403 Forbidden")), errors.ConnectionFailed),
+        (of_proxy(OSError("Connection reset by peer")), errors.Interrupted),
+        (urllib3.exceptions.ProtocolError("Connection aborted.", OSError("broken pipe")), errors.Interrupted),
+        (urllib3.exceptions.HTTPError(), errors.Interrupted),
+        (urllib3.exceptions.ProtocolError("the peer's certificate log is full"), errors.Interrupted),
+        (urllib3.exceptions.ReadTimeoutError(POOL, "/api/order", "timed out"), errors.Interrupted),
+        (urllib3.exceptions.LocationParseError("no host"), errors.ConfigurationError),
+        (ValueError("Invalid header value b'a line break'"), errors.ConfigurationError),
     ],
 )
 def test_only_a_connection_that_was_never_made_is_a_failed_one(
@@ -326,35 +320,58 @@ def test_only_a_connection_that_was_never_made_is_a_failed_one(
     assert http_transport.translate(error, request).__class__ is kind
 
 
+@pytest.mark.parametrize("error", [no_connection(), OSError("reset by peer")])
+def test_a_failure_to_connect_is_known_inside_an_error_of_requests(error: Exception) -> None:
+    """Registries are spoken to through requests, which wraps what urllib3 raises."""
+    wrapped = requests.exceptions.ConnectionError(urllib3.exceptions.MaxRetryError(POOL, "/v2/", error))
+    assert http_transport.is_connection_failure(wrapped) is not isinstance(error, OSError)
+
+
 @pytest.mark.parametrize(
     ("error", "message"),
     [
         (
-            requests.exceptions.ConnectionError(of_pool(no_connection())),
+            no_connection(),
             "cannot connect to https://api.example.com: Connection refused. Is base_url right, and the "
             "server up?",
         ),
         (
-            requests.exceptions.ProxyError(of_proxy("Tunnel connection failed: 403 Forbidden")),
+            of_proxy(OSError("Tunnel connection failed: 403 Forbidden")),
             "cannot connect to https://api.example.com by way of the proxy: 403 Forbidden. Is base_url "
             "right, and the server up, and the proxy?",
         ),
         (
-            requests.exceptions.ConnectionError(
-                urllib3.exceptions.ProtocolError("Connection aborted.", OSError("reset by peer"))
-            ),
+            urllib3.exceptions.ProtocolError("Connection aborted.", OSError("reset by peer")),
             "the connection broke before the response was complete: reset by peer",
         ),
         (
-            requests.exceptions.ReadTimeout(),
-            "the connection broke before the response was complete: ReadTimeout",
+            urllib3.exceptions.HTTPError(),
+            "the connection broke before the response was complete: HTTPError",
         ),
-        (requests.exceptions.InvalidURL("no host"), "cannot send: no host"),
+        (urllib3.exceptions.LocationParseError("no host"), "cannot send: no host"),
     ],
 )
 def test_an_error_names_the_server_and_the_innermost_reason(error: Exception, message: str) -> None:
     request = Request("POST", "https://api.example.com/api/order", None, {}, {}, True, {}, True)
     assert http_transport.translate(error, request).message == message
+
+
+@pytest.mark.parametrize(("seconds", "connect"), [(60.0, 10.0), (3.0, 3.0)])
+def test_an_answer_may_take_all_the_time_there_is(seconds: float, connect: float) -> None:
+    """A connection may not: a server that is not there would use up the time of the retries."""
+    seen: list[urllib3.Timeout] = []
+    pools = SimpleNamespace(request=lambda *call, timeout, **how: seen.append(timeout))
+    request = Request("GET", "http://127.0.0.1:9/api/projects", None, None, {}, True, {}, False)
+    http_transport.send_with(pools, request, seconds)
+    assert (seen[0].total, seen[0].connect_timeout, seen[0].read_timeout) == (None, connect, seconds)
+
+
+def test_a_value_that_json_cannot_hold_is_not_sent() -> None:
+    """And the error is final: a retry would end in the same way."""
+    body = {"ramGb": float("nan")}
+    request = Request("POST", "http://127.0.0.1:9/api/order", None, body, {}, True, {}, True)
+    with pytest.raises(errors.ConfigurationError, match="cannot send"):
+        HttpTransport().send(request, 1)
 
 
 @pytest.mark.parametrize(
@@ -374,7 +391,7 @@ def test_a_query_has_what_has_a_value(query: dict[str, Any] | None, encoded: str
 @pytest.mark.parametrize(("size", "fits"), [(10, True), (11, False)])
 def test_a_body_may_be_as_large_as_the_bound(monkeypatch: pytest.MonkeyPatch, size: int, fits: bool) -> None:
     monkeypatch.setattr(http_transport, "MAX_BODY", 10)
-    response = SimpleNamespace(iter_content=lambda chunk: [b"x" * 5, b"x" * (size - 5)])
+    response = SimpleNamespace(stream=lambda chunk, decode_content: [b"x" * 5, b"x" * (size - 5)])
     if fits:
         assert http_transport.read_body(response) == b"x" * size
         return
@@ -394,5 +411,5 @@ def test_a_body_may_be_as_large_as_the_bound(monkeypatch: pytest.MonkeyPatch, si
 def test_a_tls_connection_that_cannot_come_about_is_final(said: str, kind: type[Exception]) -> None:
     """Nothing was sent by it; one that ends later may have carried the request."""
     request = Request("POST", "https://api.example.com/api/order", None, {}, {}, True, {}, True)
-    for error in (requests.exceptions.SSLError(said), requests.exceptions.ProxyError(said)):
+    for error in (urllib3.exceptions.SSLError(said), of_proxy(ssl.SSLError(said))):
         assert http_transport.translate(error, request).__class__ is kind

@@ -21,7 +21,12 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api import errors, http_transport, session
+from ansible_collections.hosted.services.plugins.module_utils._api import (
+    errors,
+    http_transport,
+    pools,
+    session,
+)
 from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
 from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import HttpTransport
@@ -575,11 +580,11 @@ def test_verify_is_not_loosened_by_the_environment(
 ) -> None:
     seen: list[Any] = []
 
-    def send(session: Any, request: Any, **how: Any) -> None:
-        seen.append(how["verify"])
+    def open_pools(url: str, verify: bool | str) -> None:
+        seen.append(verify)
         raise ConnectionResetError
 
-    monkeypatch.setattr("requests.Session.send", send)
+    monkeypatch.setattr(pools, "tls_settings", open_pools)
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/elsewhere/ca.pem")
     for settings in ({"ca_path": __file__}, {"validate_certs": False}):
         outcome(connect(retries=0, **settings), r.Idempotency.READ)
