@@ -73,6 +73,12 @@ class Client:
         """Redact the strings that ``secrets`` returns from all later error messages, as the token is."""
         self.session.hide(secrets)
 
+    def set_pace(
+        self, next_turn: Callable[[float], float], on_setback: Callable[[HostedError, float], None]
+    ) -> None:
+        """Let others decide when requests are sent: see the attributes of :class:`Session` of these names."""
+        self.session.next_turn, self.session.on_setback = next_turn, on_setback
+
     @property
     def last_call_was_retried(self) -> bool:
         """Whether the last call took more than one request."""

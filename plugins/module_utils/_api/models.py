@@ -35,7 +35,11 @@ class Model(BaseModel):
     def as_dict(self) -> dict[str, Any]:
         """Return the object as JSON-serializable data with snake_case keys, unknown fields included."""
         keys = result_keys(type(self))
-        found = {keys[name]: plain(value) for name, value in vars(self).items()}
+        found = {
+            # Nearly all values are plain: a thousand services have tens of thousands of them.
+            keys[name]: value if type(value) in PLAIN_TYPES else plain(value)
+            for name, value in vars(self).items()
+        }
         for name, value in (self.model_extra or {}).items():
             found[to_snake(name)] = plain(value)
         return found
@@ -55,8 +59,6 @@ def result_keys(model: type[Model]) -> dict[str, str]:
 
 def plain(value: Any) -> Any:
     """Convert models inside ``value`` to dictionaries, and decimals to strings."""
-    if type(value) in PLAIN_TYPES:  # nearly all values are: a thousand services have tens of thousands
-        return value
     if isinstance(value, Model):
         return value.as_dict()
     if isinstance(value, list):

@@ -55,6 +55,10 @@ class Session:
         self.connection = connection
         self.attempts_of_call = 0
         """The number of requests that the last call took, retries included."""
+        self.next_turn: Callable[[float], float] = lambda now: now
+        """Asked before each request, retries included, when it may be sent."""
+        self.on_setback: Callable[[errors.HostedError, float], None] = lambda error, sent: None
+        """Told at once of each 429 and 5xx, and when its request was sent, be it retried or not."""
         self._log = log or (lambda line: None)
         self._transport = transport or HttpTransport()
         self.hide(tuple)
@@ -113,6 +117,7 @@ class Session:
 
         failures = 0
         while True:
+            deadline += self._wait_turn()
             try:
                 return attempt()
             except errors.HostedError as error:
@@ -123,6 +128,14 @@ class Session:
                 if time.monotonic() + pause >= deadline:
                     raise
             time.sleep(pause)
+
+    def _wait_turn(self) -> float:
+        """Wait until the next request may be sent; return for how many seconds."""
+        now = time.monotonic()
+        seconds = self.next_turn(now) - now
+        if seconds > 0:
+            time.sleep(seconds)
+        return max(0.0, seconds)
 
     def _attempt(self, route: Route[Any], url: str, query: Any, body: Any, seconds: float) -> Any:
         begun = time.monotonic()
@@ -135,6 +148,8 @@ class Session:
         except TimeoutError:
             raise errors.Interrupted(f"{route}: no complete response within {seconds:.0f} seconds") from None
         except errors.HostedError as error:
+            if isinstance(error, (errors.RateLimited, errors.ServerFailure)):
+                self.on_setback(error, begun)
             error.reworded(f"{route}: {self.redact(error.message)}")
             raise
         finally:

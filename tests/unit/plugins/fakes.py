@@ -54,6 +54,9 @@ class FakeClient:
     def clone(self) -> FakeClient:
         return self
 
+    def set_pace(self, next_turn: Any, on_setback: Any) -> None:
+        """Nothing is sent, and so nothing is refused."""
+
     def close(self) -> None:
         """There is no connection to close."""
 

@@ -38,7 +38,7 @@ ARGUMENTS: dict[str, Any] = {
 METHODS = {
     name: method
     for name, method in inspect.getmembers(Client, inspect.isfunction)
-    if not name.startswith("_") and name not in ("clone", "close", "hide")
+    if not name.startswith("_") and name not in ("clone", "close", "hide", "set_pace")
 }
 EVERY_CALL = pytest.mark.parametrize("name", METHODS)
 A_FEW = settings(max_examples=max(settings.default.max_examples // 4, 1))  # type: ignore[union-attr]

@@ -128,7 +128,7 @@ def typed_calls() -> dict[str, Any]:
     return {
         name: method
         for name, method in inspect.getmembers(Client, inspect.isfunction)
-        if not name.startswith("_") and name not in ("clone", "close", "hide")
+        if not name.startswith("_") and name not in ("clone", "close", "hide", "set_pace")
     }
 
 

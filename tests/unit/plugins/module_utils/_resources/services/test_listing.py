@@ -44,6 +44,9 @@ class Platform:
     def clone(self) -> Platform:
         return self
 
+    def set_pace(self, next_turn: Any, on_setback: Any) -> None:
+        """Nothing is sent, and so nothing is refused."""
+
     def close(self) -> None:
         """There is no connection to close."""
 

@@ -6,10 +6,13 @@
 from __future__ import annotations
 
 import threading
+import time
 from typing import Any
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import RateLimited
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pace import PAUSE
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.parallel import run_parallel
 
 
@@ -23,6 +26,9 @@ class Client:
     def clone(self) -> Client:
         self.clones.append(Client())
         return self.clones[-1]
+
+    def set_pace(self, next_turn: Any, on_setback: Any) -> None:
+        self.next_turn, self.on_setback = next_turn, on_setback
 
     def close(self) -> None:
         self.closed = True
@@ -78,3 +84,30 @@ def test_an_error_is_raised_and_the_connections_are_closed() -> None:
         run(client, list(range(6)), work)
     assert client.clones
     assert all(clone.closed for clone in client.clones)
+
+
+def test_a_refusal_makes_all_threads_wait() -> None:
+    """None sends at once but those that were about to, and no two send at the same moment."""
+    client, turns = Client(), list[float]()
+    refused = threading.Event()
+
+    def work(used: Any, item: int) -> None:
+        if item == 0:
+            used.on_setback(RateLimited("too many requests"), time.monotonic())
+            refused.set()
+        refused.wait(5)
+        turns.append(used.next_turn(time.monotonic()))
+
+    begun = time.monotonic()
+    run(client, list(range(30)), work)
+    assert min(turns) >= begun + PAUSE
+    assert len(set(turns)) == 30
+
+
+def test_what_cannot_be_begun_is_an_error_too() -> None:
+    class Broken(Client):
+        def clone(self) -> Client:
+            raise OSError("no connection left")
+
+    with pytest.raises(OSError, match="no connection left"):
+        run(Broken(), [1, 2, 3], lambda used, item: item)
