@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
 from enum import Enum
 
 from ..._api.models import Event
+from ..shared.restore_points import parse_moment
 
 STARTS = frozenset({"start", "started", "restart", "restarted", "provisioned"})
 STOPS = frozenset({"stop", "stopped", "kill", "killed", "shutdown", "suspend", "suspended", "halt", "halted"})
@@ -29,6 +31,12 @@ DEPLOYS = frozenset({"deploy", "deployed", "deployment"})
 FAILS = frozenset({"fail", "failed", "failure", "error"})
 WORD = re.compile(r"[a-z]+")
 HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+START_GRACE = timedelta(seconds=30)
+"""For so long after an order to start, a container that is shown as stopped may be on its way.
+
+Metrics need not be of the same moment as the activity journal. With clocks that are further apart, a start
+that is shown late is told as a stop.
+"""
 MAX_TYPES = 20
 """The number of types that an event lists."""
 
@@ -47,16 +55,27 @@ def words_of(type: str | None) -> frozenset[str]:
 
 def last_order(entries: Iterable[Event]) -> Order | None:
     """Return the last power order among entries, oldest first; ``None`` if there is none."""
-    found = None
+    return last_order_at(entries)[0]
+
+
+def last_order_at(entries: Iterable[Event]) -> tuple[Order | None, str | None]:
+    """Return the last power order among entries, oldest first, and when it was given, if that is shown."""
+    found: tuple[Order | None, str | None] = None, None
     for entry in entries:
         words = words_of(entry.type)
         if words & (FAILS | OF_OTHERS):
             continue
         if words & (STARTS | DEPLOYS):  # a deploy starts the container, too
-            found = Order.START
+            found = Order.START, entry.at
         elif words & STOPS:
-            found = Order.STOP
+            found = Order.STOP, entry.at
     return found
+
+
+def is_starting(ordered: str | None, now: datetime) -> bool:
+    """Tell whether a start was ordered so recently that metrics may still show what was before."""
+    moment = parse_moment(ordered)
+    return moment is not None and abs(now - moment) < START_GRACE
 
 
 def has_failed_deploy(entries: Iterable[Event]) -> bool:

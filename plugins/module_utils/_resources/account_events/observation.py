@@ -88,6 +88,8 @@ class ServiceMemory(Remembered):
     """Whether the last power order was to stop."""
     start_ordered: bool = False
     """Whether it was to start, and came after the container was last seen."""
+    start_at: str | None = None
+    """When that start was ordered, by the platform's clock."""
     trouble: str | None = None
     """The type of the event that told of its trouble, until it is back."""
     since: str | None = None

@@ -298,7 +298,8 @@ def needs_journal(memory: ServiceMemory | None, service: ServiceSummary, state: 
         return state == ContainerState.STOPPED
     if memory.status != service.status or (state is not None and memory.state != state):
         return True
-    return state == ContainerState.STOPPED and memory.trouble in (STOPPED, DEPLOY)
+    is_open = memory.start_ordered or memory.trouble in (STOPPED, DEPLOY)
+    return state == ContainerState.STOPPED and is_open
 
 
 def is_idle(memory: ServiceMemory | None, state: str | None) -> bool:

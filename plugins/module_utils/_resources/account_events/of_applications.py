@@ -14,7 +14,7 @@ from ..._api.models import App, Event
 from ..._api.values import ContainerState, Family, ScanStatus
 from ..shared.restore_points import parse_moment
 from .events import AccountEvent, DeployDone, DeployFailed, ReleaseBlocked, VerdictLifted
-from .journal import Order, has_failed_deploy, last_order
+from .journal import Order, has_failed_deploy, is_starting, last_order, last_order_at
 from .observation import AppMemory, ServiceMemory
 from .poll import Poll, application_facts
 
@@ -115,6 +115,8 @@ def outcome_of(poll: Poll, app: App, since: str) -> Outcome | None:
     if state == ContainerState.RUNNING:
         return Outcome.DONE
     if state == ContainerState.STOPPED and entries is not None:
+        if is_start_recent(poll, app, entries):
+            return None
         return Outcome.UNVERIFIED if is_stop_ordered(poll, app, entries) else Outcome.FAILED
     begun = parse_moment(since)
     late = begun is None or abs(poll.now - begun) > LONGEST_DEPLOY  # a clock may have been set back
@@ -126,6 +128,15 @@ def is_stop_ordered(poll: Poll, app: App, entries: Sequence[Event]) -> bool:
     order = last_order(entries)
     service = poll.before.known_services.get(app.id)
     return order is Order.STOP or (order is None and service is not None and service.stop_ordered)
+
+
+def is_start_recent(poll: Poll, app: App, entries: Sequence[Event]) -> bool:
+    """Tell whether the container was started so recently that it may be shown as it was before."""
+    order, at = last_order_at(entries)
+    if order is not None:
+        return order is Order.START and is_starting(at, poll.now)
+    service = poll.before.known_services.get(app.id)
+    return service is not None and service.start_ordered and is_starting(service.start_at, poll.now)
 
 
 def tell_deploy(poll: Poll, app: App, memory: AppMemory, outcome: Outcome) -> None:

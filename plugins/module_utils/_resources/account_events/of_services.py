@@ -23,7 +23,7 @@ from .events import (
     ServiceStopped,
     type_of,
 )
-from .journal import Order, last_order, types_of
+from .journal import Order, is_starting, last_order, last_order_at, types_of
 from .observation import ServiceMemory, has_container
 from .of_applications import Applications
 from .poll import Poll, service_facts
@@ -126,9 +126,9 @@ def with_entries(poll: Poll, id: str, memory: ServiceMemory) -> ServiceMemory:
     if not entries:
         return memory
     update: dict[str, Any] = {"entry": entries[-1].id}
-    order = last_order(entries)
+    order, at = last_order_at(entries)
     if order is not None:
-        update |= {"stop_ordered": order is Order.STOP, "start_ordered": order is Order.START}
+        update |= {"stop_ordered": order is Order.STOP, "start_ordered": order is Order.START, "start_at": at}
     return memory.model_copy(update=update)
 
 
@@ -172,6 +172,8 @@ def stopped(poll: Poll, id: str, memory: ServiceMemory, applications: Applicatio
         return memory  # nothing that could run
     if entries is None:
         return memory  # why it stopped is not known yet; another poll looks again
+    if memory.start_ordered and is_starting(memory.start_at, poll.now):
+        return memory  # whether it starts is not known yet
     started_again = memory.start_ordered
     memory = memory.model_copy(update={"state": ContainerState.STOPPED, "start_ordered": False})
     if id in applications.failed:

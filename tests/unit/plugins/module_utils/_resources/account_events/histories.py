@@ -22,6 +22,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.account
 )
 
 BEGIN = datetime(2026, 3, 1, tzinfo=UTC)
+LONG_AGO = BEGIN - timedelta(days=365)
 ORDER, CRASH, DEPLOY = "order", "crash", "deploy"
 """Why a container stopped."""
 
@@ -93,9 +94,9 @@ class World:
     count: int = 0
 
     def stamp(self) -> str:
-        """Return another moment than before, as text."""
+        """Return another moment than before, as text. It is long ago, so that no start is a recent one."""
         self.count += 1
-        return (BEGIN + timedelta(milliseconds=self.count)).isoformat()
+        return (LONG_AGO + timedelta(milliseconds=self.count)).isoformat()
 
     def note(self, thing: Thing, type: str) -> None:
         """Add an entry to an activity journal, in one of the spellings of platforms."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.hosted.services.plugins.module_utils._api.models import App
+from ansible_collections.hosted.services.plugins.module_utils._api.models import App, Event
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.observation import (
     Observation,
 )
@@ -44,6 +44,16 @@ def test_a_deploy_whose_container_stops_has_failed() -> None:
     assert look(polls, app("shop@2"), "stopped", entries={"s1": []}) == []
     done, back = look(polls, app("shop@1"))
     assert (done["type"], back["type"], back["after"]) == ("deploy_done", "service_back", "deploy_failed")
+
+
+def test_a_deploy_that_metrics_show_late_has_not_failed() -> None:
+    """Its entry is in the journal before the container of the new image is in the metrics."""
+    polls = deployed()
+    fresh = [Event(id="fresh", type="DEPLOYED", at=polls.now.isoformat())]
+    assert look(polls, app("shop@2"), "stopped", entries={"s1": fresh}, minutes=0.1) == []
+    assert look(polls, app("shop@2"), "stopped", entries={"s1": []}, minutes=0.1) == []
+    [event] = look(polls, app("shop@2"), minutes=0.1)
+    assert (event["type"], event["verified"]) == ("deploy_done", True)
 
 
 def test_a_stop_that_was_ordered_after_a_deploy_is_no_failure() -> None:

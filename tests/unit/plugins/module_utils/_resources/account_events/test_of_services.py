@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._api import models as m
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.observation import (
     Observation,
 )
@@ -48,6 +49,41 @@ def test_why_a_service_stopped_may_be_found_out_later() -> None:
     assert polls.see(service(), **STOPPED) == []
     assert types(polls.see(service(), **STOPPED, entries={"s1": []})) == ["service_stopped"]
     assert polls.see(service(), **STOPPED, entries={"s1": []}) == []
+
+
+@pytest.mark.parametrize("before", [RUNS, STOPPED])
+def test_a_start_that_metrics_show_late_is_no_stop(before: dict[str, Any]) -> None:
+    """The start is in the journal before the metrics show it."""
+    polls = Polls()
+    polls.see(service(), **before, entries={"s1": [entry("POWER_STOP")]})
+    fresh = {"s1": [just_now(polls, "POWER_START")]}
+    assert polls.see(service(), **STOPPED, entries=fresh, minutes=0.1) == []
+    assert polls.see(service(), **STOPPED, entries={"s1": []}, minutes=0.1) == []
+    assert polls.see(service(), **RUNS, minutes=0.1) == []
+
+
+def test_a_start_in_vain_is_told_after_a_while() -> None:
+    polls = Polls()
+    polls.see(service(), **STOPPED, entries={"s1": [entry("POWER_STOP")]})
+    fresh = {"s1": [just_now(polls, "POWER_START")]}
+    assert polls.see(service(), **STOPPED, entries=fresh, minutes=0.1) == []
+    assert polls.see(service(), **STOPPED, minutes=1) == [], "the journal was not read"
+    [event] = polls.see(service(), **STOPPED, entries={"s1": []}, minutes=0.1)
+    assert event["type"] == "service_stopped"
+    assert polls.see(service(), **STOPPED, entries={"s1": []}) == []
+
+
+def test_a_start_that_was_taken_back_is_no_news() -> None:
+    polls = Polls()
+    polls.see(service(), **STOPPED, entries={"s1": [entry("POWER_STOP")]})
+    fresh = {"s1": [just_now(polls, "POWER_START")]}
+    assert polls.see(service(), **STOPPED, entries=fresh, minutes=0.1) == []
+    assert polls.see(service(), **STOPPED, entries={"s1": [entry("POWER_STOP", 3)]}) == []
+
+
+def just_now(polls: Polls, type: str) -> m.Event:
+    """Return an entry of the moment of the last poll."""
+    return m.Event(id="fresh", type=type, at=polls.now.isoformat())
 
 
 def test_an_event_counts_the_stops_of_the_last_hour() -> None:
