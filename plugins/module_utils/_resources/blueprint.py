@@ -103,7 +103,7 @@ class BlueprintResource(OnBlueprint[BlueprintOptions]):
         """Plan every part, and return the union of their plans."""
         check_removal_options(task.options)
         contents, parts = removed(task) if task.options.state == "absent" else present(task)
-        report = Report(task, parts.found)
+        report = Report(task, parts.found, mark=contents.mark)
         refusal = report.refusal()
         if refusal is not None:
             raise refusal

@@ -74,6 +74,8 @@ class Contents:
     """The plans of each section that the blueprint has, as the role of that section takes them."""
     folder: str = ""
     """What the paths in it are relative to. Empty for the folder of the process."""
+    mark: Callable[[Path], str] = lambda path: ""
+    """Returns the file, line and column of a value; empty if there is none."""
 
     @property
     def entries(self) -> list[Entry]:
@@ -118,6 +120,7 @@ def read_contents(document: Document) -> Contents:
         was=form.was,
         plans=plans,
         folder=document.folder,
+        mark=document.mark,
     )
 
 

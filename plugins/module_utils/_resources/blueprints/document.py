@@ -91,6 +91,11 @@ class Document:
         place = self._place(path)
         return f"{self.source}:{place[0]}:{place[1]}: {keys}" if place else keys
 
+    def mark(self, path: Path) -> str:
+        """Return the file, line and column of a value; empty if it was not written, or not in a file."""
+        place = self.places.get(path)
+        return f"{self.source}:{place[0]}:{place[1]}" if place else ""
+
     def _place(self, path: Path) -> tuple[int, int] | None:
         """Return the line and column of a value, or of what it is in if it was not written itself."""
         while path and path not in self.places:

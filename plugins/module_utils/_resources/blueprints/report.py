@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -18,6 +18,7 @@ from ..shared.money import Cost
 from ..shared.plan import Plan, Task
 from ..shared.task_errors import Invalid
 from .parts import Part
+from .rendering import Path
 
 SUMS = ("monthly_before", "monthly_after", "monthly_change", "currency")
 SUM_OF_CHANGES = "sum of these changes monthly"
@@ -28,10 +29,18 @@ PLACED_ELSEWHERE = ("service_id",)
 class Report:
     """The outcome of all parts: what is expected of them in check mode, and else what became of them."""
 
-    def __init__(self, task: Task[Any], parts: Sequence[Part], subject: str = "blueprint") -> None:
+    def __init__(
+        self,
+        task: Task[Any],
+        parts: Sequence[Part],
+        subject: str = "blueprint",
+        mark: Callable[[Path], str] = lambda path: "",
+    ) -> None:
         self.task = task
         self.parts = parts
         self.subject = subject
+        self.mark = mark
+        """Returns the file, line and column of what the keys of a path lead to; empty if there is none."""
 
     def update(self, plan: Plan) -> None:
         """Put the present state of all parts into the plan of the whole, and the price into the result."""
@@ -168,7 +177,12 @@ class Report:
 
     def reasons(self, failed: Sequence[Part]) -> str:
         """Return why parts failed, as one text."""
-        return "; ".join(f"{part.label}: {reason_of(part)}" for part in failed)
+        return "; ".join(f"{self.place(part)}{part.label}: {reason_of(part)}" for part in failed)
+
+    def place(self, part: Part) -> str:
+        """Return where a part was written, as the beginning of a sentence."""
+        mark = self.mark((part.section,) if part.section == "project" else (part.section, part.key))
+        return f"{mark}: " if mark else ""
 
 
 def shown_state(part: Part, state: Mapping[str, Any] | str, command: str) -> Mapping[str, Any] | str:

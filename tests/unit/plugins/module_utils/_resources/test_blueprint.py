@@ -202,6 +202,28 @@ def test_what_the_platform_would_refuse_is_found_before_the_first_write(sandbox:
     assert commits(sandbox) == []
 
 
+def test_what_the_platform_refuses_is_named_by_its_place_in_the_file(
+    sandbox: Sandbox, tmp_path: Path
+) -> None:
+    """The product, the size and a host that does not exist, each with the line and column of its entry."""
+    path = tmp_path / "shop.yml"
+    path.write_text(WRONG_PLATFORM_VALUES)
+    refused = run(sandbox, BLUEPRINT, src=str(path))
+    for place in ("shop.yml:4:3: service 'db': ", "shop.yml:6:3: service 'world': "):
+        assert place in refused["msg"], refused["msg"]
+    assert commits(sandbox) == []
+
+
+WRONG_PLATFORM_VALUES = """\
+project: web
+services:
+  # no such product, and more memory than there is
+  db:
+    product: postgre
+  world: {product: minecraft, dimensions: {cpu_cores: 1, ram_gb: 4096, storage_gb: 5}}
+"""
+
+
 def test_a_part_of_a_secret_is_not_quoted(sandbox: Sandbox, apply: Any) -> None:
     """It looks like a reference to a platform that reads letters of any case."""
     secret = {"environment": {"A": "b"}, "secret_environment": {"KEY": "pre${VerySecret.Part}post"}}
