@@ -76,8 +76,9 @@ class Part(Branch):
         self.foreseen = (foreseen or self.late) and not task.check_mode
         task.client = client
         try:
-            expecting = replace(task, check_mode=True, warnings=[], effects=Effects())
-            whole = expecting if self.foreseen else task
+            whole = task
+            if self.foreseen:
+                whole = replace(task, check_mode=True, warnings=[], effects=Effects())
             whole.options = self.resource.read_options(self.arguments(self))
             self.plan = self.resource.plan(whole)
             self.result = self.plan.result

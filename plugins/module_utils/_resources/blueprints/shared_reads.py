@@ -29,6 +29,8 @@ class Memo:
 
     def once(self, key: Hashable, read: Callable[[], T]) -> T:
         """Return what ``read`` returns, or returned for this key before. An error is not kept."""
+        if key in self._values:
+            return cast(T, self._values[key])
         with self._lock:
             lock = self._locks.setdefault(key, threading.Lock())
         with lock:

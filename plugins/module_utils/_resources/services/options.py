@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..._api.values import FAMILIES
@@ -28,7 +28,8 @@ class Size:
 
     def as_dict(self) -> dict[str, int | None]:
         """Return the parts by their names, as requests, results and diffs hold them."""
-        return asdict(self)
+        # dataclasses.asdict copies deeply, which takes ten times as long.
+        return {"cpu_cores": self.cpu_cores, "ram_gb": self.ram_gb, "storage_gb": self.storage_gb}
 
     @property
     def missing(self) -> list[str]:

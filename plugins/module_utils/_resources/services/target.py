@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ..._api.models import Project
 from ..shared.plan import Task
@@ -51,7 +51,7 @@ def identify(task: Task[ServiceOptions]) -> Target:
     if target.id:
         check_id(task, target)
         return target
-    return replace(target, id=find_id_by_name(task, target))
+    return Target(find_id_by_name(task, target), project, target.destination)
 
 
 def named_project(task: Task[ServiceOptions], wanted: str | None) -> Project | None:

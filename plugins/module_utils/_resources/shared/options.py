@@ -144,7 +144,7 @@ SHARED_OPTIONS = frozenset(
 
 def shared_arguments(options: Options) -> dict[str, Any]:
     """Return the options of a task that hold for each of its parts: connection, waiting and state."""
-    return {name: getattr(options, name) for name in SHARED_OPTIONS if hasattr(options, name)}
+    return {name: value for name, value in vars(options).items() if name in SHARED_OPTIONS}
 
 
 @dataclass(frozen=True)
@@ -262,21 +262,22 @@ def without_none(hint: Any) -> Any:
 
 def values_of(options: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return the field values of an options class. Missing ones keep their defaults."""
+    converters = converters_of(options)
     return {
-        name: value if value is None or convert is None else convert(value)
-        for name, convert in converters_of(options)
-        if (value := arguments.get(name, MISSING)) is not MISSING
+        name: value if value is None or (convert := converters[name]) is None else convert(value)
+        for name, value in arguments.items()
+        if name in converters
     }
 
 
 @cache
-def converters_of(options: Any) -> Sequence[tuple[str, Converter | None]]:
+def converters_of(options: Any) -> Mapping[str, Converter | None]:
     """Return the names of an options class, each with what converts its value, if anything does.
 
     Cached, because a blueprint reads the options of a thousand services.
     """
     hints = hints_of(options)
-    return [(each.name, converter_of(hints[each.name])) for each in fields(options)]
+    return {each.name: converter_of(hints[each.name]) for each in fields(options)}
 
 
 def converter_of(hint: Any) -> Converter | None:
