@@ -106,7 +106,7 @@ options:
     description:
       - Maximum number of parts that are planned or changed at the same time.
     type: int
-    default: 8
+    default: 16
   secrets_dir:
     description:
       - Folder on the controller for the secrets that the platform generates for an order and shows only once, with a file

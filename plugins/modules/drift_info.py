@@ -36,7 +36,7 @@ options:
     description:
       - Maximum number of parts that are read at the same time.
     type: int
-    default: 8
+    default: 16
   state_dir:
     description:
       - Folder on the controller for what is remembered, the same as for M(hosted.services.blueprint). If not set,

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..shared.options import FilePath, StateDirOptions, option
-from ..shared.parallel import MAX_PARALLEL
 from .document import Document, read_document
 from .rendering import Rendered
 
@@ -20,7 +19,7 @@ class SourceOptions(StateDirOptions):
 
     src: FilePath | None = option(None, selects=True, reads_file=True)
     blueprint: dict[str, Any] | None = option(None, selects=True, secret=True)
-    max_parallel: int = MAX_PARALLEL
+    max_parallel: int = 16
     _rendered: dict[str, Any] | None = None
     """What the action has read of the file, if there is something that only the controller can read."""
 

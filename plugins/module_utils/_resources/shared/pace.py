@@ -11,6 +11,7 @@ others. A call that the platform refuses as one too many halves the rate, which 
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 
 FIRST = 8
@@ -48,13 +49,14 @@ class Trial:
 
 
 class Pace:
-    """Says how many items are worked on at the same time, and when. Not thread-safe: hold a lock meanwhile.
+    """Says how many items are worked on at the same time, and when. Threads may share it.
 
     Times are in seconds of one clock.
     """
 
     def __init__(self, most: int) -> None:
         self._most = most
+        self._lock = threading.Lock()
         self.limit = min(FIRST, most)
         """How many items to work on at the same time now."""
         self._settled = False
@@ -67,23 +69,29 @@ class Pace:
 
     def next_turn(self, now: float) -> float:
         """Return when the next request may be sent. It is then taken to be."""
-        if not self._interval:
-            return now
-        turn = max(now, self._next_turn)
-        self._next_turn = turn + self._interval
-        return turn
+        with self._lock:
+            if not self._interval:
+                return now
+            turn = max(now, self._next_turn)
+            self._next_turn = turn + self._interval
+            return turn
 
     def note_setback(self, sent: float, now: float, *, refused: bool) -> None:
         """Slow down: the platform has refused a request as one too many (429), or failed at it (5xx)."""
-        if sent <= self._cut_at:  # it was sent before slowing down could help it
-            return
-        self._cut_at = now
-        if refused:
-            self._cut_at = self._next_turn = now + PAUSE
-        self._slow_down(refused=refused)
+        with self._lock:
+            if sent <= self._cut_at:  # it was sent before slowing down could help it
+                return
+            self._cut_at = now
+            if refused:
+                self._cut_at = self._next_turn = now + PAUSE
+            self._slow_down(refused=refused)
 
     def note(self, begun: float, ended: float) -> None:
         """Take account of an item that was done: when it began and ended."""
+        with self._lock:
+            self._count(begun, ended)
+
+    def _count(self, begun: float, ended: float) -> None:
         self._latency = min(self._latency, ended - begun)
         self._seen += 1
         if self._interval:

@@ -78,8 +78,7 @@ class Crew(Generic[T, R]):
     def _work_off(self) -> None:
         """Work on items until there are no more, one has failed, or fewer threads are better."""
         try:
-            with closing(self._client.clone()) as client:
-                client.set_pace(self._next_turn, self._slow_down)
+            with closing(clone_in_pace(self._client, self._pace)) as client:
                 while (index := self._take()) is not None:
                     self._work_on(client, index)
         except BaseException as error:  # raised again by the thread that waits for this one
@@ -91,8 +90,8 @@ class Crew(Generic[T, R]):
             self._results[index] = self._work(client, self._todo[index])
         except BaseException as error:  # raised again, too
             self._errors[index] = error
+        self._pace.note(begun, time.monotonic())
         with self._lock:
-            self._pace.note(begun, time.monotonic())
             self._start_threads()
 
     def _take(self) -> int | None:
@@ -104,10 +103,13 @@ class Crew(Generic[T, R]):
             self._next += 1
             return self._next - 1
 
-    def _next_turn(self, now: float) -> float:
-        with self._lock:
-            return self._pace.next_turn(now)
 
-    def _slow_down(self, error: HostedError, sent: float) -> None:
-        with self._lock:
-            self._pace.note_setback(sent, time.monotonic(), refused=isinstance(error, RateLimited))
+def clone_in_pace(client: Client, pace: Pace) -> Client:
+    """Return a client for another thread, whose requests wait for their turn and slow down others."""
+
+    def slow_down(error: HostedError, sent: float) -> None:
+        pace.note_setback(sent, time.monotonic(), refused=isinstance(error, RateLimited))
+
+    clone = client.clone()
+    clone.set_pace(pace.next_turn, slow_down)
+    return clone

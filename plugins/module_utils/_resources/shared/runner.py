@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import pairwise
@@ -15,6 +16,8 @@ from ..._api.client import Client
 from ..._api.errors import CallOutcomeUnknown, HostedError
 from .effects import Effects
 from .money import Move
+from .pace import Pace
+from .parallel import clone_in_pace
 from .plan import NOTHING_DONE, Expansion, Plan, Step, Task
 from .task_errors import EffectUnverified, WaitEnded
 
@@ -63,13 +66,17 @@ class Run:
         the next one begins.
         """
         local, clones = threading.local(), list[Client]()
+        pace = Pace(self.plan.max_parallel)
 
         def prepare() -> None:
-            local.client = self.task.client.clone()
+            local.client = clone_in_pace(self.task.client, pace)
             clones.append(local.client)
 
         def work(step: Step) -> bool:
-            return self.run_step(step, local.client)
+            begun = time.monotonic()
+            succeeded = self.run_step(step, local.client)
+            pace.note(begun, time.monotonic())
+            return succeeded
 
         running: dict[Future[bool], Step] = {}
         left = list(self.plan.steps)
