@@ -64,8 +64,8 @@ HTTP = frozenset({"http", "requests", "urllib3"})
 
 
 def sources(root: Path = PLUGINS) -> list[Path]:
-    """Return the Python files below a folder."""
-    return sorted(path for path in root.rglob("*.py") if "__pycache__" not in path.parts)
+    """Return the Python files in the folders below a folder."""
+    return sorted(path for path in root.glob("*/**/*.py") if "__pycache__" not in path.parts)
 
 
 def module_name(path: Path, root: Path = PLUGINS, package: str = PACKAGE) -> str:

@@ -93,7 +93,7 @@ def __getattr__(name: str) -> Any:
     if name != "requests":
         raise AttributeError(name)
     try:
-        import requests  # noqa: PLC0415
+        import requests  # noqa: PLC0415 - see above
     except ImportError:
         return None
     return requests
