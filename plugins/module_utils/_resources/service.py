@@ -249,7 +249,12 @@ def order_steps(
 
     def go_on() -> Sequence[Step]:
         if not ordering.adopted:
-            return follow_up(task, str(ordering.id), ordering.project)
+            later = follow_up(task, str(ordering.id), ordering.project)
+            if later is None:
+                return ()
+            if later.steps:  # which may be shown late
+                plan.reread = later.reread
+            return later.steps
         later = plan_adopted(task, str(ordering.id), ordering.project)
         plan.become(later)
         return later.steps
@@ -272,15 +277,18 @@ def plan_adopted(task: Task[ServiceOptions], id: str, project: Project | None) -
     return plan_existing(task, view, project)
 
 
-def follow_up(task: Task[ServiceOptions], id: str, project: Project | None) -> Sequence[Step]:
-    """Wait for a service that was just ordered; return the steps for its settings and state."""
+def follow_up(task: Task[ServiceOptions], id: str, project: Project | None) -> Plan | None:
+    """Wait for a service that was just ordered; return the plan for its settings and state.
+
+    ``None`` if they are not set, because the task does not wait.
+    """
     view = read_ordered(task, id)
     warn_of_normalized_name(task, view.service)
     if view.service.status == ServiceStatus.PROVISIONING and not task.options.wait:
         task.warn(
             f"{view.label} is still being created, and wait is false: its settings and state were not set"
         )
-        return ()
+        return None
     view = await_ready(task, view)
     if power.is_state_unknown(task, view):
         if not task.options.wait:
@@ -288,11 +296,11 @@ def follow_up(task: Task[ServiceOptions], id: str, project: Project | None) -> S
                 f"whether {view.label} runs is not known yet, and wait is false: its settings and state were "
                 "not set"
             )
-            return ()
+            return None
         power.wait_for_known_state(task, view)
         view = observe(task, id)
     try:
-        return plan_existing(task, view, project, just_ordered=True).steps
+        return plan_existing(task, view, project, just_ordered=True)
     except Invalid as error:
         error.prepend(f"{view.label} was ordered and is billed, but: ")
         raise

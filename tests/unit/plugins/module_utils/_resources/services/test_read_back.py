@@ -35,6 +35,19 @@ def test_settings_that_are_shown_late_are_waited_for_and_not_sent_again(sandbox:
     assert writes(sandbox) == []
 
 
+def test_settings_of_a_new_service_that_are_shown_late_are_waited_for(sandbox: Sandbox) -> None:
+    """The order itself shows nothing of them, and the next run would send them again."""
+    sandbox.profile("plain", **{"settings.shown": "2 s late", "network.in_effect": "at its next start"})
+    size = {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20}
+    place = {"product": "minecraft", "host": "node-paris-1", "dimensions": size}
+    new: dict[str, Any] = {"name": "new", **place, "public": False}
+    first = run(sandbox, SERVICE, **new, state="stopped")
+    assert not first.get("failed"), first["msg"]
+    sandbox.clear_journal()
+    assert not run(sandbox, SERVICE, **new, state="stopped")["changed"]
+    assert writes(sandbox) == []
+
+
 @pytest.fixture(autouse=True)
 def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path / "home"))
