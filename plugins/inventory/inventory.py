@@ -43,6 +43,15 @@ options:
     type: str
     choices: [sftp, address, none]
     default: sftp
+  sftp_max_age:
+    description:
+      - For how many seconds the SFTP access of a service is remembered on this machine, so that only that of services that
+        are new, or have another status than before, takes a call. V(0) reads all of them in each run.
+      - It is independent of O(cache), with which the inventory reads nothing at all. C(--flush-cache) reads them again.
+      - The records are in C(hosted_services/inventory) in Ansible's home, or in the folder that the environment variable
+        C(HOSTED_SERVICES_HOME) names. They hold no secret.
+    type: float
+    default: 0
   token_env:
     description:
       - Name of the environment variable that holds the token, for this inventory and for the tasks and lookups on its hosts.
@@ -184,6 +193,12 @@ base_url: https://api.example.com
 budget: {account: 200, projects: {shop: 50}}
 
 ---
+# For a large account. Reads the SFTP access of a service once a day, or when its status changes.
+plugin: hosted.services.inventory
+base_url: https://api.example.com
+sftp_max_age: 86400
+
+---
 # Cached on disk for ten minutes.
 plugin: hosted.services.inventory
 base_url: https://api.example.com
@@ -230,6 +245,9 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.connecting import (
     connection,
     with_selected_token,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
+    HOME_VARIABLE,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.selectors import (
     check_selector,
@@ -304,6 +322,9 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             if name not in self.option_definitions:
                 raise ConfigurationError(f"unknown option {name!r}{near_miss(name, self.option_definitions)}")
         self._filters = {name: self._filter(name, config) for name in FILTERS}
+        max_age = self.get_option("sftp_max_age")
+        if not max_age >= 0:  # which is false for NaN as well
+            raise ConfigurationError(f"sftp_max_age is {max_age:g}; it must be 0 or more seconds")
         prefix = self.get_option("hostvars_prefix")
         if not f"{prefix}id".isidentifier():
             raise ConfigurationError(
@@ -398,6 +419,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             sftp=self.get_option("connect_with") == "sftp",
             metrics=self.get_option("include_metrics"),
             settings=self.get_option("include_settings"),
+            sftp_max_age=self.get_option("sftp_max_age"),
         )
 
     # --- The platform, or the cache ---------------------------------------------------------------
@@ -406,19 +428,20 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         """Return the services from the cache if it is enabled and fresh, else from the platform."""
         wanted = self._query()
         if not self.get_option("cache"):
-            return self._read(settings, wanted)
+            return self._read(settings, wanted, reread=not cache)
         key = cache_key(settings, wanted)
         kept = self._cache.get(key) if cache else None
         if kept is None:
-            listing = self._read(settings, wanted)
+            listing = self._read(settings, wanted, reread=not cache)
             self._cache[key] = asdict(listing)
             return listing
         return Listing(**kept)
 
-    def _read(self, settings: Connection, wanted: ServiceQuery) -> Listing:
+    def _read(self, settings: Connection, wanted: ServiceQuery, *, reread: bool) -> Listing:
+        os.environ[HOME_VARIABLE] = constants.config.get_config_value("ANSIBLE_HOME")  # as actions do
         session = Session(settings, lambda line: self.display.vvv(f"hosted.services: {line}"))
         try:
-            return read_listing(Client(session), wanted)
+            return read_listing(Client(session), wanted, reread)
         finally:
             session.close()
 

@@ -706,3 +706,39 @@ def test_no_secret(inventory: Inventory, sandbox: Sandbox) -> None:
     run = inventory.run("--list", "-vvvv")
     assert run.rc == 0
     assert sandbox.token not in run.output
+
+
+# --- SFTP access that is remembered -------------------------------------------------------------------
+
+
+def test_sftp_access_is_read_when_something_changed(
+    inventory: Inventory, sandbox: Sandbox, ids: dict[str, str]
+) -> None:
+    """A second run reads the lists alone; later ones what is new or has another status, or all if told to."""
+    inventory.write(sftp_max_age=3600)
+
+    def reads(*arguments: str) -> list[str]:
+        sandbox.clear_journal()
+        listed.append(inventory.run("--list", *arguments))
+        assert listed[-1].rc == 0, listed[-1].output
+        return sorted(line["path"].split("/")[3] for line in sandbox.journal() if line["route"] == "sftp.get")
+
+    listed: list[Any] = []
+    assert reads() == sorted(ids.values())
+    assert reads() == []
+    assert listed[0].stdout == listed[1].stdout
+    sandbox.operator(f"services/{ids['survival']}", status="SUSPENDED")
+    new = sandbox.seed({"services": [{"name": "new", "product": "minecraft"}]})["services"]["new"]
+    assert reads() == sorted([ids["survival"], new])
+    assert reads("--flush-cache") == sorted([*ids.values(), new])
+    records = list(Path(inventory.ansible.folder).rglob("sftp-*.json"))
+    assert records, "in Ansible's home"
+    records[0].write_text("{")
+    assert reads() == sorted([*ids.values(), new])
+
+
+def test_an_age_below_zero_is_refused(inventory: Inventory) -> None:
+    inventory.write(sftp_max_age=-1)
+    done = inventory.run("--list")
+    assert done.rc != 0
+    assert "sftp_max_age is -1; it must be 0 or more seconds" in done.output

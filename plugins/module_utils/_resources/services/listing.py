@@ -28,6 +28,7 @@ from ..shared.parallel import run_parallel
 from ..shared.task_errors import NoSuchItem
 from .all_services import all_services, may_be_cut, missing_from, read_projects
 from .lookup import Identifiable, near_miss
+from .sftp_records import SftpRecords
 from .view import billed_rate
 
 NOT_CREATED = (ServiceStatus.PROVISIONING, ServiceStatus.AWAITING_ADMIN, ServiceStatus.FAILED)
@@ -53,6 +54,8 @@ class ServiceQuery:
     sftp: bool = False
     metrics: bool = False
     settings: bool = False
+    sftp_max_age: float = 0.0
+    """For how many seconds the SFTP access of a service is remembered; 0 for not at all."""
 
 
 @dataclass
@@ -95,9 +98,10 @@ def inner_types(annotation: Any) -> Iterator[type]:
         yield from inner_types(inner)
 
 
-def read_listing(client: Client, wanted: ServiceQuery) -> Listing:
+def read_listing(client: Client, wanted: ServiceQuery, reread: bool = False) -> Listing:
     """Read the services that match ``wanted``, with as many calls in parallel as possible.
 
+    :param reread: whether to read again what is remembered from an earlier run.
     :raises NoSuchItem: if a project does not exist.
     :raises HostedError: if a call fails. Failures for a single service's SFTP access or settings are
         warnings.
@@ -121,7 +125,7 @@ def read_listing(client: Client, wanted: ServiceQuery) -> Listing:
     listing = Listing([], {project.id: printable_only(project.name) for project in projects})
     listing.services = [inventory_record(s, homes[s.id], listing.projects) for s in services]
     add_rates(client, listing)
-    add_parts(client, wanted, listing)
+    add_parts(client, wanted, listing, reread)
     return listing
 
 
@@ -261,7 +265,7 @@ def add_rates(client: Client, listing: Listing) -> None:
     add_part(client, listing, others, "monthly", read)
 
 
-def add_parts(client: Client, wanted: ServiceQuery, listing: Listing) -> None:
+def add_parts(client: Client, wanted: ServiceQuery, listing: Listing, reread: bool = False) -> None:
     """Read the requested data and add it to each service."""
     services = listing.services
     if wanted.metrics:
@@ -277,7 +281,20 @@ def add_parts(client: Client, wanted: ServiceQuery, listing: Listing) -> None:
         able = [service for service in created if service["family"] in WITH_SETTINGS]
         add_part(client, listing, able, "settings", lambda clone, id: shown_fields(clone.settings(id)))
     if wanted.sftp:
-        add_part(client, listing, created, "sftp", lambda clone, id: checked_access(clone.sftp(id)))
+        add_sftp(client, listing, created, SftpRecords(client.account_key, wanted.sftp_max_age, reread))
+
+
+def add_sftp(
+    client: Client, listing: Listing, services: Sequence[dict[str, Any]], records: SftpRecords
+) -> None:
+    """Add the SFTP access of services, as remembered or as the platform says."""
+    left = records.fill(services)
+    failed = add_part(client, listing, left, "sftp", lambda clone, id: checked_access(clone.sftp(id)))
+    try:
+        records.keep([service for service in left if service["id"] not in failed])
+    except OSError as error:
+        reason = error.strerror or error
+        listing.warnings.append(f"the SFTP access cannot be remembered in {records.path}: {reason}")
 
 
 def read_metrics(client: Client, ids: Sequence[str]) -> dict[str, Any]:
@@ -301,12 +318,19 @@ def add_part(
     services: Sequence[dict[str, Any]],
     part: str,
     read: Callable[[Client, str], Any],
-) -> None:
-    """Put ``part`` into each of the services; one warning names those for which that fails."""
+) -> set[str]:
+    """Put ``part`` into each of the services. One warning names those for which that fails.
+
+    Return the ids of these.
+    """
     answers = run_parallel(client, services, lambda clone, service: read_or_error(read, clone, service["id"]))
+    failed = set()
     for service, answer in zip(services, answers, strict=True):
         service[part] = answer
+        if isinstance(answer, HostedError):
+            failed.add(service["id"])
     listing.warnings += replace_errors(services, part, "so their hosts lack it")
+    return failed
 
 
 def replace_errors(services: Sequence[dict[str, Any]], part: str, consequence: str) -> list[str]:

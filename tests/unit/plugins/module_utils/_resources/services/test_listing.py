@@ -40,6 +40,7 @@ class Platform:
         self.counts: dict[str, int] = {}
         self.failing: dict[str, Exception] = {}
         self.asked: list[tuple[str, str]] = []
+        self.account_key = "account"
 
     def clone(self) -> Platform:
         return self
