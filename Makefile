@@ -250,7 +250,10 @@ long-reports: dev ## compare the figures of two hundred accounts with the platfo
 	    tests/unit/plugins/module_utils/_resources/test_report_info.py
 
 .PHONY: long-prunes
-long-prunes: dev ## prune by ten thousand random edits of files (BLUEPRINT_PRUNES=0-999, ten edits each)
+long-prunes: dev ## ten thousand random edits of files (BLUEPRINT_PRUNES=0-999, ten each), a thousand random graphs
+	BLUEPRINT_GRAPHS=$(or $(BLUEPRINT_GRAPHS),1000) pytest -q --hypothesis-profile search \
+	    tests/unit/plugins/module_utils/_resources/blueprints/test_parts.py \
+	    tests/unit/plugins/module_utils/_resources/blueprints/test_graph.py
 	BLUEPRINT_PRUNES=$(or $(BLUEPRINT_PRUNES),0-999) pytest -q -n 2 \
 	    tests/unit/plugins/module_utils/_resources/blueprints/test_prune_edits.py
 

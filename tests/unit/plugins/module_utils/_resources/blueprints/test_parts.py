@@ -1,10 +1,14 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Parts: which are planned for real and which foreseen, in which order they run, what an error stops."""
+"""Parts: which are planned for real and which foreseen, in which order they run, what an error stops.
+
+BLUEPRINT_GRAPHS is the number of random graphs (make long-prunes).
+"""
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -167,7 +171,7 @@ def graphs(draw: st.DrawFn) -> dict[str, list[str]]:
     }
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=int(os.environ.get("BLUEPRINT_GRAPHS", "100")), deadline=None)
 @given(graphs(), st.sets(st.sampled_from(KEYS)), st.sets(st.sampled_from(KEYS), max_size=2))
 def test_no_part_starts_before_what_it_needs(
     needs: dict[str, list[str]], there: set[str], broken: set[str]
