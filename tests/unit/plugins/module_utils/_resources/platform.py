@@ -8,11 +8,16 @@ The sandbox holds a few services that can be backed up.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import ExitStack, closing
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext, execute
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import argument_spec
+from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
+from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.results import Result
@@ -40,7 +45,12 @@ def run(sandbox: Sandbox, resource: Resource, check_mode: bool = False, **given:
         options.update({"wait_interval": 0.2, "wait_timeout": given.get("wait_timeout", 20.0)})
     if "quiet_time" in spec:
         options.update({"quiet_time": given.get("quiet_time", 2.0)})
-    return Result(execute(resource, options, RunContext(check_mode=check_mode, diff=True)))
+    with ExitStack() as stack:  # else each task leaves a thread and a connection behind
+
+        def connect(settings: Connection, log: Callable[[str], None]) -> Client:
+            return stack.enter_context(closing(Client(Session(settings, log))))
+
+        return Result(execute(resource, options, RunContext(check_mode, diff=True, connect=connect)))
 
 
 def id_of(sandbox: Sandbox, name: str) -> str:
