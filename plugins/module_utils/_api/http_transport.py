@@ -239,7 +239,8 @@ def translate(error: Exception, request: Request) -> errors.HostedError:
             f"cannot connect to {server}{way}: {reason}. Is base_url right, and the server up{doubt}?"
         )
     # An invalid URL, header or body. A character that cannot be encoded may be found later.
-    if isinstance(error, ValueError) and not isinstance(error, UnicodeError):
+    sent = (UnicodeError, urllib3.exceptions.ProtocolError)
+    if isinstance(error, ValueError) and not isinstance(error, sent):
         return errors.ConfigurationError(f"cannot send: {reason}")
     return errors.Interrupted(f"the connection broke before the response was complete: {reason}")
 

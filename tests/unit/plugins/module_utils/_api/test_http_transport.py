@@ -306,6 +306,7 @@ def of_proxy(cause: Exception) -> Exception:
         (of_proxy(OSError("Connection reset by peer")), errors.Interrupted),
         (urllib3.exceptions.ProtocolError("Connection aborted.", OSError("broken pipe")), errors.Interrupted),
         (urllib3.exceptions.HTTPError(), errors.Interrupted),
+        (urllib3.exceptions.ResponseNotChunked("broken"), errors.Interrupted),
         (urllib3.exceptions.ProtocolError("the peer's certificate log is full"), errors.Interrupted),
         (urllib3.exceptions.ReadTimeoutError(POOL, "/api/order", "timed out"), errors.Interrupted),
         (urllib3.exceptions.LocationParseError("no host"), errors.ConfigurationError),
