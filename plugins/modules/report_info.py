@@ -630,12 +630,19 @@ report:
             monthly:
               description: Its monthly rate now. Null if it is gone.
               type: str
+            tied_names:
+              description: Names of the others in RV(report.money.top) that have cost as much, or that have the same rate.
+              type: list
+              elements: str
         backed_up:
           description: How many services are backed up.
           type: dict
           contains:
             fresh:
               description: How many have a fresh backup.
+              type: int
+            none:
+              description: How many offer backups and have no good one.
               type: int
             of:
               description: How many offer backups, as far as these could be read.
@@ -645,6 +652,9 @@ report:
               type: int
             not_offered:
               description: How many offer no backups.
+              type: int
+            not_created:
+              description: How many do not exist yet, because they are being created, wait for the platform's team or failed.
               type: int
         broken_ids:
           description: Ids of the services that failed or wait for the platform's team.
@@ -661,6 +671,9 @@ report:
               description: Ids of the services that refer to it.
               type: list
               elements: str
+            others:
+              description: How many other services are referred to, by as many or by fewer.
+              type: int
         month:
           description: What the month will have cost.
           type: str

@@ -50,7 +50,7 @@ STATES = {
 }
 STATUSES = {
     ServiceStatus.PROVISIONING: Sign("being created", "calm", "play"),
-    ServiceStatus.AWAITING_ADMIN: Sign("awaits admin", "bad", "diamond"),
+    ServiceStatus.AWAITING_ADMIN: Sign("awaits platform", "bad", "diamond"),
     ServiceStatus.SUSPENDED: Sign("suspended", "calm", "bars"),
     ServiceStatus.FAILED: Sign("failed", "bad", "cross"),
 }

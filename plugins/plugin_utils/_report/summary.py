@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ansible_collections.hosted.services.plugins.plugin_utils._report.markup import (
@@ -21,6 +22,13 @@ from ansible_collections.hosted.services.plugins.plugin_utils._report.signs impo
 
 MOST_NAMES = 4
 MOST_SUBJECTS = 12
+REST = (
+    ("none", "has none", "have none"),
+    ("unknown", "could not be read", "could not be read"),
+    ("not_offered", "offers no backups", "offer no backups"),
+    ("not_created", "service does not exist yet", "services do not exist yet"),
+)
+"""What is said of services without a fresh backup, for one and for more."""
 MONTHS = (
     *("January", "February", "March", "April", "May", "June", "July"),
     *("August", "September", "October", "November", "December"),
@@ -34,11 +42,16 @@ def month_name(page: Page) -> str:
 
 def names(page: Page, ids: list[str]) -> list[Content]:
     """Return the names of services as the end of a sentence, the first few of many."""
-    found: list[Content] = []
-    for number, id in enumerate(ids[:MOST_NAMES]):
-        found += [", " if number else None, name_of(page.name(id))]
-    more = len(ids) - MOST_NAMES
-    return [*found, f" and {more} more" if more > 0 else None]
+    return listed([page.name(id) for id in ids])
+
+
+def listed(found: Sequence[str | None]) -> list[Content]:
+    """Return names as the end of a sentence, the first few of many."""
+    shown: list[Content] = []
+    for number, name in enumerate(found[:MOST_NAMES]):
+        shown += [", " if number else None, name_of(name)]
+    more = len(found) - MOST_NAMES
+    return [*shown, f" and {more} more" if more > 0 else None]
 
 
 def lead(page: Page) -> Element:
@@ -80,7 +93,8 @@ def costs_most(page: Page) -> list[Element]:
     now = f"{page.money(top['monthly'])} a month now" if top["monthly"] else "no longer there"
     days = count_text(len(page.data["money"]["days"]), "day")
     spent = f"{page.money(top['amount'])} in {days}; " if top["amount"] else None
-    return answer("What costs most?", [name_of(top["name"])], [spent, now])
+    tied: list[Content] = ["; as much as ", *listed(top["tied_names"])] if top["tied_names"] else []
+    return answer("What costs most?", [name_of(top["name"])], [spent, now, *tied])
 
 
 def backed_up(page: Page) -> list[Element]:
@@ -89,17 +103,10 @@ def backed_up(page: Page) -> list[Element]:
     question, of, fresh = "Is everything backed up?", found["of"], found["fresh"]
     if found["unknown"] is None:
         return answer(question, [UNKNOWN.capitalize()], ["The services cannot be read"])
-    rest = [
-        f"{found['unknown']} could not be read" if found["unknown"] else None,
-        f"{found['not_offered']} {'offers' if found['not_offered'] == 1 else 'offer'} no backups"
-        if found["not_offered"]
-        else None,
-    ]
-    said = "; ".join(
-        [f"{fresh} of {of} have one from the last {page.data['backups']['max_age']}", *filter(None, rest)]
-    )
+    rest = [f"{found[key]} {one if found[key] == 1 else more}" for key, one, more in REST if found[key]]
+    said = "; ".join([f"{fresh} of {of} have one from the last {page.data['backups']['max_age']}", *rest])
     if not of and not found["unknown"]:
-        return answer(question, ["Nothing to back up"], ["; ".join(filter(None, rest))])
+        return answer(question, ["Nothing to back up"], ["; ".join(rest)])
     short = "No" if fresh < of else "As far as is known" if found["unknown"] else "Yes"
     return answer(question, [short], [said])
 
@@ -122,8 +129,11 @@ def referred_to(page: Page) -> list[Element]:
         known = projects is not None and all(each["references"] is not None for each in projects)
         return answer(question, ["Nothing" if known else UNKNOWN.capitalize()], [])
     refer = "refers" if len(found["by_ids"]) == 1 else "refer"
-    by = names(page, found["by_ids"])
-    return answer(question, [name_of(page.name(found["id"]))], [*by, f" {refer} to it"])
+    more: list[Content] = [*names(page, found["by_ids"]), f" {refer} to it"]
+    if found["others"]:
+        others = count_text(found["others"], "other service")
+        more += ["; ", element("a", f"arrows lead to {others}", href="#projects")]
+    return answer(question, [name_of(page.name(found["id"]))], more)
 
 
 def month(page: Page) -> list[Element]:

@@ -13,11 +13,12 @@ from typing import Any
 
 from ..._api.models import Project, ProjectGraph, Service, ServiceSummary
 from ..._api.values import ServiceStatus
+from ..services.listing import NOT_CREATED
 from ..services.view import billed_rate
 from ..shared.currency import checked_currency
 from ..shared.money import format_amount, from_millicents
 from .advice import advice_of
-from .copies import FRESH, backups_of
+from .copies import FRESH, NONE, backups_of
 from .measures import Measures
 from .reading import Facts
 from .spending import Rate, money_of, project_money, savings_of, text_or_none
@@ -188,12 +189,14 @@ def answers_of(found: Mapping[str, Any]) -> dict[str, Any]:
     services, backups = found["services"], found["backups"]
     fresh = sum(row["freshness"] == FRESH for row in backups["services"])
     return {
-        "costs_most": found["money"]["top"][0] if found["money"]["top"] else highest_rate(services or ()),
+        "costs_most": costs_most(found["money"]["top"]) or highest_rate(services or ()),
         "backed_up": {
             "fresh": fresh,
+            "none": sum(row["freshness"] == NONE for row in backups["services"]),
             "of": len(backups["services"]),
             "unknown": len(backups["unknown_ids"]) if services is not None else None,
             "not_offered": len(backups["not_offered_ids"]),
+            "not_created": sum(each["status"] in NOT_CREATED for each in services or ()),
         },
         "broken_ids": None if services is None else [each["id"] for each in services if is_broken(each)],
         "referred_to": most_referred(found["projects"], services or ()),
@@ -206,19 +209,36 @@ def is_broken(service: Mapping[str, Any]) -> bool:
     return service["status"] in (ServiceStatus.FAILED, ServiceStatus.AWAITING_ADMIN)
 
 
+def costs_most(top: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """Return the first of the services that cost most, and which of the others have cost as much."""
+    if not top:
+        return None
+    return {**top[0], "tied_names": [each["name"] for each in top[1:] if each["amount"] == top[0]["amount"]]}
+
+
 def highest_rate(services: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     """Return the service with the highest rate, where no spend is known; ``None`` if no rate is."""
     priced = [each for each in services if each["monthly"] is not None and Decimal(each["monthly"])]
-    best = max(priced, key=lambda each: Decimal(each["monthly"]), default=None)
-    if best is None:
+    if not priced:
         return None
-    return {"id": best["id"], "name": best["name"], "amount": None, "monthly": best["monthly"]}
+    rate = max(Decimal(each["monthly"]) for each in priced)
+    best, *tied = [each for each in priced if Decimal(each["monthly"]) == rate]
+    return {
+        "id": best["id"],
+        "name": best["name"],
+        "amount": None,
+        "monthly": best["monthly"],
+        "tied_names": [each["name"] for each in tied],
+    }
 
 
 def most_referred(
     projects: Sequence[Mapping[str, Any]] | None, services: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any] | None:
-    """Return the service that most others refer to, and these; ``None`` if nothing is known to be."""
+    """Return the service that most others refer to, these, and how many more are referred to.
+
+    ``None`` if nothing is known to be.
+    """
     edges = [edge for project in projects or () for edge in project["references"] or ()]
     counts = Counter(edge["to_id"] for edge in edges)
     if not counts:
@@ -226,4 +246,8 @@ def most_referred(
     order = {each["id"]: place for place, each in enumerate(services)}
     target = min(counts, key=lambda id: (-counts[id], order.get(id, len(order)), id))
     by = {edge["from_id"] for edge in edges if edge["to_id"] == target}
-    return {"id": target, "by_ids": sorted(by, key=lambda id: (order.get(id, len(order)), id))}
+    return {
+        "id": target,
+        "by_ids": sorted(by, key=lambda id: (order.get(id, len(order)), id)),
+        "others": len(counts) - 1,
+    }

@@ -212,8 +212,10 @@ def test_a_report_answers_what_people_ask_first(sandbox: Sandbox) -> None:
     report = report_of(sandbox)
     names = {each["id"]: each["name"] for each in report["services"]}
     answers = report["answers"]
-    assert answers["costs_most"]["name"] == "search"
-    assert answers["backed_up"] == {"fresh": 5, "of": 12, "unknown": 0, "not_offered": 1}
+    assert answers["costs_most"]["name"] == "search" and answers["costs_most"]["tied_names"] == ["survival"]
+    backed_up = {"fresh": 5, "none": 5, "of": 12, "unknown": 0, "not_offered": 1, "not_created": 2}
+    assert answers["backed_up"] == backed_up and len(report["services"]) == 12 + 1 + 2
+    assert answers["referred_to"]["others"] == 4
     assert [names[id] for id in answers["broken_ids"]] == ["event-2027", "stats"]
     assert names[answers["referred_to"]["id"]] == "db"
     assert {names[id] for id in answers["referred_to"]["by_ids"]} == {"acme-admin", "acme-web", "acme-worker"}

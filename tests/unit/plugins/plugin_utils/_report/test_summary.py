@@ -38,7 +38,7 @@ def said(one: Page) -> dict[str, list[str]]:
 def test_questions_and_their_answers() -> None:
     found = said(page(report_on(account(["db", "web"]))))
     assert found == {
-        "What costs most?": ["db", "0.07 EUR in 30 days; 1.00 EUR a month now"],
+        "What costs most?": ["db", "0.07 EUR in 30 days; 1.00 EUR a month now; as much as web"],
         "Is everything backed up?": ["Yes", "2 of 2 have one from the last 26h"],
         "What is broken?": ["Nothing", "No service failed or waits for the platform's team"],
         "What do others depend on?": ["db", "web refers to it"],
@@ -49,18 +49,37 @@ def test_questions_and_their_answers() -> None:
 @pytest.mark.parametrize(
     ("backed_up", "short", "more"),
     [
-        ({"fresh": 1, "of": 2, "unknown": 0, "not_offered": 0}, "No", "1 of 2 have one from the last 26h"),
+        ({"fresh": 1, "none": 1, "of": 3}, "No", "1 of 3 have one from the last 26h; 1 has none"),
         (
-            {"fresh": 2, "of": 2, "unknown": 1, "not_offered": 1},
+            {"fresh": 2, "of": 2, "unknown": 1, "not_offered": 1, "not_created": 1},
             "As far as is known",
-            "2 of 2 have one from the last 26h; 1 could not be read; 1 offers no backups",
+            "2 of 2 have one from the last 26h; 1 could not be read; 1 offers no backups; "
+            "1 service does not exist yet",
         ),
-        ({"fresh": 0, "of": 0, "unknown": 0, "not_offered": 2}, "Nothing to back up", "2 offer no backups"),
-        ({"fresh": 0, "of": 0, "unknown": None, "not_offered": 0}, "Unknown", "The services cannot be read"),
+        (
+            {"not_offered": 2, "not_created": 2},
+            "Nothing to back up",
+            "2 offer no backups; 2 services do not exist yet",
+        ),
+        ({"unknown": None}, "Unknown", "The services cannot be read"),
     ],
 )
 def test_whether_all_is_backed_up(backed_up: dict[str, Any], short: str, more: str) -> None:
-    assert said(page(backed_up=backed_up))["Is everything backed up?"] == [short, more]
+    counts = dict.fromkeys(("fresh", "none", "of", "unknown", "not_offered", "not_created"), 0) | backed_up
+    assert said(page(backed_up=counts))["Is everything backed up?"] == [short, more]
+
+
+def test_what_has_cost_as_much_is_named() -> None:
+    top = {"name": "db", "amount": "0.07", "monthly": "1.00", "tied_names": ["web", "cache"]}
+    more = "0.07 EUR in 30 days; 1.00 EUR a month now; as much as web, cache"
+    assert said(page(costs_most=top))["What costs most?"] == ["db", more]
+
+
+def test_other_services_that_are_referred_to_are_counted() -> None:
+    report = report_on(account(["db", "web"]))
+    first, second = (service["id"] for service in report["services"])
+    found = said(page(report, referred_to={"id": first, "by_ids": [second], "others": 1}))
+    assert found["What do others depend on?"] == ["db", "web refers to it; arrows lead to 1 other service"]
 
 
 def test_what_is_broken_is_named() -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
+
 from ansible_collections.hosted.services.plugins.module_utils._api.models import (
     Metrics,
     Project,
@@ -15,12 +17,17 @@ from ansible_collections.hosted.services.plugins.module_utils._api.models import
     Service,
     ServiceSummary,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.reports.figures import figures_of
+from ansible_collections.hosted.services.plugins.module_utils._resources.reports.figures import (
+    costs_most,
+    figures_of,
+    highest_rate,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.reports.measures import Measures
 from ansible_collections.hosted.services.plugins.module_utils._resources.reports.reading import Facts, Unread
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.retention import Span
 
 AS_OF = datetime(2026, 11, 19, 9, 30, tzinfo=UTC)
+RATES = ("1.00", "12.50", "12.50")
 
 
 def listed(id: str, **fields: Any) -> ServiceSummary:
@@ -59,7 +66,7 @@ def test_references_come_from_the_graph() -> None:
     [project] = found["projects"]
     assert project["references"] == [{"from_id": "web", "to_id": "db", "through": ["DSN", "URL"]}]
     assert (project["service_ids"], project["monthly"], project["unpriced"]) == (["db", "web"], "12.44", 1)
-    assert found["answers"]["referred_to"] == {"id": "db", "by_ids": ["web"]}
+    assert found["answers"]["referred_to"] == {"id": "db", "by_ids": ["web"], "others": 0}
     assert found["services"][0]["alias"] == "db-1"
 
 
@@ -81,6 +88,20 @@ def test_a_disk_is_measured_against_its_size() -> None:
 def test_the_highest_rate_stands_in_where_no_spend_is_known() -> None:
     top = figures(account())["answers"]["costs_most"]
     assert (top["name"], top["amount"], top["monthly"]) == ("db", None, "12.44")
+
+
+@pytest.mark.parametrize(
+    ("amounts", "tied"), [(["2.00", "2.00", "1.00"], ["b"]), (["2.00", "1.00", "1.00"], []), (["2.00"], [])]
+)
+def test_what_has_cost_as_much_as_the_first_is_named(amounts: list[str], tied: list[str]) -> None:
+    top = [{"name": name, "amount": amount} for name, amount in zip("abc", amounts, strict=False)]
+    assert costs_most(top) == {**top[0], "tied_names": tied}
+
+
+def test_what_has_the_same_rate_is_named_where_no_spend_is_known() -> None:
+    services = [{"id": name, "name": name, "monthly": rate} for name, rate in zip("abc", RATES, strict=True)]
+    top = highest_rate(services)
+    assert top is not None and (top["name"], top["tied_names"]) == ("b", ["c"])
 
 
 def test_a_service_that_cannot_be_read_is_in_the_project_whose_graph_shows_it() -> None:
