@@ -21,7 +21,7 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from html import escape
+from html import escape, unescape
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -188,6 +188,16 @@ SPDX-License-Identifier: GPL-3.0-or-later -->
 </svg>
 """
 NAMESPACE = "http://www.w3.org/2000/svg"
+TEXT = re.compile(
+    r'(?P<before><text class="[^"]*)(?P<after>" x="[^"]*" y="(?P<y>[^"]*)"[^>]*>(?P<words>[^<]*)</text>)'
+)
+MOTION = (
+    "@keyframes appear { from { opacity: 0; } }",
+    "@media (prefers-reduced-motion: no-preference) {",
+    "  g > text { animation: appear 1ms both; }",
+)
+LONGEST_PAUSE, LONGEST_MOTION = 600, 4800
+"""Milliseconds. What moves by itself for more than five seconds needs a button to stop it (WCAG 2.2.2)."""
 ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 
@@ -300,7 +310,36 @@ def drawn(name: str, output: str) -> str:
     found = console.export_svg(
         title="", theme=THEME, code_format=described, font_aspect_ratio=0.602, unique_id=name
     )
-    return "\n".join(line.rstrip() for line in found.split("\n"))
+    return moving("\n".join(line.rstrip() for line in found.split("\n")))
+
+
+def moving(picture: str) -> str:
+    """Return a picture in which one paragraph appears after the other, as a terminal shows them.
+
+    It comes to rest within five seconds, and does not move for readers who ask for less motion.
+    """
+    paragraphs = paragraphs_of(picture)
+
+    def mark(text: re.Match[str]) -> str:
+        return f"{text['before']} p{paragraphs[text['y']]}{text['after']}"
+
+    last = max(paragraphs.values())
+    pause = min(LONGEST_PAUSE, LONGEST_MOTION // max(last, 1))
+    delays = [f"  .p{number} {{ animation-delay: {number * pause}ms; }}" for number in range(1, last + 1)]
+    return TEXT.sub(mark, picture).replace("</style>", "\n".join([*MOTION, *delays, "}", "</style>"]), 1)
+
+
+def paragraphs_of(picture: str) -> dict[str, int]:
+    """Return the number of the paragraph that each row of a picture belongs to, by the row's y."""
+    rows: dict[str, str] = {}
+    for text in TEXT.finditer(picture):
+        rows[text["y"]] = rows.get(text["y"], "") + unescape(text["words"]).strip()
+    found, number, blank = {}, 0, False
+    for y in sorted(rows, key=float):
+        number += bool(blank and rows[y])
+        blank = not rows[y]
+        found[y] = number
+    return found
 
 
 def command_of(output: str) -> str:
