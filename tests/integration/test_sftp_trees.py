@@ -56,13 +56,14 @@ def target(kind: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serv
 
 @pytest.fixture
 def tree(ansible: Ansible) -> Path:
-    """Small files in some folders, and one that is larger than a server may send without waiting."""
+    """Small files in some folders, one larger than a server may send without waiting, and one with holes."""
     root = ansible.folder / "tree"
     for number in range(FILES):
         path = root / f"folder-{number % FOLDERS}" / f"file-{number}"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(os.urandom(number * 20))
     (root / "large").write_bytes(os.urandom(2 * WINDOW + 1))
+    (root / "sparse").write_bytes(b"x" + bytes(2_000_000) + b"y" + bytes(1_000_000))
     (root / LINK).symlink_to("../folder-0/file-0")
     return root
 
@@ -87,7 +88,7 @@ def content(root: Path, modes: bool) -> dict[str, tuple[int, int, str]]:
 def test_everything_arrives_and_stays(in_process: bool, ansible: Ansible, target: Server, tree: Path) -> None:
     run = ansible.playbook(PLAY, in_process=in_process, variables={"server": target.options}).succeed()
     links = target.kind != "rclone"  # which knows neither links nor permissions
-    entries = FILES + FOLDERS + 2 + links
+    entries = FILES + FOLDERS + 3 + links
     for way in ("Push", "Pull"):
         assert len(run[way].result["sftp_sync"]["created"]) == entries
         again = run[f"{way} again"].result

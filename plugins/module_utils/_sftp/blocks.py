@@ -4,7 +4,9 @@
 """Transfer the content of one file in blocks: as large as the server accepts, and several at once.
 
 The library copies files as well. It makes a task for every block, though, and leaves out the holes of a
-sparse file, so that one which ends in a hole arrives too short.
+sparse file, so that one which ends in a hole arrives too short. Here the last block is always written, and
+others that hold nothing but zeros are not: what lies before a write beyond the end of a file reads as zeros
+in the protocol's version 3 as in POSIX, and takes no room where the file system has holes.
 """
 
 from __future__ import annotations
@@ -21,6 +23,8 @@ SAFE_BLOCK = 32 * 1024
 """The block size that every server accepts, in bytes."""
 IN_FLIGHT = 4 * 1024 * 1024
 """The bytes of one file that may be requested, or sent and not yet confirmed, at the same time."""
+
+ZEROS = bytes(BLOCK)
 
 Moved = Callable[[int], None]
 """Told how many bytes have arrived."""
@@ -44,8 +48,9 @@ def block_size(sftp: Any) -> int:
 class Blocks:
     """A file of ``size`` bytes cut into blocks: offset and length of each."""
 
-    def __init__(self, size: int, length: int) -> None:
+    def __init__(self, size: int, length: int, holes: bool = True) -> None:
         self.size, self.length = size, length
+        self.holes, self.skipped = holes, False
         self._offsets = range(0, size, length)
 
     def __len__(self) -> int:
@@ -53,6 +58,12 @@ class Blocks:
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
         return ((offset, min(self.length, self.size - offset)) for offset in self._offsets)
+
+    def may_skip(self, offset: int, data: bytes) -> bool:
+        """Tell whether a new file has these bytes without writing them: zeros before its end."""
+        found = self.holes and offset + len(data) < self.size and data == ZEROS[: len(data)]
+        self.skipped |= found
+        return found
 
 
 def read_whole(handle: int, offset: int, length: int) -> bytes:
@@ -65,20 +76,22 @@ def read_whole(handle: int, offset: int, length: int) -> bytes:
 
 async def read_remote(file: Any, offset: int, length: int) -> bytes:
     """Read a block of an open file of the server, which may send less than it was asked for."""
-    data = bytearray()
+    data: bytes = await file.read(length, offset)
     while len(data) < length:
         piece = await file.read(length - len(data), offset + len(data))
         if not piece:
             raise Shrank
         data += piece
-    return bytes(data)
+    return data
 
 
 async def send(read: Read, file: Any, blocks: Blocks, moved: Moved) -> None:
     """Write blocks that are read elsewhere to an open file of the server."""
 
     async def move(offset: int, length: int) -> None:
-        await file.write(await read(offset, length), offset)
+        data = await read(offset, length)
+        if not blocks.may_skip(offset, data):
+            await file.write(data, offset)
         moved(length)
 
     await move_in_parallel(blocks, move)
@@ -93,11 +106,30 @@ async def fetch(file: Any, handle: int, blocks: Blocks, moved: Moved) -> None:
             data = await file.read(end - offset, offset)
             if not data:
                 raise Shrank
-            written = os.pwrite(handle, data, offset)
+            skipped = blocks.may_skip(offset, data)
+            written = len(data) if skipped else os.pwrite(handle, data, offset)
             offset += written
             moved(written)
 
     await move_in_parallel(blocks, move)
+
+
+async def holds(read: Read, file: Any, blocks: Blocks, moved: Moved) -> bool:
+    """Tell whether an open file of the server has the blocks that are read elsewhere.
+
+    That is quicker than checksums of both, and ends with the first block that differs.
+    """
+    same = True
+
+    async def look(offset: int, length: int) -> None:
+        nonlocal same
+        if same:
+            there = await read_remote(file, offset, length)
+            same = there == await read(offset, length) and same
+            moved(length)
+
+    await move_in_parallel(blocks, look)
+    return same
 
 
 async def digest(file: Any, blocks: Blocks, moved: Moved) -> bytes:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .._api.text import clean
-from .blocks import Shrank
+from .blocks import Moved, Shrank
 from .compare import TreeChanges
 from .count import Count
 from .errors import TransferFailed
@@ -66,29 +66,47 @@ class Mirror:
 
         One that cannot be read is none of them. To copy it tells why.
         """
-        return set(await self.equal_checksums(source, target))
+        alike = {path: entry for path, entry in source.items() if same_size(entry, target.get(path))}
+        equal = {path for path, entry in alike.items() if not entry.size}
+
+        async def look(path: str, entry: TreeEntry, moved: Moved) -> None:
+            if await self.remote.holds(self.local, path, entry, moved):
+                equal.add(path)
+
+        await self._look_at_each(alike, look)
+        return equal
 
     async def equal_checksums(
         self, source: Mapping[str, TreeEntry], target: Mapping[str, TreeEntry]
     ) -> dict[str, bytes]:
         """Return the checksum of each file that holds the same on both sides (:meth:`same_content`)."""
-        candidates = {path: entry for path, entry in source.items() if same_size(entry, target.get(path))}
-        equal = {path: EMPTY for path, entry in candidates.items() if not entry.size}
-        candidates = {path: entry for path, entry in candidates.items() if entry.size}
-        count = self._count("compare", candidates)
+        alike = {path: entry for path, entry in source.items() if same_size(entry, target.get(path))}
+        equal = {path: EMPTY for path, entry in alike.items() if not entry.size}
 
-        async def look(path: str, entry: TreeEntry) -> None:
+        async def look(path: str, entry: TreeEntry, moved: Moved) -> None:
+            there = await self.remote.digest(path, entry, moved)
+            if there == await self.local.checksum(path, entry):
+                equal[path] = there
+
+        await self._look_at_each(alike, look)
+        return equal
+
+    async def _look_at_each(
+        self, files: Mapping[str, TreeEntry], look: Callable[[str, TreeEntry, Moved], Awaitable[None]]
+    ) -> None:
+        """Compare files that hold something, a bounded number at once; pass over what cannot be read."""
+        filled = {path: entry for path, entry in files.items() if entry.size}
+        count = self._count("compare", filled)
+
+        async def attempt(path: str, entry: TreeEntry) -> None:
             try:
-                there = await self.remote.digest(path, entry, count.moved)
-                if there == await self.local.checksum(path, entry):
-                    equal[path] = there
+                await look(path, entry, count.moved)
             except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
                 raise
             except (asyncssh.SFTPError, OSError):
                 pass
 
-        await self._each("compare", candidates, look, count)
-        return equal
+        await self._each("compare", filled, attempt, count)
 
     async def apply(self, changes: TreeChanges) -> None:
         """Make the target like the source. What is there already is not touched, so it can be run again.

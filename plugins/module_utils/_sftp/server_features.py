@@ -38,6 +38,8 @@ class ServerFeatures:
     """True if the server gives a link another target than the requested one, so that links are not made."""
     links_renamed: bool = True
     """True if renaming a link renames the link itself. Some servers rename the target of the link."""
+    holes: bool = True
+    """True if what lies before a write beyond the end of a file reads as zeros, as the protocol has it."""
     by_path: bool = False
     """True if times and permissions last only if they are set after the file was closed."""
 

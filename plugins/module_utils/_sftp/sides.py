@@ -20,7 +20,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcon
 from functools import partial
 from typing import Any, ClassVar
 
-from .blocks import Blocks, Moved, Read, block_size, digest, fetch, read_remote, read_whole, send
+from .blocks import Blocks, Moved, Read, block_size, digest, fetch, holds, read_remote, read_whole, send
 from .library import asyncssh
 from .patterns import Patterns
 from .server_features import NEW, PRIVATE, ServerFeatures, attributes, make_link, temporary_path
@@ -238,9 +238,19 @@ class Remote(Side):
         return f"no space left on the service: {free} bytes are free, the file has {entry.size}"
 
     async def push(self, source: Side, path: str, entry: TreeEntry, moved: Moved) -> None:
-        """Put a file of the other side onto the server."""
+        """Put a file of the other side onto the server, with its holes if the server can have any."""
+        blocks = Blocks(entry.size, self._block, self.features.holes)
+        try:
+            await self._push(source, path, entry, blocks, moved)
+        except asyncssh.SFTPFailure:
+            if not blocks.skipped:
+                raise
+            self.features.holes = False
+            await self._push(source, path, entry, Blocks(entry.size, self._block, False), lambda count: None)
+
+    async def _push(self, source: Side, path: str, entry: TreeEntry, blocks: Blocks, moved: Moved) -> None:
         async with source.reading(path) as read, self._turn(entry), self._placed(path, entry) as file:
-            await send(read, file, Blocks(entry.size, self._block), moved)
+            await send(read, file, blocks, moved)
 
     @asynccontextmanager
     async def _placed(self, path: str, entry: TreeEntry) -> AsyncIterator[Any]:
@@ -278,6 +288,11 @@ class Remote(Side):
         except BaseException:
             os.unlink(temporary)
             raise
+
+    async def holds(self, other: Side, path: str, entry: TreeEntry, moved: Moved) -> bool:
+        """Tell whether a file has the content that it has on the other side, where it has the same size."""
+        async with other.reading(path) as read, self._turn(entry), self._open(path) as file:
+            return await holds(read, file, Blocks(entry.size, self._block), moved)
 
     async def digest(self, path: str, entry: TreeEntry, moved: Moved) -> bytes:
         """Return the checksum of a file's content. It is read for that: the protocol has no checksums."""

@@ -24,6 +24,7 @@ from ansible_collections.hosted.services.plugins.module_utils._sftp.blocks impor
     block_size,
     digest,
     fetch,
+    holds,
     read_whole,
     send,
 )
@@ -37,6 +38,7 @@ class File:
     def __init__(self, content: bytes = b"", at_most: int = SMALL_BLOCK) -> None:
         self.content = bytearray(content)
         self.at_most = at_most
+        self.written: list[int] = []
 
     async def read(self, length: int, offset: int) -> bytes:
         await asyncio.sleep(0)
@@ -44,6 +46,7 @@ class File:
 
     async def write(self, data: bytes, offset: int) -> None:
         await asyncio.sleep(0)
+        self.written.append(offset)
         self.content.extend(bytes(max(offset + len(data) - len(self.content), 0)))
         self.content[offset : offset + len(data)] = data
 
@@ -84,6 +87,29 @@ def test_every_byte_goes_over_and_is_counted(size: int, tmp_path: Path) -> None:
     assert counted == [size, size]
 
 
+@pytest.mark.parametrize("at_most", [SMALL_BLOCK, 100])
+def test_zeros_are_written_only_at_the_end(at_most: int, tmp_path: Path) -> None:
+    content = b"x" + bytes(4999) + b"y" * 10 + bytes(4990)
+    (tmp_path / "here").write_bytes(content)
+    there = File()
+    with opened(tmp_path / "here") as handle:
+        blocks = Blocks(10_000, SMALL_BLOCK)
+        asyncio.run(send(reading(handle), there, blocks, lambda count: None))
+    assert sorted(there.written) == [0, 5000, 9000] and there.content == content and blocks.skipped
+    there.at_most = at_most
+    with opened(tmp_path / "back") as handle:
+        asyncio.run(fetch(there, handle, Blocks(10_000, SMALL_BLOCK), lambda count: None))
+    assert (tmp_path / "back").read_bytes() == content
+
+
+def test_zeros_are_written_where_a_server_has_no_holes(tmp_path: Path) -> None:
+    (tmp_path / "here").write_bytes(bytes(3000))
+    there, blocks = File(), Blocks(3000, SMALL_BLOCK, holes=False)
+    with opened(tmp_path / "here") as handle:
+        asyncio.run(send(reading(handle), there, blocks, lambda count: None))
+    assert sorted(there.written) == [0, 1000, 2000] and not blocks.skipped
+
+
 def test_a_server_that_answers_with_less_is_asked_again(tmp_path: Path) -> None:
     content = os.urandom(5000)
     with opened(tmp_path / "back") as handle:
@@ -108,6 +134,29 @@ def test_a_checksum_is_that_of_every_byte_in_its_order(size: int, at_most: int) 
     assert got == hashlib.sha256(content).digest() and sum(counted) == size
     with pytest.raises(Shrank):
         asyncio.run(digest(File(content[:-1]), Blocks(size, SMALL_BLOCK), counted.append))
+
+
+@pytest.mark.parametrize("at_most", [7, SMALL_BLOCK])
+@pytest.mark.parametrize("changed", [None, 0, 999, 1000, 12_344])
+def test_each_byte_is_compared(changed: int | None, at_most: int, tmp_path: Path) -> None:
+    content, counted = bytearray(os.urandom(12_345)), list[int]()
+    (tmp_path / "here").write_bytes(content)
+    if changed is not None:
+        content[changed] ^= 1
+    with opened(tmp_path / "here") as handle:
+        there, blocks = File(bytes(content), at_most), Blocks(12_345, SMALL_BLOCK)
+        same = asyncio.run(holds(reading(handle), there, blocks, counted.append))
+    assert same is (changed is None)
+    assert sum(counted) == 12_345 if same else sum(counted) <= 12_345
+
+
+@pytest.mark.parametrize("shorter", ["here", "there"])
+def test_a_file_that_shrank_is_not_the_same(shorter: str, tmp_path: Path) -> None:
+    content = bytes(5000)
+    (tmp_path / "here").write_bytes(content[: -(shorter == "here") or None])
+    there = File(content[: -(shorter == "there") or None])
+    with opened(tmp_path / "here") as handle, pytest.raises(Shrank):
+        asyncio.run(holds(reading(handle), there, Blocks(5000, SMALL_BLOCK), lambda count: None))
 
 
 @pytest.mark.parametrize("size", [0, 1, 999, 1000, 2001, 12_345])
