@@ -30,6 +30,8 @@ SMALL = 8 * 1024 * 1024
 MAX_MESSAGE = 100_000
 """How many characters of an error's message are searched for secrets. Far fewer are shown."""
 MAX_RETRY_AFTER = 300.0
+LIMIT_DOUBLINGS = 3
+"""How often the first pause is doubled if a response 429 does not say how long to wait: up to 2 seconds."""
 SENTENCES = ("message", "detail", "error_description", "error", "title", "errors")
 """The keys of the message in an error's body. The specification shows the first one."""
 TAG = re.compile(r"<(style|script)\b.*?</\1>|<[^>]*>", re.DOTALL | re.IGNORECASE)
@@ -192,9 +194,13 @@ def may_send_again(error: BaseException, route: Route[Any]) -> bool:
 
 
 def pause_before_retry(error: errors.HostedError, failures: int) -> float:
-    """Return the seconds before the next attempt: what the server asked for, else :func:`backoff`."""
+    """Return the seconds before the next attempt: what the server asked for, else :func:`backoff`.
+
+    A limit of requests takes longer to let one through again than a connection takes to come back.
+    """
     asked = errors.pause_asked(error)
-    pause = backoff(failures)
+    is_limit = isinstance(error, errors.RateLimited) and asked is None
+    pause = backoff(failures + LIMIT_DOUBLINGS if is_limit else failures)
     return pause if asked is None else min(asked, MAX_RETRY_AFTER) + min(pause, 1)
 
 

@@ -287,11 +287,31 @@ def add_parts(client: Client, wanted: ServiceQuery, listing: Listing, reread: bo
 def add_sftp(
     client: Client, listing: Listing, services: Sequence[dict[str, Any]], records: SftpRecords
 ) -> None:
-    """Add the SFTP access of services, as remembered or as the platform says."""
+    """Add the SFTP access of services, as remembered or as the platform says.
+
+    What was read before all further requests are refused (429) is remembered, so that the next run gets on.
+    """
     left = records.fill(services)
-    failed = add_part(client, listing, left, "sftp", lambda clone, id: checked_access(clone.sftp(id)))
+    found: dict[str, Any] = {}
+
+    def access(clone: Client, id: str) -> Any:
+        found[id] = checked_access(clone.sftp(id))
+        return found[id]
+
     try:
-        records.keep([service for service in left if service["id"] not in failed])
+        failed = add_part(client, listing, left, "sftp", access)
+    except HostedError:
+        for service in left:
+            service["sftp"] = found.get(service["id"])
+        remember(listing, records, [service for service in left if service["id"] in found])
+        raise
+    remember(listing, records, [service for service in left if service["id"] not in failed])
+
+
+def remember(listing: Listing, records: SftpRecords, services: Sequence[dict[str, Any]]) -> None:
+    """Keep the SFTP access of services for later runs; warn if that is not possible."""
+    try:
+        records.keep(services)
     except OSError as error:
         reason = error.strerror or error
         listing.warnings.append(f"the SFTP access cannot be remembered in {records.path}: {reason}")

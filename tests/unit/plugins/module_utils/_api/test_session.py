@@ -423,6 +423,11 @@ def test_the_pause_grows_at_random_to_a_ceiling_where_none_was_asked_for() -> No
     assert len(set(pauses(30))) > 100
 
 
+def test_the_pause_is_longer_after_a_429_that_asks_for_none() -> None:
+    pauses = [session.pause_before_retry(errors.RateLimited("x"), 1) for _try in range(200)]
+    assert 1 < max(pauses) <= 2
+
+
 @pytest.mark.parametrize("status", [429, 503])
 def test_what_the_server_asks_for_reaches_the_pause(
     server: Server, connect: Open, monkeypatch: pytest.MonkeyPatch, status: int

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -233,6 +234,22 @@ def test_sftp_fails_for_all(error: errors.HostedError) -> None:
     platform.failing = {"a": error}
     with pytest.raises(type(error)):
         read(platform, sftp=True)
+
+
+def test_sftp_that_was_read_before_a_refusal_is_remembered(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HOSTED_SERVICES_HOME", str(tmp_path))
+    ids = [f"s{n}" for n in range(20)]
+    platform = Platform([{"id": id} for id in ids], {"1": ids})
+    platform.failing = {id: errors.RateLimited("slow down", 300) for id in ids[3:]}
+    with pytest.raises(errors.RateLimited):
+        read(platform, sftp=True, sftp_max_age=3600)
+    known = {id for what, id in platform.asked if what == "sftp"} - set(platform.failing)
+    platform.failing, platform.asked = {}, []
+    found = read(platform, sftp=True, sftp_max_age=3600)
+    assert known and {id for what, id in platform.asked if what == "sftp"} == set(ids) - known
+    assert {service["sftp"]["user"] for service in found.services} == {f"user-{id}" for id in ids}
 
 
 @pytest.mark.parametrize("status", ["PROVISIONING", "AWAITING_ADMIN", "FAILED"])
