@@ -10,6 +10,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +102,33 @@ def test_a_service_has_its_events(account: Sandbox, tmp_path: Path) -> None:
     assert [event["sequence"] for event in watched.events] == list(range(1, len(watched.events) + 1))
     own = [line for line in account.journal() if line["method"] != "GET"]
     assert own == [], "the source reads"
+
+
+@pytest.mark.parametrize("told", ["when it begins", "when it ends"])
+def test_a_restore_that_stops_a_service_is_no_stop(account: Sandbox, tmp_path: Path, told: str) -> None:
+    now = datetime.now(UTC)
+    account.reset(clock=(now - timedelta(hours=1)).isoformat(), seed=SEED, delays=NO_DELAYS)
+    account.clock(set=now.isoformat())
+    account.profile("plain", **{"restore.restart": "yes", "restore.event": told})
+    account.delays(restore=1.5, start=0.5)
+    db = ids(account)["db"]
+    [backup] = account.api("GET", f"/api/resources/{db}/backups").json()
+
+    async def use(watched: Watched) -> None:
+        await watched.polls(account)
+        account.api("POST", f"/api/resources/{db}/backups/{backup['id']}/restore")
+        await wait_until(lambda: state(account, db) == "stopped")
+        await watched.polls(account)
+        await wait_until(lambda: state(account, db) == "running")
+        await watched.polls(account)
+
+    watched = run_source(arguments(account, tmp_path), use)
+    assert [event["type"] for event in watched.events] == []
+
+
+def state(sandbox: Sandbox, id: str) -> str:
+    """Return the state of a container."""
+    return str(sandbox.api("GET", f"/api/resources/metrics?ids={id}").json()[id]["state"])
 
 
 def test_an_application_has_its_events(account: Sandbox, tmp_path: Path) -> None:

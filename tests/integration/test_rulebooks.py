@@ -89,12 +89,13 @@ def test_messages_are_posted_and_orders_are_held(
 ) -> None:
     """Two rulebooks in one run: each source has a state file of its own."""
     address, messages = chat
-    hold = tmp_path / "hold.yml"
+    folder = tmp_path / "group_vars" / "all"  # which is not there yet
+    hold = folder / "hold_orders.yml"
     rules = [
         shipped("chat", **QUICK, state_file=str(tmp_path / "chat.json")),
         shipped("hold_orders", **QUICK, state_file=str(tmp_path / "hold.json")),
     ]
-    with Rulebook(programs, tmp_path, account, rules, CHAT_WEBHOOK=address, HOLD_FILE=str(hold)) as rulebook:
+    with Rulebook(programs, tmp_path, account, rules, CHAT_WEBHOOK=address, HOLD_DIR=str(folder)) as rulebook:
         rulebook.until(lambda: "service 'world' stopped by itself" in messages)
         account.operator("accounts/main", balance_cents=1)
         rulebook.until(hold.exists)
@@ -124,6 +125,11 @@ def test_rulebooks_name_what_is_there(path: Path) -> None:
     types = {each["properties"].get("type", {}).get("const") for each in schema["$defs"].values()} - {None}
     [rules] = yaml.safe_load(path.read_text())
     assert set(rules["sources"][0]["hosted.services.account"]) <= set(options)
+    actions = [each for rule in rules["rules"] for each in rule.get("actions", [rule.get("action")])]
+    for module in (action.get("run_module", {}) for action in actions):
+        if module.get("name") == "hosted.services.service":
+            kept = {name: module["module_args"].get(name) for name in ("resume", "wait")}
+            assert kept == {"resume": False, "wait": False}, "nothing is resumed, and nobody waits"
     quoted = {word for rule in rules["rules"] for word in rule["condition"].split('"')[1::2]}
     assert quoted
     assert quoted <= types

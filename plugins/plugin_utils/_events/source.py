@@ -55,6 +55,8 @@ from ansible_collections.hosted.services.plugins.plugin_utils._events.drift impo
 
 NAME = "hosted.services.account"
 LOG = logging.getLogger(NAME)
+TAKEN_INTERVAL = 0.02
+"""How often to look whether an event was taken from the queue, in seconds."""
 T = TypeVar("T")
 
 
@@ -230,11 +232,15 @@ class Source:
         self.pace = self.pace.after_failure(asked, random.random())  # noqa: S311 - no secret
         failures = self.pace.failures
         if failures & (failures - 1) == 0:
-            said = error.message if isinstance(error, HostedError) else str(error)
             count = "" if failures == 1 else f" (failed {failures} times)"
-            LOG.warning(
-                "%s: the account cannot be read%s, next try in %.0f s: %s", NAME, count, self.pace.pause, said
-            )
+            LOG.warning("%s: %s%s, next try in %.0f s", NAME, self.reason(error), count, self.pace.pause)
+
+    def reason(self, error: HostedError | OSError) -> str:
+        """Say why a poll failed. Only the state file gives errors of the operating system."""
+        if isinstance(error, HostedError):
+            return f"the account cannot be read: {error.message}"
+        why = error.strerror or str(error) or type(error).__name__
+        return f"the state file {self.file.path!r} cannot be written, so nothing new is sent: {why}"
 
     def succeed(self, before: State, after: State) -> None:
         """Adapt the pace after a poll, and say what could not be read. Each problem is logged once."""
@@ -260,6 +266,7 @@ class Source:
             # ansible-rulebook would give each delivery an id of its own.
             await queue.put({**deepcopy(event), "meta": {"uuid": id}})
             await self.confirmed(id)
+            await taken_from(queue)
             try:
                 await in_thread(self.file.note_delivered, id)
             except OSError as error:
@@ -271,6 +278,17 @@ class Source:
             taken = await self.feedback.get()
             if isinstance(taken, Mapping) and taken.get("id") == id:
                 return
+
+
+async def taken_from(queue: Any) -> None:
+    """Wait until the consumer has taken what is in a queue: it is lost with the process.
+
+    The queue of ansible-rulebook holds one event, and filters of the rulebook put a wrapper around it. A
+    queue without a limit is there to keep events.
+    """
+    inner = getattr(queue, "queue", queue)
+    while getattr(inner, "maxsize", 0) and not inner.empty():
+        await asyncio.sleep(TAKEN_INTERVAL)
 
 
 LIMITED = (

@@ -27,6 +27,8 @@ OF_OTHERS = frozenset(
     }
 )
 """What else may start and stop."""
+RESTORES = frozenset({"restore", "restored", "rollback"})
+"""What may stop a container for a while, and start it again."""
 DEPLOYS = frozenset({"deploy", "deployed", "deployment"})
 FAILS = frozenset({"fail", "failed", "failure", "error"})
 WORD = re.compile(r"[a-z]+")
@@ -70,6 +72,11 @@ def last_order_at(entries: Iterable[Event]) -> tuple[Order | None, str | None]:
         elif words & STOPS:
             found = Order.STOP, entry.at
     return found
+
+
+def last_restore_at(entries: Iterable[Event]) -> str | None:
+    """Return when files were last restored, by entries, oldest first; ``None`` if they were not."""
+    return next((entry.at for entry in reversed([*entries]) if words_of(entry.type) & RESTORES), None)
 
 
 def is_starting(ordered: str | None, now: datetime) -> bool:

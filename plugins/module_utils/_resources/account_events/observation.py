@@ -48,6 +48,8 @@ class Observation:
     """Why creations failed, by service."""
     entries: Mapping[str, Sequence[Event]] = field(default_factory=dict)
     """The new entries of activity journals by service, oldest first."""
+    restoring: frozenset[str] = frozenset()
+    """Stopped services into which a backup is being restored."""
     apps: Mapping[str, App] | None = None
     """The list of applications by slug."""
     overview: BillingOverview | None = None
@@ -90,6 +92,8 @@ class ServiceMemory(Remembered):
     """Whether it was to start, and came after the container was last seen."""
     start_at: str | None = None
     """When that start was ordered, by the platform's clock."""
+    restored_at: str | None = None
+    """When its files were last restored, by the platform's clock."""
     trouble: str | None = None
     """The type of the event that told of its trouble, until it is back."""
     since: str | None = None
@@ -116,6 +120,13 @@ class AppMemory(Remembered):
     """Since when the source waits to see the container of a new image run."""
     previous: str | None = None
     """The image before the one that it waits for."""
+
+    def is_replaced_by(self, app: App) -> bool:
+        """Tell whether another image is in service, or the same one anew. What is not shown says neither."""
+        return bool(app.image_ref) and (
+            app.image_ref != self.image
+            or (None not in (app.released_at, self.released_at) and app.released_at != self.released_at)
+        )
 
 
 class MoneyMemory(Remembered):

@@ -15,7 +15,8 @@ from typing import TypeVar
 from ..._api.client import METRICS_PER_CALL, Client
 from ..._api.errors import AccessDenied, HostedError, Refused
 from ..._api.models import App, Backup, BillingOverview, Event, Metrics, ServiceSummary
-from ..._api.values import ContainerState, ServiceStatus
+from ..._api.values import BackupStatus, ContainerState, ServiceStatus
+from .journal import Order, last_order
 from .observation import AppMemory, Drift, Observation, ServiceMemory, State, has_container
 from .of_account import due
 from .of_services import DEPLOY, OF_STATUS, STOPPED
@@ -76,12 +77,14 @@ class Observer:
         if services is None:
             return Observation(limited=True, apps=apps, overview=overview)
         states = self._states(services)
+        entries = self._entries(before, services, states, apps)
         return Observation(
             services=services,
             gone=self._gone(before, services),
             states=states,
             reasons=self._reasons(before, services),
-            entries=self._entries(before, services, states, apps),
+            entries=entries,
+            restoring=self._restoring(before, services, states, entries),
             apps=apps,
             overview=overview,
             backups=self._backups(before, services, now),
@@ -171,6 +174,27 @@ class Observer:
         if last is None:
             return self.client.events(id, FIRST_ENTRIES)[::-1]
         return self.client.events(id, since=last)[::-1]
+
+    def _restoring(
+        self,
+        before: State,
+        services: Mapping[str, ServiceSummary],
+        states: Mapping[str, str | None],
+        entries: Mapping[str, Sequence[Event]],
+    ) -> frozenset[str]:
+        """Return the services that stopped while a backup is restored into them.
+
+        The activity journal may say so only when the restore ends. Only what may be told as stopped is
+        looked at.
+        """
+        found = set()
+        for id, fresh in entries.items():
+            is_stopped = states.get(id) == ContainerState.STOPPED and can_back_up(services[id])
+            if is_stopped and is_unexplained(before.known_services.get(id), fresh):
+                with self._noting():
+                    if any(backup.status == BackupStatus.RESTORING for backup in self._backups_of(id)):
+                        found.add(id)
+        return frozenset(found)
 
     def _backups(
         self, before: State, services: Mapping[str, ServiceSummary], now: datetime
@@ -285,10 +309,7 @@ def deploying_apps(before: Mapping[str, AppMemory], apps: Mapping[str, App]) -> 
         app.id
         for slug, app in apps.items()
         if (memory := before.get(slug)) is not None
-        and (
-            memory.deploying_since is not None
-            or (memory.image, memory.released_at) != (app.image_ref or None, app.released_at)
-        )
+        and (memory.deploying_since is not None or memory.is_replaced_by(app))
     )
 
 
@@ -300,6 +321,15 @@ def needs_journal(memory: ServiceMemory | None, service: ServiceSummary, state: 
         return True
     is_open = memory.start_ordered or memory.trouble in (STOPPED, DEPLOY)
     return state == ContainerState.STOPPED and is_open
+
+
+def is_unexplained(memory: ServiceMemory | None, entries: Sequence[Event]) -> bool:
+    """Tell whether a container that is stopped now was not stopped before, and nobody ordered it to stop."""
+    order = last_order(entries)
+    if order is None and memory is not None:
+        is_news = memory.state != ContainerState.STOPPED or memory.start_ordered
+        return memory.trouble is None and is_news and not memory.stop_ordered
+    return order is not Order.STOP
 
 
 def is_idle(memory: ServiceMemory | None, state: str | None) -> bool:

@@ -77,12 +77,14 @@ def undeployed(memories: Mapping[str, AppMemory]) -> frozenset[str]:
 
 def application_after(poll: Poll, app: App, memory: AppMemory | None) -> tuple[AppMemory, bool]:
     """Return what is remembered of an application, and whether a deploy of it was told to have failed."""
-    current = {"id": app.id, "name": app.name, "image": app.image_ref or None, "released_at": app.released_at}
+    current = {"id": app.id, "name": app.name}
+    shown = {"image": app.image_ref or None, "released_at": app.released_at}
+    current |= {key: value for key, value in shown.items() if value is not None}
     if memory is None or memory.id != app.id:
         is_new = poll.before.apps is not None
         memory = AppMemory(id=app.id) if is_new else AppMemory.model_validate(current)
     latest = memory.model_copy(update=current)
-    if latest.image and (memory.image, memory.released_at) != (latest.image, latest.released_at):
+    if memory.is_replaced_by(app):
         if memory.deploying_since:  # replaced by the next before anybody saw it run
             tell_deploy(poll, app, memory, Outcome.UNVERIFIED)
         latest = latest.model_copy(update={"deploying_since": poll.at, "previous": memory.image})

@@ -23,7 +23,7 @@ from .events import (
     ServiceStopped,
     type_of,
 )
-from .journal import Order, is_starting, last_order, last_order_at, types_of
+from .journal import Order, is_starting, last_order, last_order_at, last_restore_at, types_of
 from .observation import ServiceMemory, has_container
 from .of_applications import Applications
 from .poll import Poll, service_facts
@@ -126,6 +126,8 @@ def with_entries(poll: Poll, id: str, memory: ServiceMemory) -> ServiceMemory:
     if not entries:
         return memory
     update: dict[str, Any] = {"entry": entries[-1].id}
+    if restored_at := last_restore_at(entries):
+        update["restored_at"] = restored_at
     order, at = last_order_at(entries)
     if order is not None:
         update |= {"stop_ordered": order is Order.STOP, "start_ordered": order is Order.START, "start_at": at}
@@ -172,8 +174,8 @@ def stopped(poll: Poll, id: str, memory: ServiceMemory, applications: Applicatio
         return memory  # nothing that could run
     if entries is None:
         return memory  # why it stopped is not known yet; another poll looks again
-    if memory.start_ordered and is_starting(memory.start_at, poll.now):
-        return memory  # whether it starts is not known yet
+    if may_start(poll, id, memory):
+        return memory  # whether it does is not known yet
     started_again = memory.start_ordered
     memory = memory.model_copy(update={"state": ContainerState.STOPPED, "start_ordered": False})
     if id in applications.failed:
@@ -181,6 +183,13 @@ def stopped(poll: Poll, id: str, memory: ServiceMemory, applications: Applicatio
     if memory.stop_ordered or (was_stopped and not started_again):
         return memory
     return by_itself(poll, id, memory, entries)
+
+
+def may_start(poll: Poll, id: str, memory: ServiceMemory) -> bool:
+    """Tell whether a container may be on its way, after an order to start or a restore that stopped it."""
+    if id in poll.seen.restoring or is_starting(memory.restored_at, poll.now):
+        return True
+    return memory.start_ordered and is_starting(memory.start_at, poll.now)
 
 
 def by_itself(poll: Poll, id: str, memory: ServiceMemory, entries: Sequence[Event]) -> ServiceMemory:

@@ -35,7 +35,7 @@ FOLDER = "events"
 def path_of(options: SourceOptions) -> str:
     """Return the path of the state file: what the user chose, or one for the address of the platform."""
     if options.state_file:
-        return expanded(options.state_file)
+        return os.path.realpath(expanded(options.state_file))  # a link to a file that is locked is locked
     return os.path.join(collection_folder(FOLDER), f"{state_key(options.base_url, 'events')}.json")
 
 

@@ -9,6 +9,7 @@ import asyncio
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -96,6 +97,26 @@ def test_an_event_that_nobody_took_is_delivered_by_the_next_start(tmp_path: Path
     on_file(tmp_path, fill)
     event = on_file(tmp_path, start)
     assert (event["id"], event["redelivered"]) == ("e1", True)
+
+
+@pytest.mark.parametrize("filtered", [False, True])
+def test_an_event_that_is_on_the_queue_and_not_taken_is_not_lost(tmp_path: Path, filtered: bool) -> None:
+    async def use(file: StateFile) -> list[Any]:
+        queue: asyncio.Queue[Any] = asyncio.Queue(1)
+        watched = source(file, ScriptedAccount(3))
+        await watched.turn()
+        wrapper: Any = SimpleNamespace(queue=queue, put=queue.put)
+        delivering = asyncio.create_task(watched.deliver(wrapper if filtered else queue))
+        taken = await queue.get()
+        while queue.empty():
+            await asyncio.sleep(0.01)
+        for _turn in range(20):
+            await asyncio.sleep(0.01)
+        delivering.cancel()
+        await asyncio.wait([delivering])
+        return [taken["id"], *(event["id"] for event in file.state.outbox)]
+
+    assert on_file(tmp_path, use) == ["e1", "e2", "e3"]
 
 
 def test_failures_slow_it_down_and_are_logged_now_and_then(

@@ -49,6 +49,11 @@ class CountingClient:
         self.app_records: list[m.App] = []
         self.calls: list[tuple[Any, ...]] = []
         self.errors: dict[str, HostedError] = {}
+        self.journal = [
+            m.Event(id="2", type="POWER_STOP", at="2"),
+            m.Event(id="1", type="POWER_START", at="1"),
+        ]
+        self.restoring: set[str] = set()
 
     def _call(self, name: str, *arguments: Any) -> None:
         self.calls.append((name, *arguments))
@@ -83,12 +88,11 @@ class CountingClient:
 
     def events(self, id: str, limit: int | None = None, *, since: str | None = None) -> list[m.Event]:
         self._call("events", *filter(None, (id, since)))
-        newest = [m.Event(id="2", type="POWER_STOP", at="2"), m.Event(id="1", type="POWER_START", at="1")]
-        return newest if since is None else []
+        return self.journal if since is None else []
 
     def backups(self, id: str) -> list[m.Backup]:
         self._call("backups", id)
-        return []
+        return [m.Backup(id="b", name="b", status="RESTORING")] if id in self.restoring else []
 
     def whoami(self) -> m.Whoami:
         self._call("whoami")
@@ -148,6 +152,20 @@ def test_the_journal_is_read_of_what_changed() -> None:
     assert account.poll()[4:] == []
     account.client.records["b"] = ("GAME", "unknown")
     assert account.poll()[4:] == []
+
+
+def test_backups_are_read_of_what_stopped_for_no_known_reason() -> None:
+    account = Account(CountingClient(a="running", b="running"))
+    account.client.journal = []
+    account.poll()
+    account.client.records = {"a": ("GAME", "stopped"), "b": ("GAME", "stopped")}
+    account.client.restoring = {"a"}
+    assert sorted(account.poll()[4:]) == ["backups a", "backups b", "events a", "events b"]
+    assert account.seen.restoring == {"a"}
+    assert [event["service"]["id"] for event in account.state.outbox] == ["b"]
+    account.client.restoring = set()
+    assert "backups a" in account.poll() and "backups b" not in account.poll()
+    assert [event["service"]["id"] for event in account.state.outbox] == ["b", "a"]
 
 
 def test_services_that_are_stopped_by_order_are_looked_at_in_turn() -> None:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from ansible_collections.hosted.services.plugins.module_utils._api.models import App, Event
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.observation import (
     Observation,
@@ -110,6 +112,14 @@ def test_another_image_lifts_no_verdict() -> None:
     look(polls, app(verdict="BLOCKED"))
     assert types(look(polls, app("shop@2", verdict="PASSED"))) == ["deploy_done"]
     assert types(look(polls, app("shop@2", verdict="BLOCKED"))) == ["release_blocked"]
+
+
+@pytest.mark.parametrize("hidden", [{"released_at": None}, {"image_ref": None}, {"image_ref": ""}])
+def test_what_is_not_shown_for_once_is_no_deploy(hidden: dict[str, Any]) -> None:
+    polls = deployed()
+    assert look(polls, app().model_copy(update=hidden)) == []
+    assert look(polls, app()) == []
+    assert types(look(polls, app().model_copy(update={"released_at": "2"}))) == ["deploy_done"]
 
 
 def test_an_application_that_the_list_lacks_for_once_is_kept() -> None:

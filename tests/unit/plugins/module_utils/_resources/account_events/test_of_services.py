@@ -62,6 +62,24 @@ def test_a_start_that_metrics_show_late_is_no_stop(before: dict[str, Any]) -> No
     assert polls.see(service(), **RUNS, minutes=0.1) == []
 
 
+def test_a_restore_that_stops_a_service_is_no_stop() -> None:
+    """The journal may tell of the restore when it ends, and the start comes after that."""
+    polls = Polls()
+    polls.see(service(), **RUNS)
+    assert polls.see(service(), **STOPPED, entries={"s1": []}, restoring=frozenset({"s1"})) == []
+    ended = {"s1": [just_now(polls, "BACKUP_RESTORED")]}
+    assert polls.see(service(), **STOPPED, entries=ended, minutes=0.1) == []
+    assert polls.see(service(), **STOPPED, entries={"s1": []}, minutes=0.1) == []
+    assert polls.see(service(), **RUNS, minutes=0.1) == []
+
+
+def test_a_service_that_a_restore_leaves_stopped_is_told() -> None:
+    polls = Polls()
+    polls.see(service(), **RUNS)
+    assert polls.see(service(), **STOPPED, entries={"s1": []}, restoring=frozenset({"s1"})) == []
+    assert types(polls.see(service(), **STOPPED, entries={"s1": []})) == ["service_stopped"]
+
+
 def test_a_start_in_vain_is_told_after_a_while() -> None:
     polls = Polls()
     polls.see(service(), **STOPPED, entries={"s1": [entry("POWER_STOP")]})
