@@ -21,6 +21,9 @@ T = TypeVar("T")
 QUIET_SECONDS = 10.0
 """How long a list is watched for something new after a call whose outcome is open."""
 FIRST_PAUSE = 0.1
+GROWTH = 4
+LONGEST_DELAY, DELAY_SHARE = 1.0, 0.1
+"""The pause, in seconds or as a share of the time waited so far: the larger of both is noticed too late."""
 START_PAUSE = 2.0
 """The longest pause between two looks for the start of something, which may be over soon after it."""
 
@@ -35,6 +38,8 @@ def wait_until(
     longest_pause: Callable[[], float] | None = None,
 ) -> T:
     """Read repeatedly until ``done``, with pauses that grow to ``wait_interval``.
+
+    A pause is at most one second, or a tenth of the time waited so far, so that the end is noticed soon.
 
     ``done`` may raise to end the wait. ``describe`` returns the current state for messages. ``longest_pause``
     is called before each pause, for waits that need shorter pauses at times.
@@ -53,8 +58,9 @@ def wait_until(
                 "Raise wait_timeout to wait longer; nothing that was begun is undone"
             )
         longest = longest_pause() if longest_pause else interval
+        longest = min(longest, interval, max(LONGEST_DELAY, DELAY_SHARE * took))
         time.sleep(min(pause, longest, timeout - took))  # the last look is at the very end
-        pause = min(2 * pause, interval)
+        pause *= GROWTH
     return value
 
 

@@ -57,11 +57,32 @@ def test_what_is_there_already_is_not_waited_for(clock: Clock) -> None:
 
 def test_pauses_grow_to_the_interval(clock: Clock) -> None:
     values = iter(range(100))
-    assert wait(lambda: next(values), lambda value: value == 12, wait_interval=5.0) == 12
-    assert len(clock.pauses) == 12
+    assert wait(lambda: next(values), lambda value: value == 40, wait_interval=5.0) == 40
+    assert len(clock.pauses) == 40
     assert clock.pauses == sorted(clock.pauses)
     assert clock.pauses[0] == pytest.approx(0.1)
     assert clock.pauses[-1] == 5.0
+
+
+@pytest.mark.parametrize("ready", [0.05, 0.6, 1.6, 3.2, 9.9, 17.0, 30.0, 61.0, 240.0, 599.0])
+def test_the_end_is_noticed_within_a_second_or_a_tenth_of_the_wait(clock: Clock, ready: float) -> None:
+    begun, reads = clock.now, []
+
+    def read() -> float:
+        reads.append(clock.now - begun)
+        return reads[-1]
+
+    wait(read, lambda passed: passed >= ready, wait_interval=5.0)
+    assert reads[-1] - ready <= max(1.0, ready / 10)
+    assert len(reads) <= 2 * doubling_reads(ready) + 1
+
+
+def doubling_reads(ready: float) -> int:
+    """Return how many reads a wait takes whose pauses double up to five seconds."""
+    passed, pause, reads = 0.0, 0.1, 1
+    while passed < ready:
+        passed, pause, reads = passed + pause, min(2 * pause, 5.0), reads + 1
+    return reads
 
 
 @pytest.mark.parametrize("interval", [0.0, -5.0])
