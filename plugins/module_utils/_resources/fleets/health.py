@@ -17,7 +17,7 @@ from ..services.view import with_diagnostics
 from ..shared.plan import Task
 from ..shared.task_errors import WaitEnded
 from ..shared.waiting import wait_until
-from .options import FleetOptions, HealthCheckOptions
+from .options import HealthyOptions, ProbeOptions
 
 LOOKS = 2
 """How often in a row a container is seen stopped before it counts as crashed: metrics may lag."""
@@ -54,9 +54,9 @@ class Watch:
 class Health:
     """The health checks of one service."""
 
-    task: Task[FleetOptions]
+    task: Task[HealthyOptions]
     service: Service
-    checks: Sequence[HealthCheckOptions]
+    checks: Sequence[ProbeOptions]
     watch: Watch = field(init=False)
 
     def __post_init__(self) -> None:
@@ -92,7 +92,7 @@ class Health:
             raise WaitEnded(f"{label(self.service)} stopped again after it was started")
         return problem is None
 
-    def probe(self, check: HealthCheckOptions) -> str | None:
+    def probe(self, check: ProbeOptions) -> str | None:
         """Return what is wrong by one check."""
         address = self.service.address
         if check.url is None:

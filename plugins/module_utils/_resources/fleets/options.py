@@ -23,10 +23,9 @@ FleetState = Literal["started", "stopped", "restarted", "updated"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class HealthCheckOptions:
-    """How to look whether services respond: by a URL or a TCP connection."""
+class ProbeOptions:
+    """How to look whether a service responds: by a URL or a TCP connection."""
 
-    services: list[str] | None = None
     url: str | None = None
     status: list[int] = option([200])
     tcp: bool = False
@@ -34,7 +33,26 @@ class HealthCheckOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FleetOptions(ManyServicesOptions, CommitmentOptions, WaitOptions, StateDirOptions):
+class HealthCheckOptions(ProbeOptions):
+    """How to look whether services respond, all of them or some."""
+
+    services: list[str] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class HealthyOptions(WaitOptions):
+    """For how long a container has to run to be healthy, and how to verify certificates."""
+
+    healthy_for: float = 10.0
+
+    @property
+    def verify(self) -> bool | str:
+        """How to verify the certificates of health checks, in the form of requests."""
+        return self.ca_path or self.validate_certs if self.validate_certs else False
+
+
+@dataclass(frozen=True, kw_only=True)
+class FleetOptions(ManyServicesOptions, CommitmentOptions, HealthyOptions, StateDirOptions):
     """The options of module fleet."""
 
     name: str = required(selects=True)
@@ -43,7 +61,6 @@ class FleetOptions(ManyServicesOptions, CommitmentOptions, WaitOptions, StateDir
     canary: bool = False
     pause: float = 0.0
     max_failures: str = option("0", selects=True)
-    healthy_for: float = 10.0
     health_checks: list[HealthCheckOptions] = option([])
     start_after: dict[str, Any] = option({})
     only_what_ran: bool = True
@@ -62,11 +79,6 @@ class FleetOptions(ManyServicesOptions, CommitmentOptions, WaitOptions, StateDir
     def bound(self) -> Share:
         """How many services may fail."""
         return read_share(self.max_failures, "max_failures", least=0)
-
-    @property
-    def verify(self) -> bool | str:
-        """How to verify the certificates of health checks, in the form of requests."""
-        return self.ca_path or self.validate_certs if self.validate_certs else False
 
     @property
     def what(self) -> str:
@@ -120,10 +132,18 @@ def check_health_check(check: HealthCheckOptions) -> None:
 
     :raises Invalid: if it does not say what to check, or what it says makes no sense.
     """
-    if (check.url is None) != check.tcp:
-        raise Invalid("an entry of health_checks needs either url or tcp: true")
     if check.services is not None and not check.services:
         raise Invalid("services of health_checks is an empty list; name services, or leave it out for all")
+    check_probe(check)
+
+
+def check_probe(check: ProbeOptions) -> None:
+    """Check how one health check looks.
+
+    :raises Invalid: if it does not say what to check, or what it says makes no sense.
+    """
+    if (check.url is None) != check.tcp:
+        raise Invalid("an entry of health_checks needs either url or tcp: true")
     if check.url is not None and urlsplit(check.url).scheme not in ("http", "https"):
         raise Invalid(f"url of health_checks is {check.url!r}; it must begin with http:// or https://")
     if not check.status:

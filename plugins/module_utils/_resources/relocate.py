@@ -1,0 +1,307 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Relocations: a service on another node or as another product, with a short stop and a way back.
+
+The platform cannot move a service between nodes or change its product. So another one is ordered, and gets
+what the old one holds: most of it while that runs, the rest while it is stopped. The old one is suspended
+then, and deleted only if a task says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from .._api.models import ServiceSummary
+from .._api.text import counted
+from .app_deploy import APP_DEPLOY
+from .clones.database import DATABASE
+from .clones.files import FilesResource
+from .clones.source import Data
+from .environment import ENVIRONMENT
+from .relocations.dependents import read_dependents
+from .relocations.options import WHERE_TO, RelocateOptions, check_options
+from .relocations.origin import Origin, check_relocatable, differences, read_origin
+from .relocations.record import Content, Phase, Relocation, find_relocation
+from .relocations.ways import plan_back, plan_end, plan_there, view
+from .relocations.work import Modules, Work
+from .service import SERVICE
+from .services.lookup import find_project, in_project, only_service
+from .services.namesakes import existing_services
+from .services.on_service import service_id
+from .services.order import MAX_SERVICE_NAME
+from .shared.controller_state import one_at_a_time, state_key
+from .shared.names import normalized, same_name
+from .shared.plan import Plan, Resource, Step, Task
+from .shared.task_errors import Invalid, NoSuchItem
+
+MODULES = Modules(SERVICE, ENVIRONMENT, APP_DEPLOY, FilesResource(SERVICE), DATABASE)
+NUMBER = re.compile(r"^(.*?)-(\d+)$")
+
+
+class RelocateResource(Resource[RelocateOptions]):
+    """A service in the place of another one."""
+
+    result_key = "relocation"
+
+    def secret_values(self, options: Mapping[str, Any]) -> Any:
+        """Return the values of secret environments, and of the order."""
+        return [options.get("secret_environments"), options.get("variables")]
+
+    def plan(self, task: Task[RelocateOptions]) -> Plan:
+        """Plan what is left to do on the way that the state names."""
+        check_options(task.options)
+        record = find_record(task)
+        if not task.check_mode:
+            subject = f"relocate:{state_key(task.options.base_url, record.content.old_id)}"
+            what = f"relocating service {record.content.old_id}"
+            task.closing.enter_context(one_at_a_time(subject, what))
+            record = Relocation.of(task.options, record.content.old_id)
+        state = task.options.state
+        if state == "finished":
+            return plan_finished(task, record)
+        return plan_relocated(task, record) if state == "relocated" else plan_returned(task, record)
+
+
+RELOCATE = RelocateResource()
+
+
+def find_record(task: Task[RelocateOptions]) -> Relocation:
+    """Return the record of the service that the task names. For the way back, it may name the new one.
+
+    :raises NoSuchItem: if there is no such service, and no relocation of it is remembered.
+    """
+    options = task.options
+    try:
+        id = service_id(task)
+    except NoSuchItem:
+        found = find_relocation(options, options.service)
+        if found is None:
+            raise
+        return found
+    record = Relocation.of(options, id)
+    if record.phase is Phase.NONE and options.state != "relocated":
+        return find_relocation(options, id) or record
+    return record
+
+
+# --- There --------------------------------------------------------------------------------------------
+
+
+def plan_relocated(task: Task[RelocateOptions], record: Relocation) -> Plan:
+    """Plan what is left to do until the new service has taken the place of the old one."""
+    content = record.content
+    if content.deleting is not None and content.deleting == content.new_id:
+        start_over(record)
+        content = record.content
+    if record.phase is Phase.RELOCATED or content.deleting is not None:
+        return plan_kept(task, record)
+    check_forward(task, record)
+    origin = read_origin(task, record)
+    if record.phase is Phase.NONE:
+        if not any(getattr(task.options, name) for name in WHERE_TO):
+            raise Invalid(
+                f"nothing says what is to be different of {origin.label}: set {', '.join(WHERE_TO[:-1])} or "
+                f"{WHERE_TO[-1]}"
+            )
+        if not differences(task.options, origin.service):
+            return Plan(result={**view(record), "name": origin.service.name})
+    if record.phase in (Phase.NONE, Phase.RETURNED, Phase.ORDERED):
+        check_relocatable(task, origin)
+        choose_name(task, record, origin)
+    work = Work(task, record, origin, read_dependents(task, origin, record), MODULES)
+    check_variables(task, origin, record)
+    check_readable(work)
+    return plan_there(work)
+
+
+def start_over(record: Relocation) -> None:
+    """Begin a relocation anew whose service went back, and whose new one is deleted.
+
+    :raises Invalid: if that is being deleted.
+    """
+    content = record.content
+    if not content.gone:
+        raise Invalid(
+            f"service {content.new_name!r} ({content.new_id}) is about to be deleted. Nothing was done. "
+            "Complete that with state: finished first"
+        )
+    record.content = Content(content.platform, content.old_id)
+
+
+def plan_kept(task: Task[RelocateOptions], record: Relocation) -> Plan:
+    """Return the plan for a relocation that is complete: the date alone may change."""
+    days, content = task.options.keep_days, record.content
+    if days is None or days == content.keep_days or content.deleting is not None:
+        return Plan(result=view(record))
+    step = Step(
+        f"keep service {content.old_name!r} for {counted(days, 'day')} in place of {content.keep_days}",
+        lambda: record.write(keep_days=days),
+    )
+    return Plan(
+        result=view(record),
+        steps=[step],
+        reread=lambda: view(record),
+        before={"keep_days": content.keep_days},
+        after={"keep_days": days},
+    )
+
+
+def check_forward(task: Task[RelocateOptions], record: Relocation) -> None:
+    """Refuse to go on where that would lose something.
+
+    :raises Invalid: with what to do first.
+    """
+    content = record.content
+    if record.phase is Phase.RETURNING:
+        raise Invalid(
+            f"the way back of service {content.old_name!r} ({content.old_id}) was begun and did not end. "
+            "Nothing was done. Complete it with state: returned first"
+        )
+    if record.phase is Phase.RETURNED and content.newer and not task.options.overwrite:
+        raise Invalid(
+            f"service {content.new_name!r} ({content.new_id}) was in service from {content.switched_at} to "
+            f"{content.since}, and holds what was written to it then and is nowhere else. Nothing was done. "
+            "To overwrite it, set overwrite: true; to keep it, copy it elsewhere first"
+        )
+
+
+def choose_name(task: Task[RelocateOptions], record: Relocation, origin: Origin) -> None:
+    """Decide how the new service is named, and find it if it is there.
+
+    :raises Invalid: if a service has the name that the relocation did not make.
+    """
+    content, options = record.content, task.options
+    services = existing_services(task.client.services())
+    expected = record.phase is not Phase.NONE
+    if not expected:
+        content.new_name = options.name or free_name(origin.service.name, services)
+        content.old_name, content.project_id = origin.service.name, origin.service.project_id
+        check_name(content.new_name, origin)
+    find_made(task, record)
+    if content.new_id is not None and not expected and options.existing != "adopt":
+        raise Invalid(
+            f"service {content.new_name!r} ({content.new_id}) has the name of the new service, and is not "
+            "known to be made by a relocation. Nothing was done. Set another name; existing: adopt takes it "
+            "for the new one, and overwrites what it holds"
+        )
+
+
+def find_made(task: Task[RelocateOptions], record: Relocation) -> None:
+    """Find the new service by its name, if a run was killed before its id was known.
+
+    :raises Ambiguous: if several in the project have the name.
+    """
+    content = record.content
+    if content.new_id is not None or not content.new_name or not content.project_id:
+        return
+    project = find_project(task.client, content.project_id)
+    same = [
+        each for each in existing_services(task.client.services()) if same_name(each.name, content.new_name)
+    ]
+    found = only_service(in_project(task.client, same, project), content.new_name)
+    content.new_id = found.id if found else None
+
+
+def check_name(name: str, origin: Origin) -> None:
+    """Refuse the name of the old service: no task could tell the two apart by it.
+
+    :raises Invalid: with the reason.
+    """
+    if same_name(name, origin.service.name):
+        raise Invalid(
+            f"name is {name!r}, that of {origin.label}. Both are in one project until the old one is "
+            "deleted, and a task that names them would fit both. Nothing was ordered. Give another name, or "
+            "none"
+        )
+
+
+def free_name(name: str, services: list[ServiceSummary]) -> str:
+    """Return a name that no service has: the old one with the next number."""
+    taken = {normalized(each.name) for each in services}
+    found = NUMBER.match(name)
+    base, number = (found[1], int(found[2]) + 1) if found else (name, 2)
+    while True:
+        suffix = f"-{number}"
+        free = f"{base[: MAX_SERVICE_NAME - len(suffix)]}{suffix}"
+        if normalized(free) not in taken:
+            return free
+        number += 1
+
+
+def check_variables(task: Task[RelocateOptions], origin: Origin, record: Relocation) -> None:
+    """Refuse to order without its variables what is known to have some.
+
+    :raises Invalid: naming them.
+    """
+    if record.content.new_id is not None or task.options.variables:
+        return
+    edges = [edge for edge in origin.graph.edges or [] if edge.from_ == origin.id]
+    names = sorted({name for edge in edges for name in edge.through or ()})
+    if names:
+        raise Invalid(
+            f"the platform does not show the variables of the order of {origin.label}, and these are not "
+            f"given: {', '.join(names)}. Nothing was ordered. Give all of them in variables"
+        )
+    task.warn(
+        f"the platform does not show whether {origin.label} was ordered with variables; "
+        f"{origin.service.name!r} is ordered anew without any. If it had some, give them in variables"
+    )
+
+
+def check_readable(work: Work) -> None:
+    """Look at what is going to be copied, so that what cannot be read is found before anything is ordered.
+
+    :raises HostedError: if it cannot be read.
+    """
+    plans = {Data.FILES: work.plan_files, Data.DATABASE: work.plan_database}
+    plan = plans.get(work.origin.data)
+    if plan is not None and work.record.content.new_id is None:
+        work.foreseen = "; ".join(plan(work.old, None).actions) or None
+
+
+# --- Back, and the end ----------------------------------------------------------------------------------
+
+
+def plan_returned(task: Task[RelocateOptions], record: Relocation) -> Plan:
+    """Plan what is left to do until the old service is in service again."""
+    content, phase = record.content, record.phase
+    if phase is Phase.NONE:
+        task.warn(
+            f"no relocation of service {content.old_id} is remembered on this controller, so there is "
+            "nothing to go back from"
+        )
+        return Plan(result=view(record))
+    if phase is Phase.FINISHED and content.deleting == content.old_id:
+        raise Invalid(
+            f"service {content.old_name!r} ({content.old_id}) was deleted after its relocation, so there is "
+            "no way back. A relocation of the new one leads to another node again"
+        )
+    if phase in (Phase.RETURNED, Phase.FINISHED):
+        if content.newer and task.options.copy_back:
+            raise Invalid(
+                f"service {content.old_name!r} went back at {content.since} and has been in service since, "
+                f"so copy_back would overwrite what it got. Nothing was done. Resume {content.new_name!r} "
+                "and copy what is missing with hosted.services.sftp_sync"
+            )
+        return Plan(result=view(record))
+    find_made(task, record)
+    origin = read_origin(task, record)
+    dependents = read_dependents(task, origin, record) if content.switched_at or content.paused else []
+    return plan_back(Work(task, record, origin, dependents, MODULES))
+
+
+def plan_finished(task: Task[RelocateOptions], record: Relocation) -> Plan:
+    """Plan the deletion of the one that is not in service.
+
+    :raises Invalid: if no relocation is remembered.
+    """
+    if record.phase is Phase.NONE:
+        raise Invalid(
+            f"no relocation of service {record.content.old_id} is remembered on this controller. Nothing was "
+            "deleted. hosted.services.service with state: absent deletes a service"
+        )
+    find_made(task, record)
+    return plan_end(task, record, SERVICE)

@@ -1,0 +1,188 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The applications whose environments refer to a service that is relocated: they are rewritten and deployed.
+
+The platform shows which variables refer to it, and no values. So an environment comes from the user, as a
+whole, and what is known to be missing in it is found before anything is ordered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..._api.models import App
+from ..._api.values import ContainerState, ServiceStatus
+from ..applications.environment_rules import REFERENCE
+from ..applications.fingerprints import Fingerprints, state_folder
+from ..applications.lookup import digest_in_service
+from ..applications.release_list import read_declared
+from ..services.view import read_state
+from ..shared.plan import Task
+from ..shared.task_errors import Invalid
+from .options import RelocateOptions
+from .origin import Origin
+from .record import Relocation
+
+
+@dataclass(frozen=True)
+class Dependent:
+    """An application whose environment refers to the service."""
+
+    app: App
+    referring: frozenset[str]
+    """The variables that are known to refer to it."""
+    plain: Mapping[str, Any] = field(default_factory=dict)
+    secret: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def slug(self) -> str:
+        """Its slug."""
+        return str(self.app.slug)
+
+    @property
+    def label(self) -> str:
+        """What it is, for messages."""
+        return f"application {self.slug!r}"
+
+    @property
+    def deployable(self) -> bool:
+        """Whether it can be deployed now."""
+        return bool(digest_in_service(self.app)) and self.app.status == ServiceStatus.ACTIVE
+
+    def environment(self, names: Collection[str], alias: str) -> dict[str, Any]:
+        """Return the options of its environment. References to any of ``names`` lead to an alias."""
+
+        def renamed(value: Any) -> Any:
+            if not isinstance(value, str):
+                return value
+            return REFERENCE.sub(
+                lambda found: f"${{{alias}.{found[2]}}}" if found[1] in names else found[0], value
+            )
+
+        plain, secret = (
+            {name: renamed(value) for name, value in part.items()} for part in (self.plain, self.secret)
+        )
+        return {"slug": self.slug, "variables": plain or None, "secret_variables": secret or None}
+
+
+def read_dependents(task: Task[RelocateOptions], origin: Origin, record: Relocation) -> list[Dependent]:
+    """Return the applications that refer to the old service or, on the way, to the new one.
+
+    :raises Invalid: for what refers to it and cannot be rewritten, and for variables that are not given.
+    """
+    options = task.options
+    ours = {origin.id, record.content.new_id} - {None}
+    referring: dict[str, set[str]] = {}
+    for edge in origin.graph.edges or []:
+        if edge.to in ours and edge.from_ and edge.from_ not in ours:
+            referring.setdefault(edge.from_, set()).update(edge.through or ())
+    remembered = set(record.content.dependents)
+    left = set(options.without_dependents)
+    found, others = [], []
+    for id in {*referring, *(app.id for app in origin.apps.values() if app.slug in remembered)}:
+        app = origin.apps.get(id)
+        if id in left or (app is not None and app.slug in left):
+            continue
+        if app is None:
+            others.append(id)
+        else:
+            found.append(dependent_of(options, app, referring.get(id, set())))
+    found = [each for each in found if each.referring or each.plain or each.secret]
+    check_others(origin, others)
+    check_named(options, found)
+    check_given(task, found)
+    return sorted(found, key=lambda each: each.slug)
+
+
+def dependent_of(options: RelocateOptions, app: App, referring: Collection[str]) -> Dependent:
+    """Return an application with the environment that the task gives it, by its slug or its id."""
+    plain, secret = (
+        {**(given or {}).get(app.id, {}), **(given or {}).get(app.slug, {})}
+        for given in (options.environments, options.secret_environments)
+    )
+    return Dependent(app, frozenset(referring), plain, secret)
+
+
+def check_others(origin: Origin, ids: Sequence[str]) -> None:
+    """Refuse if services refer to the old one that are no applications: nothing can change that.
+
+    :raises Invalid: naming them.
+    """
+    names = {node.id: node.name for node in origin.graph.nodes or []}
+    if ids:
+        named = ", ".join(f"service {names.get(id) or id!r} ({id})" for id in sorted(ids))
+        raise Invalid(
+            f"{named} refers to {origin.label} in the variables of its order, which the platform neither "
+            "shows nor changes. Nothing was ordered. Order it anew as well, or list it in without_dependents "
+            "to leave it alone"
+        )
+
+
+def check_named(options: RelocateOptions, found: Sequence[Dependent]) -> None:
+    """Refuse an environment of an application that does not refer to the service: it would not be written.
+
+    :raises Invalid: naming it, and those that do.
+    """
+    known = {name for each in found for name in (each.slug, each.app.id)} | set(options.without_dependents)
+    for name in ("environments", "secret_environments"):
+        unknown = sorted(set(getattr(options, name) or {}) - known)
+        if unknown:
+            there = ", ".join(each.slug for each in found) or "none"
+            raise Invalid(
+                f"{name} names {', '.join(map(repr, unknown))}; applications that refer to the service: "
+                f"{there}. Nothing was ordered"
+            )
+
+
+def check_given(task: Task[RelocateOptions], found: Sequence[Dependent]) -> None:
+    """Check that each variable that is known to be there is given.
+
+    :raises Invalid: naming all that are not.
+    """
+    missing = []
+    for each in found:
+        lacking = sorted(known_names(task, each) - {*each.plain, *each.secret})
+        if lacking:
+            missing.append(f"{each.label} lacks {', '.join(lacking)}")
+    if missing:
+        raise Invalid(
+            "an environment is replaced as a whole, the platform does not show its values, and these are not "
+            f"given: {'; '.join(missing)}. Nothing was ordered. Give the whole environment by slug in "
+            "environments or secret_environments, or list the application in without_dependents to leave it "
+            "alone"
+        )
+
+
+def known_names(task: Task[RelocateOptions], dependent: Dependent) -> set[str]:
+    """Return the variables that an application is known to have: these refer, or were written from here."""
+    options, app = task.options, dependent.app
+    last = Fingerprints.read(state_folder(options.state_dir), options.base_url, dependent.slug, app.id)
+    return {*dependent.referring, *last.prints}
+
+
+def tag_in_service(task: Task[RelocateOptions], dependent: Dependent) -> str:
+    """Return the tag by which the image that an application runs is deployed again.
+
+    :raises Invalid: if the platform does not show one.
+    """
+    digest = digest_in_service(dependent.app)
+    source = task.client.settings(dependent.app.id).source
+    if source and source.tag:
+        return source.tag
+    declared = read_declared(task.client, dependent.slug).by_tag
+    tag = next((tag for tag, release in declared.items() if release.digest == digest), None)
+    if tag is None:
+        raise Invalid(
+            f"the platform does not show the tag of the image that {dependent.label} runs, so it could not "
+            "be deployed with its new environment. Nothing was ordered. Declare one with "
+            "hosted.services.app_release, or list it in without_dependents"
+        )
+    return tag
+
+
+def is_running(task: Task[RelocateOptions], dependent: Dependent) -> bool:
+    """Tell whether an application runs."""
+    return read_state(task, dependent.app.id) in (ContainerState.RUNNING, ContainerState.STARTING)

@@ -1,0 +1,171 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reads what a relocation has to know of a service before anything is ordered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..._api.models import App, ProjectGraph, Service, Settings
+from ..._api.values import ContainerState, ServiceStatus
+from ..blueprints.export import command_of
+from ..clones.source import Data, data_of
+from ..services.lookup import label
+from ..services.view import read_service, read_settings, read_state
+from ..shared.aliases import aliases_of
+from ..shared.plan import Task
+from ..shared.task_errors import Invalid
+from .options import RelocateOptions
+from .record import Relocation
+
+POWER = "powerSignals"
+SUSPENSION = "suspension"
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The service that is relocated, and what surrounds it."""
+
+    service: Service
+    settings: Settings | None
+    graph: ProjectGraph
+    apps: Mapping[str, App]
+    """The applications of the account, by id."""
+    data: Data
+    running: bool
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+        return self.service.id
+
+    @property
+    def label(self) -> str:
+        """Its name and id, for messages."""
+        return label(self.service)
+
+    @property
+    def alias(self) -> str | None:
+        """The name by which its neighbors reach it."""
+        return aliases_of(self.graph).get(self.id)
+
+    @property
+    def public(self) -> bool | None:
+        """Whether it is open to the Internet; ``None`` if it has no such setting."""
+        network = self.settings.network if self.settings else None
+        return network.is_public if network else None
+
+    @property
+    def command(self) -> str | None:
+        """The launch command that was set in place of the original one."""
+        deploy = self.settings.deploy if self.settings else None
+        return command_of(deploy.as_dict()) if deploy else None
+
+
+def read_origin(task: Task[RelocateOptions], record: Relocation) -> Origin:
+    """Read the service that is relocated.
+
+    :raises Invalid: if it cannot be relocated, with the way around that there is.
+    """
+    client, id, known = task.client, record.content.old_id, record.content.data
+    service = read_service(task, id)
+    apps = {app.id: app for app in client.apps()}
+    if id in apps:
+        raise Invalid(
+            f"{label(service)} is an application that is made from an image: its slug names its repository, "
+            "so another one has another slug. Nothing was done. Order it under another slug with "
+            "hosted.services.app, host and all, deploy the same image there, and delete this one; "
+            "hosted.services.clone does the first two for a whole project"
+        )
+    graph = client.project_graph(str(service.project_id))
+    if task.options.without_data:
+        data = Data.NONE
+    else:
+        data = Data(known) if known else data_of(client, {"id": id, "name": service.name}, apps)
+    running = read_state(task, id) in (ContainerState.RUNNING, ContainerState.STARTING)
+    return Origin(service, read_settings(task, service), graph, apps, data, running)
+
+
+def check_relocatable(task: Task[RelocateOptions], origin: Origin) -> None:
+    """Refuse to relocate what cannot be stopped, copied or suspended, before anything is ordered.
+
+    :raises Invalid: naming what it lacks.
+    """
+    service = origin.service
+    if service.status != ServiceStatus.ACTIVE:
+        raise Invalid(
+            f"{origin.label} has status {service.status}; only an ACTIVE one can be relocated, as the files "
+            "of another may not be readable. Nothing was ordered. hosted.services.service with state: "
+            "resumed takes a suspended one back into service"
+        )
+    if origin.data is Data.NONE and not task.options.without_data:
+        raise Invalid(
+            f"what {origin.label} of family {service.family} holds cannot be copied: it has neither files "
+            "over SFTP nor a database. Nothing was ordered. without_data: true relocates it empty"
+        )
+    offered = service.capabilities
+    lacking = [] if offered is None else [name for name in (POWER, SUSPENSION) if name not in offered]
+    if lacking:
+        raise Invalid(
+            f"{origin.label} of family {service.family} does not offer {' and '.join(lacking)}, so it cannot "
+            "be stopped for the copy or suspended afterwards. Nothing was ordered. Order the new one with "
+            "hosted.services.service, and move what it holds by hand"
+        )
+
+
+# --- What changes -------------------------------------------------------------------------------------
+
+
+def wanted_order(task: Task[RelocateOptions], origin: Origin) -> dict[str, Any]:
+    """Return what is ordered: as the old service is, but for what the task says.
+
+    :raises Invalid: if the platform does not show something that an order needs.
+    """
+    options, service = task.options, origin.service
+    product = options.product or (service.product.slug if service.product else None)
+    same_product = service.product is not None and product == service.product.slug
+    runtime = service.runtime.id if service.runtime and same_product else None
+    return {
+        "product": product,
+        "runtime": options.runtime or runtime,
+        "host": options.host or (service.host.id if service.host else None),
+        "preset": options.preset,
+        "dimensions": None if options.preset else wanted_size(options, service),
+        "variables": options.variables,
+        "options": [vars(each) for each in options.options] if options.options else None,
+        "public": origin.public if options.public is None else options.public,
+        "command": origin.command if same_product else None,
+    }
+
+
+def wanted_size(options: RelocateOptions, service: Service) -> dict[str, int | None]:
+    """Return the size of the new service. Parts that the task does not say are those of the old one."""
+    given = options.dimensions.as_dict() if options.dimensions else {}
+    shown = service.dimensions.as_dict() if service.dimensions else {}
+    return {name: given.get(name) or shown.get(name) for name in ("cpu_cores", "ram_gb", "storage_gb")}
+
+
+def differences(options: RelocateOptions, service: Service) -> dict[str, tuple[Any, Any]]:
+    """Return what the task wants to be different, with how it is and how it is to be."""
+    host, runtime = service.host, service.runtime
+    known: dict[str, tuple[Any, ...]] = {
+        "host": (host.id, host.label) if host else (),
+        "product": (service.product.slug,) if service.product else (),
+        "runtime": (runtime.id, runtime.slug) if runtime else (),
+    }
+    found: dict[str, tuple[Any, Any]] = {}
+    for name, names in known.items():
+        wanted = getattr(options, name)
+        if wanted is not None and wanted not in names:
+            found[name] = (next(filter(None, names), None), wanted)
+    size = service.dimensions.as_dict() if service.dimensions else {}
+    for name, value in (options.dimensions.as_dict() if options.dimensions else {}).items():
+        if value is not None and value != size.get(name):
+            found[name] = (size.get(name), value)
+    for name in ("preset", "options"):
+        if getattr(options, name) is not None:
+            found[name] = (None, "as given")
+    return found

@@ -1,0 +1,189 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is remembered of a relocation on the controller: how far it is, and which service it made.
+
+It is written before each step that the platform alone would not tell of, so that a run that was killed goes
+on from there, or back.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from ..shared.controller_state import collection_folder, normalized_url
+from ..shared.options import StateDirOptions
+from ..shared.record_file import RecordFile
+from ..shared.restore_points import parse_moment
+from ..shared.task_errors import Ambiguous, Invalid
+from .options import DEFAULT_DAYS
+
+FOLDER = "relocations"
+WHAT = "how far the relocation is"
+
+
+class Phase(StrEnum):
+    """How far a relocation is: each is written before what it names is begun."""
+
+    NONE = "none"
+    ORDERED = "ordered"
+    """The new service is ordered, or about to be; the old one runs, and is copied."""
+    STOPPED = "stopped"
+    """The old service is stopped, or about to be; nothing refers to the new one."""
+    SWITCHED = "switched"
+    """The new service is healthy and in service; what refers to the old one is rewritten."""
+    RELOCATED = "relocated"
+    """The old service is suspended."""
+    RETURNING = "returning"
+    """The old service is going back into service."""
+    RETURNED = "returned"
+    """The old service is in service, and the new one suspended."""
+    FINISHED = "finished"
+    """The one that is not in service is deleted, or about to be."""
+
+
+@dataclass
+class Content:
+    """What is remembered."""
+
+    platform: str = ""
+    old_id: str = ""
+    old_name: str = ""
+    project_id: str | None = None
+    new_name: str = ""
+    new_id: str | None = None
+    """``None`` until it is known: then a service of the new name was made by the relocation."""
+    phase: str = Phase.NONE
+    data: str | None = None
+    """What of the old service can be copied: a suspended one may not tell."""
+    ran: bool = True
+    """Whether the old service ran before the relocation."""
+    dependents: list[str] = field(default_factory=list)
+    """The slugs of the applications whose environments are rewritten."""
+    paused: list[str] = field(default_factory=list)
+    """The ids of the applications that are stopped while a database is copied."""
+    switched_at: str | None = None
+    newer: bool = False
+    """Whether the new service may hold what the old one does not: it was in service."""
+    copying_back: bool = False
+    """Whether the old service is overwritten with the data of the new one, and perhaps not to the end."""
+    since: str | None = None
+    """When the one that is not in service was suspended."""
+    keep_days: int = DEFAULT_DAYS
+    deleting: str | None = None
+    """The id of the one that is deleted, or about to be."""
+    gone: bool = False
+    """Whether it is deleted."""
+
+
+@dataclass
+class Relocation:
+    """The record of the relocation of one service."""
+
+    file: RecordFile
+    content: Content
+
+    @classmethod
+    def of(cls, options: StateDirOptions, old_id: str) -> Relocation:
+        """Read the record of a service. There is none as long as its phase says so.
+
+        :raises Invalid: if there is one that cannot be read: what it made would be unknown.
+        """
+        file = RecordFile.of(FOLDER, WHAT, folder_of(options), options.base_url, old_id)
+        content = content_from(file.read())
+        if content is None and os.path.exists(file.path):
+            raise Invalid(
+                f"the record of the relocation of service {old_id}, {file.path!r}, is damaged. Nothing was "
+                "done. Restore it from a backup of this machine. If you delete it, the service that the "
+                "relocation made is known by its name alone, and existing: adopt takes it"
+            )
+        return cls(file, content or Content(normalized_url(options.base_url or ""), old_id))
+
+    def write(self, phase: Phase | None = None, **changes: Any) -> None:
+        """Keep the record, with another phase and other facts if they are given.
+
+        :raises Invalid: if it cannot be written: without it, the next run could not go on.
+        """
+        if phase is not None:
+            self.content.phase = phase
+        for name, value in changes.items():
+            setattr(self.content, name, value)
+        self.file.write(asdict(self.content))
+
+    @property
+    def phase(self) -> Phase:
+        """How far it is."""
+        return Phase(self.content.phase)
+
+    @property
+    def returned(self) -> bool:
+        """Whether the old service is the one in service, so that the new one is left over."""
+        return self.phase is Phase.RETURNED
+
+    @property
+    def delete_after(self) -> datetime | None:
+        """When the one that is not in service may be deleted; ``None`` before it is suspended."""
+        begun = parse_moment(self.content.since)
+        return None if begun is None else begun + timedelta(days=self.content.keep_days)
+
+
+def content_from(found: Any) -> Content | None:
+    """Return what a file holds; ``None`` if that makes no sense. What a newer version added is left out."""
+    known = Content.__dataclass_fields__
+    try:
+        content = Content(**{name: value for name, value in found.items() if name in known})
+        Phase(content.phase)
+    except (AttributeError, TypeError, ValueError):
+        return None
+    return content if content.old_id else None
+
+
+def folder_of(options: StateDirOptions) -> str | None:
+    """Return the folder for records that the user chose."""
+    return os.path.expanduser(options.state_dir) if options.state_dir else None
+
+
+def find_relocation(options: StateDirOptions, wanted: str) -> Relocation | None:
+    """Return the relocation of a service that may be gone, or that made a service, by id or name.
+
+    :raises Ambiguous: if several fit.
+    """
+    platform = normalized_url(options.base_url or "")
+    found = [each for each in all_relocations(options) if each.content.platform == platform]
+    exact = [each for each in found if wanted in (each.content.old_id, each.content.new_id)]
+    fitting = exact or [each for each in found if wanted in (each.content.old_name, each.content.new_name)]
+    unfinished = [each for each in fitting if not each.content.gone]
+    fitting = unfinished or fitting
+    if len(fitting) > 1:
+        ids = [each.content.old_id for each in fitting]
+        raise Ambiguous(
+            f"{wanted!r} names the relocations of services {', '.join(ids)}; name one by id", ids=ids
+        )
+    return fitting[0] if fitting else None
+
+
+def all_relocations(options: StateDirOptions) -> Iterator[Relocation]:
+    """Yield all relocations that are remembered, on whichever platform."""
+    own = folder_of(options)
+    folder = Path(own) / FOLDER if own else Path(collection_folder(FOLDER))
+    for path in sorted(folder.glob("*.json")):
+        file = RecordFile(str(path), WHAT)
+        content = content_from(file.read())
+        if content is not None:
+            yield Relocation(file, content)
+
+
+def now() -> str:
+    """Return the present moment, as records hold it."""
+    return written(datetime.now(UTC))
+
+
+def written(moment: datetime) -> str:
+    """Return a moment as the platform writes it, without the milliseconds."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,419 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The ways of a relocation: there, back again, and its end. Each goes on from what the record tells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from ..._api.models import Service
+from ..._api.values import ServiceStatus
+from ..clones.source import Data
+from ..services.lookup import label
+from ..services.rates import rates_of
+from ..services.view import billed_rate, read_service
+from ..shared.currency import format_price
+from ..shared.money import Cost, format_amount
+from ..shared.plan import Plan, Resource, Step, Task
+from ..shared.restore_points import parse_moment
+from ..shared.task_errors import Invalid
+from .options import DEFAULT_DAYS, RelocateOptions
+from .origin import wanted_order
+from .record import Phase, Relocation, now, written
+from .work import Work, costing, plan_with, rescued
+
+BEFORE_SWITCH = (Phase.NONE, Phase.RETURNED, Phase.ORDERED, Phase.STOPPED)
+
+
+@dataclass(frozen=True)
+class Rates:
+    """What the services cost a month. ``None`` where the platform does not show it."""
+
+    before: Decimal | None
+    both: Decimal | None
+    after: Decimal | None
+
+
+def total(*rates: Decimal | None) -> Decimal | None:
+    """Return a sum; ``None`` if a part of it is unknown."""
+    return sum((rate for rate in rates if rate is not None), Decimal(0)) if None not in rates else None
+
+
+# --- There --------------------------------------------------------------------------------------------
+
+
+def plan_there(work: Work) -> Plan:
+    """Plan what is left to do until the new service has taken the place of the old one."""
+    phase = work.record.phase
+    there = read_new(work)
+    order = plan_order(work) if there is None else None
+    rates = rates_there(work, there, order)
+    steps: list[Step] = []
+    if phase in (Phase.NONE, Phase.RETURNED, Phase.ORDERED):
+        steps += preparing_steps(work, there, order, rates)
+    if phase in BEFORE_SWITCH:
+        steps += rescued(switching_steps(work), work.rescue)
+        steps.append(work.note(Phase.SWITCHED, lambda: {"switched_at": now(), "newer": True}))
+    after = [
+        *work.dependent_steps(None, work.new_name),
+        Step(f"check that {work.new_name} is in service", lambda: check_in_service(work), changes=False),
+        work.suspend(work.old.id, work.origin.label, rates.after),
+    ]
+    steps += rescued(after, work.hint_at_both_ways)
+    steps.append(
+        work.note(Phase.RELOCATED, lambda: {"since": now(), "keep_days": days_of(work.task), "paused": []})
+    )
+    return Plan(
+        result={
+            **view(work.record),
+            "phase": str(Phase.RELOCATED),
+            "dependents": [each.slug for each in work.dependents],
+        },
+        steps=steps,
+        reread=lambda: view(work.record),
+        before=describe(work, work.old, work.origin.label),
+        after=describe(work, None, work.new_name),
+        cost=cost_of(work, rates),
+        subject=work.old.name,
+    )
+
+
+def read_new(work: Work) -> Service | None:
+    """Return the new service, if it is there.
+
+    :raises Invalid: if it is gone although it was in service.
+    """
+    content = work.record.content
+    if content.new_id is None:
+        return None
+    service = work.task.client.service(content.new_id)
+    if service is not None and service.status not in ServiceStatus.DELETING_OR_DELETED:
+        return service
+    if work.record.phase not in BEFORE_SWITCH:
+        raise Invalid(
+            f"{work.new_name} ({content.new_id}), which took the place of {work.origin.label}, was deleted. "
+            "Nothing was done. state: returned brings the old one back into service"
+        )
+    content.new_id = None
+    return None
+
+
+def plan_order(work: Work) -> Plan:
+    """Plan the order, with its quote. A database has to run so that it can be restored into."""
+    options, record = work.task.options, work.record
+    own = {
+        "name": record.content.new_name,
+        "project": work.old.project_id,
+        "family": None,
+        "max_monthly": options.max_monthly,
+        "secrets_dest": options.secrets_dest,
+        "return_secrets": options.return_secrets,
+    }
+    given = {**wanted_order(work.task, work.origin), **own, "state": state_while_copying(work)}
+    told: list[str] = []
+    order = plan_with(replace(work.task, warnings=told), work.modules.service, given)
+    for warning in told:
+        if not warning.startswith("there is no service named"):  # which is why it is ordered
+            work.task.warn(warning)
+    return order
+
+
+def state_while_copying(work: Work) -> str:
+    """Return the state in which the new service gets what the old one holds."""
+    return "started" if work.origin.data is Data.DATABASE else "stopped"
+
+
+def rates_there(work: Work, there: Service | None, order: Plan | None) -> Rates:
+    """Return what both services cost: before, until the old one is suspended, and afterwards."""
+    old = rates_of(work.old)
+    new = order.cost.after if order and order.cost else rates_of(there).full if there else None
+    before = total(billed_rate(work.old), billed_rate(there) if there else Decimal(0))
+    return Rates(before, total(old.full, new), total(old.storage, new))
+
+
+def preparing_steps(work: Work, there: Service | None, order: Plan | None, rates: Rates) -> list[Step]:
+    """Return the steps that order the new service, and copy to it while the old one runs."""
+    content, ran = work.record.content, work.origin.running
+    slugs = [each.slug for each in work.dependents]
+    facts: dict[str, Any] = {"ran": ran, "dependents": slugs, "paused": [], "newer": False, "since": None}
+    facts["data"] = work.origin.data.value
+    steps = [work.note(Phase.ORDERED, lambda: {**facts, "switched_at": None})]
+    if order is not None:
+        first, *later = costing(order.steps, rates.both)
+        made = work.task.effects.facts
+        steps += [first, work.note(None, lambda: {"new_id": str(made.pop("service_id"))}), *later]
+    elif there is not None:
+        if there.status == ServiceStatus.SUSPENDED:
+            steps += costing(work.plan_service(id=there.id, state="resumed").steps, rates.both)
+        options = wanted_order(work.task, work.origin)
+        asked = {name: getattr(work.task.options, name) for name in ("host", "product", "runtime")}
+        kept = {name: options[name] for name in ("public", "command")}
+        steps.append(work.bring(content.new_id, work.new_name, state_while_copying(work), **kept, **asked))
+    while_running = f"copy what {work.origin.label} holds to {work.new_name} while it is in service"
+    return steps + work.copy_steps(work.foreseen or while_running)
+
+
+def switching_steps(work: Work) -> list[Step]:
+    """Return the steps for which the old service is stopped. If one fails, it is started again."""
+    copy = work.copy_steps(f"copy what has changed in {work.origin.label} since")
+    if work.origin.data is Data.DATABASE:  # which is dumped while it runs, and nothing writes to it
+        copy = [*work.pause_steps(), *copy, *work.compare_steps()]
+    stop = work.bring(work.old.id, work.origin.label, "stopped")
+    moved = [*copy, stop] if work.origin.data is Data.DATABASE else [stop, *copy]
+    steps = [work.note(Phase.STOPPED), *moved]
+    if not ran_before(work):
+        return steps
+    return [*steps, work.bring(None, work.new_name, "started"), work.healthy_step()]
+
+
+def ran_before(work: Work) -> bool:
+    """Tell whether the old service ran before it was stopped for the relocation."""
+    return work.record.content.ran if work.record.phase is Phase.STOPPED else work.origin.running
+
+
+def check_in_service(work: Work) -> None:
+    """Check that the new service is in service right before the old one is suspended.
+
+    :raises Invalid: if it is not.
+    """
+    service = read_service(work.task, work.new_id)
+    if service.status != ServiceStatus.ACTIVE:
+        raise Invalid(
+            f"{label(service)} has status {service.status}, so {work.origin.label} was not suspended. Resume "
+            "it and run this again, or go back with state: returned"
+        )
+
+
+def days_of(task: Task[RelocateOptions]) -> int:
+    """Return for how many days the one that is not in service is kept."""
+    return DEFAULT_DAYS if task.options.keep_days is None else task.options.keep_days
+
+
+# --- Back again -----------------------------------------------------------------------------------------
+
+
+def plan_back(work: Work) -> Plan:
+    """Plan what is left to do until the old service is in service again, and the new one is suspended."""
+    content, options = work.record.content, work.task.options
+    check_back(work)
+    new = work.task.client.service(content.new_id) if content.new_id else None
+    if new is not None and new.status in ServiceStatus.DELETING_OR_DELETED:
+        new = None
+    old_rates, new_rates = rates_of(work.old), rates_of(new) if new else None
+    both = total(old_rates.full, new_rates.full if new_rates else Decimal(0))
+    after = total(old_rates.full, new_rates.storage if new_rates else Decimal(0))
+    before = total(billed_rate(work.old), billed_rate(new) if new else Decimal(0))
+    steps = [work.note(Phase.RETURNING)]
+    if work.old.status == ServiceStatus.SUSPENDED:
+        steps += costing(work.plan_service(id=work.old.id, state="resumed").steps, both)
+    if content.newer and options.copy_back and new is not None:
+        steps += copying_back_steps(work)
+    if work.record.phase is not Phase.ORDERED:  # before that, it was not stopped
+        steps.append(work.bring(work.old.id, work.origin.label, "started" if content.ran else "stopped"))
+    steps += work.dependent_steps(work.old.id, work.origin.label) if content.switched_at else work.unpause()
+    if new is not None and new.status != ServiceStatus.SUSPENDED:
+        steps.append(work.suspend(new.id, work.new_name, after))
+    steps.append(
+        work.note(Phase.RETURNED, lambda: {"since": now(), "keep_days": days_of(work.task), "paused": []})
+    )
+    warn_of_newer(work)
+    return Plan(
+        result={**view(work.record), "phase": str(Phase.RETURNED)},
+        steps=steps,
+        reread=lambda: view(work.record),
+        before=describe(work, new, work.new_name) if content.switched_at else {},
+        after=describe(work, work.old, work.origin.label),
+        cost=cost_of(work, Rates(before, both, after)),
+        subject=work.old.name,
+    )
+
+
+def check_back(work: Work) -> None:
+    """Refuse a way back that would leave the old service half overwritten.
+
+    :raises Invalid: if a copy back was begun and is not to be completed.
+    """
+    if work.record.content.copying_back and not work.task.options.copy_back:
+        raise Invalid(
+            f"an earlier run began to copy back to {work.origin.label} what {work.new_name} holds, and did "
+            "not end. Nothing was done. Set copy_back: true to complete it"
+        )
+
+
+def warn_of_newer(work: Work) -> None:
+    """Say that what was written to the new service stays there, unless it is copied back."""
+    content = work.record.content
+    if content.newer and not work.task.options.copy_back:
+        work.task.warn(
+            f"{work.new_name} was in service since {content.switched_at}. What was written to it since is "
+            f"not in {work.origin.label}; it is kept in the suspended service. copy_back: true copies it "
+            "back instead"
+        )
+
+
+def copying_back_steps(work: Work) -> list[Step]:
+    """Return the steps that copy what the new service has got back to the old one, while none is in use."""
+    copy = work.copy_steps(f"copy what has changed in {work.new_name} back to {work.origin.label}", back=True)
+    if work.origin.data is Data.DATABASE:
+        start = work.bring(work.old.id, work.origin.label, "started")
+        before = [*work.pause_steps(), start]
+        copy = [*copy, *work.compare_steps(back=True)]
+    else:
+        before = [work.bring(None, work.new_name, "stopped")]
+    return [
+        *before,
+        work.note(None, lambda: {"copying_back": True}),
+        *copy,
+        work.note(None, lambda: {"copying_back": False, "newer": False}),
+    ]
+
+
+# --- The end --------------------------------------------------------------------------------------------
+
+
+def plan_end(task: Task[RelocateOptions], record: Relocation, service: Resource[Any]) -> Plan:
+    """Plan the deletion of the one that is not in service, once its date is over.
+
+    :param service: deletes it, with its own guards.
+    :raises Invalid: if that would delete what is, or may be, needed.
+    """
+    content = record.content
+    shown = view(record)
+    if content.gone or (record.phase is Phase.RETURNED and content.new_id is None):
+        return Plan(result=shown)
+    left, kept = leftover(record)
+    found = task.client.service(left)
+    if record.phase is not Phase.FINISHED:
+        check_end(task, record, found, kept)
+    given = {"id": left, "state": "absent", "delete_backups": task.options.delete_backups}
+    deletion = plan_with(task, service, given)
+
+    def note_before() -> None:
+        record.write(Phase.FINISHED, deleting=left)
+
+    def note_after() -> None:
+        record.write(gone=True)
+
+    steps = [
+        Step(f"remember that service {left} is deleted", note_before, changes=False),
+        *deletion.steps,
+        Step("remember that it is deleted", note_after, changes=False),
+    ]
+    if not any(step.changes for step in deletion.steps):
+        deletion.cost = None
+    return replace(deletion, result=shown, steps=steps, reread=lambda: view(record), subject=content.old_name)
+
+
+def leftover(record: Relocation) -> tuple[str, str]:
+    """Return the id of the service that is not in service, and of the one that is.
+
+    :raises Invalid: if the relocation is under way.
+    """
+    content = record.content
+    if content.deleting is not None:
+        other = content.new_id if content.deleting == content.old_id else content.old_id
+        return content.deleting, str(other)
+    if record.phase is Phase.RELOCATED:
+        return content.old_id, str(content.new_id)
+    if record.phase is Phase.RETURNED and content.new_id is not None:
+        return content.new_id, content.old_id
+    raise Invalid(
+        f"the relocation of service {content.old_name!r} ({content.old_id}) is not complete: it is "
+        f"{record.phase}. Nothing was deleted. Complete it with state: relocated, or go back with state: "
+        "returned"
+    )
+
+
+def check_end(task: Task[RelocateOptions], record: Relocation, left: Service | None, kept: str) -> None:
+    """Check that a service may be deleted.
+
+    :raises Invalid: if its date is not over, somebody uses it, or the other one is not in service.
+    """
+    other = task.client.service(kept)
+    if other is None or other.status != ServiceStatus.ACTIVE:
+        status = other.status if other else "deleted"
+        raise Invalid(
+            f"service {kept}, which is to be in service in its place, is {status}. Nothing was deleted. The "
+            "relocation can go back with state: returned"
+        )
+    if left is not None and left.status != ServiceStatus.SUSPENDED:
+        raise Invalid(
+            f"{label(left)} was suspended by the relocation and has status {left.status} now, so somebody "
+            "may use it. Nothing was deleted. Suspend it, or delete it with hosted.services.service"
+        )
+    due = due_date(task, record)
+    if due is not None and datetime.now(UTC) < due:
+        raise Invalid(
+            f"{label(left) if left else 'it'} is kept until {due.isoformat(timespec='seconds')}. Nothing "
+            "was deleted. Run this after that, or shorten it with keep_days",
+            delete_after=written(due),
+        )
+
+
+def due_date(task: Task[RelocateOptions], record: Relocation) -> datetime | None:
+    """Return when a service may be deleted: as the task says now, or as it was said when it was suspended."""
+    since = parse_moment(record.content.since)
+    if task.options.keep_days is None or since is None:
+        return record.delete_after
+    return since + timedelta(days=task.options.keep_days)
+
+
+# --- Results --------------------------------------------------------------------------------------------
+
+
+def view(record: Relocation) -> dict[str, Any]:
+    """Return the relocation for results."""
+    content, due = record.content, record.delete_after
+    return {
+        "phase": str(record.phase),
+        "name": content.old_name,
+        "id": content.old_id,
+        "new_name": content.new_name or None,
+        "new_id": content.new_id,
+        "project_id": content.project_id,
+        "dependents": list(content.dependents),
+        "newer": content.newer,
+        "switched_at": content.switched_at,
+        "delete_after": written(due) if due else None,
+        "deleted": content.gone,
+    }
+
+
+def describe(work: Work, service: Service | None, name: str) -> Mapping[str, Any]:
+    """Return what a diff shows of the service that is in service."""
+    if service is None:
+        order = wanted_order(work.task, work.origin)
+        facts = {key: order[key] for key in ("product", "runtime", "host", "preset", "dimensions", "public")}
+        return {"in service": name, **{key: value for key, value in facts.items() if value is not None}}
+    return {
+        "in service": name,
+        "product": service.product.slug if service.product else None,
+        "runtime": service.runtime.id if service.runtime else None,
+        "host": service.host.id if service.host else None,
+        "dimensions": size_of(service),
+        "public": work.origin.public,
+    }
+
+
+def size_of(service: Service) -> Mapping[str, Any] | None:
+    """Return the parts of a size."""
+    shown = service.dimensions
+    return shown.model_dump(include={"cpu_cores", "ram_gb", "storage_gb"}) if shown else None
+
+
+def cost_of(work: Work, rates: Rates) -> Cost:
+    """Return what a way does to the price, with what is billed in between."""
+    lines: Iterable[tuple[str, str, Decimal | None]] = (
+        ("both services", "until one of them is suspended", rates.both),
+        ("both services", "afterwards, until the suspended one is deleted", rates.after),
+    )
+    found = [{"label": name, "detail": text, "monthly": format_amount(rate)} for name, text, rate in lines]
+    work.task.progress(
+        f"both services cost {format_price(work.task, rates.both)} a month until one is suspended"
+    )
+    return Cost(rates.before, rates.after, found, service=work.old.name, service_id=work.old.id)

@@ -1,0 +1,311 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The parts of a relocation, whichever way it goes: another module plans each in its turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from functools import partial
+from typing import Any, cast
+
+from ..._api.errors import HostedError
+from ..._api.models import Service
+from ..clones.database import await_database
+from ..clones.source import Data
+from ..fleets.health import Health
+from ..services.lookup import label
+from ..services.view import read_service
+from ..shared.aliases import aliases_of
+from ..shared.effects import Effects
+from ..shared.money import Move
+from ..shared.options import shared_arguments
+from ..shared.plan import Expansion, Plan, Resource, Step, Task
+from ..shared.runner import perform_step
+from ..shared.task_errors import EffectUnverified, Invalid
+from ..shared.waiting import poll_for
+from .dependents import Dependent, is_running, tag_in_service
+from .options import RelocateOptions
+from .origin import Origin
+from .record import Phase, Relocation
+
+VERBS = {"started": "start", "stopped": "stop"}
+LATE_SECONDS = 10.0
+"""How long a project may show a new neighbor late, in seconds."""
+
+
+@dataclass(frozen=True)
+class Modules:
+    """The modules that know how to do each part."""
+
+    service: Resource[Any]
+    environment: Resource[Any]
+    app_deploy: Resource[Any]
+    files: Resource[Any]
+    database: Resource[Any]
+
+
+@dataclass
+class Work:
+    """A relocation on its way: what it is about, and the steps that it is made of."""
+
+    task: Task[RelocateOptions]
+    record: Relocation
+    origin: Origin
+    dependents: Sequence[Dependent]
+    modules: Modules
+    tags: dict[str, str] = field(default_factory=dict)
+    """By slug: the tag by which the image that an application runs is deployed again."""
+    foreseen: str | None = None
+    """What the first copy will do, if that is known already."""
+
+    def __post_init__(self) -> None:
+        """Find the tags before anything is begun."""
+        self.tags = {
+            each.slug: tag_in_service(self.task, each) for each in self.dependents if each.deployable
+        }
+
+    @property
+    def old(self) -> Service:
+        """The service that is relocated."""
+        return self.origin.service
+
+    @property
+    def new_id(self) -> str:
+        """The id of the service that the relocation made.
+
+        :raises Invalid: if it is not known, so that nothing else is taken for it.
+        """
+        id = self.record.content.new_id
+        if id is None or id == self.old.id:
+            raise Invalid(
+                f"which service the relocation of {self.origin.label} made is not known; nothing was done"
+            )
+        return id
+
+    @property
+    def new_name(self) -> str:
+        """The name of the new service, for messages."""
+        return f"service {self.record.content.new_name!r}"
+
+    @property
+    def names(self) -> set[str]:
+        """What a reference to the service may name, before and after."""
+        content, aliases = self.record.content, self.aliases()
+        known = {aliases.get(id) for id in (self.old.id, content.new_id) if id}
+        return {name for name in (*known, self.origin.alias, content.old_name, content.new_name) if name}
+
+    def aliases(self) -> dict[str, str]:
+        """Return the aliases in the project, read again."""
+        return aliases_of(self.task.client.project_graph(str(self.old.project_id)))
+
+    # --- Steps ------------------------------------------------------------------------------------------
+
+    def note(self, phase: Phase | None = None, facts: Callable[[], dict[str, Any]] = dict) -> Step:
+        """Return the step that remembers how far the relocation is. ``facts`` is called in its turn."""
+        summary = f"remember that the relocation is {phase}" if phase else "remember what is to be done"
+        return Step(summary, lambda: self.record.write(phase, **facts()), changes=False)
+
+    def plan_service(self, **given: Any) -> Plan:
+        """Return the plan of module service."""
+        return plan_with(self.task, self.modules.service, given)
+
+    def bring(self, id: str | None, name: str, state: str, **given: Any) -> Step:
+        """Return the step that brings a service to a state; without an id, the new one."""
+        return Expansion(
+            f"{VERBS[state]} {name}",
+            lambda: self.plan_service(id=id or self.new_id, state=state, **given).steps,
+        )
+
+    def suspend(self, id: str | None, name: str, total: Decimal | None) -> Step:
+        """Return the step that suspends a service. ``total`` is what both cost a month after that."""
+        return Expansion(
+            f"suspend {name}, and keep it",
+            lambda: costing(self.plan_service(id=id or self.new_id, state="suspended").steps, total),
+            move=Move("suspend", total),
+        )
+
+    def pair(self, back: bool) -> tuple[Service, str]:
+        """Return the service to copy from, and the id of the one to copy to."""
+        return (read_service(self.task, self.new_id), self.old.id) if back else (self.old, self.new_id)
+
+    def copy_steps(self, summary: str, *, back: bool = False) -> list[Step]:
+        """Return the steps that make what one service holds like what the other one does."""
+        plans = {Data.FILES: self.plan_files, Data.DATABASE: self.plan_database}
+        plan = plans.get(self.origin.data)
+        return [Expansion(summary, lambda: plan(*self.pair(back)).steps)] if plan else []
+
+    def plan_files(self, source: Service, target: str | None) -> Plan:
+        """Plan the copy of files."""
+        options = self.task.options
+        given = {
+            "source_id": source.id,
+            "source_name": source.name,
+            "service": target,
+            "project_id": self.old.project_id,
+            "private_key_file": options.private_key_file,
+            "delete": True,
+            "checksum": options.checksum,
+            **({"known_hosts": options.known_hosts} if options.known_hosts else {}),
+        }
+        return plan_with(self.task, self.modules.files, given, Effects())
+
+    def plan_database(self, source: Service, target: str | None) -> Plan:
+        """Plan the restore of a dump, once the database to restore into answers."""
+        public = self.origin.public if self.task.options.public is None else self.task.options.public
+        given = {
+            "source_id": source.id,
+            "service": target,
+            "project_id": self.old.project_id,
+            "public": public,
+        }
+        if target is not None:
+            await_database(cast(Task[Any], self.task), target)
+        return plan_with(self.task, self.modules.database, given, Effects())
+
+    def compare_steps(self, *, back: bool = False) -> list[Step]:
+        """Return the step that compares two databases again: nothing may write to the one that is left."""
+        if self.origin.data is not Data.DATABASE:
+            return []
+
+        def compare() -> None:
+            source, target = self.pair(back)
+            if self.plan_database(source, target).steps:
+                raise EffectUnverified(
+                    f"something else than the applications that refer to it writes to {label(source)} while "
+                    "it is copied. Stop that, and run this again"
+                )
+
+        return [Step("compare both databases once more", compare, changes=False)]
+
+    def healthy_step(self) -> Step:
+        """Return the step that waits until the new service is healthy."""
+
+        def wait() -> None:
+            service = read_service(self.task, self.new_id)
+            Health(self.task, service, self.task.options.health_checks).wait()
+
+        return Step(f"wait until {self.new_name} is healthy", wait, changes=False)
+
+    # --- What refers to the service -----------------------------------------------------------------------
+
+    def pause_steps(self) -> list[Step]:
+        """Return the steps that stop what refers to a database, so that nothing writes to it meanwhile."""
+        if self.origin.data is not Data.DATABASE:
+            return []
+
+        def running() -> dict[str, Any]:
+            ids = [each.app.id for each in self.dependents if is_running(self.task, each)]
+            return {"paused": sorted({*self.record.content.paused, *ids})}
+
+        stops = [
+            self.bring(each.app.id, each.label, "stopped") for each in self.dependents if each.deployable
+        ]
+        return [self.note(None, running), *stops] if stops else []
+
+    def unpause(self) -> list[Step]:
+        """Return the steps that start what was stopped and is not deployed."""
+        return [self.bring(id, f"application {id}", "started") for id in self.record.content.paused]
+
+    def dependent_steps(self, id: str | None, name: str) -> list[Step]:
+        """Return the steps after which all references lead to a service; without an id, the new one."""
+        steps: list[Step] = []
+        for each in self.dependents:
+            summary = f"replace the environment of {each.label}, so that it refers to {name}"
+            steps.append(Expansion(summary, partial(self.environment_steps, each, id)))
+            if each.deployable:
+                steps.append(Expansion(f"deploy {each.label} again", partial(self.deploy_steps, each)))
+            else:
+                self.task.warn(
+                    f"{each.label} is not in service, so its environment takes effect at its next deploy"
+                )
+        return steps
+
+    def environment_steps(self, dependent: Dependent, to: str | None) -> Sequence[Step]:
+        """Return the steps that write one environment."""
+        id = to or self.new_id
+        poll_for(lambda: id in self.aliases(), LATE_SECONDS)
+        alias = self.aliases().get(id)
+        if alias is None:
+            raise Invalid(f"service {id} has no alias in its project that {dependent.label} could refer to")
+        given = dependent.environment(self.names, alias)
+        return plan_with(self.task, self.modules.environment, given).steps
+
+    def deploy_steps(self, dependent: Dependent) -> Sequence[Step]:
+        """Return the steps that put one environment into effect; what was stopped for it is started."""
+        given = {"slug": dependent.slug, "tag": self.tags[dependent.slug]}
+        found = plan_with(self.task, self.modules.app_deploy, given).steps
+        if not found and dependent.app.id in self.record.content.paused:
+            return self.plan_service(id=dependent.app.id, state="started").steps
+        return found
+
+    def hint_at_both_ways(self, error: HostedError) -> None:
+        """Say that the new service is in service, when something after the switch failed."""
+        error.append(
+            f". {self.new_name} is in service in place of {self.origin.label}, which is kept. Run this again "
+            "to complete it, or with state: returned to go back"
+        )
+
+    # --- Back again -----------------------------------------------------------------------------------------
+
+    def rescue(self, error: HostedError) -> None:
+        """Start the old service again, because the new one cannot take its place, and say so in the error."""
+        content = self.record.content
+        try:
+            for step in [
+                self.bring(None, self.new_name, "stopped"),
+                *([self.bring(self.old.id, self.origin.label, "started")] if content.ran else []),
+                *self.unpause(),
+            ]:
+                perform_step(step, self.task, self.task.client)
+            self.record.write(Phase.ORDERED, paused=[])
+        except HostedError as other:
+            error.append(
+                f". {self.origin.label} could not be brought back into service either: {other.message}. Run "
+                "this with state: returned"
+            )
+            return
+        state = "runs again" if content.ran else "is as it was"
+        error.append(
+            f". {self.origin.label} {state}, and nothing that refers to it was changed. {self.new_name} is "
+            "stopped, and billed: run this again to go on, or with state: returned to suspend it"
+        )
+
+
+def plan_with(
+    task: Task[Any], resource: Resource[Any], given: Mapping[str, Any], effects: Effects | None = None
+) -> Plan:
+    """Return the plan of another module for a part of the task."""
+    options = resource.read_options({**shared_arguments(task.options), **given})
+    return resource.plan(replace(task, options=options, composed=True, effects=effects or task.effects))
+
+
+def rescued(steps: Iterable[Step], rescue: Callable[[HostedError], None]) -> list[Step]:
+    """Return steps after whose failure something is done about it, whichever of them fails."""
+
+    def wrap(step: Step) -> Step:
+        def run() -> Any:
+            try:
+                outcome = step.run()
+            except HostedError as error:
+                rescue(error)
+                raise
+            return [wrap(each) for each in outcome] if isinstance(step, Expansion) else outcome
+
+        return replace(step, run=run)
+
+    return [wrap(step) for step in steps]
+
+
+def costing(steps: Iterable[Step], total: Decimal | None) -> list[Step]:
+    """Return steps whose moves tell what both services cost together after them."""
+
+    def wrap(step: Step) -> Step:
+        move = step.move and replace(step.move, monthly=total)
+        if isinstance(step, Expansion):
+            return replace(step, run=lambda: costing(step.run(), total), move=move)
+        return replace(step, move=move)
+
+    return [wrap(step) for step in steps]

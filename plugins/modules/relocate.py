@@ -1,0 +1,436 @@
+#!/usr/bin/python
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: relocate
+short_description: Move a service to another node or to another product, with a short stop
+version_added: 1.0.0
+author:
+  - hosted.services contributors (@hosted-services)
+description:
+  - Puts another service in the place of one. The platform cannot change the node, the product or the edition of a service,
+    so the module orders another one in the same project, copies what the old one holds while that runs, stops it, copies
+    what has changed since, and starts the new one. Once that is healthy, the environments of applications that refer to
+    the old one are rewritten and deployed, and the old one is suspended.
+  - Never deletes the old service by itself, and never writes to it, unless O(copy_back) says so. O(state=returned) leads
+    back at every step. O(state=finished) deletes the one that is not in service, after a date.
+  - A run that was interrupted is continued by the next one with the same task, and nothing is ordered twice. If something
+    fails before the new service is healthy, the old one is started again in the same run.
+  - Everything that can be known to be missing is found before anything is ordered. In check mode, the task shows the
+    price, which is that of both services until the old one is suspended.
+  - The controller remembers how far a relocation is. The guide to relocating lists what cannot be moved, and why.
+options:
+  service:
+    description:
+      - Id or name of the service to relocate. It stays the same for all states, also once the new one is in service.
+      - For O(state=returned) and O(state=finished), the new service may be named as well.
+    type: str
+    required: true
+  project:
+    description:
+      - Id or name of the project of the service, if its name alone is not enough.
+    type: str
+  family:
+    description:
+      - Family of the service, if its name alone is not enough.
+    type: str
+    choices: [GAME, APP, COMPUTE, VIRTUAL_MACHINE, DEDICATED, BUCKET]
+  new_project:
+    description:
+      - Always refused. The platform itself moves a service between projects, without a copy. Use O(new_project) of
+        M(hosted.services.service) for that.
+    type: str
+  state:
+    description:
+      - V(relocated) orders the new service and puts it in the place of the old one. If the service has already what the
+        task asks for, nothing is done.
+      - V(returned) puts the old service back in service, whichever step was reached, and suspends the new one. What was
+        written to the new one since it was in service is kept there, unless O(copy_back) is set.
+      - V(finished) deletes the service that is not in service. It fails before its date, which is O(keep_days) after it was
+        suspended, if somebody has resumed it, or if the other one is not in service.
+    type: str
+    choices: [relocated, returned, finished]
+    default: relocated
+  host:
+    description:
+      - Id of the node for the new service. If not set, that of the old one.
+    type: str
+  product:
+    description:
+      - Slug of the product for the new service. If not set, that of the old one.
+    type: str
+  runtime:
+    description:
+      - Id of the edition for the new service. If not set, that of the old one, or the first one of another O(product).
+    type: str
+  preset:
+    description:
+      - Id of a ready-made size for the new service, in place of O(dimensions).
+    type: str
+  dimensions:
+    description:
+      - Size of the new service. Parts that are not set are those of the old one. A smaller disk must hold the files.
+    type: dict
+    suboptions:
+      cpu_cores:
+        description: Number of vCPUs.
+        type: int
+      ram_gb:
+        description: Memory in GB.
+        type: int
+      storage_gb:
+        description: Disk in GB.
+        type: int
+  variables:
+    description:
+      - Settings for the order of the new service. The platform does not show those of the old one, so give all of them. If
+        some are known, because they refer to another service, the task fails without them.
+    type: dict
+  options:
+    description:
+      - Options for the order of the new service. The platform does not show those of the old one.
+    type: list
+    elements: dict
+    suboptions:
+      option:
+        description: Id of the option.
+        type: str
+        required: true
+      choice:
+        description: Id of the choice.
+        type: str
+        required: true
+  name:
+    description:
+      - Name of the new service. If not set, the name of the old one with the next free number, such as V(survival-2). The
+        platform cannot rename a service, so it keeps this name.
+      - The name of the old service is refused. Both are in one project until the old one is deleted, and a task that names
+        them could not tell them apart.
+    type: str
+  public:
+    description:
+      - Whether the new service is open to the Internet. If not set, as the old one.
+      - A database can only be copied if the controller reaches the old and the new one.
+    type: bool
+  environments:
+    description:
+      - The whole environments of the applications that refer to the service, by slug or id. References in them may name
+        the service by its alias, the old or the new one; they lead to whichever is in service.
+      - The platform does not show environments. If a variable is known and not given here or in
+        O(secret_environments), nothing is ordered. Known are variables that refer to the service, and those that were
+        written from this controller.
+    type: dict
+  secret_environments:
+    description:
+      - As O(environments), with values that are never shown.
+    type: dict
+  without_dependents:
+    description:
+      - Slugs and ids of applications, and ids of services, that refer to the service and are left alone.
+      - A service whose order had variables that refer to the old one cannot be changed, so the task fails unless it is
+        listed here.
+    type: list
+    elements: str
+    default: []
+  without_data:
+    description:
+      - Whether to copy nothing. Needed for a service that has neither files over SFTP nor a database that can be dumped
+        from here.
+    type: bool
+    default: false
+  existing:
+    description:
+      - What to do if a service of the project has the O(name) of the new one and is not known to be made by a relocation.
+        V(adopt) takes it for the new one and B(overwrites what it holds).
+    type: str
+    choices: [refuse, adopt]
+    default: refuse
+  overwrite:
+    description:
+      - Whether to relocate again after O(state=returned) without O(copy_back). That B(overwrites) what was written to the
+        new service while it was in service, and is nowhere else.
+    type: bool
+    default: false
+  copy_back:
+    description:
+      - With O(state=returned), whether to copy what has changed in the new service since it was in service back to the old
+        one. Neither is in use meanwhile.
+    type: bool
+    default: false
+  keep_days:
+    description:
+      - For how many days the service that is not in service is kept. By default, 7.
+      - With O(state=finished), in place of the days that were said when it was suspended; V(0) deletes it now.
+    type: int
+  delete_backups:
+    description:
+      - With O(state=finished), whether to delete the service with its backups and snapshots. Of a suspended service, the
+        platform may not show whether there are any; it is not deleted then unless this is set.
+    type: bool
+    default: false
+  healthy_for:
+    description:
+      - For how many seconds the new service must have run to count as healthy.
+    type: float
+    default: 10
+  health_checks:
+    description:
+      - What else the new service must do to count as healthy. Checks are tried until they succeed, or O(wait_timeout) is
+        over.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      url:
+        description:
+          - URL that must respond. C({address}) in it stands for the address of the new service, with its port.
+          - It is requested from where the task runs, without the token. Redirects are not followed.
+        type: str
+      status:
+        description:
+          - Status codes that count as healthy.
+        type: list
+        elements: int
+        default: [200]
+      tcp:
+        description:
+          - Whether the address of the service must accept a TCP connection. Use this or O(health_checks[].url).
+        type: bool
+        default: false
+      timeout:
+        description:
+          - For how many seconds to wait for one response.
+        type: float
+        default: 5
+  max_monthly:
+    description:
+      - Maximum price per month of the new service, in currency units. Nothing is ordered if the quote exceeds it.
+    type: str
+  checksum:
+    description:
+      - Whether files of the same size and time are compared by their content. The service is stopped for longer then.
+    type: bool
+    default: false
+  private_key_file:
+    description:
+      - File of the private key to log in with over SFTP. It must be registered on the account, see
+        M(hosted.services.ssh_key). If not set, the keys of the SSH agent and those in C(~/.ssh) are tried.
+    type: path
+  known_hosts:
+    description:
+      - File of the known keys of servers, in the format of OpenSSH. C(~/.ssh/known_hosts) when it is not set. The key of
+        a server that is not in it is accepted and written down there, but not in check mode.
+    type: path
+  secrets_dest:
+    description:
+      - File for the secrets that the platform generates with the order and shows only once, with mode 0600. If neither this
+        nor O(return_secrets) is set, they are kept below C(hosted_services/secrets) in Ansible's home.
+    type: path
+  return_secrets:
+    description:
+      - Whether to return the generated secrets in the result.
+    type: bool
+    default: false
+  state_dir:
+    description:
+      - Folder on the controller for what is remembered, such as how far the relocation is. If not set,
+        C(hosted_services) in Ansible's home, or the folder that E(HOSTED_SERVICES_HOME) names.
+    type: path
+extends_documentation_fragment:
+  - hosted.services.common
+  - hosted.services.common.attributes
+  - hosted.services.common.wait
+  - hosted.services.budget
+notes:
+  - The stop lasts from the stop of the old service to the start of the new one. In between, the module reads the folders
+    of both, and copies the files whose size or time differs.
+  - A database has to run to be dumped. So the applications that refer to it are stopped instead, and the stop lasts as
+    long as it takes to dump and restore all of it. Whatever else writes to it is yours to stop; if the old database has
+    changed by the end of the copy, the task fails and goes back.
+seealso:
+  - module: hosted.services.service
+  - module: hosted.services.clone
+  - module: hosted.services.environment
+  - module: hosted.services.fleet
+"""
+
+EXAMPLES = r"""
+- name: Show what the move to another node would do, and cost
+  hosted.services.relocate:
+    service: survival
+    host: node-frankfurt-1
+    environments:
+      acme-web: {GAME: "${survival.HOST}", LOG_LEVEL: info}
+  check_mode: true
+
+- name: Move a game server to another node
+  hosted.services.relocate:
+    service: survival
+    host: node-frankfurt-1
+    private_key_file: ~/.ssh/deploy
+    environments:
+      acme-web: {GAME: "${survival.HOST}", LOG_LEVEL: info}
+    health_checks:
+      - tcp: true
+    keep_days: 14
+
+- name: Go back
+  hosted.services.relocate:
+    service: survival
+    state: returned
+    copy_back: true
+    private_key_file: ~/.ssh/deploy
+    environments:
+      acme-web: {GAME: "${survival.HOST}", LOG_LEVEL: info}
+
+- name: Delete the one that is not in service, once its date is over
+  hosted.services.relocate:
+    service: survival
+    state: finished
+"""
+
+RETURN = r"""
+relocation:
+  description: The relocation, as it is, or would be in check mode.
+  returned: always, if the service is found
+  type: dict
+  sample:
+    phase: relocated
+    name: survival
+    id: svc_8c1d
+    new_name: survival-2
+    new_id: svc_77aa
+    project_id: prj_1a2b
+    dependents: [acme-web]
+    newer: true
+    switched_at: "2026-11-24T15:11:13Z"
+    delete_after: "2026-12-01T15:11:14Z"
+    deleted: false
+  contains:
+    phase:
+      description:
+        - How far it is. V(none) if there is none, V(ordered) while the old service runs and is copied, V(stopped) while it
+          is stopped, V(switched) once the new one is in service, V(relocated), V(returning), V(returned) or V(finished).
+      type: str
+    name:
+      description: Name of the service that is relocated.
+      type: str
+    id:
+      description: Its id.
+      type: str
+    new_name:
+      description: Name of the service in its place. Null if there is none.
+      type: str
+    new_id:
+      description: Its id. Null if it does not exist yet.
+      type: str
+    project_id:
+      description: Id of the project of both. Null if there is no relocation.
+      type: str
+    dependents:
+      description: Slugs of the applications whose environments are rewritten.
+      type: list
+      elements: str
+    newer:
+      description: Whether the new service was in service, so that it may hold what the old one does not.
+      type: bool
+    switched_at:
+      description: When the new service took the place of the old one. Null if it did not.
+      type: str
+    delete_after:
+      description: From when on O(state=finished) deletes the one that is not in service. Null before it is suspended.
+      type: str
+    deleted:
+      description: Whether that is deleted.
+      type: bool
+cost:
+  description: >-
+    Effect on the monthly price of both services together, in currency units as strings. If the task failed, the effect of
+    what was done.
+  returned: if the price changes, or would
+  type: dict
+  sample:
+    monthly_before: "10.74"
+    monthly_after: "12.36"
+    monthly_change: "1.62"
+    currency: EUR
+    lines:
+      - {label: both services, detail: until one of them is suspended, monthly: "21.40"}
+      - {label: both services, detail: "afterwards, until the suspended one is deleted", monthly: "12.36"}
+    moves: [order, suspend]
+    service: survival
+    service_id: svc_8c1d
+  contains:
+    monthly_before:
+      description: The rate that is billed for both before the change.
+      type: str
+    monthly_after:
+      description: The rate that is billed for both after the whole task. Null if it cannot be known.
+      type: str
+    monthly_change:
+      description: The difference.
+      type: str
+    currency:
+      description: Currency of the amounts. Null if this token cannot read it.
+      type: str
+    moves:
+      description: The changes that affect the price, in order, V(order), V(resume), V(suspend) or V(delete).
+      type: list
+      elements: str
+    service:
+      description: Name of the service that is relocated.
+      type: str
+    service_id:
+      description: Its id.
+      type: str
+    balance:
+      description: Always null.
+      type: str
+    min_balance:
+      description: Always null.
+      type: str
+    days_covered:
+      description: Always null.
+      type: int
+    lines:
+      description: What both cost in between and afterwards.
+      type: list
+      elements: dict
+      contains:
+        label:
+          description: What it is about.
+          type: str
+        detail:
+          description: For how long, as readable text.
+          type: str
+        monthly:
+          description: The monthly price. Null if it is not known.
+          type: str
+delete_after:
+  description: Date before which nothing is deleted, if the task fails because of it.
+  returned: if O(state=finished) is refused because of the date
+  type: str
+  sample: "2026-12-01T15:11:14Z"
+actions:
+  description: Changes that the task made, or would make in check mode, one sentence each.
+  returned: success
+  type: list
+  elements: str
+  sample: ["order minecraft as service 'survival-2' for 10.66 EUR a month", "stop service 'survival' (svc_8c1d)"]
+"""
+
+from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils._resources.relocate import RELOCATE
+
+
+def main() -> None:
+    """Run the module."""
+    run_module(RELOCATE)
+
+
+if __name__ == "__main__":
+    main()

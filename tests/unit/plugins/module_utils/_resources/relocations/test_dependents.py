@@ -1,0 +1,111 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The environments that refer to a service: what they become, and what has to be given."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._api.models import App, ProjectGraph, Service
+from ansible_collections.hosted.services.plugins.module_utils._resources.clones.source import Data
+from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.dependents import (
+    Dependent,
+    read_dependents,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.options import (
+    RelocateOptions,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.origin import Origin
+from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.record import (
+    Phase,
+    Relocation,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
+
+WEB = App(id="app_1", name="web", slug="acme-web", status="ACTIVE", image_ref="r/acme-web@sha256:1")
+URL = "http://localhost:8080"
+
+
+def origin(*edges: tuple[str, str, list[str]]) -> Origin:
+    """Return a service to which others refer."""
+    graph = {
+        "nodes": [{"id": "svc_1", "alias": "mc"}, {"id": "svc_9", "name": "proxy"}],
+        "edges": [{"from": one, "to": other, "through": names} for one, other, names in edges],
+    }
+    service = Service(id="svc_1", name="survival", family="GAME", status="ACTIVE")
+    return Origin(service, None, ProjectGraph.model_validate(graph), {"app_1": WEB}, Data.FILES, running=True)
+
+
+@pytest.fixture
+def read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Read the dependents of a service, with a folder of its own."""
+    monkeypatch.setenv("HOSTED_SERVICES_HOME", str(tmp_path))
+
+    def go(
+        of: Origin, new_id: str | None = None, remembered: tuple[str, ...] = (), **given: Any
+    ) -> list[Dependent]:
+        options = RelocateOptions(service="survival", base_url=URL, **given)
+        record = Relocation.of(options, "svc_1")
+        record.write(Phase.ORDERED, new_id=new_id, dependents=list(remembered))
+        return read_dependents(Task(cast(Any, None), options), of, record)
+
+    return go
+
+
+def test_references_lead_to_where_the_service_is() -> None:
+    dependent = Dependent(
+        WEB,
+        frozenset({"A"}),
+        {"A": "${mc.HOST}:${mc.PORT}", "B": "${other.URL}", "C": 1, "D": "$${mc.HOST}", "E": "${mc-2.URL}"},
+        {"F": "x${mc.URL}"},
+    )
+    assert dependent.environment({"mc", "mc-2"}, "mc-2") == {
+        "slug": "acme-web",
+        "variables": {
+            "A": "${mc-2.HOST}:${mc-2.PORT}",
+            "B": "${other.URL}",
+            "C": 1,
+            "D": "$${mc.HOST}",
+            "E": "${mc-2.URL}",
+        },
+        "secret_variables": {"F": "x${mc-2.URL}"},
+    }
+
+
+def test_applications_are_given_their_environments_by_slug_or_id(read: Any) -> None:
+    edge = ("app_1", "svc_1", ["GAME"])
+    for key in ("acme-web", "app_1"):
+        [found] = read(origin(edge), environments={key: {"GAME": "x"}}, secret_environments={key: {"K": "y"}})
+        assert (found.plain, found.secret) == ({"GAME": "x"}, {"K": "y"})
+
+
+def test_what_refers_to_the_new_service_counts_on_the_way(read: Any) -> None:
+    edge = ("app_1", "svc_2", ["GAME"])
+    assert read(origin(edge)) == []
+    assert len(read(origin(edge), new_id="svc_2", environments={"acme-web": {"GAME": "x"}})) == 1
+    assert len(read(origin(), remembered=("acme-web",), environments={"acme-web": {"GAME": "x"}})) == 1
+    assert read(origin(), remembered=("acme-web",)) == []
+
+
+@pytest.mark.parametrize(
+    ("edge", "given", "message"),
+    [
+        (("app_1", "svc_1", ["GAME", "URL"]), {}, "application 'acme-web' lacks GAME, URL"),
+        (("app_1", "svc_1", ["GAME"]), {"environments": {"acme-web": {"X": "1"}}}, "lacks GAME"),
+        (("svc_9", "svc_1", ["UP"]), {}, r"service 'proxy' \(svc_9\) refers to service 'survival'"),
+        (("app_1", "svc_1", []), {"environments": {"other": {}}}, "environments names 'other'"),
+    ],
+)
+def test_what_is_not_known_is_refused(edge: Any, given: dict[str, Any], message: str, read: Any) -> None:
+    with pytest.raises(Invalid, match=message):
+        read(origin(edge), **given)
+
+
+def test_what_is_left_alone_needs_nothing(read: Any) -> None:
+    edges = [("app_1", "svc_1", ["GAME"]), ("svc_9", "svc_1", ["UP"])]
+    assert read(origin(*edges), without_dependents=["acme-web", "svc_9"]) == []

@@ -1,0 +1,97 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The record of a relocation: what is kept survives, and what is damaged is not taken for nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.options import (
+    RelocateOptions,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.record import (
+    Phase,
+    Relocation,
+    find_relocation,
+    now,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
+    Ambiguous,
+    Invalid,
+)
+
+URL = "http://localhost:8080"
+
+
+@pytest.fixture
+def options(tmp_path: Path) -> RelocateOptions:
+    """Options with a folder of its own."""
+    return RelocateOptions(service="survival", base_url=URL, state_dir=str(tmp_path))  # type: ignore[arg-type]
+
+
+def written(options: RelocateOptions, id: str, **facts: Any) -> Relocation:
+    """Return a record that is kept."""
+    record = Relocation.of(options, id)
+    record.write(Phase.ORDERED, old_name="survival", new_name="survival-2", **facts)
+    return record
+
+
+def test_what_is_kept_is_read_again(options: RelocateOptions) -> None:
+    assert Relocation.of(options, "svc_1").phase is Phase.NONE
+    written(options, "svc_1", new_id="svc_2", keep_days=3, since=now())
+    read = Relocation.of(options, "svc_1")
+    assert read.phase is Phase.ORDERED
+    assert (read.content.new_id, read.content.platform) == ("svc_2", URL)
+    assert read.delete_after is not None
+    assert Relocation.of(options, "svc_3").phase is Phase.NONE
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"old_id": "svc_1", "phase": "other"}', '{"phase": "none"}']
+)
+def test_a_damaged_record_is_an_error(text: str, options: RelocateOptions) -> None:
+    record = written(options, "svc_1")
+    Path(record.file.path).write_text(text)
+    with pytest.raises(Invalid, match="is damaged"):
+        Relocation.of(options, "svc_1")
+    assert find_relocation(options, "survival") is None
+
+
+def test_what_a_newer_version_keeps_is_left_out(options: RelocateOptions) -> None:
+    record = written(options, "svc_1")
+    path = Path(record.file.path)
+    path.write_text(path.read_text().replace("{", '{"more": 1, ', 1))
+    assert Relocation.of(options, "svc_1").phase is Phase.ORDERED
+
+
+@pytest.mark.parametrize("wanted", ["svc_1", "svc_2", "survival", "survival-2"])
+def test_a_relocation_is_found_by_both_services(wanted: str, options: RelocateOptions) -> None:
+    written(options, "svc_1", new_id="svc_2")
+    found = find_relocation(options, wanted)
+    assert found is not None and found.content.old_id == "svc_1"
+
+
+def test_one_of_another_platform_is_not(tmp_path: Path, options: RelocateOptions) -> None:
+    written(options, "svc_1")
+    other = RelocateOptions(service="survival", base_url="http://localhost:1", state_dir=str(tmp_path))  # type: ignore[arg-type]
+    assert find_relocation(other, "survival") is None
+
+
+def test_those_that_are_over_do_not_make_a_name_ambiguous(options: RelocateOptions) -> None:
+    first = written(options, "svc_1")
+    written(options, "svc_3")
+    with pytest.raises(Ambiguous, match="name one by id"):
+        find_relocation(options, "survival")
+    first.write(Phase.FINISHED, gone=True)
+    found = find_relocation(options, "survival")
+    assert found is not None and found.content.old_id == "svc_3"
+
+
+def test_a_record_that_cannot_be_kept_is_an_error(options: RelocateOptions, tmp_path: Path) -> None:
+    (tmp_path / "relocations").write_text("")
+    with pytest.raises(Invalid, match="how far the relocation is cannot be kept"):
+        written(options, "svc_1")

@@ -1,0 +1,333 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Relocations on a real server: where everything is afterwards, and what was never touched."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hosted_sandbox.testing import Sandbox
+from unit.plugins.module_utils._resources.clones.platform import (
+    environment,
+    files,
+    ids_of,
+    monthly_rate,
+    writes_to,
+)
+from unit.plugins.module_utils._resources.relocations.platform import (
+    ENVIRONMENTS,
+    SEED,
+    Relocate,
+    commits,
+    done,
+    orders,
+    pair,
+    relocating,
+    status_of,
+    write_file,
+)
+
+
+@pytest.fixture
+def relocate(sandbox: Sandbox, key_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Relocate:
+    """Relocate with a key of the account, and records of its own."""
+    return relocating(sandbox, key_file, tmp_path, monkeypatch)
+
+
+def calls_to(sandbox: Sandbox, id: str) -> list[str]:
+    """Return what was written to a service: signals, suspensions and the like, by the end of the path."""
+    found = []
+    for line in writes_to(sandbox, [id]):
+        if "/files" not in line["path"]:
+            found.append(str(line["path"]).rpartition("/")[2])
+    return found
+
+
+# --- There --------------------------------------------------------------------------------------------
+
+
+def test_a_service_is_moved_at_the_price_that_was_announced(sandbox: Sandbox, relocate: Relocate) -> None:
+    planned = done(relocate(check_mode=True))
+    assert planned["changed"] and commits(sandbox) == []
+    assert "order minecraft as service 'survival-2' for" in planned["actions"][0]
+    assert planned["relocation"]["phase"] == "relocated"
+    before = monthly_rate(sandbox)
+    moved = done(relocate())
+    old, new = pair(sandbox)
+    assert files(sandbox, new) == files(sandbox, old)
+    assert status_of(sandbox, old)[0] == "SUSPENDED"
+    assert status_of(sandbox, new) == ("ACTIVE", "running")
+    assert sandbox.api("GET", f"/api/resources/{new}").json()["host"]["id"] == "node-frankfurt-1"
+    assert calls_to(sandbox, old) == ["power", "suspend"]
+    assert environment(sandbox, "acme-web") == {
+        "GAME": "${survival-2.HOST}",
+        "LOG_LEVEL": "debug",
+        "SESSION_KEY": "hunter2hunter2",
+    }
+    assert planned["cost"]["monthly_after"] == moved["cost"]["monthly_after"]
+    assert Decimal(moved["cost"]["monthly_change"]) == monthly_rate(sandbox) - before
+    assert "hunter2" not in str(moved)
+    sandbox.clear_journal()
+    again = done(relocate())
+    assert not again["changed"] and sandbox.writes() == []
+    assert again["relocation"] == moved["relocation"]
+
+
+def test_what_changed_after_the_first_copy_is_brought_over_while_the_old_one_is_stopped(
+    sandbox: Sandbox, relocate: Relocate
+) -> None:
+    """The first run fails at its stop; what is written then is in the new service after the second."""
+    sandbox.fault("POST /api/resources/{id}/power", "status", status=409, nth=2)
+    failed = relocate()
+    assert failed["failed"]
+    old, new = pair(sandbox)
+    sandbox.clear_faults()
+    write_file(sandbox, old, "world/level.dat", "z" * 70_001)
+    done(relocate())
+    assert files(sandbox, new)["/world/level.dat"] == "z" * 70_001
+    assert files(sandbox, new) == files(sandbox, old)
+    assert orders(sandbox) == 1
+
+
+def test_a_service_that_did_not_run_does_not_run_elsewhere(sandbox: Sandbox, relocate: Relocate) -> None:
+    sandbox.api("POST", f"/api/resources/{ids_of(sandbox, 'shop')['survival']}/power", {"signal": "stop"})
+    done(relocate(dimensions={"storage_gb": 10}))
+    old, new = pair(sandbox)
+    assert status_of(sandbox, new) == ("ACTIVE", "stopped")
+    assert sandbox.api("GET", f"/api/resources/{new}").json()["dimensions"]["storageGb"] == 10
+    assert files(sandbox, new) == files(sandbox, old)
+
+
+def test_the_date_alone_can_be_changed_afterwards(relocate: Relocate) -> None:
+    first = done(relocate(keep_days=1))["relocation"]["delete_after"]
+    later = done(relocate(keep_days=30))
+    assert later["changed"] and later["relocation"]["delete_after"] > first
+    assert not done(relocate(keep_days=30))["changed"]
+
+
+def test_nothing_is_done_if_the_service_is_there_already(sandbox: Sandbox, relocate: Relocate) -> None:
+    assert not done(relocate(host="node-paris-1", product="minecraft"))["changed"]
+    assert commits(sandbox) == []
+
+
+# --- Refused before anything is ordered ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"new_project": "old"}, "hosted.services.service with new_project"),
+        ({"wait": False}, "wait cannot be false"),
+        ({"service": "acme-web", "environments": None, "secret_environments": None}, "is an application"),
+        (
+            {"service": "disk", "project": "shop", "environments": None, "secret_environments": None},
+            "without_data: true",
+        ),
+        ({"host": None}, "nothing says what is to be different"),
+        ({"name": "Survival"}, "Give another name, or none"),
+        ({"name": "db"}, "existing: adopt takes it for the new one"),
+        ({"environments": {"acme-web": {"A": "b"}}}, "application 'acme-web' lacks GAME"),
+        ({"environments": None, "secret_environments": None}, "application 'acme-web' lacks GAME"),
+        ({"environments": {**ENVIRONMENTS, "other": {}}}, "environments names 'other'"),
+        ({"environments": {"acme-web": "x"}}, "'acme-web' must have a dictionary"),
+        ({"max_monthly": "0.01"}, "max_monthly"),
+        ({"budget": "1"}, "budget"),
+        ({"keep_days": -1}, "keep_days is -1; it must be 0 to 3650"),
+        ({"copy_back": True}, "copy_back goes with state: returned alone"),
+        ({"health_checks": [{}]}, "either url or tcp"),
+        ({"private_key_file": "/dev/null"}, "is not a private key"),
+        ({"service": "nowhere"}, "there is no service of id or name 'nowhere'"),
+    ],
+)
+def test_what_cannot_be_moved_is_refused(
+    given: dict[str, Any], message: str, sandbox: Sandbox, relocate: Relocate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
+    for check_mode in (True, False):
+        refused = relocate(check_mode=check_mode, **given)
+        assert refused["failed"] and message in refused["msg"], refused.get("msg")
+    assert commits(sandbox) == []
+
+
+def test_a_suspended_service_is_refused(sandbox: Sandbox, relocate: Relocate) -> None:
+    sandbox.api("POST", f"/api/resources/{ids_of(sandbox, 'shop')['survival']}/suspend")
+    sandbox.clear_journal()
+    assert "only an ACTIVE one can be relocated" in relocate()["msg"]
+    assert commits(sandbox) == []
+
+
+def test_applications_can_be_left_alone(sandbox: Sandbox, relocate: Relocate) -> None:
+    done(relocate(environments=None, secret_environments=None, without_dependents=["acme-web"]))
+    assert environment(sandbox, "acme-web") == {"GAME": "${survival.HOST}"}
+
+
+# --- What fails on the way ------------------------------------------------------------------------------
+
+
+def test_an_unhealthy_service_is_not_switched_to(sandbox: Sandbox, relocate: Relocate) -> None:
+    """The old one runs again, its neighbors are as they were, and the next run completes it."""
+    before = environment(sandbox, "acme-web")
+    check = {"url": "http://127.0.0.1:9/", "status": [200], "tcp": False, "timeout": 0.2}
+    failed = relocate(health_checks=[check], wait_timeout=1.0)
+    assert failed["failed"] and "runs again, and nothing that refers to it was changed" in failed["msg"]
+    old, new = pair(sandbox)
+    assert status_of(sandbox, old) == ("ACTIVE", "running")
+    assert status_of(sandbox, new) == ("ACTIVE", "stopped")
+    assert environment(sandbox, "acme-web") == before
+    assert done(relocate())["relocation"]["phase"] == "relocated"
+    assert orders(sandbox) == 1
+
+
+def test_a_deploy_that_fails_leaves_the_new_service_in_service(sandbox: Sandbox, relocate: Relocate) -> None:
+    sandbox.fault("POST /api/apps/{slug}/deploy", "status", status=422, count=None)
+    failed = relocate()
+    assert failed["failed"] and "with state: returned to go back" in failed["msg"]
+    old, new = pair(sandbox)
+    assert status_of(sandbox, new) == ("ACTIVE", "running")
+    assert status_of(sandbox, old)[0] == "ACTIVE"
+    sandbox.clear_faults()
+    done(relocate(state="returned"))
+    assert environment(sandbox, "acme-web")["GAME"] == "${survival.HOST}"
+    assert status_of(sandbox, old) == ("ACTIVE", "running")
+    assert status_of(sandbox, new)[0] == "SUSPENDED"
+
+
+def test_a_new_service_that_is_gone_is_not_taken_for_being_in_service(
+    sandbox: Sandbox, relocate: Relocate
+) -> None:
+    sandbox.fault("POST /api/apps/{slug}/deploy", "status", status=422, count=None)
+    assert relocate()["failed"]
+    old, new = pair(sandbox)
+    sandbox.clear_faults()
+    sandbox.api("DELETE", f"/api/resources/{new}")
+    assert "was deleted" in relocate()["msg"]
+    done(relocate(state="returned"))
+    assert status_of(sandbox, old) == ("ACTIVE", "running")
+    assert environment(sandbox, "acme-web")["GAME"] == "${survival.HOST}"
+
+
+def test_a_record_that_is_damaged_stops_everything(
+    sandbox: Sandbox, relocate: Relocate, tmp_path: Path
+) -> None:
+    done(relocate())
+    [record] = (tmp_path / "relocations").glob("*.json")
+    record.write_text("[1, 2")
+    for state in ("relocated", "returned", "finished"):
+        assert "is damaged" in relocate(state=state)["msg"]
+
+
+# --- Back again -----------------------------------------------------------------------------------------
+
+
+def test_what_was_written_to_the_new_service_is_kept_there(sandbox: Sandbox, relocate: Relocate) -> None:
+    done(relocate())
+    old, new = pair(sandbox)
+    write_file(sandbox, new, "newer.txt", "newer")
+    before = monthly_rate(sandbox)
+    returned = done(relocate(state="returned"))
+    assert "copy_back: true copies it back instead" in " ".join(returned["warnings"])
+    assert returned["relocation"]["newer"]
+    assert status_of(sandbox, old) == ("ACTIVE", "running")
+    assert status_of(sandbox, new)[0] == "SUSPENDED"
+    assert "/newer.txt" not in files(sandbox, old)
+    assert Decimal(returned["cost"]["monthly_change"]) == monthly_rate(sandbox) - before
+    assert environment(sandbox, "acme-web")["GAME"] == "${survival.HOST}"
+    assert not done(relocate(state="returned"))["changed"]
+    assert "went back at" in relocate(state="returned", copy_back=True)["msg"]
+    assert "set overwrite: true" in relocate()["msg"]
+    assert done(relocate(overwrite=True))["relocation"]["new_id"] == new
+    assert "/newer.txt" not in files(sandbox, new)
+
+
+def test_what_was_written_to_the_new_service_is_copied_back_on_request(
+    sandbox: Sandbox, relocate: Relocate
+) -> None:
+    done(relocate())
+    old, new = pair(sandbox)
+    write_file(sandbox, new, "newer.txt", "newer")
+    done(relocate(state="returned", copy_back=True, service=new))
+    assert files(sandbox, old)["/newer.txt"] == "newer"
+    assert files(sandbox, old) == files(sandbox, new)
+    assert done(relocate())["relocation"]["phase"] == "relocated"
+    assert orders(sandbox) == 1
+
+
+def test_a_way_back_that_was_begun_is_completed_first(sandbox: Sandbox, relocate: Relocate) -> None:
+    done(relocate())
+    write_file(sandbox, pair(sandbox)[1], "newer.txt", "newer")
+    sandbox.fault("POST /api/resources/{id}/power", "status", status=409, nth=2)
+    failed = relocate(state="returned", copy_back=True)
+    assert failed["failed"]
+    sandbox.clear_faults()
+    assert "Set copy_back: true to complete it" in relocate(state="returned")["msg"]
+    assert "Complete it with state: returned first" in relocate()["msg"]
+    done(relocate(state="returned", copy_back=True))
+    old, new = pair(sandbox)
+    assert files(sandbox, old) == files(sandbox, new)
+
+
+def test_without_a_relocation_there_is_nothing_to_go_back_from(sandbox: Sandbox, relocate: Relocate) -> None:
+    result = done(relocate(state="returned"))
+    assert not result["changed"] and "nothing to go back from" in result["warnings"][0]
+    assert "Nothing was deleted" in relocate(state="finished")["msg"]
+    assert commits(sandbox) == []
+
+
+# --- The end ----------------------------------------------------------------------------------------------
+
+
+def test_the_old_service_is_deleted_only_by_a_task_after_its_date(
+    sandbox: Sandbox, relocate: Relocate
+) -> None:
+    done(relocate())
+    old, new = pair(sandbox)
+    sandbox.clear_journal()
+    assert "is kept until" in relocate(state="finished", delete_backups=True)["msg"]
+    assert "may have" in relocate(state="finished", keep_days=0)["msg"]
+    assert commits(sandbox) == []
+    planned = done(relocate(check_mode=True, state="finished", keep_days=0, delete_backups=True))
+    assert planned["changed"] and commits(sandbox) == []
+    finished = done(relocate(state="finished", keep_days=0, delete_backups=True))
+    assert finished["relocation"]["deleted"] and Decimal(finished["cost"]["monthly_change"]) < 0
+    assert [line["path"] for line in sandbox.journal() if line["method"] == "DELETE"] == [
+        f"/api/resources/{old}"
+    ]
+    assert "survival" not in ids_of(sandbox, "shop")
+    assert not done(relocate(state="finished"))["changed"]
+    assert not done(relocate())["changed"]
+    assert "there is no way back" in relocate(state="returned")["msg"]
+    assert status_of(sandbox, new) == ("ACTIVE", "running")
+
+
+@pytest.mark.parametrize("which", ["old", "new"])
+def test_nothing_is_deleted_while_somebody_may_need_it(
+    which: str, sandbox: Sandbox, relocate: Relocate
+) -> None:
+    done(relocate())
+    old, new = pair(sandbox)
+    if which == "old":
+        sandbox.api("POST", f"/api/resources/{old}/resume")
+    else:
+        sandbox.api("POST", f"/api/resources/{new}/suspend")
+    sandbox.clear_journal()
+    refused = relocate(state="finished", keep_days=0, delete_backups=True)
+    assert refused["failed"] and "Nothing was deleted" in refused["msg"]
+    assert commits(sandbox) == []
+
+
+def test_after_the_way_back_the_new_one_is_deleted_and_another_can_be_ordered(
+    sandbox: Sandbox, relocate: Relocate
+) -> None:
+    done(relocate())
+    _old, new = pair(sandbox)
+    done(relocate(state="returned"))
+    done(relocate(state="finished", keep_days=0, delete_backups=True))
+    assert set(ids_of(sandbox, "shop")) == {each["name"] for each in SEED["services"]} | {"acme-web"}
+    assert not done(relocate(state="returned"))["changed"]
+    done(relocate())
+    assert pair(sandbox)[1] != new
