@@ -349,7 +349,7 @@ def check_end(task: Task[RelocateOptions], record: Relocation, left: Service | N
     due = due_date(task, record)
     if due is not None and datetime.now(UTC) < due:
         raise Invalid(
-            f"{label(left) if left else 'it'} is kept until {due.isoformat(timespec='seconds')}. Nothing "
+            f"{label(left) if left else 'it'} is kept until {written(due)}. Nothing "
             "was deleted. Run this after that, or shorten it with keep_days",
             delete_after=written(due),
         )

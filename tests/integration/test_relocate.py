@@ -1,0 +1,179 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Relocations as users make them: the playbook, the scenario, and runs that are killed at some call.
+
+RELOCATE_KILLS is after how many of a run's requests it is killed, as `3,11` or as a range `1-90`, and
+RELOCATE_BACK_KILLS the same for the way back.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from hosted_sandbox.testing import Sandbox
+from integration.ansible_run import Ansible
+from integration.killing import kill_play_after, kill_points
+from integration.scenarios import run_scenario
+from integration.test_blueprint_killed import LATENCY, register_key
+from unit.plugins.module_utils._resources.clones.platform import environment, files, ids_of
+from unit.plugins.module_utils._resources.relocations.platform import FILES, status_of, write_file
+
+SHOP: dict[str, Any] = {
+    "balance_cents": 100000,
+    "projects": ["old", "shop"],
+    "services": [{"name": "survival", "product": "minecraft", "project": "shop", "files": FILES}],
+    "apps": [
+        {
+            "slug": "acme-web",
+            "project": "shop",
+            "images": [{"tag": "v1"}],
+            "deployed": "v1",
+            "environment": {"GAME": "${survival.HOST}"},
+        },
+    ],
+}
+CONTENT = {f"/{path}": content for path, content in FILES.items()}
+
+
+def task(folder: Path, key: str, **given: Any) -> str:
+    """Return the task that relocates the service."""
+    options = {
+        "service": "survival",
+        "host": "node-frankfurt-1",
+        "environments": {"acme-web": {"GAME": "${survival.HOST}"}},
+        "private_key_file": key,
+        "secrets_dest": str(folder / "secrets.json"),
+        "healthy_for": 0,
+        "wait_interval": 0.2,
+        **given,
+    }
+    return f"- name: Relocate\n  hosted.services.relocate: {json.dumps(options)}\n"
+
+
+def kill(ansible: Ansible, sandbox: Sandbox, point: int, text: str) -> bool:
+    """Run a task, and end it and all its workers after so many requests."""
+    sandbox.clear_journal()
+    sandbox.fault("*", "latency", latency=LATENCY, count=None)
+    play = [{"hosts": "localhost", "gather_facts": False, "tasks": yaml.safe_load(text)}]
+    killed = kill_play_after(ansible, sandbox, point, yaml.safe_dump(play))
+    sandbox.clear_faults()
+    return killed
+
+
+def content(sandbox: Sandbox, id: str) -> dict[str, Any]:
+    """Return the files of a service, without its folders."""
+    return {path: text for path, text in files(sandbox, id).items() if text is not None}
+
+
+def check_in_service(sandbox: Sandbox, one: str, other: str | None, expected: dict[str, str]) -> None:
+    """Check that one service is in service with all that it has to hold, and the other is kept, suspended."""
+    assert status_of(sandbox, one) == ("ACTIVE", "running")
+    assert content(sandbox, one) == expected
+    if other is not None:
+        assert status_of(sandbox, other)[0] == "SUSPENDED"
+    alias = {each["id"]: each["alias"] for each in graph(sandbox)["nodes"]}[one]
+    assert environment(sandbox, "acme-web") == {"GAME": f"${{{alias}.HOST}}"}
+    assert status_of(sandbox, ids_of(sandbox, "shop")["acme-web"]) == ("ACTIVE", "running")
+
+
+def graph(sandbox: Sandbox) -> dict[str, Any]:
+    """Return the references in the project."""
+    projects = sandbox.api("GET", "/api/projects").json()
+    id = next(each["id"] for each in projects if each["name"] == "shop")
+    found: dict[str, Any] = sandbox.api("GET", f"/api/projects/{id}/graphe").json()
+    return found
+
+
+def ordered(sandbox: Sandbox) -> list[str]:
+    """Return the names of all orders but those of the seed."""
+    seeded = ("survival", "acme-web")
+    return [each["name"] for each in sandbox.ledger()["orders"] if each["name"] not in seeded]
+
+
+def deletions(sandbox: Sandbox) -> list[str]:
+    """Return the services that were deleted."""
+    return [line["path"] for line in sandbox.journal() if line["method"] == "DELETE"]
+
+
+def test_the_playbook(ansible: Ansible, sandbox: Sandbox) -> None:
+    """Its paths start where it is run, with --check nothing is ordered, and one word leads back."""
+    sandbox.seed(SHOP)
+    register_key(sandbox, ansible.folder)
+    given = {
+        "relocate_service": "survival",
+        "relocate_host": "node-frankfurt-1",
+        "relocate_environments": {"acme-web": {"GAME": "${survival.HOST}"}},
+        "relocate_private_key_file": "key",
+        "relocate_healthy_for": 0,
+    }
+    play = "- ansible.builtin.import_playbook: hosted.services.relocate\n"
+    checked = ansible.playbook(play, "--check", variables=given).succeed()
+    assert "order minecraft as service 'survival-2' for" in checked.stdout
+    assert ordered(sandbox) == []
+    ansible.playbook(play, variables=given).succeed()
+    ids = ids_of(sandbox, "shop")
+    check_in_service(sandbox, ids["survival-2"], ids["survival"], CONTENT)
+    ansible.playbook(play, variables={**given, "relocate_state": "returned"}).succeed()
+    check_in_service(sandbox, ids["survival"], ids["survival-2"], CONTENT)
+
+
+def test_the_life_of_a_relocation(tmp_path: Path) -> None:
+    """There and back again, in molecule."""
+    run_scenario("relocate", tmp_path)
+
+
+# --- Runs that are killed ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", ["on", "back"])
+@pytest.mark.parametrize("point", [*kill_points("RELOCATE_KILLS", "24,45,66")])
+def test_a_run_that_is_killed(point: int, way: str, ansible: Ansible, sandbox: Sandbox) -> None:
+    """The next one brings it to its end, or back: with all bytes, one order, and no deletion."""
+    sandbox.seed(SHOP)
+    key = register_key(sandbox, ansible.folder)
+    old = ids_of(sandbox, "shop")["survival"]
+    kill(ansible, sandbox, point, task(ansible.folder, key))
+    deleted = deletions(sandbox)
+    given = {} if way == "on" else {"state": "returned"}
+    text = task(ansible.folder, key, **given)
+    ansible.tasks(text).succeed()
+    new = ids_of(sandbox, "shop").get("survival-2")
+    if way == "on":
+        assert ordered(sandbox) == ["survival-2"]
+        check_in_service(sandbox, str(new), old, CONTENT)
+    else:
+        assert ordered(sandbox) in ([], ["survival-2"])
+        check_in_service(sandbox, old, new, CONTENT)
+    assert [*deleted, *deletions(sandbox)] == []
+    assert content(sandbox, old) == CONTENT
+    sandbox.clear_journal()
+    assert not ansible.tasks(text).succeed()["Relocate"].result["changed"]
+    assert sandbox.writes() == []
+
+
+@pytest.mark.parametrize("point", [*kill_points("RELOCATE_BACK_KILLS", "16,34")])
+def test_a_way_back_that_is_killed(point: int, ansible: Ansible, sandbox: Sandbox) -> None:
+    """The next run completes it, with what was written to the new service."""
+    sandbox.seed(SHOP)
+    key = register_key(sandbox, ansible.folder)
+    ansible.tasks(task(ansible.folder, key)).succeed()
+    ids = ids_of(sandbox, "shop")
+    old, new = ids["survival"], ids["survival-2"]
+    write_file(sandbox, new, "world/level.dat", "newer" * 10)
+    expected = {**CONTENT, "/world/level.dat": "newer" * 10}
+    text = task(ansible.folder, key, state="returned", copy_back=True)
+    kill(ansible, sandbox, point, text)
+    deleted = deletions(sandbox)
+    ansible.tasks(text).succeed()
+    check_in_service(sandbox, old, new, expected)
+    assert content(sandbox, new) == expected
+    assert [*deleted, *deletions(sandbox)] == []
+    sandbox.clear_journal()
+    assert not ansible.tasks(text).succeed()["Relocate"].result["changed"]
+    assert sandbox.writes() == []
