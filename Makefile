@@ -68,6 +68,10 @@ bench-budget: dev ## measure what the cost callback and a budget add to a play o
 bench-blueprint: dev ## measure blueprints against bare calls and against tasks in a loop (BENCH_BLUEPRINT="--rounds 1")
 	@python tests/benchmarks/blueprint.py $(BENCH_BLUEPRINT)
 
+.PHONY: bench-relocate
+bench-relocate: dev ## measure for how long a relocation of 10 GiB stops a service (BENCH_RELOCATE="--mebibytes 1024")
+	@python tests/benchmarks/relocate.py $(BENCH_RELOCATE)
+
 .PHONY: bench-report
 bench-report: dev ## measure how long the page of a report of 1000 services takes, and how large it is (SIZES="100 1000")
 	@python tests/benchmarks/report.py $(SIZES)
@@ -216,6 +220,9 @@ BLUEPRINT_KILLS ?= 1-110
 BLUEPRINT_PRUNE_KILLS ?= 1-70
 # The same for a clone of three things (tests/integration/test_clone.py).
 CLONE_KILLS ?= 1-190
+# The same for a relocation, and for its way back (tests/integration/test_relocate.py).
+RELOCATE_KILLS ?= 1-77
+RELOCATE_BACK_KILLS ?= 1-55
 
 .PHONY: test-long
 test-long: dev ## what takes hours: 100,000 histories, a kill at every request, all scenarios under all profiles
@@ -267,6 +274,12 @@ long-kills: dev
 	BLUEPRINT_KILLS=$(BLUEPRINT_KILLS) BLUEPRINT_PRUNE_KILLS=$(BLUEPRINT_PRUNE_KILLS) \
 	    pytest -q -n 2 tests/integration/test_blueprint_killed.py
 	CLONE_KILLS=$(CLONE_KILLS) pytest -q -n 2 tests/integration/test_clone.py -k killed
+	@$(MAKE) long-relocations
+
+.PHONY: long-relocations
+long-relocations: dev ## kill a relocation, and its way back, after each of its requests (RELOCATE_KILLS=1-77)
+	RELOCATE_KILLS=$(RELOCATE_KILLS) RELOCATE_BACK_KILLS=$(RELOCATE_BACK_KILLS) \
+	    pytest -q -n 2 tests/integration/test_relocate.py -k killed
 
 .PHONY: long-scenarios
 long-scenarios: dev

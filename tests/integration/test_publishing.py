@@ -389,6 +389,13 @@ EVERYTHING = """\
     clone_services: [drill]
     clone_rename: {suffix: -cloned}
     clone_without_data: [drill]
+- ansible.builtin.import_playbook: hosted.services.relocate
+  vars:
+    relocate_service: drill
+    relocate_project: cloned
+    relocate_host: node-frankfurt-1
+    relocate_without_data: true
+    relocate_healthy_for: 0
 - ansible.builtin.import_playbook: hosted.services.drift_run
   vars: {drift_schedule_plan: "{{ drift_schedule_plans[0] }}"}
 - ansible.builtin.import_playbook: hosted.services.drift_check

@@ -289,7 +289,7 @@ def plan_returned(task: Task[RelocateOptions], record: Relocation) -> Plan:
         return Plan(result=view(record))
     find_made(task, record)
     origin = read_origin(task, record)
-    dependents = read_dependents(task, origin, record) if content.switched_at or content.paused else []
+    dependents = read_dependents(task, origin, record) if content.switched_at else []
     return plan_back(Work(task, record, origin, dependents, MODULES))
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -172,7 +173,10 @@ def all_relocations(options: StateDirOptions) -> Iterator[Relocation]:
     """Yield all relocations that are remembered, on whichever platform."""
     own = folder_of(options)
     folder = Path(own) / FOLDER if own else Path(collection_folder(FOLDER))
-    for path in sorted(folder.glob("*.json")):
+    paths: list[Path] = []
+    with suppress(OSError):  # such as a name that is too long for one: then nothing was ever kept there
+        paths = sorted(folder.glob("*.json"))
+    for path in paths:
         file = RecordFile(str(path), WHAT)
         content = content_from(file.read())
         if content is not None:

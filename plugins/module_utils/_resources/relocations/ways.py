@@ -12,12 +12,11 @@ from decimal import Decimal
 from typing import Any
 
 from ..._api.models import Service
-from ..._api.values import ServiceStatus
+from ..._api.values import ContainerState, ServiceStatus
 from ..clones.source import Data
 from ..services.lookup import label
 from ..services.rates import rates_of
-from ..services.view import billed_rate, read_service
-from ..shared.currency import format_price
+from ..services.view import billed_rate, read_service, read_state
 from ..shared.money import Cost, format_amount
 from ..shared.plan import Plan, Resource, Step, Task
 from ..shared.restore_points import parse_moment
@@ -162,7 +161,10 @@ def switching_steps(work: Work) -> list[Step]:
     """Return the steps for which the old service is stopped. If one fails, it is started again."""
     copy = work.copy_steps(f"copy what has changed in {work.origin.label} since")
     if work.origin.data is Data.DATABASE:  # which is dumped while it runs, and nothing writes to it
-        copy = [*work.pause_steps(), *copy, *work.compare_steps()]
+        start = work.bring(
+            work.old.id, work.origin.label, "started"
+        )  # a run may have been killed at its stop
+        copy = [*work.pause_steps(), start, *copy, *work.compare_steps()]
     stop = work.bring(work.old.id, work.origin.label, "stopped")
     moved = [*copy, stop] if work.origin.data is Data.DATABASE else [stop, *copy]
     steps = [work.note(Phase.STOPPED), *moved]
@@ -182,10 +184,15 @@ def check_in_service(work: Work) -> None:
     :raises Invalid: if it is not.
     """
     service = read_service(work.task, work.new_id)
+    problem = None
     if service.status != ServiceStatus.ACTIVE:
+        problem = f"has status {service.status}"
+    elif work.record.content.ran and read_state(work.task, service.id) == ContainerState.STOPPED:
+        problem = "does not run"
+    if problem:
         raise Invalid(
-            f"{label(service)} has status {service.status}, so {work.origin.label} was not suspended. Resume "
-            "it and run this again, or go back with state: returned"
+            f"{label(service)} {problem}, so {work.origin.label} was not suspended. Start it and run this "
+            "again, or go back with state: returned"
         )
 
 
@@ -413,7 +420,4 @@ def cost_of(work: Work, rates: Rates) -> Cost:
         ("both services", "afterwards, until the suspended one is deleted", rates.after),
     )
     found = [{"label": name, "detail": text, "monthly": format_amount(rate)} for name, text, rate in lines]
-    work.task.progress(
-        f"both services cost {format_price(work.task, rates.both)} a month until one is suspended"
-    )
     return Cost(rates.before, rates.after, found, service=work.old.name, service_id=work.old.id)

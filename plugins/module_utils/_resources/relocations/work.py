@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import partial
@@ -13,6 +14,7 @@ from typing import Any, cast
 
 from ..._api.errors import HostedError
 from ..._api.models import Service
+from ..._api.values import ServiceStatus
 from ..clones.database import await_database
 from ..clones.source import Data
 from ..fleets.health import Health
@@ -140,6 +142,7 @@ class Work:
     def plan_files(self, source: Service, target: str | None) -> Plan:
         """Plan the copy of files."""
         options = self.task.options
+        self.check_writable(target)
         given = {
             "source_id": source.id,
             "source_name": source.name,
@@ -154,6 +157,7 @@ class Work:
 
     def plan_database(self, source: Service, target: str | None) -> Plan:
         """Plan the restore of a dump, once the database to restore into answers."""
+        self.check_writable(target)
         public = self.origin.public if self.task.options.public is None else self.task.options.public
         given = {
             "source_id": source.id,
@@ -164,6 +168,15 @@ class Work:
         if target is not None:
             await_database(cast(Task[Any], self.task), target)
         return plan_with(self.task, self.modules.database, given, Effects())
+
+    def check_writable(self, target: str | None) -> None:
+        """Refuse to copy to a suspended service: it would be left as it is, and be switched to all the same.
+
+        :raises Invalid: saying so.
+        """
+        service = None if target is None else read_service(self.task, target)
+        if service is not None and service.status == ServiceStatus.SUSPENDED:
+            raise Invalid(f"{label(service)} was suspended meanwhile. Resume it, and run this again")
 
     def compare_steps(self, *, back: bool = False) -> list[Step]:
         """Return the step that compares two databases again: nothing may write to the one that is left."""
@@ -253,12 +266,9 @@ class Work:
     def rescue(self, error: HostedError) -> None:
         """Start the old service again, because the new one cannot take its place, and say so in the error."""
         content = self.record.content
+        start = [self.bring(self.old.id, self.origin.label, "started")] if content.ran else []
         try:
-            for step in [
-                self.bring(None, self.new_name, "stopped"),
-                *([self.bring(self.old.id, self.origin.label, "started")] if content.ran else []),
-                *self.unpause(),
-            ]:
+            for step in [*start, *self.unpause()]:
                 perform_step(step, self.task, self.task.client)
             self.record.write(Phase.ORDERED, paused=[])
         except HostedError as other:
@@ -267,10 +277,12 @@ class Work:
                 "this with state: returned"
             )
             return
+        with suppress(HostedError):  # nobody uses it, and the next run stops it as well
+            perform_step(self.bring(None, self.new_name, "stopped"), self.task, self.task.client)
         state = "runs again" if content.ran else "is as it was"
         error.append(
             f". {self.origin.label} {state}, and nothing that refers to it was changed. {self.new_name} is "
-            "stopped, and billed: run this again to go on, or with state: returned to suspend it"
+            "billed and not in use: run this again to go on, or with state: returned to suspend it"
         )
 
 

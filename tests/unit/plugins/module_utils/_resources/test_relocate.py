@@ -197,6 +197,36 @@ def test_a_deploy_that_fails_leaves_the_new_service_in_service(sandbox: Sandbox,
     assert status_of(sandbox, new)[0] == "SUSPENDED"
 
 
+def test_a_new_service_that_does_not_run_any_more_is_not_taken_for_being_in_service(
+    sandbox: Sandbox, relocate: Relocate
+) -> None:
+    sandbox.fault("POST /api/apps/{slug}/deploy", "status", status=422, count=None)
+    assert relocate()["failed"]
+    old, new = pair(sandbox)
+    sandbox.clear_faults()
+    sandbox.api("POST", f"/api/resources/{new}/power", {"signal": "stop"})
+    assert "does not run, so service 'survival'" in relocate()["msg"]
+    assert status_of(sandbox, old)[0] == "ACTIVE"
+    sandbox.api("POST", f"/api/resources/{new}/power", {"signal": "start"})
+    done(relocate())
+
+
+def test_nothing_is_switched_to_that_could_not_be_copied_to(sandbox: Sandbox, relocate: Relocate) -> None:
+    """A run ends between its stop and its copy, and somebody suspends the new service meanwhile."""
+    sandbox.fault("POST /api/resources/{id}/power", "status", status=409, nth=3, count=None)
+    assert "could not be brought back into service either" in relocate()["msg"]
+    old, new = pair(sandbox)
+    sandbox.clear_faults()
+    write_file(sandbox, old, "world/level.dat", "later")
+    sandbox.api("POST", f"/api/resources/{new}/suspend")
+    assert "was suspended meanwhile" in relocate()["msg"]
+    assert status_of(sandbox, old) == ("ACTIVE", "running")
+    assert status_of(sandbox, new)[0] == "SUSPENDED"
+    sandbox.api("POST", f"/api/resources/{new}/resume")
+    done(relocate(state="returned"))
+    assert status_of(sandbox, old) == ("ACTIVE", "running")
+
+
 def test_a_new_service_that_is_gone_is_not_taken_for_being_in_service(
     sandbox: Sandbox, relocate: Relocate
 ) -> None:

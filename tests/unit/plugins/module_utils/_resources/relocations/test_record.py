@@ -91,6 +91,11 @@ def test_those_that_are_over_do_not_make_a_name_ambiguous(options: RelocateOptio
     assert found is not None and found.content.old_id == "svc_3"
 
 
+def test_a_folder_that_cannot_be_has_no_relocations() -> None:
+    impossible = RelocateOptions(service="survival", base_url=URL, state_dir="x" * 5000)  # type: ignore[arg-type]
+    assert find_relocation(impossible, "survival") is None
+
+
 def test_a_record_that_cannot_be_kept_is_an_error(options: RelocateOptions, tmp_path: Path) -> None:
     (tmp_path / "relocations").write_text("")
     with pytest.raises(Invalid, match="how far the relocation is cannot be kept"):
