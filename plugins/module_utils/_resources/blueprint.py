@@ -375,6 +375,41 @@ class Assembly:
         return [self.running.get(key, self.made[key]) for key in keys]
 
 
+class FilledAssembly(Assembly):
+    """The parts of a blueprint whose services get what they hold from elsewhere, before anything uses it."""
+
+    def __init__(self, task: Task[SourceOptions], contents: Contents, states: Mapping[str, str]) -> None:
+        """``states`` says by key whether a service runs once what it holds is there."""
+        super().__init__(task, contents)
+        self.states = states
+
+    def fill(self, entry: Entry, needs: Sequence[Part]) -> Part | None:
+        """Add the part that brings what a service holds, and return it; ``None`` if there is nothing."""
+        raise NotImplementedError
+
+    def add_service(self, entry: Entry) -> None:
+        """Add a service, what it holds, and whether it runs then."""
+        super().add_service(entry)
+        self.add_content(entry, [self.made[entry.key]])
+
+    def add_settings(self, entry: Entry) -> list[Part]:
+        """Add the settings of an application, what it holds, and whether it runs then."""
+        settings = super().add_settings(entry)
+        if "image" in entry.values:
+            self.add_content(entry, [self.made[entry.key], *settings, *self.running_parts([entry.key])])
+        return settings
+
+    def add_content(self, entry: Entry, needs: Sequence[Part]) -> None:
+        """Add what a service holds, and after it the state that it is to have."""
+        filled = self.fill(entry, needs)
+        ready = [filled] if filled else list(needs)
+        state = self.states.get(entry.key)
+        if state and state != "present":
+            made = self.made[entry.key]
+            ready = [self.add(entry, STATE, lambda part: {"id": made.id, "state": state}, [made, *ready])]
+        self.running[entry.key] = ready[-1]
+
+
 def digest_of(pushed: Part | None, image: Mapping[str, Any]) -> str | None:
     """Return the digest of an image: that of its archive, or the one that is written; ``None`` for a tag."""
     found = pushed.result if pushed is not None else image
@@ -420,6 +455,26 @@ class AppSettingsResource(ServiceResource):
 
 
 APP_SETTINGS_RESOURCE = AppSettingsResource()
+
+
+class StateResource(ServiceResource):
+    """Whether a service runs, once what it holds is there."""
+
+    @property
+    def name(self) -> str:
+        """The name of the module that does the same for this part alone."""
+        return SERVICE.name
+
+    def plan(self, task: Task[ServiceOptions]) -> Plan:
+        """Plan the state. A new service is started by its order."""
+        if task.options.id is not None:
+            return super().plan(task)
+        state = task.options.state
+        steps = [] if state == "started" else [Step(f"leave it {state}", lambda: None)]
+        return Plan(result=None, steps=steps)
+
+
+STATE = StateResource()
 
 
 @dataclass(frozen=True, kw_only=True)

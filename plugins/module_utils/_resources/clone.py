@@ -16,7 +16,7 @@ from typing import Any
 
 from .._api.errors import HostedError
 from .._api.values import ServiceStatus
-from .blueprint import Assembly, planned, whole_plan
+from .blueprint import FilledAssembly, planned, whole_plan
 from .blueprints.contents import Contents, read_contents
 from .blueprints.document import Document
 from .blueprints.entry import Entry
@@ -33,8 +33,8 @@ from .clones.options import CloneOptions, Rename, check_options
 from .clones.rules import CloneBlueprint, blueprint_of, names_of, original_of, own_values
 from .clones.source import Data, Original, SourceProject, read_source
 from .clones.target import CloneRecord, check_target
-from .service import SERVICE, ServiceResource
-from .services.options import ServiceOptions
+from .service import SERVICE
+from .services.options import CommitmentOptions
 from .shared.budget import read_budget
 from .shared.names import same_name
 from .shared.plan import Plan, Resource, Step, Task
@@ -117,7 +117,7 @@ def assembly_of(task: Task[CloneOptions], source: SourceProject) -> CloneAssembl
     return CloneAssembly(task, read_contents(Document(clone.data, "")), source, clone, target.record)
 
 
-def tighten(task: Task[CloneOptions], project: str) -> None:
+def tighten(task: Task[CommitmentOptions], project: str) -> None:
     """Let ``max_monthly`` hold for all that is in the project of the clone."""
     if task.options.max_monthly is not None:
         task.guard.tighten(read_budget({"projects": {project: task.options.max_monthly}}, "max_monthly"))
@@ -200,7 +200,7 @@ def tell(task: Task[CloneOptions], source: SourceProject) -> None:
 # --- Parts ------------------------------------------------------------------------------------------
 
 
-class CloneAssembly(Assembly):
+class CloneAssembly(FilledAssembly):
     """The parts of a clone: those of its blueprint, and what brings the content of each."""
 
     task: Task[CloneOptions]
@@ -213,7 +213,7 @@ class CloneAssembly(Assembly):
         clone: CloneBlueprint,
         record: CloneRecord,
     ) -> None:
-        super().__init__(task, contents)
+        super().__init__(task, contents, clone.states)
         self.source, self.clone, self.record = source, clone, record
         self.originals = {each.key: each for each in source.originals}
         self.without = {original_of(source, each, "without_data").key for each in task.options.without_data}
@@ -240,11 +240,6 @@ class CloneAssembly(Assembly):
                 shown[section][key] = {**own, "id": id} if id else own
         self.task.effects.facts["blueprint"] = shown
 
-    def add_service(self, entry: Entry) -> None:
-        """Add a service, what it holds, and whether it runs then."""
-        super().add_service(entry)
-        self.add_content(entry, [self.made[entry.key]])
-
     def in_registry(self, entry: Entry) -> Part:
         """Add the copy of an image into the repository of the clone, and return it."""
         original, made = self.originals[entry.key], self.made[entry.key]
@@ -257,25 +252,13 @@ class CloneAssembly(Assembly):
             return made
         return self.add(entry, IMAGE, lambda part: {**given, "exists": made.id is not None}, [made])
 
-    def add_settings(self, entry: Entry) -> list[Part]:
-        """Add the settings of an application, what it holds, and whether it runs then."""
-        settings = super().add_settings(entry)
-        if "image" in entry.values:
-            self.add_content(entry, [self.made[entry.key], *settings, *self.running_parts([entry.key])])
-        return settings
-
-    def add_content(self, entry: Entry, needs: Sequence[Part]) -> None:
-        """Add the copy of what a service holds, and after it the state that it is to have."""
+    def fill(self, entry: Entry, needs: Sequence[Part]) -> Part | None:
+        """Add the copy of what a service holds."""
         original = self.originals[entry.key]
-        ready = list(needs)
-        if entry.key not in self.without:
-            add = {Data.FILES: self._add_files, Data.DATABASE: self._add_database}.get(original.data)
-            ready = [add(entry, original, needs)] if add else ready
-        state = self.clone.states.get(entry.key)
-        if state and state != "present":
-            made = self.made[entry.key]
-            ready = [self.add(entry, STATE, lambda part: {"id": made.id, "state": state}, [made, *ready])]
-        self.running[entry.key] = ready[-1]
+        if entry.key in self.without:
+            return None
+        add = {Data.FILES: self._add_files, Data.DATABASE: self._add_database}.get(original.data)
+        return add(entry, original, needs) if add else None
 
     def _add_files(self, entry: Entry, original: Original, needs: Sequence[Part]) -> Part:
         """Add the copy of files."""
@@ -303,23 +286,3 @@ class CloneAssembly(Assembly):
         part = self.add(entry, DATABASE, arguments, needs)
         part.prepare = lambda own: await_database(own.task, made.id)
         return part
-
-
-class StateResource(ServiceResource):
-    """Whether a service of the clone runs, once what it holds is there."""
-
-    @property
-    def name(self) -> str:
-        """The name of the module that does the same for this part alone."""
-        return SERVICE.name
-
-    def plan(self, task: Task[ServiceOptions]) -> Plan:
-        """Plan the state. A new service is started by its order."""
-        if task.options.id is not None:
-            return super().plan(task)
-        state = task.options.state
-        steps = [] if state == "started" else [Step(f"leave it {state}", lambda: None)]
-        return Plan(result=None, steps=steps)
-
-
-STATE = StateResource()

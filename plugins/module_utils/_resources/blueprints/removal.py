@@ -179,7 +179,7 @@ def why_project_stays(task: Task[DeletingOptions], members: Members, staying: Se
 
 
 def project_deletion(
-    task: Task[DeletingOptions], project: Project, parts: Sequence[Part], deleter: Resource[Any]
+    task: Task[Any], project: Project, parts: Sequence[Part], deleter: Resource[Any]
 ) -> Part:
     """Return the part that deletes the project, after all that is in it."""
     place = "project", project.name, project.name

@@ -142,7 +142,7 @@ def dumpable(task: Task[DatabaseOptions], service: Service) -> Source:
     return source
 
 
-def connection_facts(task: Task[DatabaseOptions], service: Service) -> dict[str, Any]:
+def connection_facts(task: Task[WaitOptions], service: Service) -> dict[str, Any]:
     """Return how to connect to a database, from inside of its project and from outside."""
     facts: dict[str, Any] = dict(task.client.database_connection(service.id).as_dict())
     settings = read_settings(task, service)

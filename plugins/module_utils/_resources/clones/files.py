@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from ..._api.models import Service
 from ..._api.values import ServiceStatus
@@ -42,15 +42,21 @@ POWER = "powerSignals"
 
 
 @dataclass(frozen=True, kw_only=True)
-class FilesOptions(SftpSyncOptions, WaitOptions):
-    """From which service to which."""
+class CopyOptions(SftpSyncOptions, WaitOptions):
+    """To which service, all of whose files become those of the source."""
 
-    source_id: str = required()
-    source_name: str = required()
     project_id: str | None = None
     src: str = EVERYTHING
     dest: str = EVERYTHING
     exclude: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FilesOptions(CopyOptions):
+    """From which service to which."""
+
+    source_id: str = required()
+    source_name: str = required()
 
 
 class FilesResource(Resource[FilesOptions]):
@@ -99,17 +105,36 @@ def plan_copy(task: Task[FilesOptions], service: Service, stopper: Resource[Any]
     target = open_session(task, stack, service.id)
     source = open_session(task, stack, task.options.source_id, beside=target)
     mirror = Mirror(relayed(task, source), Remote(target.sftp, EVERYTHING), PUSH, task.progress)
-    modes = {"file_mode": None, "directory_mode": None}
+    found = target.run(compared(task, target, mirror, ServiceWork))
+    return plan_between(found, service, stopper, stack)
 
-    async def work() -> MirrorWork:
-        tree = await read_source(task, mirror.source, Patterns())
-        check_readable(mirror, tree)
-        there = await mirror.target.tree(Patterns(), lambda path, why: None)
-        found = CopyWork(task, target, mirror, tree, there, modes)
-        await found.compare()
-        return found
 
-    found = target.run(work())
+WorkT = TypeVar("WorkT", bound="CopyWork")
+
+
+async def compared(task: Task[CopyOptions], target: SftpSession, mirror: Mirror, kind: type[WorkT]) -> WorkT:
+    """Read both sides of a mirror, and return what is to be done."""
+    tree = await read_source(task, mirror.source, Patterns())
+    check_readable(mirror, tree)
+    there = await mirror.target.tree(Patterns(), lambda path, why: None)
+    found = kind(task, target, mirror, tree, there, {"file_mode": None, "directory_mode": None})
+    await found.compare()
+    return found
+
+
+def plan_between(
+    found: CopyWork,
+    service: Service,
+    stopper: Resource[Any],
+    stack: ExitStack,
+    last: Sequence[Step] = (),
+) -> Plan:
+    """Plan what is to be done to the files of a service, which is stopped for that.
+
+    :param stack: closes the connections once they are not needed.
+    :param last: what is done before that.
+    """
+    task, target, mirror = found.task, found.session, found.mirror
     plan = found.plan()
     if not plan.steps:
         stack.close()
@@ -124,19 +149,18 @@ def plan_copy(task: Task[FilesOptions], service: Service, stopper: Resource[Any]
     def decide() -> Sequence[Step]:
         target.run(mirror.adapt_attributes(found.changes))
         if not found.changes:
-            stack.close()
-            return []
-        done = Step("close the connections to both services", close, changes=False)
-        return [*stop_steps(task, service, stopper), *copying, done]
+            return [*last, Step("close the connections", stack.close, changes=False)]
+        done = Step("close the connections", close, changes=False)
+        return [*stop_steps(task, service, stopper), *copying, *last, done]
 
     plan.steps = [Expansion(found.describe(), decide)]
     return plan
 
 
 class CopyWork(MirrorWork):
-    """What becomes of the files of a clone."""
+    """What becomes of the files of a service that are to be those of another place."""
 
-    task: Task[FilesOptions]
+    task: Task[CopyOptions]
 
     async def compare(self) -> None:
         """Find out what is to be done. Files of one size whose times differ are compared by their content.
@@ -152,6 +176,12 @@ class CopyWork(MirrorWork):
             self.equal |= await self.mirror.same_content(doubtful, there)
             self.mirror.compared = True
             await super().compare()
+
+
+class ServiceWork(CopyWork):
+    """What becomes of the files of a clone."""
+
+    task: Task[FilesOptions]
 
     def describe(self) -> str:
         """Say in one line what is done."""
@@ -174,7 +204,7 @@ def check_readable(mirror: Mirror, tree: Tree) -> None:
         raise TransferFailed(describe_failures(describe_unreadable(mirror.source, tree)))
 
 
-def stop_steps(task: Task[FilesOptions], service: Service, stopper: Resource[Any]) -> Sequence[Step]:
+def stop_steps(task: Task[CopyOptions], service: Service, stopper: Resource[Any]) -> Sequence[Step]:
     """Return the steps that stop the clone, so that nothing writes to its files while they are copied."""
     if POWER not in (service.capabilities or ()):
         task.warn(f"service {service.name!r} ({service.id}) cannot be stopped while its files are copied")
@@ -195,7 +225,7 @@ def relayed(task: Task[FilesOptions], session: SftpSession) -> Relayed:
 
 
 def open_session(
-    task: Task[FilesOptions], stack: ExitStack, id: str, beside: SftpSession | None = None
+    task: Task[CopyOptions], stack: ExitStack, id: str, beside: SftpSession | None = None
 ) -> SftpSession:
     """Log in to a service with a key of the account.
 

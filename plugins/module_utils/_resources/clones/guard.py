@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What keeps a clone from being written anywhere but where it is: each write asks this, by id."""
+"""What keeps a clone or a recovery from being written anywhere but where it is: each write asks this."""
 
 from __future__ import annotations
 
@@ -12,14 +12,18 @@ from ..shared.plan import Task
 from ..shared.task_errors import Invalid
 
 
-def check_own(task: Task, id: str, source_id: str, project_id: str | None) -> Service:
+def check_own(
+    task: Task, id: str, source_id: str | None, project_id: str | None, whole: str = "clone"
+) -> Service:
     """Return the service that is about to be written, read again.
 
-    :raises Invalid: if it is the source, or not in the project of the clone.
+    :param source_id: the service that is copied from, if that is on the platform.
+    :param whole: what the service belongs to, for messages.
+    :raises Invalid: if it is the source, or not in the project of the whole.
     """
     if id == source_id:
-        raise Invalid(f"service {id} is the source of the clone; nothing was written to it")
+        raise Invalid(f"service {id} is the source of the {whole}; nothing was written to it")
     service = read_service(task, id)
     if project_id is None or service.project_id != project_id:
-        raise Invalid(f"{label(service)} is not in the project of the clone; nothing was written to it")
+        raise Invalid(f"{label(service)} is not in the project of the {whole}; nothing was written to it")
     return service

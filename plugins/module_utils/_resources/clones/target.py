@@ -13,7 +13,8 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import ClassVar, Self
 
 from ..._api.models import Project
 from ..blueprints.members import Member, Members, read_members
@@ -26,35 +27,42 @@ from ..shared.task_errors import Invalid
 from .options import CloneOptions
 from .source import Original, SourceProject
 
-FOLDER = "clones"
 KINDS = {"services": False, "applications": True}
 """The sections of a blueprint, and whether they hold applications."""
 
 
 @dataclass
-class CloneRecord:
-    """What the clone in a project was made from, and what was made for it."""
+class MadeRecord:
+    """What was made in a project for something: what there is to be by name, and by id what is known."""
+
+    folder: ClassVar[str]
+    """Where such records are, below the folder of the collection."""
+    subject: ClassVar[str]
+    """What they are about."""
 
     path: str
-    source: str | None = None
-    """The id of the project that was cloned."""
     names: dict[str, str] = field(default_factory=dict)
-    """By the id of the source: the name or slug of its clone."""
+    """By what it was made for: its name or slug."""
     ids: dict[str, str] = field(default_factory=dict)
-    """By the id of the source: the id of its clone, once that is known."""
+    """By what it was made for: its id, once that is known."""
 
     @classmethod
-    def read(cls, options: StateDirOptions, project: str) -> CloneRecord:
+    def read(cls, options: StateDirOptions, project: str) -> Self:
         """Read the record of a project. Any error in it counts as none."""
         home = options.state_dir and os.path.expanduser(options.state_dir)
-        folder = os.path.join(home, FOLDER) if home else collection_folder(FOLDER)
-        path = os.path.join(folder, f"{state_key(options.base_url, f'clone in {project}')}.json")
+        folder = os.path.join(home, cls.folder) if home else collection_folder(cls.folder)
+        path = os.path.join(folder, f"{state_key(options.base_url, f'{cls.subject} in {project}')}.json")
         with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
             with open(path, encoding="utf-8") as file:
                 content = json.load(file)
-            names, ids = dict(content["names"]), dict(content["ids"])
-            return cls(path, str(content["source"]), names, ids)
+            values = {name: content[name] for name in cls.kept()}
+            return cls(path, **{**values, "names": dict(values["names"]), "ids": dict(values["ids"])})
         return cls(path)
+
+    @classmethod
+    def kept(cls) -> list[str]:
+        """Return the names of what is written."""
+        return [each.name for each in fields(cls) if each.init and each.name != "path"]
 
     def write(self) -> None:
         """Keep the record.
@@ -63,16 +71,27 @@ class CloneRecord:
         """
         try:
             os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
-            write_json(self.path, {"source": self.source, "names": self.names, "ids": self.ids})
+            write_json(self.path, {name: getattr(self, name) for name in self.kept()})
         except OSError as error:
             raise Invalid(f"state_dir cannot be written to ({error}); nothing was ordered") from None
 
     def made(self, member: Member) -> bool:
-        """Tell whether the clone has made a service."""
+        """Tell whether a service was made for this."""
         if member.id in self.ids.values():
             return True
         expected = (name for original, name in self.names.items() if original not in self.ids)
         return any(same_name(member.name, name) for name in expected)
+
+
+@dataclass
+class CloneRecord(MadeRecord):
+    """What the clone in a project was made from, and what was made for it, by the id of the source."""
+
+    folder: ClassVar[str] = "clones"
+    subject: ClassVar[str] = "clone"
+
+    source: str | None = None
+    """The id of the project that was cloned."""
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,8 @@ import re
 import shutil
 import subprocess
 import tempfile
+import zlib
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,7 +25,10 @@ from pathlib import Path
 from typing import IO
 
 from .dump import (
+    ARCHIVE,
+    COMPLETED,
     CONNECT_SECONDS,
+    LAST_LINES,
     LAST_WORDS,
     MADE_ANEW,
     POSTGRESQL,
@@ -132,6 +137,35 @@ def held_dump(source: Source) -> Iterator[HeldDump]:
         write(file, source)
         file.flush()
         yield HeldDump(file, source.engine, portable_digest(path_of(file), source.engine))
+
+
+@contextmanager
+def kept_dump(path: Path, engine: Engine) -> Iterator[HeldDump]:
+    """Open a dump that was kept in a folder, and read it to its end.
+
+    :raises NoDumpError: if it is none, or not whole.
+    """
+    try:
+        with open(path, "rb") as file:
+            check_kept(path, engine)
+            yield HeldDump(file, engine, portable_digest(path, engine))
+    except (OSError, EOFError, zlib.error) as error:
+        raise NoDumpError(f"the dump {path.name} cannot be read: {error}") from None
+
+
+def check_kept(path: Path, engine: Engine) -> None:
+    """Refuse a file that does not begin or end as dumps do: it may have been cut off.
+
+    :raises NoDumpError: naming it.
+    """
+    if engine.compress:
+        last: deque[bytes] = deque(statements(path, engine), maxlen=LAST_LINES)
+        whole = any(line.startswith(COMPLETED) for line in last)
+    else:
+        with open(path, "rb") as file:
+            whole = file.read(len(ARCHIVE)) == ARCHIVE
+    if not whole:
+        raise NoDumpError(f"{path.name} is no whole dump: it was cut off, or is something else")
 
 
 def portable_digest(dump: Path, engine: Engine) -> str:
@@ -244,6 +278,35 @@ def restore(dump: HeldDump, target: Source) -> None:
         return
     drops = run_client(target, [WHAT_IS_IN_MARIADB.encode()])
     run_client(target, [b"SET FOREIGN_KEY_CHECKS = 0;\n", drops, b"SET FOREIGN_KEY_CHECKS = 1;\n"], lines)
+
+
+LIST_POSTGRESQL = rb"""
+\pset format unaligned
+\pset tuples_only on
+\pset fieldsep '\t'
+SELECT format('SELECT %L, count(*) FROM %I.%I', table_schema || '.' || table_name, table_schema, table_name)
+    FROM information_schema.tables WHERE table_type = 'BASE TABLE'
+    AND table_schema NOT IN ('pg_catalog', 'information_schema') ORDER BY 1 \gexec
+"""
+LIST_MARIADB = b"""
+SELECT CONCAT('SELECT ', QUOTE(TABLE_NAME), ', COUNT(*) FROM `', REPLACE(TABLE_NAME, '`', '``'), '`;')
+    FROM information_schema.TABLES
+    WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = 'BASE TABLE' ORDER BY 1;
+"""
+"""Returns the statements that count the rows of each table."""
+
+
+def count_rows(target: Source) -> dict[str, int]:
+    """Return how many rows each table of a database has, counted by the engine and not estimated.
+
+    :raises NoDumpError: with what the client said.
+    """
+    if target.engine is POSTGRESQL:
+        printed = run_client(target, [LIST_POSTGRESQL])
+    else:
+        printed = run_client(target, [run_client(target, [LIST_MARIADB])])
+    lines = [line.rpartition("\t") for line in printed.decode(errors="replace").splitlines()]
+    return {name: int(count) for name, _tab, count in lines if name}
 
 
 def run_client(target: Source, first: Iterable[bytes], then: Iterable[bytes] = ()) -> bytes:

@@ -8,6 +8,7 @@ What real engines make of it is in tests/integration/test_clone_databases.py.
 
 from __future__ import annotations
 
+import gzip
 import os
 import socket
 import tempfile
@@ -23,6 +24,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.databas
     POSTGRESQL,
     NoDumpError,
     Source,
+    dump_from,
     find_source,
 )
 
@@ -165,3 +167,31 @@ def test_a_setting_that_older_servers_lack_is_left_out(tools: Path, tmp_path: Pa
     found = [*module.restorable(tmp_path, POSTGRESQL)]
     assert found[0] == b"-- begin\n" and found[1] == b"x\n"
     assert found[-1] == f"{line}\n".encode()
+
+
+def test_a_dump_that_was_kept_is_read_to_its_end(tools: Path, port: int, tmp_path: Path) -> None:
+    """It has the checksum of the database that it was made from. One that was cut off is none."""
+    dumps(tools, ROWS)
+    database = source(tools, port)
+    path = dump_from(tmp_path, database)
+    with module.kept_dump(path, MARIADB) as kept, module.held_dump(database) as held:
+        assert (kept.digest, kept.size) == (held.digest, path.stat().st_size)
+    whole = path.read_bytes()
+    for half in (whole[:-9], gzip.compress(ROWS.encode()), b""):
+        path.write_bytes(half)
+        with pytest.raises(NoDumpError, match=r"database\.sql\.gz"), module.kept_dump(path, MARIADB):
+            pass
+    (tmp_path / "database.dump").write_bytes(b"something else")
+    with (
+        pytest.raises(NoDumpError, match="is no whole dump"),
+        module.kept_dump(tmp_path / "database.dump", POSTGRESQL),
+    ):
+        pass
+
+
+def test_rows_are_counted_by_the_engine(tools: Path, port: int) -> None:
+    """It is asked which tables there are, and then for each how many rows it has."""
+    dumps(tools, ROWS)
+    tables = "echo 'SELECT count of orders;'"
+    program(tools, "mariadb", f"grep -q information_schema && {tables} || printf 'orders\\t3\\nempty\\t0\\n'")
+    assert module.count_rows(source(tools, port)) == {"orders": 3, "empty": 0}
