@@ -93,10 +93,12 @@ def test_dumps_of_a_neighbor(machine: BackupMachine, engine: Server) -> None:
         assert code == 0, output
         assert PASSWORD not in output
     shelf = machine.folder / "shelf" / id
-    assert sorted(folder.name for folder in shelf.iterdir()) == machine.names(id)
+    assert sorted(folder.name for folder in shelf.glob("nightly-*")) == machine.names(id)
     assert len(machine.names(id)) == 2
     name = "database.dump" if engine.engine == "postgresql" else "database.sql.gz"
-    contents = {folder.name[:16]: [path.name for path in folder.iterdir()] for folder in shelf.iterdir()}
+    contents = {
+        folder.name[:16]: [path.name for path in folder.iterdir()] for folder in shelf.glob("nightly-*")
+    }
     assert contents == {"nightly-20260102": [name], "nightly-20260103": [name]}
     for folder, rows in (("nightly-20260102T020000Z", ROWS), ("nightly-20260103T020000Z", ROWS - 1)):
         database = folder.replace("-", "_").lower()
@@ -139,7 +141,7 @@ def test_a_dump_that_fails(machine: BackupMachine, engine: Server) -> None:
     code, output = night(machine, 2)
     assert code not in (0, 75), output
     shelf = machine.folder / "shelf" / id
-    assert [path.name for path in shelf.iterdir() if path.name[0] != "."] == ["nightly-20260101T020000Z"]
+    assert [path.name for path in shelf.glob("nightly-*")] == ["nightly-20260101T020000Z"]
     (problem,) = report(machine)["problems"]
     assert problem.startswith("db off-site: ") and USER in problem and "ended with" in problem
     assert "another-one" not in problem + output

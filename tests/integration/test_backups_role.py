@@ -359,7 +359,18 @@ def test_off_site_copies(machine: BackupMachine, key: Path) -> None:
         name = f"nightly-2026010{night + 1}T020000Z"
         code, output = machine.run("run", "nightly", "-e", f"backups_run_name={name}")
         assert code == 0, output
-    second, third = sorted((shelf / one).iterdir())
+    second, third = sorted((shelf / one).glob("nightly-*"))
+    described = shelf / one / "service.json"
+    assert described.stat().st_mode & 0o777 == 0o600 and not [*(shelf / one).glob(".*")]
+    assert json.loads(described.read_text()) == {
+        "id": one,
+        "name": "one",
+        "slug": None,
+        "project": "web",
+        "family": "GAME",
+        "engine": "",
+    }
+    assert json.loads((shelf / own / "service.json").read_text())["project"] == "default"
     assert [second.name, third.name] == machine.names(one)
     assert [(folder / "log.txt").read_text() for folder in (second, third)] == ["night 1", "night 2"]
     assert (second / "world.dat").stat().st_ino == (third / "world.dat").stat().st_ino
