@@ -45,6 +45,7 @@ PURPOSES = {
     "module_utils._resources.last_copies": "copy a service and verify that before it is deleted",
     "module_utils._resources.reports": "the figures of a report, and what to do next",
     "module_utils._resources.blueprints": "a file: its form, its references, its parts",
+    "module_utils._resources.recoveries": "choose copies, make a blueprint again, restore content",
     "module_utils._resources.clones": "read a source, make its blueprint another's, copy content",
     "module_utils._resources.relocations": "the ways of a relocation, and how far each is",
     "module_utils._resources.databases": "recognize engines, read SQL, dump, restore",

@@ -19,6 +19,7 @@ SECRETS = re.compile(r"(?<=/secrets/)[\w-]+(?=\.json)")
 UPTIME = re.compile(r"(?<=it has run for )\d+(?= seconds)")
 MEASURED = re.compile(
     r"uptime_seconds|cpu_allocation_percent|\w+_bytes|days_covered|elapsed_ms|resource_count|since|attempts"
+    r"|seconds|r[pt]o_seconds"
 )
 """What differs between two runs; a platform may count ACTIVE services alone, so a new one counts later."""
 

@@ -106,6 +106,7 @@ OPEN = {
     "database_query": {"result.records"},
     "environment": {"environment.variables"},
     "project_info": {"projects.graph.edges", "projects.services.runtime", "projects.spend.services.parts"},
+    "recover": {"parts.result", "recovery.services.verified"},
     "report_info": {"report.applications.releases.counts"},
     "service": {"secrets"},
     "service_info": {"services.details", "services.settings", "services.backups", "services.snapshots"},

@@ -45,6 +45,7 @@ LAYERS = {
     "module_utils._resources.fleets": 5,
     "module_utils._resources.reports": 5,
     "module_utils._resources.clones": 6,
+    "module_utils._resources.recoveries": 7,
     "module_utils._resources.relocations": 7,
     "module_utils._resources": 8,
     "module_utils._ansible": 9,
@@ -81,6 +82,7 @@ OTHER_THINGS = {
         "plugin_utils._controller.in_process",
         "transport",
     ): "the connection plugin of the task",
+    ("module_utils._resources.clones.files", "session"): "a session of SFTP",
     ("module_utils._resources.files.mirror", "session"): "a session of SFTP",
     ("module_utils._resources.shared.busy_retry", "retry_after"): "how long RateLimited says to wait",
 }

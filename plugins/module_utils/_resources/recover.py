@@ -1,0 +1,315 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Recoveries: a project as its blueprint describes it, with the content of its off-site copies.
+
+What is needed for that is the file and the copies alone: the platform may have nothing left of the project.
+The plan is that of the blueprint, with parts between its own that bring the content, as for a clone. The
+content of a service is restored once: from then on it is in use, and newer than any copy.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+
+from .._api.errors import HostedError
+from .blueprint import DELETERS, FilledAssembly, OnBlueprint, check_neighbors, planned, whole_plan
+from .blueprints.contents import Contents, read_contents
+from .blueprints.entry import Entry
+from .blueprints.parts import Part, Parts
+from .blueprints.report import Report
+from .blueprints.source import read_source
+from .clone import secrets_in_entries, tighten
+from .clones.image import IMAGE
+from .recoveries.copies import Choice, Chosen, check_dump, read_shelves
+from .recoveries.database import RecoveredDatabase, await_database
+from .recoveries.files import RecoveredFiles
+from .recoveries.images import Images, find_images
+from .recoveries.options import RecoverOptions, check_options, latest_of
+from .recoveries.record import RecoveryRecord
+from .recoveries.removal import removal_parts
+from .recoveries.rules import Names, contents_of, entries_of, key_of, keys_of, names_of, projects_of
+from .recoveries.target import Target, find_target
+from .service import SERVICE
+from .shared.plan import Plan, Step, Task
+from .shared.task_errors import Invalid
+
+CONTENT = ("files", "database")
+"""The parts that bring what a service holds."""
+
+
+class RecoverResource(OnBlueprint[RecoverOptions]):
+    """A project, made again from its file and its copies."""
+
+    result_key = "parts"
+    rules: ClassVar[dict[str, Any]] = {
+        "required_if": [
+            ("state", "present", ("copies",)),
+            ("state", "present", ("src", "blueprint"), True),
+            ("state", "absent", ("project",)),
+        ],
+        "mutually_exclusive": [("src", "blueprint")],
+    }
+
+    def secret_values(self, options: Mapping[str, Any]) -> Any:
+        """Return the values of secret environments and of orders, in the file and in what overrides say."""
+        found = super().secret_values(options) if self._has_file(options) else []
+        return [*found, *secrets_in_entries(options)]
+
+    def redacted_values(self, options: Mapping[str, Any]) -> Sequence[str]:
+        """Return the decrypted values of the file that are not hidden by their keys."""
+        return super().redacted_values(options) if self._has_file(options) else []
+
+    @staticmethod
+    def _has_file(options: Mapping[str, Any]) -> bool:
+        return bool(options.get("src") or options.get("blueprint"))
+
+    def plan(self, task: Task[RecoverOptions]) -> Plan:
+        """Plan every part of the project and what it holds, or the deletion of a drill."""
+        check_options(task.options)
+        if task.options.state == "absent":
+            return plan_removal(task)
+        return plan_recovery(task)
+
+
+RECOVER = RecoverResource()
+
+
+# --- Making it ----------------------------------------------------------------------------------------
+
+
+def plan_recovery(task: Task[RecoverOptions]) -> Plan:
+    """Return the plan that makes the project again.
+
+    :raises Invalid: if anything is missing. Nothing is ordered then.
+    """
+    started = time.monotonic()
+    document = read_source(task.options)
+    file = read_contents(document)
+    names = names_of(task.options, file)
+    record = RecoveryRecord.read(task.options, task.options.project or file.project)
+    target = find_target(task, file, names, record)
+    contents, states = contents_of(task.options, file, names, target.there, target.kept)
+    check_neighbors(task, document, contents)
+    chosen = choose_copies(task, file, target)
+    images = find_images(task, contents, names, target.there)
+    task.guard.tighten(contents.budget)
+    if task.options.max_monthly is not None:
+        tighten(task, contents.project)
+    assembly = RecoveryAssembly(task, images, states, target, chosen)
+    parts = planned(task, assembly.add_all())
+    report = Report(task, parts.found, "recovery", contents.mark)
+    refusal = report.refusal()
+    if refusal is not None:
+        raise refusal
+    return Recovery(assembly, parts, names, started).plan(report)
+
+
+def choose_copies(task: Task[RecoverOptions], file: Contents, target: Target) -> dict[str, Chosen]:
+    """Return the copy of each service that is to get one, by key.
+
+    :raises Invalid: naming all that have none.
+    """
+    options = task.options
+    without = keys_of(file, options.without_data, "without_data")
+    given = {key_of(file, key, "copies_of"): str(value) for key, value in (options.copies_of or {}).items()}
+    wanted = [each for each in entries_of(file) if each.key not in without and target.lacks_content(each.key)]
+    if not wanted:
+        return {}
+    choice = Choice(read_shelves(options.copies or ""), latest_of(options))
+    chosen: dict[str, Chosen] = {}
+    missing: list[str] = []
+    for entry in wanted:
+        label = f"{entry.section.removesuffix('s')} {entry.name!r}"
+        is_app = entry.section == "applications"
+        try:
+            found = (
+                choice.given(label, given[entry.key])
+                if entry.key in given
+                else choice.known(label, projects_of(file), entry.name, is_app)
+            )
+            check_dump(found)
+            chosen[entry.key] = found
+        except HostedError as error:
+            missing.append(error.message)
+    if missing:
+        raise Invalid(
+            f"{'; '.join(missing)}. Nothing was ordered. copies_of says by key which copy a service gets; "
+            "without_data lists services to recover without what they hold"
+        )
+    for remark in choice.remarks:
+        task.warn(remark)
+    return chosen
+
+
+class RecoveryAssembly(FilledAssembly):
+    """The parts of a recovery: those of its blueprint, and what brings the content of each."""
+
+    task: Task[RecoverOptions]
+
+    def __init__(
+        self,
+        task: Task[RecoverOptions],
+        images: Images,
+        states: Mapping[str, str],
+        target: Target,
+        chosen: Mapping[str, Chosen],
+    ) -> None:
+        super().__init__(task, images.contents, states)
+        self.images, self.target, self.chosen = images, target, chosen
+        self.files = RecoveredFiles(SERVICE, target)
+        self.database = RecoveredDatabase(target)
+        before = len(self.parts)
+        for entry in images.contents.ssh_keys:
+            super().add_key(entry)
+        self.keys = self.parts[before:]
+        """The keys come first, as they open the files of the services."""
+
+    def add_key(self, entry: Entry) -> None:
+        """Add nothing: the keys are there already."""
+
+    def remember(self) -> None:
+        """Keep what there is to be, and the ids as far as they are known."""
+        record, entries = self.target.record, entries_of(self.contents)
+        record.drill = self.task.options.drill
+        own = [each for each in entries if self.target.is_own(each.key)]
+        record.names.update({each.key: each.name for each in own})
+        ids = {each.key: id for each in own if (id := self.made[each.key].id)}
+        record.note(self.project.id, ids)
+
+    def in_registry(self, entry: Entry) -> Part:
+        """Add the copy of an image out of the repository that still has it, and return it."""
+        made, source = self.made[entry.key], self.images.sources.get(entry.key)
+        if source is None or source == entry.name:
+            return made
+        given = {"source_slug": source, "slug": entry.name, "digest": entry.values["image"]["digest"]}
+        return self.add(entry, IMAGE, lambda part: {**given, "exists": made.id is not None}, [made])
+
+    def fill(self, entry: Entry, needs: Sequence[Part]) -> Part | None:
+        """Add what brings the content of a copy."""
+        chosen = self.chosen.get(entry.key)
+        if chosen is None:
+            return None
+        ready = [*needs, *self.keys]
+        return (
+            self._add_database(entry, chosen, ready) if chosen.dump else self._add_files(entry, chosen, ready)
+        )
+
+    def _add_files(self, entry: Entry, chosen: Chosen, needs: Sequence[Part]) -> Part:
+        """Add the push of files."""
+        options, made = self.task.options, self.made[entry.key]
+        given = {
+            "key": entry.key,
+            "name": entry.name,
+            "src": chosen.copy.path,
+            "private_key_file": options.private_key_file,
+            "delete": options.delete,
+            "allow_empty_source": True,
+            **({"known_hosts": options.known_hosts} if options.known_hosts else {}),
+        }
+        return self.add(
+            entry,
+            self.files,
+            lambda part: {**given, "service": made.id, "project_id": self.project.id},
+            needs,
+        )
+
+    def _add_database(self, entry: Entry, chosen: Chosen, needs: Sequence[Part]) -> Part:
+        """Add the restore of a dump, once the new database answers."""
+        made = self.made[entry.key]
+        given = {
+            "key": entry.key,
+            "name": entry.name,
+            "dump": chosen.dump,
+            "public": entry.values.get("public", False),
+        }
+        part = self.add(
+            entry,
+            self.database,
+            lambda part: {**given, "service": made.id, "project_id": self.project.id},
+            needs,
+        )
+        part.prepare = lambda own: await_database(own.task, made.id)
+        return part
+
+
+class Recovery:
+    """The plan of a recovery, and what it tells of copies and times."""
+
+    def __init__(self, assembly: RecoveryAssembly, parts: Parts, names: Names, started: float) -> None:
+        self.assembly, self.parts, self.names, self.started = assembly, parts, names, started
+        self.now = datetime.now(UTC)
+
+    def plan(self, report: Report) -> Plan:
+        """Return the plan for the whole, which remembers what it makes before and after that."""
+        assembly, task = self.assembly, self.assembly.task
+        note = Step("remember what is recovered", assembly.remember, changes=False)
+        begins = any(part.plan and part.plan.steps for part in self.parts.found)
+        plan = whole_plan(task, assembly.contents, self.parts, report, [note] if begins else [])
+        failure = plan.failure
+
+        def failed() -> HostedError | None:
+            if begins and not task.check_mode:
+                assembly.remember()
+            self.tell()
+            return failure() if failure else None
+
+        plan.failure = failed
+        self.tell()
+        return plan
+
+    def tell(self) -> None:
+        """Put into the result which copies were used, how old they are, and how long it took."""
+        services = [self.told_of(key, chosen) for key, chosen in self.assembly.chosen.items()]
+        seconds = None if self.assembly.task.check_mode else round(time.monotonic() - self.started, 1)
+        self.assembly.task.effects.facts["recovery"] = {
+            "project": self.assembly.contents.project,
+            "project_id": self.assembly.project.id,
+            "services": services,
+            "rpo_seconds": max((each["rpo_seconds"] for each in services), default=None),
+            "rto_seconds": seconds,
+        }
+
+    def told_of(self, key: str, chosen: Chosen) -> dict[str, Any]:
+        """Return what is told of one service."""
+        part = next(
+            (each for each in self.parts.found if each.key == key and each.resource.name in CONTENT), None
+        )
+        result = part.result if part and isinstance(part.result, Mapping) and not part.error else {}
+        return {
+            "key": key,
+            "name": self.names.own[key],
+            "service_id": self.assembly.made[key].id,
+            "copy": chosen.copy.path,
+            "content": "dump" if chosen.dump else "files",
+            "copied_at": f"{chosen.copy.moment:%Y-%m-%dT%H:%M:%SZ}",
+            "rpo_seconds": chosen.copy.age(self.now),
+            "seconds": result.get("seconds"),
+            "verified": result.get("verified"),
+        }
+
+
+# --- Deleting a drill -----------------------------------------------------------------------------------
+
+
+def plan_removal(task: Task[RecoverOptions]) -> Plan:
+    """Return the plan that deletes a drill."""
+    project = str(task.options.project)
+    record = RecoveryRecord.read(task.options, project)
+    parts = planned(task, removal_parts(task, project, record, DELETERS))
+    report = Report(task, parts.found, "drill")
+    refusal = report.refusal()
+    if refusal is not None:
+        raise refusal
+    plan = whole_plan(task, Contents(project), parts, report)
+    if record.known and record.drill and gone_with(parts):
+        plan.steps = [*plan.steps, Step("forget the drill", record.forget, changes=False)]
+    return plan
+
+
+def gone_with(parts: Parts) -> bool:
+    """Tell whether nothing is left of a drill once these parts are done."""
+    return not parts.found or any(part.section == "project" for part in parts.found)

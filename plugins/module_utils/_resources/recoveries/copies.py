@@ -1,0 +1,229 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The off-site copies that role `backups` has made: which there are, and which one a service gets.
+
+A folder holds a shelf for each service, by the id that the platform gave it. Once the account is gone, that
+id says nothing. So each shelf has a description, by which the service is known again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from ..._api.text import counted
+from ..databases.dump import ENGINES
+from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
+
+DESCRIPTION = "service.json"
+MOMENT = re.compile(r"-(\d{8}T\d{6})Z$", re.IGNORECASE)
+"""What the name of a copy ends with: the moment at which its backup was begun, in UTC."""
+DUMPS = tuple(dict.fromkeys(engine.file for engine in ENGINES.values()))
+"""The names of dumps."""
+NAMED = 10
+"""How many shelves a message names."""
+
+
+@dataclass(frozen=True)
+class Copy:
+    """One copy of a service: its files, or a dump in their place."""
+
+    path: str
+    moment: datetime
+
+    @property
+    def name(self) -> str:
+        """The name of the backup that it was made with."""
+        return os.path.basename(self.path)
+
+    def age(self, now: datetime) -> int:
+        """Return how many seconds ago it was made."""
+        return max(0, round((now - self.moment).total_seconds()))
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """All copies of one service."""
+
+    id: str
+    copies: Sequence[Copy]
+    """The oldest first."""
+    about: Mapping[str, Any] = field(default_factory=dict)
+    """What its description says; nothing if it has none."""
+
+    @property
+    def label(self) -> str:
+        """How messages call it."""
+        names = [str(self.about[name]) for name in ("project", "slug", "name") if self.about.get(name)]
+        return f"{self.id} ({' / '.join(names[:2])})" if names else f"{self.id} (no {DESCRIPTION})"
+
+    def is_of(self, projects: Iterable[str], name: str, is_app: bool) -> bool:
+        """Tell whether it is that of a service of these projects."""
+        slug = self.about.get("slug")
+        same = slug == name if is_app else not slug and self.about.get("name") == name
+        return same and self.about.get("project") in set(projects)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The copy that a service gets."""
+
+    shelf: Shelf
+    copy: Copy
+
+    @property
+    def dump(self) -> str | None:
+        """The path of its dump; ``None`` if it has files."""
+        there = [name for name in DUMPS if os.path.isfile(os.path.join(self.copy.path, name))]
+        engine = self.shelf.about.get("engine")
+        whole = len(os.listdir(self.copy.path)) == 1
+        is_dump = bool(there) and (bool(engine) if engine is not None else whole)
+        return os.path.join(self.copy.path, there[0]) if is_dump else None
+
+
+# --- Reading ------------------------------------------------------------------------------------------
+
+
+def read_shelves(folder: str) -> list[Shelf]:
+    """Return what is in a folder of copies.
+
+    :raises NoSuchItem: if there is no such folder, or nothing in it.
+    """
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError as error:
+        raise NoSuchItem(
+            f"copies is {folder!r}, which cannot be read: {error.strerror or error}. Is a disk not mounted?"
+        ) from None
+    found = [read_shelf(os.path.join(folder, name)) for name in names if not name.startswith(".")]
+    shelves = [shelf for shelf in found if shelf.copies]
+    if not shelves:
+        raise NoSuchItem(
+            f"copies is {folder!r}, in which there is no copy of any service. It must be the folder that "
+            "offsite.dest of a backup plan names. Is a disk not mounted?"
+        )
+    return shelves
+
+
+def read_shelf(path: str) -> Shelf:
+    """Return the copies of one service. What was not completed has a name that begins with a dot."""
+    copies: list[Copy] = []
+    with suppress(NotADirectoryError, FileNotFoundError):
+        copies = [
+            Copy(each.path, moment_of(each))
+            for each in os.scandir(path)
+            if each.is_dir(follow_symlinks=False) and not each.name.startswith(".")
+        ]
+    about: Any = {}
+    with (
+        suppress(OSError, ValueError, RecursionError),
+        open(os.path.join(path, DESCRIPTION), encoding="utf-8") as file,
+    ):
+        about = json.load(file)
+    copies.sort(key=lambda each: (each.moment, each.name))
+    return Shelf(os.path.basename(path), copies, about if isinstance(about, dict) else {})
+
+
+def moment_of(entry: os.DirEntry[str]) -> datetime:
+    """Return when a copy was made: its name says that, and for one that somebody renamed its folder."""
+    found = MOMENT.search(entry.name)
+    if found:
+        with suppress(ValueError):
+            return datetime.strptime(found[1].upper(), "%Y%m%dT%H%M%S").replace(tzinfo=UTC)
+    return datetime.fromtimestamp(entry.stat().st_mtime, UTC)
+
+
+# --- Choosing -----------------------------------------------------------------------------------------
+
+
+@dataclass
+class Choice:
+    """Chooses a copy for each service, and notes what has to be told of that."""
+
+    shelves: Sequence[Shelf]
+    latest: datetime | None = None
+    """Copies that were made later do not count."""
+    remarks: list[str] = field(default_factory=list)
+
+    def counting(self, shelf: Shelf) -> list[Copy]:
+        """Return the copies of a shelf that count."""
+        return [each for each in shelf.copies if self.latest is None or each.moment <= self.latest]
+
+    def given(self, label: str, wanted: str) -> Chosen:
+        """Return the copy that a user names, by its shelf or as SHELF/COPY.
+
+        :raises NoSuchItem: if it is not there.
+        """
+        id, _slash, name = wanted.partition("/")
+        shelf = next((each for each in self.shelves if each.id == id), None)
+        if shelf is None:
+            raise NoSuchItem(f"copies_of: {label} is to get {wanted!r}; there are {self.list_shelves()}")
+        if not name:
+            return self.newest(label, shelf)
+        copy = next((each for each in shelf.copies if each.name == name), None)
+        if copy is None:
+            known = ", ".join(each.name for each in shelf.copies)
+            raise NoSuchItem(f"copies_of: {label} is to get {wanted!r}; {shelf.label} has {known}")
+        return Chosen(shelf, copy)
+
+    def known(self, label: str, projects: Sequence[str], name: str, is_app: bool) -> Chosen:
+        """Return the newest copy of a service that the descriptions of the shelves name.
+
+        :raises NoSuchItem: if there is none.
+        :raises Ambiguous: if it may be that of another service.
+        """
+        shelves = [each for each in self.shelves if each.is_of(projects, name, is_app)]
+        if not shelves:
+            raise NoSuchItem(f"there is no copy of {label}; there are {self.list_shelves()}")
+        shelves.sort(key=lambda each: each.copies[-1].moment)
+        newest = shelves[-1]
+        for other in shelves[:-1]:
+            if other.copies[-1].moment >= newest.copies[0].moment:
+                raise Ambiguous(
+                    f"{label} may be {other.label} or {newest.label}: both were copied at the same time. "
+                    "Name the one that is meant in copies_of",
+                    ids=[other.id, newest.id],
+                )
+        counting = [each for each in shelves if self.counting(each)]
+        chosen = self.newest(label, counting[-1] if counting else newest)
+        if len(shelves) > 1:
+            self.remarks.append(
+                f"{label} was ordered {counted(len(shelves), 'time')}, and each has copies; that of "
+                f"{chosen.shelf.id} is taken, which was made at {chosen.copy.moment:%Y-%m-%dT%H:%M:%SZ}"
+            )
+        return chosen
+
+    def newest(self, label: str, shelf: Shelf) -> Chosen:
+        """Return the newest copy of a shelf that counts.
+
+        :raises NoSuchItem: if there is none.
+        """
+        found = self.counting(shelf)
+        if not found:
+            raise NoSuchItem(
+                f"the oldest copy of {label} was made at {shelf.copies[0].moment:%Y-%m-%dT%H:%M:%SZ}, which "
+                "is not before the moment in before"
+            )
+        return Chosen(shelf, found[-1])
+
+    def list_shelves(self) -> str:
+        """Return the shelves for messages."""
+        more = len(self.shelves) - NAMED
+        named = ", ".join(each.label for each in self.shelves[:NAMED])
+        return f"copies of {named}{f' and {more} more' if more > 0 else ''}"
+
+
+def check_dump(chosen: Chosen) -> None:
+    """Refuse a dump that is empty.
+
+    :raises Invalid: naming it.
+    """
+    if chosen.dump and not os.path.getsize(chosen.dump):
+        raise Invalid(f"{chosen.dump} is empty, so it is no dump; name another copy in copies_of")

@@ -1,0 +1,234 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The database of a recovered service: a dump that was kept, restored into an empty database or its own."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..._api.models import Service
+from ..._api.text import counted
+from ..._api.values import Family, ServiceStatus
+from ..._sftp.errors import TransferFailed
+from ..clones.database import connection_facts
+from ..clones.guard import check_own
+from ..databases.dump import MARIADB, POSTGRESQL, Engine, NoDumpError, Source, find_source
+from ..databases.engine import find_connection
+from ..databases.restore import HeldDump, check_client, count_rows, held_dump, kept_dump, restore
+from ..services.all_services import all_services
+from ..services.lookup import label
+from ..services.view import read_service
+from ..shared.options import WaitOptions, required
+from ..shared.plan import Plan, Resource, Step, Task
+from ..shared.task_errors import Invalid, NoSuchItem
+from ..shared.waiting import poll_for
+from .target import Target
+
+
+@dataclass(frozen=True, kw_only=True)
+class DumpOptions(WaitOptions):
+    """From which dump to which service."""
+
+    key: str = required()
+    name: str = required()
+    dump: str = required()
+    service: str | None = None
+    project_id: str | None = None
+    public: bool = False
+    """Whether the service will be open to the Internet."""
+
+
+class RecoveredDatabase(Resource[DumpOptions]):
+    """The content of a dump, in the database of a service."""
+
+    result_key = "database"
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+
+    def plan(self, task: Task[DumpOptions]) -> Plan:
+        """Read the dump to its end, and plan to restore it.
+
+        :raises HostedError: if it is not whole, or if the database is not to be written to.
+        """
+        options = task.options
+        engine = engine_of_dump(options.dump)
+        explained(options, lambda: check_client(engine))
+        held = task.closing.enter_context(ExitStack())
+        dump = explained(options, lambda: held.enter_context(kept_dump(Path(options.dump), engine)))
+        if options.service is None:
+            warn_of_network(task)
+            said = f"restore {described(options, dump)}"
+            held.close()
+            return Plan(result=None, steps=[Step(said, lambda: None)], after={"content": options.dump})
+        service = check_own(task, options.service, None, options.project_id, "recovery")
+        self._target.check_may_write(options.key, service.id)
+        if service.status == ServiceStatus.SUSPENDED:
+            raise Invalid(
+                f"{label(service)} is suspended, so its database cannot be restored; resume it first"
+            )
+        return self._plan_restore(task, service, dump)
+
+    def _plan_restore(self, task: Task[DumpOptions], service: Service, dump: HeldDump) -> Plan:
+        """Plan to restore a dump, unless the database has the same content."""
+        started, options, record = time.monotonic(), task.options, self._target.record
+        database = explained(options, lambda: find_source(own_address(task, service)))
+        if database.engine.file != dump.engine.file:
+            raise Invalid(
+                f"{options.dump} was not made from a database of the engine of {label(service)}; name "
+                "another copy in copies_of"
+            )
+        rows = explained(options, lambda: count_rows(database))
+        same = explained(options, lambda: holds(database, dump))
+        if not same:
+            self._check_replaceable(options, service, rows)
+        result: dict[str, Any] = {"copy": options.dump, "bytes": dump.size, "restored": not same}
+
+        def end() -> None:
+            now = explained(options, lambda: count_rows(database))
+            whole = same or explained(options, lambda: holds(database, dump))
+            if not whole:
+                task.warn(
+                    f"{label(service)} was restored, but a new dump of it differs from the one that it was "
+                    "restored from. Another version of the engine or of its programs can cause that, and so "
+                    "can something that writes to it. Check its content"
+                )
+            told = {"tables": len(now), "rows": sum(now.values()), "same_dump": whole}
+            result.update(verified=told, seconds=round(time.monotonic() - started, 1))
+            record.end(options.key, service.id, {"copy": options.dump})
+
+        said = f"restore {described(options, dump)} into {label(service)}"
+        steps = [
+            Step("remember it", lambda: record.begin(options.key, service.id), changes=False),
+            Step("compare the database with the dump", end, changes=False),
+        ]
+        if not same:
+            steps.insert(1, Step(said, lambda: explained(options, lambda: restore(dump, database))))
+        state = {"content": options.dump}
+        return Plan(result=result, steps=steps, before=state if same else {"content": "another"}, after=state)
+
+    def _check_replaceable(self, options: DumpOptions, service: Service, rows: Mapping[str, int]) -> None:
+        """Refuse to replace what this recovery has not written itself.
+
+        :raises Invalid: with what is there.
+        """
+        allowed = options.key in self._target.overwrite
+        if rows and not allowed and not self._target.record.may_replace(options.key, service.id):
+            raise Invalid(
+                f"the database of {label(service)} is not empty: it has {counted(len(rows), 'table')} with "
+                f"{counted(sum(rows.values()), 'row')}, which this recovery did not write. Nothing was "
+                f"restored. If that is to be replaced by the dump, name {options.key!r} in overwrite"
+            )
+
+
+def engine_of_dump(path: str) -> Engine:
+    """Return an engine that reads a dump, by its name."""
+    return POSTGRESQL if path.endswith(POSTGRESQL.file) else MARIADB
+
+
+def described(options: DumpOptions, dump: HeldDump) -> str:
+    """Return a dump for messages."""
+    copy = Path(options.dump).parent.name
+    return f"the dump of {options.name!r} from copy {copy} ({counted(dump.size, 'byte')})"
+
+
+def explained(options: DumpOptions, call: Any) -> Any:
+    """Make a call, and say which database cannot be recovered if it fails.
+
+    :raises TransferFailed: with what to do.
+    """
+    try:
+        return call()
+    except NoDumpError as error:
+        raise TransferFailed(
+            f"the database of {options.name!r} cannot be restored from {options.dump}: {error}. copies_of "
+            "names another copy, and without_data lists services to recover empty"
+        ) from None
+
+
+def holds(database: Source, dump: HeldDump) -> bool:
+    """Tell whether a database has the content of a dump."""
+    with held_dump(database) as there:
+        return there.digest == dump.digest
+
+
+def warn_of_network(task: Task[DumpOptions]) -> None:
+    """Warn of a database that this machine probably does not reach."""
+    options = task.options
+    if not options.public:
+        task.warn(
+            f"service {options.name!r} will not be open to the Internet. Unless this machine reaches it in "
+            "another way, its database cannot be restored; public: true in overrides opens it"
+        )
+
+
+# --- Where a database is --------------------------------------------------------------------------------
+
+
+def own_address(task: Task[DumpOptions], service: Service) -> dict[str, Any]:
+    """Return how to connect to a database, without an address that may lead to another service.
+
+    An internal name is known only inside of a project. Where two projects have the same, it leads to that of
+    the project that this machine is in.
+
+    :raises Invalid: if no address is left.
+    """
+    facts = connection_facts(task, service)
+    others = {address for other in other_databases(task, service) for address in addresses(other)}
+    for host, port in (("host", "port"), ("public_host", "public_port")):
+        if address(facts, host, port) in others:
+            facts |= {host: None, port: None}
+    if not [*addresses(facts)]:
+        raise Invalid(
+            f"every address of the database of {label(service)} is that of another service, too, so nothing "
+            "was restored. Open it to the Internet: public: true in overrides"
+        )
+    return facts
+
+
+def addresses(facts: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+    """Yield where a database may answer."""
+    for host, port in (("host", "port"), ("public_host", "public_port")):
+        if found := address(facts, host, port):
+            yield found
+
+
+def address(facts: Mapping[str, Any], host: str, port: str) -> tuple[str, int] | None:
+    """Return an address; ``None`` if there is none."""
+    return (str(facts[host]), int(facts[port])) if facts.get(host) and facts.get(port) else None
+
+
+def other_databases(task: Task[DumpOptions], service: Service) -> Iterable[Mapping[str, Any]]:
+    """Yield how to connect to every other database of the account."""
+    apps = {app.id for app in task.client.apps()}
+    for each in all_services(task.client):
+        if each.family != Family.APP or each.id in apps or each.id == service.id:
+            continue
+        try:
+            other = read_service(task, each.id)
+        except NoSuchItem:
+            continue
+        if find_connection(task.client, other) is not None:
+            yield connection_facts(task, other)
+
+
+def await_database(task: Task[DumpOptions], id: str | None) -> None:
+    """Wait until a new database accepts connections: it may be in service a little before."""
+    if id is None:
+        return
+    service = read_service(task, id)
+
+    def accepts() -> bool:
+        try:
+            find_source(own_address(task, service))
+        except NoDumpError:
+            return False
+        return True
+
+    poll_for(accepts, task.options.wait_timeout)

@@ -1,0 +1,169 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The files of a recovered service: those of its copy, compared by their content once they are there."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..._api.models import Service
+from ..._api.values import ServiceStatus
+from ..._sftp.compare import compare
+from ..._sftp.errors import LoginRefused, TransferFailed
+from ..._sftp.library import require
+from ..._sftp.mirror import PUSH, Mirror
+from ..._sftp.patterns import Patterns
+from ..._sftp.session import Login, SftpSession
+from ..._sftp.sides import Local, Remote
+from ..._sftp.trees import ROOT, Kind, Tree, TreeEntry
+from ..clones.files import EVERYTHING, CopyOptions, CopyWork, compared, open_session, plan_between
+from ..clones.guard import check_own
+from ..files.mirror import (
+    as_plan,
+    describe_counts,
+    describe_failures,
+    describe_unreadable,
+    first_paths,
+    read_source,
+    rules_of,
+)
+from ..shared.options import required
+from ..shared.plan import Plan, Resource, Step, Task
+from ..shared.task_errors import EffectUnverified, Invalid
+from .target import Target
+
+
+@dataclass(frozen=True, kw_only=True)
+class PushOptions(CopyOptions):
+    """From which copy to which service."""
+
+    key: str = required()
+    name: str = required()
+
+
+class PushWork(CopyWork):
+    """What becomes of the files of a service that gets those of a copy."""
+
+    task: Task[PushOptions]
+
+    def describe(self) -> str:
+        """Say in one line what is done."""
+        return describe_push(self.task.options, self._result())
+
+    async def check(self) -> dict[str, int]:
+        """Read all files of the service, and compare their content with that of the copy.
+
+        :raises EffectUnverified: if anything differs.
+        """
+        there = await self.mirror.target.tree(Patterns(), lambda path, why: None)
+        files = {path: entry for path, entry in self.source.entries.items() if entry.kind is Kind.FILE}
+        differing = files.keys() - await self.mirror.same_content(files, there.entries)
+        if differing:
+            raise EffectUnverified(
+                f"service {self.task.options.service} does not hold what its copy does: "
+                f"{first_paths(differing)}. Does something else write to it? Run this again"
+            )
+        return {"files": len(files), "bytes": sum(entry.size for entry in files.values())}
+
+
+class RecoveredFiles(Resource[PushOptions]):
+    """The files of a copy, on a service."""
+
+    result_key = "files"
+
+    def __init__(self, service: Resource[Any], target: Target) -> None:
+        """``service`` stops a service while its files are replaced."""
+        self._service, self._target = service, target
+
+    def plan(self, task: Task[PushOptions]) -> Plan:
+        """Read both sides and plan what makes the service like its copy.
+
+        :raises HostedError: if not all of the copy can be read, or if the service is not to be written to.
+        """
+        require()
+        options = task.options
+        if options.service is None:
+            return plan_foreseen(task)
+        service = check_own(task, options.service, None, options.project_id, "recovery")
+        self._target.check_may_write(options.key, service.id)
+        if service.status == ServiceStatus.SUSPENDED:
+            raise Invalid(
+                f"service {service.name!r} ({service.id}) is suspended, so it cannot get its files; set its "
+                "state to resumed first"
+            )
+        return self._plan_push(task, service)
+
+    def _plan_push(self, task: Task[PushOptions], service: Service) -> Plan:
+        """Plan the push, which notes where it begins and what it ended with."""
+        started, options, record = time.monotonic(), task.options, self._target.record
+        stack = task.closing.enter_context(ExitStack())
+        session = log_in(task, stack, service.id)
+        mirror = Mirror(Local(options.src), Remote(session.sftp, EVERYTHING), PUSH, task.progress)
+        found = session.run(compared(task, session, mirror, PushWork))
+        result: dict[str, Any] = {"copy": os.path.basename(options.src), "restored": bool(found.changes)}
+
+        def check() -> None:
+            result["verified"] = session.run(found.check())
+            result["seconds"] = round(time.monotonic() - started, 1)
+
+        def end() -> None:
+            record.end(options.key, service.id, {"copy": options.src})
+
+        if not found.changes:
+            check()
+        last = [Step("compare the files with the copy", check, changes=False)]
+        plan = plan_between(found, service, self._service, stack, last)
+        begin = Step("remember it", lambda: record.begin(options.key, service.id), changes=False)
+        plan.steps = [begin, *plan.steps, Step("remember that", end, changes=False)]
+        plan.result, plan.reread = result, None
+        return plan
+
+
+def describe_push(options: PushOptions, counts: Any) -> str:
+    """Say in one line what is pushed."""
+    to = f" to service {options.service}" if options.service else ""
+    copy = os.path.basename(options.src)
+    return f"restore the files of {options.name!r} from copy {copy}{to}: {describe_counts(counts)}"
+
+
+def plan_foreseen(task: Task[PushOptions]) -> Plan:
+    """Plan for a service that does not exist yet: it gets everything.
+
+    :raises TransferFailed: naming what of the copy cannot be read.
+    """
+    local = Local(task.options.src)
+    source = asyncio.run(read_source(task, local, Patterns()))
+    if source.unreadable:
+        raise TransferFailed(describe_failures(describe_unreadable(local, source)))
+    changes = compare(
+        source,
+        Tree({ROOT: TreeEntry(Kind.DIRECTORY)}),
+        rules_of(task, {"file_mode": None, "directory_mode": None}, set()),
+    )
+    trees = (source, Tree({ROOT: TreeEntry(Kind.DIRECTORY)}))
+    plan = as_plan(task, Login("", 0, ""), changes, trees, lambda: None)
+    said = describe_push(task.options, plan.result)
+    plan.steps = [replace(step, summary=said) for step in plan.steps]
+    plan.result = {"copy": os.path.basename(task.options.src), "restored": bool(changes)}
+    return plan
+
+
+def log_in(task: Task[PushOptions], stack: ExitStack, id: str) -> SftpSession:
+    """Log in to a service with a key of the account.
+
+    :raises LoginRefused: saying how to register one.
+    """
+    try:
+        return open_session(task, stack, id)
+    except LoginRefused:
+        raise LoginRefused(
+            f"service {id} refused the login over SFTP. Register a key with hosted.services.ssh_key, or in "
+            "ssh_keys of the blueprint, and name its private half in private_key_file. Then run this again: "
+            "it goes on from there"
+        ) from None

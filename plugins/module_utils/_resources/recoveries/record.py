@@ -1,0 +1,74 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a recovery has made and restored, remembered on the controller: it writes to nothing else.
+
+A service that was restored is in use from then on. So it gets the content of a copy once, and never again
+unless that is said.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from threading import RLock
+from typing import Any, ClassVar
+
+from ..blueprints.members import Member
+from ..clones.target import MadeRecord
+
+
+@dataclass
+class RecoveryRecord(MadeRecord):
+    """What was made for the entries of a blueprint, by their keys, and what they got."""
+
+    folder: ClassVar[str] = "recoveries"
+    subject: ClassVar[str] = "recovery"
+
+    drill: bool = False
+    """Whether all of it is only a drill, so that it may be deleted."""
+    project_id: str | None = None
+    begun: dict[str, str] = field(default_factory=dict)
+    """By key: the id of the service whose content has begun to be replaced."""
+    restored: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """By key: which copy a service got, with its id."""
+    lock: RLock = field(default_factory=RLock, init=False, repr=False, compare=False)
+
+    @property
+    def known(self) -> bool:
+        """Whether there is anything that was made, or may have been."""
+        return bool(self.names or self.ids or self.project_id)
+
+    def begin(self, key: str, id: str) -> None:
+        """Note that the content of a service is going to be replaced."""
+        with self.lock:
+            self.ids[key] = self.begun[key] = id
+            self.write()
+
+    def end(self, key: str, id: str, facts: Mapping[str, Any]) -> None:
+        """Note what a service got."""
+        with self.lock:
+            self.restored[key] = {**facts, "id": id}
+            self.write()
+
+    def note(self, project_id: str | None, ids: Mapping[str, str]) -> None:
+        """Note the ids that are known by now."""
+        with self.lock:
+            self.project_id = project_id or self.project_id
+            self.ids.update(ids)
+            self.write()
+
+    def has_restored(self, key: str, member: Member | None) -> bool:
+        """Tell whether a service has got its content already."""
+        return member is not None and self.restored.get(key, {}).get("id") == member.id
+
+    def may_replace(self, key: str, id: str) -> bool:
+        """Tell whether what a service holds comes from this recovery, though perhaps not all of it."""
+        return self.begun.get(key) == id
+
+    def forget(self) -> None:
+        """Remove the record."""
+        with suppress(FileNotFoundError):
+            os.unlink(self.path)

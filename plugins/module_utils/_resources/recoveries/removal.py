@@ -1,0 +1,84 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Deletes what a drill has made, and nothing else: its services by their ids, then its project."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..blueprints.members import Member, Members, by_references, read_members
+from ..blueprints.parts import Arguments, Part, new_part
+from ..blueprints.removal import Deleters, project_deletion
+from ..clones.target import describe
+from ..shared.plan import Task
+from ..shared.task_errors import Invalid
+from .options import RecoverOptions
+from .record import RecoveryRecord
+from .target import find_named
+
+
+def removal_parts(
+    task: Task[RecoverOptions], project: str, record: RecoveryRecord, deleters: Deleters
+) -> list[Part]:
+    """Return the parts that delete a drill.
+
+    :raises Invalid: if what is there was not made by a drill, or if something else is in its project.
+    """
+    if not record.known:
+        return []
+    if not record.drill:
+        raise Invalid(
+            f"project {project!r} was made by a recovery that is meant to last, so nothing was deleted. "
+            "state: absent deletes drills. hosted.services.blueprint deletes what a blueprint describes"
+        )
+    members = find_members(task, project, record)
+    if members is None:
+        return []
+    going = [each for each in members.found if record.made(each)]
+    staying = [each for each in members.found if not record.made(each)]
+    parts = deletions(task, members, going, deleters)
+    if staying:
+        task.warn(
+            f"project {members.project.name!r} stays: it has {describe(staying)}, which the drill did not "
+            "make"
+        )
+        return parts
+    return [*parts, project_deletion(task, members.project, parts, deleters.project)]
+
+
+def find_members(task: Task[RecoverOptions], project: str, record: RecoveryRecord) -> Members | None:
+    """Return the project of a drill; ``None`` if there is none.
+
+    A drill that was killed may not know the id of its project. There was none of its name when it began.
+    """
+    if record.project_id is not None:
+        return read_members(task.client, record.project_id)
+    found = find_named(task.client.projects(), project)
+    return read_members(task.client, found.id) if found else None
+
+
+def deletions(
+    task: Task[RecoverOptions], members: Members, going: Sequence[Member], deleters: Deleters
+) -> list[Part]:
+    """Return the parts that delete services, each after those that refer to it."""
+    by_id = {each.id: each for each in going}
+    made: dict[str, Part] = {}
+
+    def arguments(own: Mapping[str, Any]) -> Arguments:
+        return lambda part: own
+
+    for id, users in by_references(going, members.edges).items():
+        member = by_id[id]
+        own = {
+            "id": id,
+            "name": member.service.name,
+            "project": members.project.id,
+            "state": "absent",
+            "delete_backups": True,  # those of a plan that runs for the whole account
+        }
+        place = member.section, member.name, member.name
+        needs = [made[user] for user in users]
+        made[id] = new_part(task, place, deleters.service, arguments(own), needs=needs, late=True)
+    return list(made.values())

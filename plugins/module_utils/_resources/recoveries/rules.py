@@ -1,0 +1,141 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Makes the blueprint of a recovery: that of the file, in another project, with other names or with ids."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..applications.lookup import check_slug
+from ..blueprints.contents import Contents
+from ..blueprints.entry import Entry
+from ..blueprints.members import Member
+from ..clones.options import Rename
+from ..clones.rules import renamed, same_names
+from ..shared.task_errors import Invalid
+from .options import RecoverOptions
+
+
+@dataclass(frozen=True)
+class Names:
+    """What entries of a blueprint are called by their keys."""
+
+    original: Mapping[str, str]
+    """In the file, and so in the copies."""
+    own: Mapping[str, str]
+    """In the project that is made."""
+
+
+def entries_of(contents: Contents) -> list[Entry]:
+    """Return what a project is made of."""
+    return [*contents.services, *contents.applications]
+
+
+def key_of(contents: Contents, wanted: str, option: str) -> str:
+    """Return the key of what an option names by its key, name or slug.
+
+    :raises Invalid: if the file does not describe it.
+    """
+    entries = entries_of(contents)
+    found = [each for each in entries if wanted == each.key] or [
+        each for each in entries if wanted == each.name
+    ]
+    if len(found) != 1:
+        known = ", ".join(sorted(each.key for each in entries))
+        raise Invalid(f"{option} names {wanted!r}; the keys of the blueprint are {known}")
+    return found[0].key
+
+
+def keys_of(contents: Contents, wanted: Iterable[str], option: str) -> set[str]:
+    """Return the keys of what an option lists."""
+    return {key_of(contents, each, option) for each in wanted}
+
+
+def names_of(options: RecoverOptions, contents: Contents) -> Names:
+    """Return what everything is called.
+
+    :raises Invalid: for names that are not possible.
+    """
+    rename, entries = options.rename or Rename(), entries_of(contents)
+    own_values = overrides_of(options, contents)
+    given = {key_of(contents, each, "rename.names"): str(name) for each, name in (rename.names or {}).items()}
+    own = {}
+    for entry in entries:
+        field = "slug" if entry.section == "applications" else "name"
+        said = own_values[entry.key].get(field) or given.get(entry.key)
+        own[entry.key] = str(said or renamed(entry.name, rename))
+        if field == "slug":
+            check_slug(own[entry.key])
+    problems = same_names(own)
+    if problems:
+        raise Invalid(f"names of the recovery cannot be used: {'; '.join(problems)}")
+    return Names({entry.key: entry.name for entry in entries}, own)
+
+
+def overrides_of(options: RecoverOptions, contents: Contents) -> dict[str, dict[str, Any]]:
+    """Return what ``overrides`` say, by key.
+
+    :raises Invalid: for an entry that the file does not describe.
+    """
+    own: dict[str, dict[str, Any]] = {each.key: {} for each in entries_of(contents)}
+    for wanted, values in (options.overrides or {}).items():
+        own[key_of(contents, wanted, "overrides")] = dict(values)
+    return own
+
+
+def contents_of(
+    options: RecoverOptions,
+    file: Contents,
+    names: Names,
+    there: Mapping[str, Member],
+    kept: Collection[str] = (),
+) -> tuple[Contents, dict[str, str]]:
+    """Return what is made, and by key whether a service runs once it has its content.
+
+    :param kept: the keys of what is there and left as it is.
+    """
+    own = overrides_of(options, file)
+    states: dict[str, str] = {}
+    node = {"host": options.host} if options.host else {}
+
+    def entry_of(entry: Entry) -> Entry:
+        name, member = names.own[entry.key], there.get(entry.key)
+        values: dict[str, Any] = {}
+        if entry.key not in kept:
+            values = {**entry.values, **node, **own[entry.key]}
+        if state := values.pop("state", None):
+            states[entry.key] = str(state)
+        values.pop("id", None)
+        values["slug" if entry.section == "applications" else "name"] = member.name if member else name
+        if entry.section == "services":
+            values |= {"id": member.id} if member else beside(options, file)
+        return replace(entry, values=values, references=() if entry.key in kept else entry.references)
+
+    made = replace(
+        file,
+        project=options.project or file.project,
+        was=None if is_beside(options, file) else file.was,
+        services=[entry_of(each) for each in file.services],
+        applications=[entry_of(each) for each in file.applications],
+        ssh_keys=() if options.drill else file.ssh_keys,
+        plans={},
+    )
+    return made, states
+
+
+def is_beside(options: RecoverOptions, file: Contents) -> bool:
+    """Tell whether the project is another one than that of the file, which may still be there."""
+    return options.project not in (None, file.project)
+
+
+def beside(options: RecoverOptions, file: Contents) -> dict[str, Any]:
+    """Return what lets a service be ordered though one of its name is in another project."""
+    return {"allow_duplicate_name": True} if is_beside(options, file) else {}
+
+
+def projects_of(file: Contents) -> Sequence[str]:
+    """Return the names under which the copies may know the project."""
+    return [name for name in (file.project, file.was) if name]

@@ -1,0 +1,179 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where a recovery goes, and what it may write there: what it made itself, or is told to overwrite."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ..._api.models import Project
+from ..blueprints.contents import Contents
+from ..blueprints.members import Member, Members, read_members
+from ..clones.target import check_no_id, describe
+from ..services.all_services import all_services
+from ..shared.names import same_name
+from ..shared.plan import Task
+from ..shared.task_errors import Invalid
+from .options import RecoverOptions
+from .record import RecoveryRecord
+from .rules import Names, entries_of, is_beside, keys_of, projects_of
+
+
+@dataclass(frozen=True)
+class Target:
+    """The project that is made, with what is in it already."""
+
+    record: RecoveryRecord
+    there: Mapping[str, Member] = field(default_factory=dict)
+    """By key: what stands for an entry."""
+    known: frozenset[str] = frozenset()
+    """The ids of all services of the account before anything was made."""
+    overwrite: frozenset[str] = frozenset()
+    """The keys whose content is replaced, whoever made it."""
+
+    def is_own(self, key: str) -> bool:
+        """Tell whether what stands for an entry was made by the recovery, or will be."""
+        return key not in self.there or self.record.made(self.there[key])
+
+    @property
+    def kept(self) -> set[str]:
+        """The keys of what is left as it is."""
+        return {key for key in self.there if key not in self.overwrite and not self.is_own(key)}
+
+    def lacks_content(self, key: str) -> bool:
+        """Tell whether an entry is to get what its copy holds."""
+        if key in self.overwrite:
+            return True
+        return self.is_own(key) and not self.record.has_restored(key, self.there.get(key))
+
+    def check_may_write(self, key: str, id: str) -> None:
+        """Check that a service was made by the recovery, right before it is written to.
+
+        :raises Invalid: if it was there before.
+        """
+        member = self.there.get(key)
+        expected = member is not None and member.id == id and (self.is_own(key) or key in self.overwrite)
+        if not expected and id in self.known:
+            raise Invalid(
+                f"service {id} was there before, and this recovery did not make it, so nothing was written "
+                f"to it. If what it holds is to be replaced by a copy, name {key!r} in overwrite"
+            )
+
+
+def find_target(task: Task[RecoverOptions], file: Contents, names: Names, record: RecoveryRecord) -> Target:
+    """Return where a recovery goes.
+
+    :raises Invalid: if it must not go there.
+    """
+    options = task.options
+    name, projects = options.project or file.project, task.client.projects()
+    check_no_id(name, projects)
+    check_drill(options, file, record)
+    found = find_named(projects, name)
+    members = read_members(task.client, found.id) if found else None
+    if members:
+        check_made_by_drill(options, members, record)
+    there = members_by_key(file, names, members, record)
+    known = frozenset(each.id for each in all_services(task.client))
+    overwrite = frozenset(keys_of(file, options.overwrite, "overwrite"))
+    target = Target(record, there, known, overwrite)
+    check_existing(options, target)
+    check_slugs(task, file, names, target)
+    return target
+
+
+def find_named(projects: Sequence[Project], name: str) -> Project | None:
+    """Return the project of a name, or of one that the platform may have made of it."""
+    return next((each for each in projects if each.name == name), None) or next(
+        (each for each in projects if same_name(each.name, name)), None
+    )
+
+
+def check_drill(options: RecoverOptions, file: Contents, record: RecoveryRecord) -> None:
+    """Keep drills and what is meant to last apart.
+
+    :raises Invalid: saying how.
+    """
+    if options.drill and (options.project in projects_of(file) or not is_beside(options, file)):
+        raise Invalid(
+            f"a drill is deleted afterwards, so it must not be in project {file.project!r} itself; set "
+            f"project to another name, such as {file.project}-drill"
+        )
+    if record.known and record.drill is not options.drill:
+        was = "a drill" if record.drill else "a recovery that is meant to last"
+        raise Invalid(
+            f"project {options.project or file.project!r} was made by {was}; "
+            f"set drill: {str(record.drill).lower()}, or give another project"
+        )
+
+
+def check_made_by_drill(options: RecoverOptions, members: Members, record: RecoveryRecord) -> None:
+    """Refuse a drill in a project that no drill made, or that holds anything else by now.
+
+    :raises Invalid: naming it.
+    """
+    if not options.drill:
+        return
+    project = members.project
+    if not record.known or record.project_id not in (None, project.id):
+        raise Invalid(
+            f"project {project.name!r} exists, and no drill from this controller made it, so a drill, which "
+            "deletes its project, is refused there. Nothing was done. Give the drill another project"
+        )
+    foreign = [each for each in members.found if not record.made(each)]
+    if foreign:
+        raise Invalid(
+            f"project {project.name!r} of the drill has {describe(foreign)}, which the drill did not make. "
+            "Nothing was done. Move that elsewhere, or give the drill another project"
+        )
+
+
+def members_by_key(
+    file: Contents, names: Names, members: Members | None, record: RecoveryRecord
+) -> dict[str, Member]:
+    """Return what stands for the entries already: by the id that was remembered, else by its name."""
+    found: dict[str, Member] = {}
+    for entry in entries_of(file):
+        same = [
+            each
+            for each in (members.found if members else ())
+            if (each.slug is not None) == (entry.section == "applications")
+        ]
+        known = record.ids.get(entry.key)
+        alike = [each for each in same if each.id == known] or [
+            each for each in same if same_name(each.name, names.own[entry.key])
+        ]
+        if alike:
+            found[entry.key] = alike[0]
+    return found
+
+
+def check_existing(options: RecoverOptions, target: Target) -> None:
+    """Refuse what is there and was not made by the recovery, unless it is said what becomes of it.
+
+    :raises Invalid: naming it.
+    """
+    foreign = [target.there[key] for key in sorted(target.kept)]
+    if foreign and options.existing == "refuse":
+        raise Invalid(
+            f"{describe(foreign)} is there, and this recovery did not make it. What it holds may be newer "
+            "than any copy. Nothing was done. existing: keep recovers the rest and leaves what these hold as "
+            "it is; overwrite names those whose content is to be replaced by the copy; project gives the "
+            "recovery another project"
+        )
+
+
+def check_slugs(task: Task[RecoverOptions], file: Contents, names: Names, target: Target) -> None:
+    """Refuse slugs that applications of other projects have.
+
+    :raises Invalid: naming them.
+    """
+    slugs = {names.own[each.key] for each in file.applications if each.key not in target.there}
+    taken = sorted(slugs & {app.slug for app in task.client.apps()})
+    if taken:
+        raise Invalid(
+            f"this account has applications {', '.join(map(repr, taken))} in other projects, and slugs are "
+            "unique. Nothing was ordered. Move them into the project, or set rename, such as {suffix: -drill}"
+        )

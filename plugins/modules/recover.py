@@ -1,0 +1,473 @@
+#!/usr/bin/python
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: recover
+short_description: Rebuild a project from its blueprint and its off-site copies
+version_added: 1.0.0
+author:
+  - hosted.services contributors (@hosted-services)
+description:
+  - Makes a project again after it is gone, or after the whole account is. All that is needed is the blueprint of the
+    project and the folder of off-site copies that the role P(hosted.services.backups#role) has made. Services are
+    ordered as the blueprint describes them, and get the files or the dump of their newest copy before anything uses
+    them.
+  - Files are compared by their content once they are there, a database by a new dump, an application by the
+    C(health_check) of the blueprint.
+  - A service gets its content once. From then on it is in use, and another run leaves what it holds as it is. A run
+    that was interrupted is continued by the next one, and nothing is ordered twice.
+  - What the recovery did not make is never overwritten, unless O(overwrite) names it.
+  - Everything that can be known to be missing, such as a copy, an image or a program, is found before anything is
+    ordered. In check mode, the task shows what the project would cost, as the sum of the platform's quotes.
+options:
+  src:
+    description:
+      - Blueprint of the project. It is read as M(hosted.services.blueprint) reads it, with templates and values from
+        Ansible Vault. Required unless O(state=absent), or O(blueprint) is set.
+    type: path
+  blueprint:
+    description:
+      - The same as O(src), as data.
+    type: dict
+  copies:
+    description:
+      - Folder of the off-site copies, which C(offsite.dest) of a backup plan names. Required unless O(state=absent).
+      - Which service a copy is of is known from C(service.json) next to it, which the role
+        P(hosted.services.backups#role) writes. O(copies_of) says it for older copies.
+    type: path
+  project:
+    description:
+      - Name of the project to make. If not set, that of the blueprint. Required with O(state=absent).
+    type: str
+  state:
+    description:
+      - With V(present), the project is made. With V(absent), everything that a O(drill) made in O(project) is deleted,
+        and the project with it. What the drill did not make stays, and so does the project then.
+    type: str
+    choices: [present, absent]
+    default: present
+  drill:
+    description:
+      - Whether this is only a drill, which O(state=absent) deletes afterwards. It needs a project of its own that does
+        not exist yet. SSH keys of the blueprint are not registered.
+    type: bool
+    default: false
+  before:
+    description:
+      - Moment in ISO 8601, such as V(2026-11-24T03:00:00Z). Each service gets the newest copy that was not made after
+        it. If not set, the newest one of all.
+    type: str
+  copies_of:
+    description:
+      - Which copy a service gets, by its key, name or slug in the blueprint. Each is the name of a folder in O(copies),
+        or one of the copies in it as V(FOLDER/COPY).
+    type: dict
+  without_data:
+    description:
+      - Keys, names or slugs of services to make without what they held. Needed for those of which there is no copy.
+    type: list
+    elements: str
+    default: []
+  existing:
+    description:
+      - What to do if the project has services of the blueprint that the recovery did not make. What they hold may be
+        newer than any copy.
+      - V(refuse) fails. V(keep) leaves them as they are, and makes what is missing.
+    type: str
+    choices: [refuse, keep]
+    default: refuse
+  overwrite:
+    description:
+      - Keys, names or slugs of services B(whose content is replaced) by that of their copy, although the recovery did
+        not make them, or has restored them before.
+    type: list
+    elements: str
+    default: []
+  rename:
+    description:
+      - How the names of services and the slugs of applications come from those in the blueprint. Slugs are unique
+        across all accounts, so a drill beside a project with applications needs a rule.
+    type: dict
+    suboptions:
+      prefix:
+        description: Text before each name.
+        type: str
+        default: ""
+      suffix:
+        description: Text after each name, such as V(-drill).
+        type: str
+        default: ""
+      pattern:
+        description: Python regular expression. Each match in a name is replaced by O(rename.replacement).
+        type: str
+      replacement:
+        description: What replaces matches of O(rename.pattern). May refer to groups, as in V(\\1).
+        type: str
+        default: ""
+      names:
+        description:
+          - Names by key, name or slug in the blueprint. The other rules do not apply to these.
+        type: dict
+  host:
+    description:
+      - Id or label of the node for everything. If not set, each service is ordered on the node that the blueprint
+        names.
+    type: str
+  overrides:
+    description:
+      - What single services and applications have in place of what the blueprint says, by key, name or slug. Each is a
+        dictionary with the keys of an entry, such as C(host), C(dimensions), C(public) or C(variables). It takes
+        precedence over O(host) and O(rename).
+    type: dict
+  delete:
+    description:
+      - Whether files that a new service has and its copy does not are deleted. The content of a database is always
+        replaced as a whole.
+    type: bool
+    default: true
+  max_monthly:
+    description:
+      - Maximum price per month of everything in the project, in currency units. Nothing is ordered if it would be
+        exceeded.
+    type: str
+  private_key_file:
+    description:
+      - File of the private key to log in with over SFTP. It must be registered on the account, by
+        M(hosted.services.ssh_key) or by C(ssh_keys) of the blueprint. If not set, the keys of the SSH agent and those
+        in C(~/.ssh) are tried.
+    type: path
+  known_hosts:
+    description:
+      - File of the known keys of servers, in the format of OpenSSH. C(~/.ssh/known_hosts) when it is not set. The key
+        of a server that is not in it is accepted and written down there, but not in check mode.
+    type: path
+  max_parallel:
+    description:
+      - Maximum number of parts that are planned or changed at the same time.
+    type: int
+    default: 16
+  secrets_dir:
+    description:
+      - Folder on the controller for the secrets that the platform generates for an order and shows only once, with a
+        file for each service, C(KEY.json), of mode 0600. It must exist. If not set, they are kept below
+        C(hosted_services) in Ansible's home.
+    type: path
+  state_dir:
+    description:
+      - Folder on the controller for what is remembered, such as what the recovery made. If not set,
+        C(hosted_services) in Ansible's home, or the folder that E(HOSTED_SERVICES_HOME) names.
+    type: path
+extends_documentation_fragment:
+  - hosted.services.common
+  - hosted.services.common.attributes
+  - hosted.services.common.wait
+  - hosted.services.budget
+notes:
+  - Services are stopped while they get their files, and started if the blueprint says that they run.
+  - Databases are restored with the programs of their engine on the controller, such as C(pg_restore) and C(psql). A
+    database is refused if it holds tables that this recovery did not write, or if its address may lead to another one.
+  - What neither the blueprint nor a copy holds cannot be recovered, such as backups and snapshots on the platform,
+    addresses, and secrets that the platform generated. The guide to recovering has the whole list.
+seealso:
+  - module: hosted.services.blueprint
+  - module: hosted.services.clone
+  - module: hosted.services.ssh_key
+"""
+
+EXAMPLES = r"""
+- name: Show what is missing, and what it would cost
+  hosted.services.recover:
+    src: shop.yml
+    copies: /srv/offsite
+    private_key_file: ~/.ssh/deploy
+  check_mode: true
+
+- name: Rebuild the project
+  hosted.services.recover:
+    src: shop.yml
+    copies: /srv/offsite
+    private_key_file: ~/.ssh/deploy
+    max_monthly: 60
+
+- name: Rebuild it as it was before somebody deleted the wrong rows
+  hosted.services.recover:
+    src: shop.yml
+    copies: /srv/offsite
+    project: shop-before
+    before: "2026-11-20T00:00:00Z"
+    rename: {suffix: -before}
+
+- name: Rebuild it as a drill
+  hosted.services.recover:
+    src: shop.yml
+    copies: /srv/offsite
+    project: shop-drill
+    drill: true
+    rename: {suffix: -drill}
+  register: drill
+
+- name: Delete the drill
+  hosted.services.recover:
+    project: shop-drill
+    state: absent
+"""
+
+RETURN = r"""
+parts:
+  description:
+    - What became of each part, or would become of it in check mode. The project comes first, then the SSH keys, the
+      services, the applications, and for each application its environment, its image and its settings. What brings the
+      content of a service comes after what makes it, as C(files) or C(database). A task that fails returns it too,
+      unless nothing could be planned. If some parts cannot be planned, so that nothing is done, only these.
+  returned: if the recovery can be planned
+  type: list
+  elements: dict
+  sample:
+    - section: services
+      key: survival
+      module: files
+      name: survival
+      changed: true
+      failed: false
+      skipped: false
+      msg: null
+      actions:
+        - "restore the files of 'survival' from copy nightly-20261120T031500Z to service svc_77aa: create 3 (70007
+          bytes)"
+      unfinished: []
+      unconfirmed: []
+      cost: null
+      result:
+        copy: nightly-20261120T031500Z
+        restored: true
+        verified: {files: 2, bytes: 70007}
+        seconds: 3.1
+  contains:
+    section:
+      description: Section of the blueprint.
+      type: str
+    key:
+      description: Key in that section.
+      type: str
+    module:
+      description:
+        - Module that does the same for this part alone, or C(files), C(database) or C(image) for what is copied.
+      type: str
+    name:
+      description: Name on the platform, or slug.
+      type: str
+    changed:
+      description: Whether something was changed, or would be in check mode.
+      type: bool
+    failed:
+      description: Whether it failed.
+      type: bool
+    skipped:
+      description: Whether it was not begun, because something that it needs failed.
+      type: bool
+    msg:
+      description: The error, or why it was not begun. Null if there is neither.
+      type: str
+    actions:
+      description: Changes that were made, or would be in check mode, one sentence each.
+      type: list
+      elements: str
+    unfinished:
+      description: Those of the changes that the platform had not finished when the task gave up waiting.
+      type: list
+      elements: str
+    unconfirmed:
+      description: Changes of which nobody knows whether they were made.
+      type: list
+      elements: str
+    cost:
+      description: Effect on the monthly price, in currency units as strings. Null if there is none.
+      type: dict
+      contains:
+        monthly_before:
+          description: Monthly rate before the change.
+          type: str
+        monthly_after:
+          description: Monthly rate after the change.
+          type: str
+        monthly_change:
+          description: Difference of the two.
+          type: str
+        currency:
+          description: Currency of the amounts. Null if this token cannot read it.
+          type: str
+        moves:
+          description:
+            - The changes that affect the price, in order, V(order), V(create), V(resize), V(suspend) or V(resume).
+          type: list
+          elements: str
+        service:
+          description: Name of the service.
+          type: str
+        service_id:
+          description: Id of the service. Null if it does not exist yet.
+          type: str
+        balance:
+          description: The balance, if a quote shows it.
+          type: str
+        min_balance:
+          description: The minimum balance that the order requires, if a quote shows it.
+          type: str
+        days_covered:
+          description: How many days the balance covers, if a quote shows it.
+          type: int
+        lines:
+          description: Parts of the price.
+          type: list
+          elements: dict
+          contains:
+            label:
+              description: Name of the part.
+              type: str
+            detail:
+              description: Details, as readable text.
+              type: str
+            monthly:
+              description: Its monthly price.
+              type: str
+    result:
+      description:
+        - What the module of the part returns. Null if it failed or was not begun.
+        - Of C(files) and C(database), the C(copy), whether it was C(restored), or was there already, what was
+          C(verified), and how many C(seconds) that took.
+      type: dict
+    secrets_file:
+      description: File with the secrets that the platform shows only once.
+      type: str
+cost:
+  description: Effect of all changes together on the monthly price, in currency units as strings.
+  returned: if a price changes, or would
+  type: dict
+  sample:
+    monthly_before: "0.00"
+    monthly_after: "3.53"
+    monthly_change: "3.53"
+    currency: EUR
+    lines: [{label: "service 'db'", monthly_before: "0.00", monthly_after: "3.53"}]
+    unpriced: []
+  contains:
+    monthly_before:
+      description: Monthly rate of the parts whose price changes, before that.
+      type: str
+    monthly_after:
+      description: Their monthly rate afterwards.
+      type: str
+    monthly_change:
+      description: Difference of the two.
+      type: str
+    currency:
+      description: Currency of the amounts. Null if this token cannot read it.
+      type: str
+    lines:
+      description: Each part of the project whose price changes.
+      type: list
+      elements: dict
+      contains:
+        label:
+          description: Module and name of the part.
+          type: str
+        monthly_before:
+          description: Its monthly rate before the change. Null if the platform does not show it.
+          type: str
+        monthly_after:
+          description: Its monthly rate after the change. Null if the platform does not show it.
+          type: str
+    unpriced:
+      description: Parts whose price is not known. They are in no sum.
+      type: list
+      elements: str
+recovery:
+  description:
+    - Which copies were used, how old they are, and how long it took. In check mode, what would be used.
+  returned: if the recovery can be planned, and O(state=present)
+  type: dict
+  sample:
+    project: shop
+    project_id: prj_77aa
+    services:
+      - key: survival
+        name: survival
+        service_id: svc_77aa
+        copy: /srv/offsite/svc_8c1d/nightly-20261120T031500Z
+        content: files
+        copied_at: "2026-11-20T03:15:00Z"
+        rpo_seconds: 12345
+        seconds: 3.1
+        verified: {files: 2, bytes: 70007}
+    rpo_seconds: 12345
+    rto_seconds: 48.0
+  contains:
+    project:
+      description: Name of the project.
+      type: str
+    project_id:
+      description: Id of the project. Null if it does not exist yet.
+      type: str
+    services:
+      description: Each service that gets its content from a copy in this run.
+      type: list
+      elements: dict
+      contains:
+        key:
+          description: Key in the blueprint.
+          type: str
+        name:
+          description: Name on the platform, or slug.
+          type: str
+        service_id:
+          description: Id of the service. Null if it does not exist yet.
+          type: str
+        copy:
+          description: Folder of the copy.
+          type: str
+        content:
+          description: What the copy holds, V(files) or V(dump).
+          type: str
+        copied_at:
+          description: When the copy was begun.
+          type: str
+        rpo_seconds:
+          description: Age of the copy in seconds. What was written since is lost.
+          type: int
+        seconds:
+          description: How long it took to restore and to verify the content. Null if that was not done.
+          type: float
+        verified:
+          description:
+            - What was verified. Of files, how many C(files) and C(bytes) were compared. Of a database, how many
+              C(tables) and C(rows) it has, and whether a new dump is the C(same_dump). Null if it was not done.
+          type: dict
+    rpo_seconds:
+      description: Age of the oldest copy that is used. Null if none is.
+      type: int
+    rto_seconds:
+      description: How long the whole run took. Null in check mode.
+      type: float
+actions:
+  description: Changes that the task made, or would make in check mode, one sentence each, for all parts.
+  returned: success
+  type: list
+  elements: str
+  sample: ["create project 'shop'", "order minecraft as service 'survival' for 5.37 EUR a month"]
+"""
+
+from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils._resources.recover import RECOVER
+
+
+def main() -> None:
+    """Run the module."""
+    run_module(RECOVER)
+
+
+if __name__ == "__main__":
+    main()

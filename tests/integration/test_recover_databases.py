@@ -1,0 +1,122 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Recoveries of real databases: a dump that role `backups` kept, in an empty database, and in no other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.databases.dump import dump
+from ansible_collections.hosted.services.plugins.module_utils._resources.recover import RECOVER
+from hosted_sandbox.testing import Sandbox
+from integration.database_servers import DATABASE, PATH, Server, free_port, missing, serving
+from integration.test_clone_databases import AS_OWNER, KINDS, MORE, TABLES, connect, content
+from unit.plugins.module_utils._resources.platform import run
+from unit.plugins.module_utils._resources.recoveries.platform import MOMENT
+
+Recover = Callable[..., dict[str, Any]]
+SIZE = {"cpu_cores": 1, "ram_gb": 2, "storage_gb": 10}
+ROWS = {"postgresql": 4, "mariadb": 4}
+"""How many rows there are in all tables together."""
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def lost(request: pytest.FixtureRequest) -> Iterator[Server]:
+    """The database whose dump is all that is left."""
+    kind = KINDS[request.param]
+    if names := missing(kind.engine):
+        pytest.skip(f"not installed: {names}")
+    with serving(kind, free_port()) as server:
+        server.sql(AS_OWNER[kind.engine] + TABLES + MORE[kind.engine], DATABASE)
+        yield server
+
+
+@pytest.fixture
+def fresh(lost: Server) -> Iterator[Server]:
+    """The server of the service that is ordered anew, whose user and database have other names."""
+    with serving(type(lost), free_port(), owner="tenant", database="fresh") as server:
+        yield server
+
+
+@pytest.fixture
+def recover(lost: Server, sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Recover:
+    """Recover a project with a database, from a dump that is made as role `backups` makes it."""
+    monkeypatch.setenv("PATH", PATH)
+    monkeypatch.setenv("HOSTED_SERVICES_HOME", str(tmp_path))
+    copy = tmp_path / "copies" / "svc_1" / f"nightly-{MOMENT}"
+    copy.mkdir(parents=True)
+    dump(copy, {"engine": lost.engine, **lost.connection})
+    about = {"id": "svc_1", "name": "db", "slug": None, "project": "shop", "engine": lost.engine}
+    (copy.parent / "service.json").write_text(json.dumps(about))
+    service = {"product": lost.engine, "host": "node-paris-1", "dimensions": SIZE}
+    given = {
+        "blueprint": {"project": "shop", "services": {"db": service}},
+        "copies": str(tmp_path / "copies"),
+        "secrets_dir": str(tmp_path),
+        "wait_timeout": 2.0,
+    }
+    sandbox.reset()
+    sandbox.seed({"balance_cents": 100_000})
+
+    def go(check_mode: bool = False, **own: Any) -> dict[str, Any]:
+        return run(sandbox, RECOVER, check_mode, **{**given, **own})
+
+    return go
+
+
+def test_a_database_is_recovered_once(
+    lost: Server, fresh: Server, sandbox: Sandbox, recover: Recover
+) -> None:
+    """Until the new database answers, it fails and goes on later. What is written afterwards stays."""
+    planned = recover(check_mode=True)
+    assert "restore the dump of 'db' from copy nightly-" in " ".join(planned["actions"]), planned.get("msg")
+    assert "cannot reach the database" in recover()["msg"]
+    connect(sandbox, "db", fresh)
+    done = recover()
+    assert not done.get("failed"), done["msg"]
+    assert content(fresh, "fresh") == content(lost, DATABASE)
+    [told] = done["recovery"]["services"]
+    assert told["content"] == "dump" and told["verified"]["same_dump"]
+    assert told["verified"]["tables"] >= 2 and told["verified"]["rows"] == ROWS[lost.engine]
+    fresh.sql("UPDATE orders SET note = 'since' WHERE id = 1;", "fresh")
+    again = recover()
+    assert not again.get("failed") and not again["changed"]
+    assert "since" in content(fresh, "fresh")[0]
+    assert not recover(overwrite=["db"]).get("failed")
+    assert content(fresh, "fresh") == content(lost, DATABASE)
+    assert len(sandbox.ledger()["orders"]) == 1
+
+
+def test_a_database_that_holds_anything_is_not_overwritten(
+    lost: Server, fresh: Server, sandbox: Sandbox, recover: Recover
+) -> None:
+    """An internal name may lead to a database that lives. One with tables is refused, whose it may be."""
+    recover()
+    fresh.sql(AS_OWNER[lost.engine].replace("owner", "tenant") + "CREATE TABLE live (id integer);", "fresh")
+    connect(sandbox, "db", fresh)
+    refused = recover()
+    assert "is not empty: it has 1 table with 0 rows" in refused["msg"]
+    sandbox.seed({"services": [{"name": "live", "product": lost.engine, "project": "other"}]})
+    connect(sandbox, "live", fresh)
+    refused = recover(overwrite=["db"])
+    assert "is that of another service, too" in refused["msg"]
+    found = fresh.sql("SELECT count(*) FROM live;", "fresh")
+    assert found.strip() == "0"
+
+
+def test_a_dump_that_was_cut_off_is_found_before_anything_is_ordered(
+    lost: Server, sandbox: Sandbox, recover: Recover, tmp_path: Path
+) -> None:
+    [path] = (tmp_path / "copies" / "svc_1" / f"nightly-{MOMENT}").iterdir()
+    whole = path.read_bytes()
+    for half in (whole[: len(whole) // 2], b"", b"something else"):
+        path.write_bytes(half)
+        refused = recover()
+        assert refused["failed"] and str(path) in refused["msg"]
+    assert sandbox.ledger()["orders"] == []

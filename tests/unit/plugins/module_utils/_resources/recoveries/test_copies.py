@@ -1,0 +1,122 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which copy a service gets: the newest whole one of its own shelf, and never one that may be another's."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.copies import (
+    Choice,
+    check_dump,
+    read_shelves,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
+    Ambiguous,
+    Invalid,
+    NoSuchItem,
+)
+from unit.plugins.module_utils._resources.recoveries.platform import shelve
+
+OLD, NEW = "20261101T030000Z", "20261120T030000Z"
+
+
+def choice(folder: Path, latest: datetime | None = None) -> Choice:
+    """Return what chooses among the copies of a folder."""
+    return Choice(read_shelves(str(folder)), latest)
+
+
+def test_the_newest_whole_copy_is_taken(tmp_path: Path) -> None:
+    """What was not completed begins with a dot, and lies between the others."""
+    shelve(tmp_path, "svc_1", {"a": "1"}, moment=OLD, name="world")
+    newest = shelve(tmp_path, "svc_1", {"a": "2"}, moment=NEW, name="world")
+    (tmp_path / "svc_1" / ".nightly.partial").mkdir()
+    (tmp_path / ".hosted-backups").mkdir()
+    found = choice(tmp_path).known("service 'world'", ["shop"], "world", is_app=False)
+    assert found.copy.path == str(newest) and found.dump is None
+    assert found.copy.moment == datetime(2026, 11, 20, 3, tzinfo=UTC)
+    assert found.copy.age(datetime(2026, 11, 20, 4, tzinfo=UTC)) == 3600
+    before = choice(tmp_path, datetime(2026, 11, 10, tzinfo=UTC))
+    assert before.known("world", ["shop"], "world", is_app=False).copy.name == f"nightly-{OLD}"
+    with pytest.raises(NoSuchItem, match="not before the moment"):
+        choice(tmp_path, datetime(2026, 10, 1, tzinfo=UTC)).known("world", ["shop"], "world", is_app=False)
+
+
+def test_a_copy_that_somebody_renamed_is_as_old_as_its_folder(tmp_path: Path) -> None:
+    copy = shelve(tmp_path, "svc_1", {"a": "1"}, name="world")
+    renamed = copy.rename(copy.with_name("before-the-update"))
+    os.utime(renamed, (1_000_000, 1_000_000))
+    [shelf] = read_shelves(str(tmp_path))
+    assert shelf.copies[0].moment.timestamp() == 1_000_000
+
+
+def test_a_name_alone_is_not_enough(tmp_path: Path) -> None:
+    """Another project, and an application whose service has the name, are other things."""
+    shelve(tmp_path, "svc_1", {"a": "1"}, name="world", project="other")
+    shelve(tmp_path, "svc_2", {"a": "1"}, name="world", slug="world")
+    with pytest.raises(NoSuchItem) as refused:
+        choice(tmp_path).known("service 'world'", ["shop"], "world", is_app=False)
+    assert "no copy of service 'world'" in refused.value.message
+    assert "svc_1 (other / world)" in refused.value.message
+    found = choice(tmp_path).known("application 'world'", ["shop"], "world", is_app=True)
+    assert found.shelf.id == "svc_2"
+
+
+def test_a_service_that_was_ordered_anew_has_two_shelves(tmp_path: Path) -> None:
+    """The newer one is taken, and that is told. Two that were copied at the same time are two services."""
+    shelve(tmp_path, "svc_1", {"a": "1"}, moment=OLD, name="world")
+    shelve(tmp_path, "svc_2", {"a": "2"}, moment=NEW, name="world")
+    chooses = choice(tmp_path)
+    assert chooses.known("world", ["shop"], "world", is_app=False).shelf.id == "svc_2"
+    assert "that of svc_2 is taken" in chooses.remarks[0]
+    shelve(tmp_path, "svc_1", {"a": "3"}, moment="20261121T030000Z", name="world")
+    with pytest.raises(Ambiguous, match="both were copied at the same time"):
+        choice(tmp_path).known("world", ["shop"], "world", is_app=False)
+
+
+def test_old_copies_are_named_by_hand(tmp_path: Path) -> None:
+    """They have no description."""
+    shelve(tmp_path, "svc_1", {"a": "1"}, moment=OLD)
+    shelve(tmp_path, "svc_1", {"a": "2"}, moment=NEW)
+    chooses = choice(tmp_path)
+    assert chooses.given("world", "svc_1").copy.name == f"nightly-{NEW}"
+    assert chooses.given("world", f"svc_1/nightly-{OLD}").copy.name == f"nightly-{OLD}"
+    with pytest.raises(NoSuchItem, match=r"svc_1 \(no service\.json\) has nightly"):
+        chooses.given("world", "svc_1/nightly")
+    with pytest.raises(NoSuchItem, match="there are copies of svc_1 "):
+        chooses.given("world", "svc_2")
+
+
+def test_a_dump_is_known_by_its_description_or_by_being_alone(tmp_path: Path) -> None:
+    shelve(tmp_path, "svc_1", {"database.dump": "PGDMP"}, name="db", engine="postgresql")
+    shelve(tmp_path, "svc_2", {"database.dump": "a file of that name"}, name="world")
+    shelve(tmp_path, "svc_3", {"database.sql.gz": ""})
+    shelve(tmp_path, "svc_4", {"database.dump": "PGDMP", "more": ""})
+    dumps = {id: choice(tmp_path).given("it", id).dump for id in ("svc_1", "svc_2", "svc_3", "svc_4")}
+    assert {id: path and os.path.basename(path) for id, path in dumps.items()} == {
+        "svc_1": "database.dump",
+        "svc_2": None,
+        "svc_3": "database.sql.gz",
+        "svc_4": None,
+    }
+    with pytest.raises(Invalid, match="is empty, so it is no dump"):
+        check_dump(choice(tmp_path).given("it", "svc_3"))
+
+
+def test_a_folder_without_copies_is_refused(tmp_path: Path) -> None:
+    """A disk that is not mounted leaves an empty folder, or none."""
+    for folder in (tmp_path, tmp_path / "missing"):
+        with pytest.raises(NoSuchItem, match="Is a disk not mounted"):
+            read_shelves(str(folder))
+
+
+def test_a_damaged_description_says_nothing(tmp_path: Path) -> None:
+    shelve(tmp_path, "svc_1", {"a": "1"})
+    for text in ("[]", "half {"):
+        (tmp_path / "svc_1" / "service.json").write_text(text)
+        assert read_shelves(str(tmp_path))[0].about == {}

@@ -1,0 +1,90 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Files of a copy on a service of the sandbox: compared by content, and refused where they do not belong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.files import (
+    RecoveredFiles,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.record import (
+    RecoveryRecord,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.target import Target
+from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
+from hosted_sandbox.testing import Sandbox
+from unit.plugins.module_utils._resources.clones.platform import files, home_of
+from unit.plugins.module_utils._resources.platform import id_of, run
+from unit.plugins.module_utils._resources.recoveries.platform import shelve
+
+
+@pytest.fixture
+def given(sandbox: Sandbox, key_file: Path, tmp_path: Path) -> dict[str, Any]:
+    """Restore a copy onto service ``one``."""
+    public = key_file.with_suffix(".pub").read_text().strip()
+    sandbox.seed({"ssh_keys": [{"name": "deploy", "public_key": public}]})
+    sandbox.clear_journal()
+    copy = shelve(tmp_path / "copies", "svc_1", {"a.txt": "kept", "b/c": "x" * 70_000})
+    (copy / "link").symlink_to("a.txt")
+    (copy / "a.txt").chmod(0o640)
+    one = id_of(sandbox, "one")
+    return {
+        "key": "one",
+        "name": "one",
+        "src": str(copy),
+        "service": one,
+        "project_id": home_of(sandbox, one),
+        "private_key_file": str(key_file),
+        "known_hosts": str(tmp_path / "known_hosts"),
+        "delete": True,
+    }
+
+
+def resource(tmp_path: Path, *known: str) -> RecoveredFiles:
+    """Return what restores files, unless these were there before."""
+    record = RecoveryRecord(str(tmp_path / "record.json"))
+    return RecoveredFiles(SERVICE, Target(record, known=frozenset(known)))
+
+
+def test_files_are_restored_and_compared(sandbox: Sandbox, given: dict[str, Any], tmp_path: Path) -> None:
+    own = resource(tmp_path)
+    planned = run(sandbox, own, check_mode=True, **given)
+    assert planned["actions"][0].startswith("restore the files of 'one' from copy nightly-")
+    assert sandbox.writes() == []
+    done = run(sandbox, own, **given)
+    assert [action.split(" ")[0] for action in done["actions"]] == ["stop", "restore"], done.get("msg")
+    assert done["files"]["verified"] == {"files": 2, "bytes": 70_004} and done["files"]["restored"]
+    assert files(sandbox, given["service"])["/a.txt"] == "kept"
+    again = run(sandbox, resource(tmp_path), **given)
+    assert not again["changed"] and again["files"]["verified"] == {"files": 2, "bytes": 70_004}
+
+
+def test_another_service_is_not_written_to(sandbox: Sandbox, given: dict[str, Any], tmp_path: Path) -> None:
+    """One that was there before, and one of another project."""
+    refused = run(sandbox, resource(tmp_path, given["service"]), **given)
+    assert "this recovery did not make it" in refused["msg"]
+    refused = run(sandbox, resource(tmp_path), **{**given, "project_id": "another"})
+    assert "is not in the project of the recovery" in refused["msg"]
+    assert sandbox.writes() == [] and files(sandbox, given["service"]) == {"/a.txt": "first"}
+
+
+def test_a_service_that_is_not_there_yet_gets_everything(
+    sandbox: Sandbox, given: dict[str, Any], tmp_path: Path
+) -> None:
+    planned = run(sandbox, resource(tmp_path), check_mode=True, **{**given, "service": None})
+    assert "create 4 (70004 bytes)" in planned["actions"][0]
+
+
+def test_a_login_that_is_refused_says_what_to_do(
+    sandbox: Sandbox, given: dict[str, Any], tmp_path: Path
+) -> None:
+    for key in sandbox.api("GET", "/api/users/me/ssh-keys").json():
+        sandbox.api("DELETE", f"/api/users/me/ssh-keys/{key['id']}")
+    refused = run(sandbox, resource(tmp_path), **given)
+    assert "in ssh_keys of the blueprint" in refused["msg"]

@@ -1,0 +1,63 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a recovery remembers: what it made, what it has begun to replace, and what it has restored."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.members import Member
+from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.record import (
+    RecoveryRecord,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import (
+    FilePath,
+    StateDirOptions,
+)
+from unit.plugins.module_utils._resources.recoveries.platform import member
+
+
+def read(folder: Path) -> RecoveryRecord:
+    """Return the record of a project."""
+    options = StateDirOptions(
+        base_url="https://platform.example.com", token="x", state_dir=FilePath(str(folder))
+    )
+    return RecoveryRecord.read(options, "shop")
+
+
+def test_it_is_there_in_the_next_run(tmp_path: Path) -> None:
+    record, world = read(tmp_path), member("world")
+    assert not record.known and not record.made(world)
+    record.drill = True
+    record.names["world"] = "world"
+    record.note("prj_1", {})
+    assert read(tmp_path).made(world), "it was going to be made, so a run that was killed may have"
+    record.begin("world", world.id)
+    assert read(tmp_path).may_replace("world", world.id) and not read(tmp_path).has_restored("world", world)
+    record.end("world", world.id, {"copy": "/srv/offsite/svc_1/nightly"})
+    again = read(tmp_path)
+    assert again.has_restored("world", world) and again.project_id == "prj_1" and again.drill
+    assert not again.has_restored("world", other()) and not again.has_restored("world", None)
+    assert not again.made(other()), "its id is known by now, so a namesake is another one"
+    assert not again.may_replace("world", other().id)
+
+
+def other() -> Member:
+    """Return a service of the same name."""
+    return member("world", id="svc_other")
+
+
+def test_it_can_be_forgotten(tmp_path: Path) -> None:
+    record = read(tmp_path)
+    record.note("prj_1", {"world": "svc_world"})
+    record.forget()
+    record.forget()
+    assert not read(tmp_path).known
+
+
+def test_a_damaged_one_counts_as_none(tmp_path: Path) -> None:
+    record = read(tmp_path)
+    record.note("prj_1", {"world": "svc_world"})
+    Path(record.path).write_text('{"names": []')
+    assert not read(tmp_path).known

@@ -1,0 +1,154 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Recoveries on a real server: what is there afterwards, what it costs, and what is never written to."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hosted_sandbox.testing import Sandbox
+from unit.plugins.module_utils._resources.clones.platform import files, ids_of, monthly_rate
+from unit.plugins.module_utils._resources.recoveries.platform import (
+    BLUEPRINT,
+    MOMENT,
+    WORLD,
+    Recover,
+    recovering,
+    shelve,
+)
+
+
+@pytest.fixture
+def recover(sandbox: Sandbox, key_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Recover:
+    """Recover a project of which nothing is left."""
+    return recovering(sandbox, key_file, tmp_path, monkeypatch)
+
+
+LIVE: dict[str, Any] = {
+    "name": "Survival",
+    "product": "minecraft",
+    "project": "shop",
+    "dimensions": {"cpuCores": 1, "ramGb": 2, "storageGb": 10},
+}
+
+
+def commits(sandbox: Sandbox) -> list[str]:
+    """Return the calls that change something; a quote does not."""
+    return [each for each in sandbox.writes() if "quote" not in each]
+
+
+def test_a_project_is_there_again_at_the_price_that_was_announced(
+    sandbox: Sandbox, recover: Recover, tmp_path: Path
+) -> None:
+    planned = recover(check_mode=True)
+    assert not planned.get("failed"), planned["msg"]
+    assert planned["changed"] and commits(sandbox) == []
+    before = monthly_rate(sandbox)
+    done = recover()
+    assert not done.get("failed"), done["msg"]
+    made = ids_of(sandbox, "shop")
+    assert set(made) == {"Survival", "lobby"}
+    assert Decimal(planned["cost"]["monthly_after"]) == Decimal(done["cost"]["monthly_after"])
+    assert Decimal(done["cost"]["monthly_after"]) == monthly_rate(sandbox) - before
+    found = {path: text for path, text in files(sandbox, made["Survival"]).items() if text is not None}
+    assert found == {f"/{name}": text for name, text in WORLD.items()}
+    metrics = sandbox.api("GET", f"/api/resources/metrics?ids={','.join(made.values())}").json()
+    assert [metrics[made[name]]["state"] for name in ("Survival", "lobby")] == ["running", "stopped"]
+    told = done["recovery"]
+    assert told["rto_seconds"] is not None and told["rpo_seconds"] > 0
+    [world] = [each for each in told["services"] if each["key"] == "world"]
+    assert world["verified"] == {"files": 3, "bytes": sum(map(len, WORLD.values()))}
+    assert world["copied_at"] == "2026-11-20T03:15:00Z" and world["service_id"] == made["Survival"]
+
+
+def test_what_was_written_since_is_never_overwritten(
+    sandbox: Sandbox, recover: Recover, tmp_path: Path
+) -> None:
+    """A service that was restored is in use. Another run leaves it, with a newer copy as well."""
+    assert not recover().get("failed")
+    world = ids_of(sandbox, "shop")["Survival"]
+    body = {"path": "server.properties", "content": "motd=newer"}
+    sandbox.api("POST", f"/api/resources/{world}/files/write", body)
+    shelve(tmp_path / "copies", "svc_1", {"a": "b"}, moment="20261121T031500Z", name="Survival")
+    sandbox.clear_journal()
+    again = recover()
+    assert not again.get("failed"), again["msg"]
+    assert not again["changed"] and commits(sandbox) == []
+    told = recover(overwrite=["world"])
+    assert not told.get("failed"), told["msg"]
+    assert files(sandbox, world) == {"/a": "b"}
+
+
+def test_a_project_that_lives_is_not_touched(sandbox: Sandbox, recover: Recover) -> None:
+    """Its data may be newer than any copy: all of it is refused, or only what is missing is made."""
+    sandbox.seed({"services": [{**LIVE, "files": {"live": "1"}}]})
+    sandbox.clear_journal()
+    refused = recover()
+    assert "this recovery did not make it" in refused["msg"] and commits(sandbox) == []
+    done = recover(existing="keep")
+    assert not done.get("failed"), done["msg"]
+    made = ids_of(sandbox, "shop")
+    assert files(sandbox, made["Survival"]) == {"/live": "1"} and files(sandbox, made["lobby"]) == {"/a": "b"}
+    done = recover(overwrite=["world"])
+    assert not done.get("failed"), done["msg"]
+    assert "/live" not in files(sandbox, made["Survival"])
+
+
+def test_what_is_missing_is_told_before_anything_is_ordered(sandbox: Sandbox, recover: Recover) -> None:
+    blueprint: dict[str, Any] = {
+        **BLUEPRINT,
+        "services": {**BLUEPRINT["services"], "cache": {"product": "valkey"}},
+        "applications": {"web": {"slug": "acme-web", "image": {"tag": "v1", "digest": f"sha256:{'0' * 64}"}}},
+    }
+    refused = recover(blueprint=blueprint)
+    assert "no copy of service 'cache'" in refused["msg"]
+    assert "no copy of application 'acme-web'" in refused["msg"]
+    refused = recover(blueprint=blueprint, without_data=["cache", "web"])
+    assert "the registry has no image of 'acme-web'" in refused["msg"]
+    assert "is not before the moment" in recover(before="2026-11-19T00:00:00Z")["msg"]
+    assert "would cost" in recover(max_monthly="0.01")["msg"] or commits(sandbox) == []
+    assert commits(sandbox) == []
+
+
+# --- Drills -------------------------------------------------------------------------------------------
+
+
+DRILL: dict[str, Any] = {"project": "shop-drill", "drill": True, "rename": {"suffix": "-drill"}}
+
+
+def test_a_drill_leaves_nothing(sandbox: Sandbox, recover: Recover) -> None:
+    """It is made beside the project that lives, and deleted with its own project."""
+    assert not recover().get("failed")
+    live = ids_of(sandbox, "shop")
+    before = {name: files(sandbox, id) for name, id in live.items()}
+    made = recover(**DRILL)
+    assert not made.get("failed"), made["msg"]
+    assert set(ids_of(sandbox, "shop-drill")) == {"Survival-drill", "lobby-drill"}
+    gone = recover(state="absent", project="shop-drill")
+    assert not gone.get("failed"), gone["msg"]
+    assert "delete project 'shop-drill'" in gone["actions"]
+    assert ids_of(sandbox, "shop") == live
+    assert {name: files(sandbox, id) for name, id in live.items()} == before
+    assert [each["name"] for each in sandbox.api("GET", "/api/projects").json()] == ["default", "old", "shop"]
+    assert not recover(state="absent", project="shop-drill")["changed"]
+
+
+def test_only_what_a_drill_made_is_deleted(sandbox: Sandbox, recover: Recover) -> None:
+    """A project that somebody made, a recovery that is meant to last, and what somebody put into a drill."""
+    sandbox.seed({"projects": ["shop-drill"]})
+    assert "no drill from this controller made it" in recover(**DRILL)["msg"]
+    assert "must not be in project 'shop' itself" in recover(drill=True)["msg"]
+    assert not recover().get("failed")
+    assert "meant to last" in recover(state="absent", project="shop")["msg"]
+    other = {**DRILL, "project": "other-drill"}
+    assert not recover(**other).get("failed")
+    sandbox.seed({"services": [{"name": "mine", "product": "minecraft", "project": "other-drill"}]})
+    kept = recover(state="absent", project="other-drill")
+    assert "which the drill did not make" in " ".join(kept["warnings"])
+    assert set(ids_of(sandbox, "other-drill")) == {"mine"}
+    assert MOMENT and set(ids_of(sandbox, "shop")) == {"Survival", "lobby"}
