@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import getpass
 import importlib
+import json
 import re
 import subprocess
 import sys
@@ -389,6 +390,8 @@ EVERYTHING = """\
     clone_services: [drill]
     clone_rename: {suffix: -cloned}
     clone_without_data: [drill]
+- ansible.builtin.import_playbook: hosted.services.recover
+- ansible.builtin.import_playbook: hosted.services.recovery_drill
 - ansible.builtin.import_playbook: hosted.services.relocate
   vars:
     relocate_service: drill
@@ -416,6 +419,13 @@ EVERYTHING = """\
 """
 
 
+REBUILT = {
+    "product": "minecraft",
+    "host": "node-paris-1",
+    "dimensions": {"cpu_cores": 1, "ram_gb": 2, "storage_gb": 10},
+}
+
+
 @pytest.fixture
 def reduced(tmp_path: Path) -> Path:
     """The collection as it is in the tarball, without everything but four folders."""
@@ -438,7 +448,13 @@ def variables(folder: Path) -> dict[str, Any]:
     for path in machine.values():
         path.mkdir(exist_ok=True)
     plan = {"name": "nightly", "services": ["survival"], "keep": {"last": 1}, "wait_timeout": 20}
+    blueprint = {"project": "again", "services": {"rebuilt": REBUILT}}
+    (folder / "again.yml").write_text(json.dumps(blueprint))
+    recovery = {"src": str(folder / "again.yml"), "copies": str(folder), "without_data": ["rebuilt"]}
+    drill = {**recovery, "project": "again-drill", "max_monthly": "100"}
     return {
+        **{f"recover_{name}": value for name, value in recovery.items()},
+        **{f"recovery_drill_{name}": value for name, value in drill.items()},
         "exports": str(folder / "exported"),
         "app_delivery_slug": "shop",
         "rollback_slug": "shop",

@@ -1,0 +1,216 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Recoveries as users make them: from the copies of role `backups`, by a playbook, as a drill that is killed.
+
+RECOVERY_KILLS is after how many of a run's requests a drill is killed, as `3,11`, as a range `1-40`, or as
+`random:1000` for so many places that nobody chose.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import asyncssh
+import pytest
+import yaml
+
+from hosted_sandbox.testing import Sandbox
+from integration.ansible_run import Ansible
+from integration.backup_machine import BackupMachine
+from integration.killing import kill_play_after, kill_points
+from integration.scenarios import run_scenario
+from integration.test_blueprint_killed import LATENCY, register_key
+from unit.plugins.module_utils._resources.clones.platform import files, ids_of, writes_to
+from unit.plugins.module_utils._resources.recoveries.platform import shelve
+
+SIZE = {"cpu_cores": 1, "ram_gb": 2, "storage_gb": 10}
+GAMES = [f"game-{number}" for number in range(1, 7)]
+CACHES = ["cache-1", "cache-2"]
+SLUGS = ["acme-api", "acme-web"]
+BLUEPRINT: dict[str, Any] = {
+    "project": "shop",
+    "defaults": {"services": {"host": "node-paris-1", "dimensions": SIZE}},
+    "services": {
+        **{name: {"product": "minecraft", "state": "started"} for name in GAMES},
+        **{name: {"product": "valkey"} for name in CACHES},
+    },
+    "applications": {
+        "api": {"slug": "acme-api", "image": {"tag": "v1"}},
+        "web": {"slug": "acme-web", "image": {"tag": "v1"}, "environment": {"API": "${api.URL}"}},
+    },
+}
+"""A project of ten services, of which four have no content of their own."""
+SHOP: dict[str, Any] = {
+    "balance_cents": 1_000_000,
+    "projects": ["old", "shop"],
+    "services": [
+        *(
+            {"name": name, "product": "minecraft", "project": "shop", "files": {"live.txt": name}}
+            for name in GAMES
+        ),
+        *({"name": name, "product": "valkey", "project": "shop"} for name in CACHES),
+    ],
+    "apps": [
+        {"slug": slug, "project": "shop", "images": [{"tag": "v1"}], "deployed": "v1"} for slug in SLUGS
+    ],
+}
+WITHOUT = [*CACHES, "api", "web"]
+LIMIT = "200"
+
+
+def drill_play(folder: Path, key: str, without: Sequence[str] = WITHOUT) -> str:
+    """Return a play with the drill."""
+    role = {
+        "role": "hosted.services.recovery_drill",
+        "recovery_drill_src": "shop.yml",
+        "recovery_drill_copies": "copies",
+        "recovery_drill_project": "shop-drill",
+        "recovery_drill_without_data": [*without],
+        "recovery_drill_max_monthly": LIMIT,
+        "recovery_drill_private_key_file": key,
+        "recovery_drill_secrets_dir": str(folder),
+        "recovery_drill_report": "drill.json",
+        "recovery_drill_wait_timeout": 60,
+    }
+    return yaml.safe_dump([{"hosts": "localhost", "gather_facts": False, "roles": [role]}])
+
+
+def prepare(ansible: Ansible, sandbox: Sandbox) -> tuple[dict[str, str], str]:
+    """Let there be the project that lives, and its copies; return its ids, and the key of the account."""
+    sandbox.seed(SHOP)
+    key = register_key(sandbox, ansible.folder)
+    (ansible.folder / "shop.yml").write_text(yaml.safe_dump(BLUEPRINT))
+    for number, name in enumerate(GAMES):
+        shelve(ansible.folder / "copies", f"svc_{number}", {"a/b.txt": name * 1000}, name=name)
+    sandbox.clear_journal()
+    return ids_of(sandbox, "shop"), key
+
+
+def services_of_the_drill(sandbox: Sandbox) -> list[dict[str, Any]]:
+    """Return what the platform has been billing for drills, deleted services included."""
+    return [each for each in sandbox.ledger()["billed"] if each["name"].endswith("-drill")]
+
+
+def check_nothing_is_left(sandbox: Sandbox, live: dict[str, str], limit: Decimal) -> None:
+    """Check that nothing but the project that lives is there, which nobody wrote to, and what was billed."""
+    names = {each["name"] for each in sandbox.api("GET", "/api/resources").json()["items"]}
+    assert names == set(live)
+    assert [each["name"] for each in sandbox.api("GET", "/api/projects").json()] == ["default", "old", "shop"]
+    assert ids_of(sandbox, "shop") == live
+    assert {name: files(sandbox, live[name]) for name in GAMES} == {
+        name: {"/live.txt": name} for name in GAMES
+    }
+    assert writes_to(sandbox, live) == []
+    assert sum(Decimal(each["cents"]) for each in services_of_the_drill(sandbox)) / 100 <= limit
+
+
+# --- A drill --------------------------------------------------------------------------------------------
+
+
+def test_a_drill_tells_what_came_back_and_leaves_nothing(ansible: Ansible, sandbox: Sandbox) -> None:
+    live, key = prepare(ansible, sandbox)
+    done = ansible.playbook(drill_play(ansible.folder, key)).succeed()
+    told = json.loads((ansible.folder / "drill.json").read_text())
+    assert told["restored"] and told["problems"] == [] and not told["left_over"]
+    assert {each["name"] for each in told["services"]} == {f"{name}-drill" for name in GAMES}
+    assert all(each["verified"] == {"files": 1, "bytes": 6000} for each in told["services"])
+    assert told["rpo_seconds"] > 0 and told["rto_seconds"] > 0
+    assert f"for {told['monthly']} EUR a month, at most {LIMIT}" in " ".join(done.stdout.split())
+    assert {each["name"] for each in services_of_the_drill(sandbox)} <= {f"{name}-drill" for name in [*live]}
+    check_nothing_is_left(sandbox, live, Decimal(told["monthly"]))
+
+
+def test_a_drill_that_fails_tells_why_and_leaves_nothing(ansible: Ansible, sandbox: Sandbox) -> None:
+    """No order goes out if a copy is missing, and what one order made is deleted if the next one fails."""
+    live, key = prepare(ansible, sandbox)
+    play = drill_play(ansible.folder, key)
+    assert ansible.playbook(drill_play(ansible.folder, key, WITHOUT[1:])).rc
+    told = json.loads((ansible.folder / "drill.json").read_text())
+    assert "there is no copy of service 'cache-1'" in told["problems"][0]
+    assert [each for each in sandbox.writes() if "quote" not in each] == []
+    sandbox.fault("order.create", "status", nth=4, status=400)
+    assert ansible.playbook(play).rc
+    sandbox.clear_faults()
+    told = json.loads((ansible.folder / "drill.json").read_text())
+    assert not told["restored"] and told["problems"]
+    check_nothing_is_left(sandbox, live, Decimal(LIMIT))
+
+
+def points() -> Iterator[int]:
+    """Yield after how many requests a drill is killed."""
+    wanted = os.environ.get("RECOVERY_KILLS", "60,150,230,330")
+    how, _colon, count = wanted.partition(":")
+    if how == "random":
+        chance = random.Random(int(os.environ.get("RECOVERY_SEED", "1")))
+        yield from (chance.randint(1, 450) for _each in range(int(count)))
+    else:
+        yield from kill_points("RECOVERY_KILLS", wanted)
+
+
+@pytest.mark.parametrize("point", [*points()])
+def test_a_drill_that_is_killed(point: int, ansible: Ansible, sandbox: Sandbox) -> None:
+    """The next one deletes what is left of it, makes its own, and deletes that. Nothing is left."""
+    live, key = prepare(ansible, sandbox)
+    play = drill_play(ansible.folder, key)
+    sandbox.fault("*", "latency", latency=LATENCY, count=None)
+    kill_play_after(ansible, sandbox, point, play)
+    sandbox.clear_faults()
+    running = sum(each["monthly_millicents"] for each in services_of_the_drill(sandbox))
+    ansible.playbook(play).succeed()
+    told = json.loads((ansible.folder / "drill.json").read_text())
+    assert told["restored"]
+    assert Decimal(running) / 1000 <= Decimal(told["monthly"])
+    check_nothing_is_left(sandbox, live, Decimal(told["monthly"]))
+
+
+# --- In earnest -----------------------------------------------------------------------------------------
+
+
+def test_an_account_that_is_gone(sandbox: Sandbox, tmp_path: Path) -> None:
+    """Role `backups` makes the copies. From them and the file, a new account gets the same."""
+    machine, folder = BackupMachine(tmp_path, sandbox), tmp_path
+    key_file = register_key(sandbox, folder)
+    key = asyncssh.read_private_key(key_file).export_public_key().decode().strip()
+    game = {"name": "world", "product": "minecraft", "project": "shop", "files": {"a/b.txt": "of the world"}}
+    sandbox.seed({"projects": ["shop"], "services": [game]})
+    offsite = {
+        "dest": str(folder / "shelf"),
+        "private_key_file": key_file,
+        "known_hosts": str(folder / "known_hosts"),
+    }
+    plan = {"name": "nightly", "project": "shop", "keep": {"last": 2}, "offsite": offsite, "wait_timeout": 20}
+    machine.install(plan).succeed()
+    code, output = machine.run("run", "nightly")
+    assert code == 0, output
+    sandbox.reset()
+    sandbox.seed({"balance_cents": 100_000})
+    world = {"product": "minecraft", "host": "node-paris-1", "dimensions": SIZE, "state": "started"}
+    blueprint = {"project": "shop", "services": {"world": world}, "ssh_keys": {"deploy": key}}
+    (folder / "shop.yml").write_text(yaml.safe_dump(blueprint))
+    given = {
+        "recover_src": "shop.yml",
+        "recover_copies": "shelf",
+        "recover_private_key_file": key_file,
+        "recover_known_hosts": "known_hosts",
+    }
+    play = "- ansible.builtin.import_playbook: hosted.services.recover\n"
+    checked = machine.ansible.playbook(play, "--check", variables=given).succeed()
+    assert "order minecraft as service 'world' for" in checked.stdout
+    assert sandbox.ledger()["orders"] == []
+    machine.ansible.playbook(play, variables=given).succeed()
+    made = ids_of(sandbox, "shop")
+    assert files(sandbox, made["world"]) == {"/a": None, "/a/b.txt": "of the world"}
+    machine.ansible.playbook(play, variables=given).succeed()
+    assert len(sandbox.ledger()["orders"]) == 1
+
+
+def test_the_life_of_a_drill(tmp_path: Path) -> None:
+    """From the copies to a report, in molecule."""
+    run_scenario("recover", tmp_path)
