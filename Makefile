@@ -80,6 +80,10 @@ bench-report: dev ## measure how long the page of a report of 1000 services take
 bench-scale: dev ## measure large accounts (SIZES="1000 10000" ROUNDS=3 PARTS="inventory tasks backups")
 	@python tests/benchmarks/scale.py
 
+.PHONY: bench-recovery
+bench-recovery: dev ## measure how long a project takes to be rebuilt from its copies (BENCH_RECOVERY="--rows 1000")
+	@python tests/benchmarks/recovery.py $(BENCH_RECOVERY)
+
 .PHONY: bench-peers
 bench-peers: dev $(PEERS_STAMP) ## measure a task against hetzner.hcloud and mitogen, in an environment of their own
 	@python tests/benchmarks/peers.py $(PEERS)
@@ -220,13 +224,14 @@ BLUEPRINT_KILLS ?= 1-110
 BLUEPRINT_PRUNE_KILLS ?= 1-70
 # The same for a clone of three things (tests/integration/test_clone.py).
 CLONE_KILLS ?= 1-190
+RECOVERY_KILLS ?= random:1000
 # The same for a relocation, and for its way back (tests/integration/test_relocate.py).
 RELOCATE_KILLS ?= 1-77
 RELOCATE_BACK_KILLS ?= 1-55
 
 .PHONY: test-long
 test-long: dev ## what takes hours: 100,000 histories, a kill at every request, all scenarios under all profiles
-	@scripts/stages.sh long-retention long-sleep long-events long-exports long-reports long-prunes long-clones long-kills long-scenarios long-demos
+	@scripts/stages.sh long-retention long-sleep long-events long-exports long-reports long-prunes long-clones long-recoveries long-kills long-scenarios long-demos
 
 long-scenarios long-demos: PROFILES = plain terse wrapped pairwise:1-3
 
@@ -267,6 +272,10 @@ long-prunes: dev ## ten thousand random edits of files (BLUEPRINT_PRUNES=0-999, 
 .PHONY: long-clones
 long-clones: dev ## clone random projects under gap profile after gap profile (CLONE_PROJECTS=500)
 	CLONE_PROJECTS=$(or $(CLONE_PROJECTS),500) pytest -q -n 2 tests/integration/test_clone.py -k random
+
+.PHONY: long-recoveries
+long-recoveries: dev ## kill a thousand recovery drills of ten services anywhere (RECOVERY_KILLS=random:1000 RECOVERY_SEED=1)
+	RECOVERY_KILLS=$(RECOVERY_KILLS) pytest -q -n 2 tests/integration/test_recover.py -k killed
 
 .PHONY: long-kills
 long-kills: dev
