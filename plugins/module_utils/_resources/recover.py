@@ -116,7 +116,11 @@ def choose_copies(task: Task[RecoverOptions], file: Contents, target: Target) ->
     options = task.options
     without = keys_of(file, options.without_data, "without_data")
     given = {key_of(file, key, "copies_of"): str(value) for key, value in (options.copies_of or {}).items()}
-    wanted = [each for each in entries_of(file) if each.key not in without and target.lacks_content(each.key)]
+    wanted = [
+        each
+        for each in entries_of(file)
+        if each.key not in without and target.lacks_content(each.key) and can_hold(task, each)
+    ]
     if not wanted:
         return {}
     choice = Choice(read_shelves(options.copies or ""), latest_of(options))
@@ -143,6 +147,17 @@ def choose_copies(task: Task[RecoverOptions], file: Contents, target: Target) ->
     for remark in choice.remarks:
         task.warn(remark)
     return chosen
+
+
+def can_hold(task: Task[RecoverOptions], entry: Entry) -> bool:
+    """Tell whether an entry becomes something that holds anything; warn of an application without image."""
+    if entry.section == "applications" and "image" not in entry.values:
+        task.warn(
+            f"application {entry.name!r} has no image in the blueprint, so it is not deployed and gets no "
+            "files"
+        )
+        return False
+    return True
 
 
 class RecoveryAssembly(FilledAssembly):
@@ -208,6 +223,7 @@ class RecoveryAssembly(FilledAssembly):
             "private_key_file": options.private_key_file,
             "delete": options.delete,
             "allow_empty_source": True,
+            "start": entry.key not in self.states,
             **({"known_hosts": options.known_hosts} if options.known_hosts else {}),
         }
         return self.add(

@@ -205,14 +205,21 @@ def check_readable(mirror: Mirror, tree: Tree) -> None:
 
 
 def stop_steps(task: Task[CopyOptions], service: Service, stopper: Resource[Any]) -> Sequence[Step]:
-    """Return the steps that stop the clone, so that nothing writes to its files while they are copied."""
+    """Return the steps that stop a service, so that nothing writes to its files while they are copied."""
     if POWER not in (service.capabilities or ()):
         task.warn(f"service {service.name!r} ({service.id}) cannot be stopped while its files are copied")
         return []
+    return power_steps(task, service, stopper, "stopped")
+
+
+def power_steps(
+    task: Task[CopyOptions], service: Service, stopper: Resource[Any], state: str
+) -> Sequence[Step]:
+    """Return the steps that stop a service, or start it."""
     shared = {name: getattr(task.options, name) for name in SHARED}
-    stopping: Task[Any] = replace(cast(Task[Any], task))
-    stopping.options = stopper.read_options({**shared, "id": service.id, "state": "stopped"})
-    return stopper.plan(stopping).steps
+    powering: Task[Any] = replace(cast(Task[Any], task))
+    powering.options = stopper.read_options({**shared, "id": service.id, "state": state})
+    return stopper.plan(powering).steps
 
 
 SHARED = [*Options.__dataclass_fields__, "wait", "wait_timeout", "wait_interval"]

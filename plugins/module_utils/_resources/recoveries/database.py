@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -210,12 +210,10 @@ def other_databases(task: Task[DumpOptions], service: Service) -> Iterable[Mappi
     for each in all_services(task.client):
         if each.family != Family.APP or each.id in apps or each.id == service.id:
             continue
-        try:
+        with suppress(NoSuchItem, Invalid):  # it is gone, or tells nobody how to connect to it
             other = read_service(task, each.id)
-        except NoSuchItem:
-            continue
-        if find_connection(task.client, other) is not None:
-            yield connection_facts(task, other)
+            if find_connection(task.client, other) is not None:
+                yield connection_facts(task, other)
 
 
 def await_database(task: Task[DumpOptions], id: str | None) -> None:

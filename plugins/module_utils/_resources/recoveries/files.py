@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,7 +23,17 @@ from ..._sftp.patterns import Patterns
 from ..._sftp.session import Login, SftpSession
 from ..._sftp.sides import Local, Remote
 from ..._sftp.trees import ROOT, Kind, Tree, TreeEntry
-from ..clones.files import EVERYTHING, CopyOptions, CopyWork, compared, open_session, plan_between
+from ..clones.files import (
+    EVERYTHING,
+    POWER,
+    CopyOptions,
+    CopyWork,
+    compared,
+    open_session,
+    plan_between,
+    power_steps,
+    stop_steps,
+)
 from ..clones.guard import check_own
 from ..files.mirror import (
     as_plan,
@@ -34,7 +45,7 @@ from ..files.mirror import (
     rules_of,
 )
 from ..shared.options import required
-from ..shared.plan import Plan, Resource, Step, Task
+from ..shared.plan import Expansion, Plan, Resource, Step, Task
 from ..shared.task_errors import EffectUnverified, Invalid
 from .target import Target
 
@@ -45,6 +56,8 @@ class PushOptions(CopyOptions):
 
     key: str = required()
     name: str = required()
+    start: bool = False
+    """Whether the service runs afterwards. One that the recovery did not make runs if it did before."""
 
 
 class PushWork(CopyWork):
@@ -118,11 +131,23 @@ class RecoveredFiles(Resource[PushOptions]):
         if not found.changes:
             check()
         last = [Step("compare the files with the copy", check, changes=False)]
+        starting = self._start_steps(task, service)
         plan = plan_between(found, service, self._service, stack, last)
         begin = Step("remember it", lambda: record.begin(options.key, service.id), changes=False)
-        plan.steps = [begin, *plan.steps, Step("remember that", end, changes=False)]
+        plan.steps = [begin, *plan.steps, *starting, Step("remember that", end, changes=False)]
         plan.result, plan.reread = result, None
         return plan
+
+    def _start_steps(self, task: Task[PushOptions], service: Service) -> Sequence[Step]:
+        """Return what starts a service that was stopped for its files, or whose run was killed then."""
+        runs = self._target.is_own(task.options.key) or stop_steps(task, service, self._service)
+        if not (task.options.start and runs) or POWER not in (service.capabilities or ()):
+            return []
+
+        def start() -> Sequence[Step]:
+            return power_steps(task, service, self._service, "started")
+
+        return [Expansion("start it again if it does not run", start, changes=False)]
 
 
 def describe_push(options: PushOptions, counts: Any) -> str:

@@ -115,6 +115,23 @@ def test_what_is_missing_is_told_before_anything_is_ordered(sandbox: Sandbox, re
     assert commits(sandbox) == []
 
 
+def test_an_application_gets_its_files_and_runs(sandbox: Sandbox, recover: Recover, tmp_path: Path) -> None:
+    """Its image is in the registry still. One without an image is made, and nothing more."""
+    app = {"slug": "acme-web", "project": "old", "images": [{"tag": "v1"}], "deployed": "v1"}
+    sandbox.seed({"apps": [app]})
+    shelve(tmp_path / "copies", "svc_3", {"data/kept.txt": "kept"}, name="acme-web", slug="acme-web")
+    web = {"slug": "acme-web", "image": {"tag": "v1"}}
+    blueprint = {**BLUEPRINT, "applications": {"web": web, "later": {"slug": "acme-later"}}}
+    made = recover(blueprint=blueprint, project="other", rename={"suffix": "-x"})
+    assert not made.get("failed"), made["msg"]
+    assert "'acme-later' has no image" in " ".join(made["warnings"])
+    id = ids_of(sandbox, "other")["acme-web-x"]
+    assert files(sandbox, id)["/data/kept.txt"] == "kept"
+    metrics = sandbox.api("GET", f"/api/resources/metrics?ids={id}").json()
+    assert metrics[id]["state"] == "running"
+    assert not recover(blueprint=blueprint, project="other", rename={"suffix": "-x"})["changed"]
+
+
 # --- Drills -------------------------------------------------------------------------------------------
 
 

@@ -65,6 +65,23 @@ def test_files_are_restored_and_compared(sandbox: Sandbox, given: dict[str, Any]
     assert not again["changed"] and again["files"]["verified"] == {"files": 2, "bytes": 70_004}
 
 
+def test_a_service_runs_again_though_a_run_was_killed(
+    sandbox: Sandbox, given: dict[str, Any], tmp_path: Path
+) -> None:
+    """One that the recovery made is started, whatever it did before."""
+    id = given["service"]
+    assert not run(sandbox, resource(tmp_path), **{**given, "start": True}).get("failed")
+    assert state(sandbox, id) == "running"
+    sandbox.api("POST", f"/api/resources/{id}/power", {"signal": "stop"})
+    assert not run(sandbox, resource(tmp_path), **{**given, "start": True}).get("failed")
+    assert state(sandbox, id) == "running"
+
+
+def state(sandbox: Sandbox, id: str) -> str:
+    """Return whether a service runs."""
+    return str(sandbox.api("GET", f"/api/resources/metrics?ids={id}").json()[id]["state"])
+
+
 def test_another_service_is_not_written_to(sandbox: Sandbox, given: dict[str, Any], tmp_path: Path) -> None:
     """One that was there before, and one of another project."""
     refused = run(sandbox, resource(tmp_path, given["service"]), **given)
