@@ -74,7 +74,8 @@ options:
     default: []
   drill_report:
     description:
-      - The content of the report that the playbook C(hosted.services.restore_drill) writes if it has C(drill_report).
+      - The content of the report that the playbook C(hosted.services.restore_drill) writes if it has C(drill_report),
+        or C(hosted.services.recovery_drill) if it has C(recovery_drill_report).
     type: dict
   unread:
     description:

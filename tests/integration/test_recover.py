@@ -65,7 +65,7 @@ WITHOUT = [*CACHES, "api", "web"]
 LIMIT = "200"
 
 
-def drill_play(folder: Path, key: str, without: Sequence[str] = WITHOUT) -> str:
+def drill_play(folder: Path, key: str, without: Sequence[str] = WITHOUT, **given: Any) -> str:
     """Return a play with the drill."""
     role = {
         "role": "hosted.services.recovery_drill",
@@ -78,6 +78,7 @@ def drill_play(folder: Path, key: str, without: Sequence[str] = WITHOUT) -> str:
         "recovery_drill_secrets_dir": str(folder),
         "recovery_drill_report": "drill.json",
         "recovery_drill_wait_timeout": 60,
+        **given,
     }
     return yaml.safe_dump([{"hosts": "localhost", "gather_facts": False, "roles": [role]}])
 
@@ -141,6 +142,30 @@ def test_a_drill_that_fails_tells_why_and_leaves_nothing(ansible: Ansible, sandb
     told = json.loads((ansible.folder / "drill.json").read_text())
     assert not told["restored"] and told["problems"]
     check_nothing_is_left(sandbox, live, Decimal(LIMIT))
+
+
+def test_a_drill_asks_its_databases(ansible: Ansible, sandbox: Sandbox) -> None:
+    """An answer that is not the expected one fails it. The playbook `report` reads what it tells."""
+    live, key = prepare(ansible, sandbox)
+    blueprint = {**BLUEPRINT, "services": {**BLUEPRINT["services"], "db": {"product": "postgresql"}}}
+    (ansible.folder / "shop.yml").write_text(yaml.safe_dump(blueprint))
+    queries = [
+        {"service": "db", "sql": "SELECT 1", "expect": 1},
+        {"service": "db", "sql": "SELECT 2", "expect": "two"},
+        {"service": "db", "sql": "SELECT 3 WHERE 1 = 2"},
+    ]
+    play = drill_play(ansible.folder, key, [*WITHOUT, "db"], recovery_drill_queries=queries)
+    assert ansible.playbook(play).rc
+    told = json.loads((ansible.folder / "drill.json").read_text())
+    assert told["problems"] == [
+        "db: SELECT 2 returns 2, not two",
+        "db: SELECT 3 WHERE 1 = 2 returns no row",
+    ]
+    assert not told["restored"] and not told["left_over"]
+    check_nothing_is_left(sandbox, live, Decimal(LIMIT))
+    shown = {"drill_report": told}
+    report = ansible.tasks(f"- name: Report\n  hosted.services.report_info: {json.dumps(shown)}\n").succeed()
+    assert report["Report"].result["report"]["backups"]["drill"]["restored"] is False
 
 
 def points() -> Iterator[int]:
