@@ -12,6 +12,7 @@ from ..blueprints.members import Member, Members, by_references, read_members
 from ..blueprints.parts import Arguments, Part, new_part
 from ..blueprints.removal import Deleters, project_deletion
 from ..clones.target import describe
+from ..services.all_services import all_services
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid
 from .options import RecoverOptions
@@ -34,6 +35,7 @@ def removal_parts(
             "state: absent deletes drills. hosted.services.blueprint deletes what a blueprint describes"
         )
     members = find_members(task, project, record)
+    warn_of_moved(task, record, members)
     if members is None:
         return []
     going = [each for each in members.found if record.made(each)]
@@ -46,6 +48,18 @@ def removal_parts(
         )
         return parts
     return [*parts, project_deletion(task, members.project, parts, deleters.project)]
+
+
+def warn_of_moved(task: Task[RecoverOptions], record: RecoveryRecord, members: Members | None) -> None:
+    """Warn of what the drill made and somebody has moved since, or whose project somebody has deleted."""
+    inside = {each.id for each in members.found} if members else set()
+    made = set(record.ids.values()) - inside
+    moved = [f"{each.name!r} ({each.id})" for each in all_services(task.client) if each.id in made]
+    if moved:
+        task.warn(
+            f"the drill made {', '.join(moved)}, which is in another project by now and stays. If nobody "
+            "needs it, delete it with hosted.services.service"
+        )
 
 
 def find_members(task: Task[RecoverOptions], project: str, record: RecoveryRecord) -> Members | None:

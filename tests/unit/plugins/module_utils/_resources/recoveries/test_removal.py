@@ -58,3 +58,15 @@ def test_a_project_that_nobody_knows_is_left_alone(sandbox: Sandbox, recover: Re
     sandbox.clear_journal()
     assert not recover(state="absent", project="shop-drill")["changed"]
     assert sandbox.writes() == []
+
+
+def test_what_somebody_moved_stays_and_is_told(sandbox: Sandbox, recover: Recover) -> None:
+    """The services of a project that was deleted by hand are in the default project."""
+    own = {"project": "shop-drill", "drill": True, "rename": {"suffix": "-drill"}}
+    assert not recover(**own).get("failed")
+    [project] = [each for each in sandbox.api("GET", "/api/projects").json() if each["name"] == "shop-drill"]
+    sandbox.api("DELETE", f"/api/projects/{project['id']}")
+    kept = recover(state="absent", project="shop-drill")
+    assert "is in another project by now and stays" in " ".join(kept["warnings"]) and not kept["changed"]
+    names = {each["name"] for each in sandbox.api("GET", "/api/resources").json()["items"]}
+    assert {"Survival-drill", "lobby-drill"} <= names
