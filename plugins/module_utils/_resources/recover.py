@@ -191,6 +191,9 @@ class RecoveryAssembly(FilledAssembly):
         record, entries = self.target.record, entries_of(self.contents)
         record.drill = self.task.options.drill
         own = [each for each in entries if self.target.is_own(each.key)]
+        for entry in own:
+            if entry.key not in self.target.there and record.ids.get(entry.key) != self.made[entry.key].id:
+                record.drop(entry.key)
         record.names.update({each.key: each.name for each in own})
         ids = {each.key: id for each in own if (id := self.made[each.key].id)}
         record.note(self.project.id, ids)

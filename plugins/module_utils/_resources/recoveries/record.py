@@ -60,6 +60,12 @@ class RecoveryRecord(MadeRecord):
             self.ids.update(ids)
             self.write()
 
+    def drop(self, key: str) -> None:
+        """Forget a service that is gone, so that the one that takes its place is known to be made as well."""
+        with self.lock:
+            for known in (self.ids, self.begun, self.restored):
+                known.pop(key, None)
+
     def has_restored(self, key: str, member: Member | None) -> bool:
         """Tell whether a service has got its content already."""
         return member is not None and self.restored.get(key, {}).get("id") == member.id

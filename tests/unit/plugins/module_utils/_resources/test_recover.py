@@ -84,6 +84,20 @@ def test_what_was_written_since_is_never_overwritten(
     assert files(sandbox, world) == {"/a": "b"}
 
 
+def test_a_second_loss_is_recovered_as_well(sandbox: Sandbox, recover: Recover) -> None:
+    """What was made before is gone, and is not taken for what is there now, also if a run is killed."""
+    assert not recover().get("failed")
+    for id in ids_of(sandbox, "shop").values():
+        sandbox.api("DELETE", f"/api/resources/{id}")
+    sandbox.fault("sftp.get", "status", status=400, count=None)
+    assert recover().get("failed"), "nothing but the order was done"
+    sandbox.clear_faults()
+    done = recover()
+    assert not done.get("failed"), done["msg"]
+    assert files(sandbox, ids_of(sandbox, "shop")["lobby"]) == {"/a": "b"}
+    assert not recover()["changed"]
+
+
 def test_a_project_that_lives_is_not_touched(sandbox: Sandbox, recover: Recover) -> None:
     """Its data may be newer than any copy: all of it is refused, or only what is missing is made."""
     sandbox.seed({"services": [{**LIVE, "files": {"live": "1"}}]})

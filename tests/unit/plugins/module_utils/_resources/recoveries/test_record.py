@@ -48,6 +48,15 @@ def other() -> Member:
     return member("world", id="svc_other")
 
 
+def test_what_is_gone_makes_room_for_another(tmp_path: Path) -> None:
+    record = read(tmp_path)
+    record.names["world"] = "world"
+    record.begin("world", "svc_world")
+    record.end("world", "svc_world", {})
+    record.drop("world")
+    assert record.made(other()) and not record.begun and not record.restored
+
+
 def test_it_can_be_forgotten(tmp_path: Path) -> None:
     record = read(tmp_path)
     record.note("prj_1", {"world": "svc_world"})
