@@ -394,7 +394,7 @@ EVERYTHING = """\
 - ansible.builtin.import_playbook: hosted.services.recovery_drill
 - ansible.builtin.import_playbook: hosted.services.relocate
   vars:
-    relocate_service: drill
+    relocate_service: drill-cloned
     relocate_project: cloned
     relocate_host: node-frankfurt-1
     relocate_without_data: true
