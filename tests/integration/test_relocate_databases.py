@@ -59,11 +59,17 @@ def test_a_database_is_relocated_and_comes_back(
     assert "cannot reach the database" in failed["msg"]
     assert status_of(sandbox, ids["db"]) == status_of(sandbox, ids["app"]) == ("ACTIVE", "running")
     connect(sandbox, "db-2", new)
+    check = {"url": "http://127.0.0.1:9/", "status": [200], "tcp": False, "timeout": 0.2}
+    unhealthy = relocate(health_checks=[check])  # the old one and its application run again
+    assert "runs again, and nothing that refers to it was changed" in unhealthy["msg"]
+    assert status_of(sandbox, ids["db"]) == status_of(sandbox, ids["app"]) == ("ACTIVE", "running")
+    assert environment(sandbox, "acme-api") == {"DATABASE": "${db.URL}"}
     sandbox.clear_journal()
     done(relocate())
     assert content(new, DATABASE) == content(old, DATABASE)
     signals = [line["path"] for line in sandbox.journal() if line["path"].endswith("/power")]
-    assert signals == [f"/api/resources/{ids[name]}/power" for name in ("app", "db")]
+    new_id = id_of(sandbox, "db-2")  # which the run before stopped again
+    assert signals == [f"/api/resources/{id}/power" for id in (new_id, ids["app"], ids["db"])]
     assert status_of(sandbox, ids["db"])[0] == "SUSPENDED"
     assert status_of(sandbox, ids["app"]) == ("ACTIVE", "running")
     assert environment(sandbox, "acme-api") == {"DATABASE": "${db-2.URL}"}
