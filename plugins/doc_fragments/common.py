@@ -257,8 +257,8 @@ options:
     default: 600.0
   wait_interval:
     description:
-      - Longest pause between two checks, in seconds. A pause is at most one second in the first ten seconds, and
-        later at most a tenth of the time waited so far.
+      - Longest pause between two checks, in seconds. A pause is at most one second in the first ten seconds,
+        and later at most a tenth of the time waited so far.
     type: float
     default: 5.0
 """
