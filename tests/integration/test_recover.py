@@ -61,7 +61,7 @@ SHOP: dict[str, Any] = {
         {"slug": slug, "project": "shop", "images": [{"tag": "v1"}], "deployed": "v1"} for slug in SLUGS
     ],
 }
-WITHOUT = [*CACHES, "api", "web"]
+WITHOUT = (*CACHES, "api", "web")
 LIMIT = "200"
 
 

@@ -13,7 +13,9 @@ from typing import Any
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import to_decimal
 
 COLLECTION = "hosted.services."
-MONEY_MODULES = frozenset({"app", "blueprint", "clone", "fleet", "service", "sleep_plan"})
+MONEY_MODULES = frozenset(
+    {"app", "blueprint", "clone", "fleet", "recover", "relocate", "service", "sleep_plan"}
+)
 """The modules that move money. The result of another one never holds a move."""
 HIDDEN = "its result is hidden by no_log"
 UNCONFIRMED = "it is not known whether the platform did it"
