@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -39,6 +41,12 @@ from .guard import check_own
 
 EVERYTHING = "."
 POWER = "powerSignals"
+SETTLE_SECONDS = 2.1
+"""How long after a listing the content of files is read, if something may write to them.
+
+Times over SFTP are whole seconds, and those of some file systems are even. What is written to a file after
+its content was read has another time then than the listing showed, so that the next copy finds it.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,11 +57,15 @@ class CopyOptions(SftpSyncOptions, WaitOptions):
     src: str = EVERYTHING
     dest: str = EVERYTHING
     exclude: list[str] = field(default_factory=list)
+    in_use: bool = False
+    """Whether something may write to the source while it is copied."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class FilesOptions(CopyOptions):
     """From which service to which."""
+
+    in_use: bool = True
 
     source_id: str = required()
     source_name: str = required()
@@ -106,7 +118,13 @@ def plan_copy(task: Task[FilesOptions], service: Service, stopper: Resource[Any]
     source = open_session(task, stack, task.options.source_id, beside=target)
     mirror = Mirror(relayed(task, source), Remote(target.sftp, EVERYTHING), PUSH, task.progress)
     found = target.run(compared(task, target, mirror, ServiceWork))
-    return plan_between(found, service, stopper, stack)
+    plan = plan_between(found, service, stopper, stack)
+    if plan.steps and task.options.in_use:
+        wait = Step(
+            "wait until files that are written show it", lambda: target.run(found.settle()), changes=False
+        )
+        plan.steps = [wait, *plan.steps]
+    return plan
 
 
 WorkT = TypeVar("WorkT", bound="CopyWork")
@@ -118,6 +136,7 @@ async def compared(task: Task[CopyOptions], target: SftpSession, mirror: Mirror,
     check_readable(mirror, tree)
     there = await mirror.target.tree(Patterns(), lambda path, why: None)
     found = kind(task, target, mirror, tree, there, {"file_mode": None, "directory_mode": None})
+    found.listed = time.monotonic()
     await found.compare()
     return found
 
@@ -161,18 +180,28 @@ class CopyWork(MirrorWork):
     """What becomes of the files of a service that are to be those of another place."""
 
     task: Task[CopyOptions]
+    listed: float = 0.0
+    """When the source was listed, on the monotonic clock."""
+
+    async def settle(self) -> None:
+        """Wait until whatever is written to a file from now on gives it another time than was listed."""
+        if self.task.options.in_use:
+            await asyncio.sleep(max(0.0, self.listed + SETTLE_SECONDS - time.monotonic()))
 
     async def compare(self) -> None:
         """Find out what is to be done. Files of one size whose times differ are compared by their content.
 
         A clone is stopped to be copied to, so nothing may be taken for changed that is not.
         """
+        if self.task.options.checksum:
+            await self.settle()
         await super().compare()
         there = self.target.entries
         doubtful = {
             path: entry for path, entry in self.changes.files.items() if same_size(entry, there.get(path))
         }
         if doubtful and not self.mirror.compared:
+            await self.settle()
             self.equal |= await self.mirror.same_content(doubtful, there)
             self.mirror.compared = True
             await super().compare()

@@ -151,6 +151,7 @@ class Work:
             "private_key_file": options.private_key_file,
             "delete": True,
             "checksum": options.checksum,
+            "in_use": self.record.phase is Phase.ORDERED,
             **({"known_hosts": options.known_hosts} if options.known_hosts else {}),
         }
         return plan_with(self.task, self.modules.files, given, Effects())

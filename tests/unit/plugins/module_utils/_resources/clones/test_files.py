@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+from itertools import count
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -55,6 +57,29 @@ def test_a_file_that_only_looks_changed_stops_nothing(sandbox: Sandbox, given: d
     sandbox.clear_journal()
     assert not run(sandbox, FILES, **given)["changed"]
     assert sandbox.writes() == []
+
+
+@pytest.mark.parametrize("_try", range(3))
+def test_what_is_written_while_it_is_copied_is_found_by_the_next_copy(
+    sandbox: Sandbox, given: dict[str, Any], _try: int
+) -> None:
+    """Times are whole seconds, and the size stays: only that the copy waits tells the files apart."""
+    numbers, ended = count(10_000), Event()
+
+    def keep_writing() -> None:
+        while not ended.is_set():
+            body = {"path": "a.txt", "content": str(next(numbers))}
+            sandbox.api("POST", f"/api/resources/{given['source_id']}/files/write", body)
+
+    writer = Thread(target=keep_writing)
+    writer.start()
+    try:
+        assert run(sandbox, FILES, **given)["changed"]
+    finally:
+        ended.set()
+        writer.join()
+    run(sandbox, FILES, **given, in_use=False)
+    assert files(sandbox, given["service"]) == files(sandbox, given["source_id"])
 
 
 def test_a_clone_that_is_not_there_yet_gets_everything(sandbox: Sandbox, given: dict[str, Any]) -> None:
