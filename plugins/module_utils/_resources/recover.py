@@ -144,6 +144,13 @@ def choose_copies(task: Task[RecoverOptions], file: Contents, target: Target) ->
             f"{'; '.join(missing)}. Nothing was ordered. copies_of says by key which copy a service gets; "
             "without_data lists services to recover without what they hold"
         )
+    names = [(entry.name, entry.section == "applications") for entry in entries_of(file)]
+    projects = projects_of(file)
+    choice.warn_of_newer(
+        [each.shelf for each in chosen.values()],
+        lambda shelf: any(shelf.is_of(projects, name, is_app) for name, is_app in names),
+        projects,
+    )
     for remark in choice.remarks:
         task.warn(remark)
     return chosen

@@ -12,10 +12,10 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from ..._api.text import counted
@@ -27,6 +27,8 @@ MOMENT = re.compile(r"-(\d{8}T\d{6})Z$", re.IGNORECASE)
 """What the name of a copy ends with: the moment at which its backup was begun, in UTC."""
 DUMPS = tuple(dict.fromkeys(engine.file for engine in ENGINES.values()))
 """The names of dumps."""
+AHEAD = timedelta(hours=1)
+"""How far ahead the clock of the machine that made a copy may have been."""
 NAMED = 10
 """How many shelves a message names."""
 
@@ -42,6 +44,11 @@ class Copy:
     def name(self) -> str:
         """The name of the backup that it was made with."""
         return os.path.basename(self.path)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is in it."""
+        return not os.listdir(self.path)
 
     def age(self, now: datetime) -> int:
         """Return how many seconds ago it was made."""
@@ -151,10 +158,12 @@ class Choice:
     latest: datetime | None = None
     """Copies that were made later do not count."""
     remarks: list[str] = field(default_factory=list)
+    now: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     def counting(self, shelf: Shelf) -> list[Copy]:
-        """Return the copies of a shelf that count."""
-        return [each for each in shelf.copies if self.latest is None or each.moment <= self.latest]
+        """Return the copies of a shelf that count. None of the future does: its time is wrong."""
+        latest = self.now + AHEAD if self.latest is None else min(self.latest, self.now + AHEAD)
+        return [each for each in shelf.copies if each.moment <= latest]
 
     def given(self, label: str, wanted: str) -> Chosen:
         """Return the copy that a user names, by its shelf or as SHELF/COPY.
@@ -206,12 +215,47 @@ class Choice:
         :raises NoSuchItem: if there is none.
         """
         found = self.counting(shelf)
+        if not found and self.latest is None:
+            raise NoSuchItem(f"all copies of {label} are dated in the future: {shelf.copies[0].name}")
         if not found:
             raise NoSuchItem(
                 f"the oldest copy of {label} was made at {shelf.copies[0].moment:%Y-%m-%dT%H:%M:%SZ}, which "
                 "is not before the moment in before"
             )
-        return Chosen(shelf, found[-1])
+        ahead = [each.name for each in shelf.copies if each.moment > self.now + AHEAD]
+        if ahead:
+            self.remarks.append(
+                f"{label}: copies that are dated in the future do not count: {', '.join(ahead)}"
+            )
+        filled = [each for each in found if not each.is_empty]
+        if filled and filled[-1] is not found[-1]:
+            self.remarks.append(
+                f"{label}: the newest copy, {found[-1].name}, is empty; {filled[-1].name} is taken. If the "
+                "service really held nothing then, name the newest in copies_of"
+            )
+        return Chosen(shelf, (filled or found)[-1])
+
+    def warn_of_newer(
+        self, own: Iterable[Shelf], known: Callable[[Shelf], bool], projects: Sequence[str]
+    ) -> None:
+        """Note shelves of the same projects that nobody gets, with newer copies than those that are taken.
+
+        A service that was relocated or ordered anew under another name has such a shelf.
+
+        :param own: the shelves of which a copy is taken.
+        :param known: whether a shelf is that of an entry of the blueprint.
+        """
+        taken = {each.id: self.counting(each) for each in own}
+        oldest = min((copies[-1].moment for copies in taken.values() if copies), default=self.now)
+        for shelf in self.shelves:
+            copies = self.counting(shelf)
+            is_other = shelf.id not in taken and shelf.about.get("project") in projects and not known(shelf)
+            if is_other and copies and copies[-1].moment > oldest:
+                self.remarks.append(
+                    f"nothing in the blueprint gets the copies of {shelf.label}, the newest of which was "
+                    f"made at {copies[-1].moment:%Y-%m-%dT%H:%M:%SZ}. Was a service relocated or "
+                    "ordered anew? copies_of says which copy a service gets"
+                )
 
     def list_shelves(self) -> str:
         """Return the shelves for messages."""

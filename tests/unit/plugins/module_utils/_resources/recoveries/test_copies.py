@@ -79,6 +79,50 @@ def test_a_service_that_was_ordered_anew_has_two_shelves(tmp_path: Path) -> None
         choice(tmp_path).known("world", ["shop"], "world", is_app=False)
 
 
+def test_an_empty_copy_and_one_of_the_future_are_passed_over(tmp_path: Path) -> None:
+    shelve(tmp_path, "svc_1", {"a": "1"}, moment=OLD, name="world")
+    (tmp_path / "svc_1" / f"nightly-{NEW}").mkdir()
+    shelve(tmp_path, "svc_1", {"a": "3"}, moment="20991120T030000Z", name="world")
+    chooses = choice(tmp_path)
+    found = chooses.known("service 'world'", ["shop"], "world", is_app=False)
+    assert found.copy.name == f"nightly-{OLD}"
+    assert "dated in the future do not count: nightly-20991120T030000Z" in chooses.remarks[0]
+    assert f"the newest copy, nightly-{NEW}, is empty; nightly-{OLD} is taken" in chooses.remarks[1]
+    assert chooses.given("world", f"svc_1/nightly-{NEW}").copy.name == f"nightly-{NEW}"
+
+
+def test_a_service_that_held_nothing_has_an_empty_copy(tmp_path: Path) -> None:
+    (tmp_path / "svc_1" / f"nightly-{NEW}").mkdir(parents=True)
+    assert choice(tmp_path).given("world", "svc_1").copy.name == f"nightly-{NEW}"
+
+
+def test_all_copies_of_the_future_are_none(tmp_path: Path) -> None:
+    shelve(tmp_path, "svc_1", {"a": "3"}, moment="20991120T030000Z", name="world")
+    with pytest.raises(NoSuchItem, match="all copies of world are dated in the future"):
+        choice(tmp_path).known("world", ["shop"], "world", is_app=False)
+
+
+@pytest.mark.parametrize(
+    ("project", "moment", "is_known", "warned"),
+    [
+        ("shop", NEW, False, True),
+        ("shop", NEW, True, False),
+        ("other", NEW, False, False),
+        ("shop", "20261001T030000Z", False, False),
+    ],
+)
+def test_newer_copies_that_nothing_gets_are_named(
+    project: str, moment: str, is_known: bool, warned: bool, tmp_path: Path
+) -> None:
+    """A service that was relocated has another name, and its copies another shelf."""
+    shelve(tmp_path, "svc_1", {"a": "1"}, moment=OLD, name="world")
+    shelve(tmp_path, "svc_9", {"a": "2"}, moment=moment, name="world-2", project=project)
+    chooses = choice(tmp_path)
+    found = chooses.known("world", ["shop"], "world", is_app=False)
+    chooses.warn_of_newer([found.shelf], lambda shelf: is_known, ["shop"])
+    assert ["svc_9 (" in remark for remark in chooses.remarks] == [True] * warned
+
+
 def test_old_copies_are_named_by_hand(tmp_path: Path) -> None:
     """They have no description."""
     shelve(tmp_path, "svc_1", {"a": "1"}, moment=OLD)
