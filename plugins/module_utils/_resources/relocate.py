@@ -21,7 +21,7 @@ from .clones.database import DATABASE
 from .clones.files import FilesResource
 from .clones.source import Data
 from .environment import ENVIRONMENT
-from .relocations.dependents import read_dependents
+from .relocations.dependents import check_references, read_dependents
 from .relocations.options import WHERE_TO, RelocateOptions, check_options
 from .relocations.origin import Origin, check_relocatable, differences, read_origin
 from .relocations.record import Content, Phase, Relocation, find_relocation
@@ -112,6 +112,7 @@ def plan_relocated(task: Task[RelocateOptions], record: Relocation) -> Plan:
         check_relocatable(task, origin)
         choose_name(task, record, origin)
     work = Work(task, record, origin, read_dependents(task, origin, record), MODULES)
+    check_references(work.dependents, work.names, origin.label)
     check_variables(task, origin, record)
     check_readable(work)
     return plan_there(work)
@@ -269,11 +270,11 @@ def plan_returned(task: Task[RelocateOptions], record: Relocation) -> Plan:
     """Plan what is left to do until the old service is in service again."""
     content, phase = record.content, record.phase
     if phase is Phase.NONE:
-        task.warn(
-            f"no relocation of service {content.old_id} is remembered on this controller, so there is "
-            "nothing to go back from"
+        raise Invalid(
+            f"no relocation of service {content.old_id} is remembered on this controller, so what to go back "
+            "from is not known. Nothing was done. Run this where the relocation was run, or with its "
+            "state_dir; without its record, resume the old service with hosted.services.service"
         )
-        return Plan(result=view(record))
     if phase is Phase.FINISHED and content.deleting == content.old_id:
         raise Invalid(
             f"service {content.old_name!r} ({content.old_id}) was deleted after its relocation, so there is "
@@ -288,9 +289,25 @@ def plan_returned(task: Task[RelocateOptions], record: Relocation) -> Plan:
             )
         return Plan(result=view(record))
     find_made(task, record)
+    check_not_moved_on(task, record)
     origin = read_origin(task, record)
     dependents = read_dependents(task, origin, record) if content.switched_at else []
     return plan_back(Work(task, record, origin, dependents, MODULES))
+
+
+def check_not_moved_on(task: Task[RelocateOptions], record: Relocation) -> None:
+    """Refuse a way back from a service that was itself relocated: another one is in its place.
+
+    :raises Invalid: naming the relocation to go back from first.
+    """
+    content = record.content
+    later = Relocation.of(task.options, content.new_id) if content.new_id else None
+    if later is not None and later.phase not in (Phase.NONE, Phase.RETURNED):
+        raise Invalid(
+            f"service {content.new_name!r} ({content.new_id}), which took the place of "
+            f"{content.old_name!r}, was relocated to {later.content.new_name!r} since. Nothing was done. Go "
+            f"back from that first: state: returned of service {content.new_id}"
+        )
 
 
 def plan_finished(task: Task[RelocateOptions], record: Relocation) -> Plan:

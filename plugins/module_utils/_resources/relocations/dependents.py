@@ -52,6 +52,11 @@ class Dependent:
         """Whether it can be deployed now."""
         return bool(digest_in_service(self.app)) and self.app.status == ServiceStatus.ACTIVE
 
+    def refers_to(self, names: Collection[str]) -> bool:
+        """Tell whether the environment that is given refers to any of ``names``."""
+        values = [*self.plain.values(), *self.secret.values()]
+        return any(found[1] in names for each in values for found in REFERENCE.finditer(str(each)))
+
     def environment(self, names: Collection[str], alias: str) -> dict[str, Any]:
         """Return the options of its environment. References to any of ``names`` lead to an alias."""
 
@@ -154,6 +159,21 @@ def check_given(task: Task[RelocateOptions], found: Sequence[Dependent]) -> None
             "environments or secret_environments, or list the application in without_dependents to leave it "
             "alone"
         )
+
+
+def check_references(found: Sequence[Dependent], names: Collection[str], label: str) -> None:
+    """Check that each environment that is given refers to the service: it may be that of another time.
+
+    :raises Invalid: naming the application.
+    """
+    for each in found:
+        if each.referring and not each.refers_to(names):
+            known = " or ".join(f"${{{name}.FIELD}}" for name in sorted(names))
+            raise Invalid(
+                f"the environment given for {each.label} does not refer to {label}, to which its "
+                f"{', '.join(sorted(each.referring))} refers now. Nothing was done. Write the reference as "
+                f"{known}"
+            )
 
 
 def known_names(task: Task[RelocateOptions], dependent: Dependent) -> set[str]:

@@ -254,6 +254,21 @@ def test_a_record_that_is_damaged_stops_everything(
 # --- Back again -----------------------------------------------------------------------------------------
 
 
+def test_a_service_that_moved_on_is_not_gone_back_from(sandbox: Sandbox, relocate: Relocate) -> None:
+    """Two services would be in service, and the application would refer to the first one."""
+    done(relocate())
+    old, new = pair(sandbox)
+    again = {"service": new, "host": "node-paris-1"}
+    refused = relocate(**again)  # whose environments still name the first one
+    assert "does not refer to service 'survival-2'" in refused["msg"]
+    environments = {"acme-web": {**ENVIRONMENTS["acme-web"], "GAME": "${survival-2.HOST}"}}
+    done(relocate(**again, environments=environments))
+    sandbox.clear_journal()
+    assert "was relocated to 'survival-3' since" in relocate(state="returned")["msg"]
+    assert commits(sandbox) == []
+    assert status_of(sandbox, old)[0] == "SUSPENDED"
+
+
 def test_what_was_written_to_the_new_service_is_kept_there(sandbox: Sandbox, relocate: Relocate) -> None:
     done(relocate())
     old, new = pair(sandbox)
@@ -302,8 +317,7 @@ def test_a_way_back_that_was_begun_is_completed_first(sandbox: Sandbox, relocate
 
 
 def test_without_a_relocation_there_is_nothing_to_go_back_from(sandbox: Sandbox, relocate: Relocate) -> None:
-    result = done(relocate(state="returned"))
-    assert not result["changed"] and "nothing to go back from" in result["warnings"][0]
+    assert "what to go back from is not known" in relocate(state="returned")["msg"]
     assert "Nothing was deleted" in relocate(state="finished")["msg"]
     assert commits(sandbox) == []
 

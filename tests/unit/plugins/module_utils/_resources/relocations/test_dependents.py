@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,6 +15,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.models import
 from ansible_collections.hosted.services.plugins.module_utils._resources.clones.source import Data
 from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.dependents import (
     Dependent,
+    check_references,
     read_dependents,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.options import (
@@ -75,6 +77,15 @@ def test_references_lead_to_where_the_service_is() -> None:
         },
         "secret_variables": {"F": "x${mc-2.URL}"},
     }
+
+
+def test_an_environment_that_refers_to_another_service_is_refused() -> None:
+    """Such as the one that was in the place of the service before."""
+    dependent = Dependent(WEB, frozenset({"GAME"}), {"GAME": "${survival.HOST}"}, {})
+    check_references([dependent], {"survival"}, "service 'survival'")
+    with pytest.raises(Invalid, match=r"to which its GAME refers now.*\$\{mc-2.FIELD\} or \$\{mc-3.FIELD\}"):
+        check_references([dependent], {"mc-3", "mc-2"}, "service 'survival-2'")
+    check_references([replace(dependent, referring=frozenset())], {"mc-2"}, "service 'survival-2'")
 
 
 def test_applications_are_given_their_environments_by_slug_or_id(read: Any) -> None:
