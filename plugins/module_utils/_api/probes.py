@@ -37,7 +37,7 @@ def probe_url(url: str, statuses: Collection[int], seconds: float, verify: bool 
     thread = CallThread()
     try:
         status = thread.run(seconds, lambda: status_of(url, seconds, verify))
-    except TimeoutError:
+    except (TimeoutError, urllib3.exceptions.ReadTimeoutError):  # whichever of the two clocks is first
         return f"{url} does not respond within {seconds:g} seconds"
     except (urllib3.exceptions.HTTPError, OSError, ValueError) as error:
         return f"{url} does not respond: {root_reason(error)}"

@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import urllib3
 
+from ansible_collections.hosted.services.plugins.module_utils._api import probes
 from ansible_collections.hosted.services.plugins.module_utils._api.probes import (
     probe_tcp,
     probe_url,
@@ -49,6 +51,15 @@ def test_a_url_that_never_responds() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/"
         assert probe_url(url, [200], 0.2, True) == f"{url} does not respond within 0.2 seconds"
+
+
+def test_it_says_the_same_whichever_clock_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def late(*arguments: object) -> int:
+        raise urllib3.exceptions.ReadTimeoutError(None, "", "Read timed out.")  # type: ignore[arg-type]
+
+    monkeypatch.setattr(probes, "status_of", late)
+    url = "http://127.0.0.1:1/"
+    assert probe_url(url, [200], 0.2, True) == f"{url} does not respond within 0.2 seconds"
 
 
 def test_no_credentials_are_sent_and_no_redirect_is_followed(
