@@ -23,9 +23,10 @@ from .blueprints.parts import Part, Parts
 from .blueprints.report import Report
 from .blueprints.source import read_source
 from .clone import secrets_in_entries, tighten
+from .clones.database import await_database
 from .clones.image import IMAGE
 from .recoveries.copies import Choice, Chosen, check_dump, read_shelves
-from .recoveries.database import RecoveredDatabase, await_database
+from .recoveries.database import RecoveredDatabase, own_address
 from .recoveries.files import RecoveredFiles
 from .recoveries.images import Images, find_images
 from .recoveries.options import RecoverOptions, check_options, latest_of
@@ -258,7 +259,7 @@ class RecoveryAssembly(FilledAssembly):
             lambda part: {**given, "service": made.id, "project_id": self.project.id},
             needs,
         )
-        part.prepare = lambda own: await_database(own.task, made.id)
+        part.prepare = lambda own: await_database(own.task, made.id, own_address)
         return part
 
 

@@ -166,15 +166,20 @@ def explained(service: Service, call: Callable[[], T]) -> T:
         ) from None
 
 
-def await_database(task: Task[DatabaseOptions], id: str | None) -> None:
-    """Wait until a new database accepts connections: it may be in service a little before."""
+def await_database(
+    task: Task[Any], id: str | None, facts: Callable[[Task[Any], Service], dict[str, Any]] = connection_facts
+) -> None:
+    """Wait until a new database accepts connections: it may be in service a little before.
+
+    :param facts: returns how to connect to it.
+    """
     if id is None:
         return
     service = read_service(task, id)
 
     def accepts() -> bool:
         try:
-            find_source(connection_facts(task, service))
+            find_source(facts(task, service))
         except NoDumpError:
             return False
         return True

@@ -27,7 +27,6 @@ from ..services.view import read_service
 from ..shared.options import WaitOptions, required
 from ..shared.plan import Plan, Resource, Step, Task
 from ..shared.task_errors import Invalid, NoSuchItem
-from ..shared.waiting import poll_for
 from .target import Target
 
 
@@ -214,19 +213,3 @@ def other_databases(task: Task[DumpOptions], service: Service) -> Iterable[Mappi
             other = read_service(task, each.id)
             if find_connection(task.client, other) is not None:
                 yield connection_facts(task, other)
-
-
-def await_database(task: Task[DumpOptions], id: str | None) -> None:
-    """Wait until a new database accepts connections: it may be in service a little before."""
-    if id is None:
-        return
-    service = read_service(task, id)
-
-    def accepts() -> bool:
-        try:
-            find_source(own_address(task, service))
-        except NoDumpError:
-            return False
-        return True
-
-    poll_for(accepts, task.options.wait_timeout)
