@@ -21,6 +21,7 @@ import pytest
 import yaml
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.clone import CLONE
+from hosted_sandbox.gaps import pairwise_array
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import REPOSITORY, Ansible
 from integration.clone_worlds import check_clone, random_world
@@ -32,7 +33,8 @@ from unit.plugins.module_utils._resources.platform import run
 
 GUIDE = REPOSITORY / "docs" / "guides" / "cloning.md"
 CLONING = "hosted.services.clone : Clone the project, or bring over what has changed in it"
-PROFILES = ("plain", "terse", "wrapped", *(f"pairwise:{number}" for number in range(1, 200)))
+PAIRWISE = (f"pairwise:{number}" for number in range(1, len(pairwise_array()) + 1))
+PROFILES = ("plain", "terse", "wrapped", *PAIRWISE)
 SHOP: dict[str, Any] = {
     "balance_cents": 100000,
     "projects": ["old", "shop"],

@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
@@ -83,44 +85,52 @@ def cloned(
     return go
 
 
+def records(sandbox: Sandbox, kind: str) -> list[dict[str, Any]]:
+    """Return the records of a kind as the platform keeps them, whatever it shows; services that exist."""
+    found: list[dict[str, Any]] = sandbox.control("GET", "/state")["records"][kind]
+    return [each for each in found if each.get("status") != "DELETED"]
+
+
 def ids_of(sandbox: Sandbox, project: str) -> dict[str, str]:
     """Return the ids of what is in a project, by name."""
-    projects = sandbox.api("GET", "/api/projects").json()
-    id = next(each["id"] for each in projects if each["name"] == project)
-    found = sandbox.api("GET", "/api/resources").json()["items"]
-    return {each["name"]: each["id"] for each in found if home_of(sandbox, each["id"]) == id}
+    [id] = [each["id"] for each in records(sandbox, "project") if each["name"] == project]
+    return {each["name"]: each["id"] for each in records(sandbox, "service") if each["project_id"] == id}
 
 
 def home_of(sandbox: Sandbox, id: str) -> str:
     """Return the id of the project of a service."""
-    return str(sandbox.api("GET", f"/api/resources/{id}").json()["projectId"])
+    [found] = [each for each in records(sandbox, "service") if each["id"] == id]
+    return str(found["project_id"])
 
 
-def files(sandbox: Sandbox, id: str, folder: str = "/") -> dict[str, Any]:
-    """Return the content of all files of a service, by path."""
-    found: dict[str, Any] = {}
-    listed = sandbox.api("GET", f"/api/resources/{id}/files", params={"directory": folder}).json()
-    for entry in listed:
-        path = f"{folder.rstrip('/')}/{entry['name']}"
-        if entry["directory"]:
-            found |= {path: None, **files(sandbox, id, path)}
-        else:
-            content = sandbox.api("GET", f"/api/resources/{id}/files/contents", params={"path": path})
-            found[path] = content.json()["content"]
-    return found
+def files(sandbox: Sandbox, id: str) -> dict[str, Any]:
+    """Return the content of all files of a service, by path; that of a folder is ``None``.
+
+    What is not text has surrogates, so that two contents are equal where all their bytes are.
+    """
+    entries: dict[str, dict[str, Any]] = sandbox.control("GET", "/state")["files"]
+    root = f"files/{id}/"
+    return {
+        unquote(path).removeprefix(root.rstrip("/")): text_of(entry.get("content"))
+        for path, entry in entries.items()
+        if path.startswith(root)
+    }
+
+
+def text_of(encoded: str | None) -> str | None:
+    """Return the content of a file as text that can be turned back into its bytes."""
+    return None if encoded is None else b64decode(encoded).decode(errors="surrogateescape")
 
 
 def monthly_rate(sandbox: Sandbox) -> Decimal:
     """Return what all services cost a month, as the platform bills it."""
-    services = sandbox.api("GET", "/api/resources").json()["items"]
-    details = [sandbox.api("GET", f"/api/resources/{each['id']}").json() for each in services]
-    return sum((Decimal(each["pricing"]["billedMonthlyMillicents"]) / 1000 for each in details), Decimal(0))
+    alive = [each for each in sandbox.ledger()["billed"] if each["status"] != "DELETED"]
+    return sum((Decimal(each["monthly_millicents"]) / 1000 for each in alive), Decimal(0))
 
 
 def environment(sandbox: Sandbox, slug: str) -> dict[str, str]:
     """Return what the platform has as the environment of an application."""
-    records = sandbox.control("GET", "/state")["records"]
-    [found] = [each for each in records["service"] if each["name"] == slug]
+    [found] = [each for each in records(sandbox, "service") if each["name"] == slug]
     kept: dict[str, str] = found["environment"]
     return kept
 
