@@ -44,7 +44,7 @@ T = TypeVar("T")
 
 
 class Repository:
-    """The repository of one application. Sends the account's secret to the registry only.
+    """The repository of one application, for several threads. Sends the secret to the registry only.
 
     :param timeout: how long the registry may be silent, in seconds.
     :param sent: called after each uploaded chunk with its size in bytes.
@@ -168,8 +168,8 @@ class Repository:
 
         return self._with_retries(mount)
 
-    def send_blob(self, content: Content, digest: str) -> None:
-        """Upload a blob. A retry resumes where the upload was interrupted.
+    def send_blob(self, content: Content, digest: str, size: int) -> None:
+        """Upload a blob of ``size`` bytes. A retry resumes where the upload was interrupted.
 
         The registry verifies the digest before it takes the blob.
         """
@@ -181,7 +181,7 @@ class Repository:
             check_response(response)
             return response
 
-        upload = Upload(request, f"{self._root}/blobs/uploads/", content, digest)
+        upload = Upload(request, f"{self._root}/blobs/uploads/", content, digest, size)
         self._with_retries(upload.run)
 
     def put_manifest(self, content: bytes, media_type: str, reference: str) -> str | None:

@@ -20,6 +20,7 @@ from .libraries import requests
 from .models import RegistryCredentials
 from .proxies import from_environment
 from .text import clean
+from .uploads import Chunk
 
 CONNECT_SECONDS = 10.0
 MAX_REDIRECTS = 3
@@ -29,7 +30,7 @@ PARAMETER = re.compile(r'([A-Za-z]+)="([^"]*)"')
 
 
 class RegistrySession:
-    """A session with one registry. Sends the account's secret to it and to its token server only.
+    """A session with one registry, for several threads. Sends the secret to it and its token server only.
 
     :param timeout: how long the registry may be silent, in seconds.
     """
@@ -60,7 +61,7 @@ class RegistrySession:
         method: str,
         url: str,
         headers: Mapping[str, str] | None = None,
-        data: bytes | None = None,
+        data: bytes | Chunk | None = None,
         *,
         stream: bool = False,
     ) -> Any:
@@ -113,7 +114,7 @@ class RegistrySession:
         method: str,
         url: str,
         headers: Mapping[str, str],
-        data: bytes | None = None,
+        data: bytes | Chunk | None = None,
         authorization: str | None = None,
         *,
         stream: bool = False,

@@ -6,18 +6,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import IO, Any
 from urllib.parse import urlencode, urljoin, urlsplit
 
 from .blob_stream import BlobStream
-from .errors import Refused, UnexpectedAnswer
+from .errors import Interrupted, Refused, UnexpectedAnswer
 
 CHUNK = 32 * 1024 * 1024
-"""The size of a chunk in bytes: Docker's registry writes each to disk before it asks for the next one."""
-LARGEST_CHUNK = 64 * 1024 * 1024
-"""The largest minimum that a registry may ask for, in bytes: chunks are held in memory."""
+"""The size of the first chunk in bytes. A chunk that is cut off may have to be sent again from its start."""
+LARGEST_CHUNK = 1024 * 1024 * 1024
+"""The largest chunk in bytes, and the largest minimum that a registry may ask for."""
+QUICK_SECONDS = 2.0
+"""A chunk that arrives within this time is followed by one of twice the size: each costs a round trip, and
+Docker's registry writes it to disk before it answers."""
+BLOCK = 1024 * 1024
+"""How many bytes of a chunk are in memory at a time."""
 RANGE = re.compile(r"(?:bytes=)?0-(\d+)")
 FORGOTTEN = (400, 404, 405, 410, 416)
 """The statuses of a registry that has lost an upload, or does not report its progress."""
@@ -28,16 +34,41 @@ Content = Callable[[], AbstractContextManager[IO[bytes] | BlobStream]]
 """Opens the content of a blob, for reading and seeking."""
 
 
-class Upload:
-    """The upload of one blob. Call :meth:`run` again after a failure: it resumes."""
+class Chunk:
+    """A part of a blob, read while it is sent: as often as it is, because a login may be asked for first."""
 
-    def __init__(self, request: Request, start: str, content: Content, digest: str) -> None:
+    def __init__(self, file: IO[bytes] | BlobStream, start: int, size: int) -> None:
+        self._file, self._start, self._size = file, start, size
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Yield the bytes in blocks.
+
+        :raises Interrupted: if the blob ends before the chunk does.
+        """
+        self._file.seek(self._start)
+        left = self._size
+        while left:
+            block = self._file.read(min(left, BLOCK))
+            if not block:
+                raise Interrupted(f"the content ended {left} bytes before its announced end")
+            left -= len(block)
+            yield block
+
+
+class Upload:
+    """The upload of one blob of ``size`` bytes. Call :meth:`run` again after a failure: it resumes."""
+
+    def __init__(self, request: Request, start: str, content: Content, digest: str, size: int) -> None:
         self._request = request
         self._start_address = start
         self._content = content
         self._digest = digest
+        self._size = size
         self._address: str | None = None
-        self._chunk = CHUNK
+        self._least = CHUNK
 
     def run(self) -> None:
         """Send the blob, or the bytes that the registry still lacks.
@@ -47,10 +78,13 @@ class Upload:
         arrived = self._received_bytes() if self._address else 0
         if not arrived:
             self._begin()
+        chunk = self._least
         with self._content() as file:
-            file.seek(arrived)
-            while piece := file.read(self._chunk):
-                file.seek(self._send(piece, file.tell() - len(piece)))
+            while arrived < self._size:
+                begun = time.monotonic()
+                arrived = self._send(Chunk(file, arrived, min(chunk, self._size - arrived)), arrived)
+                if time.monotonic() - begun <= QUICK_SECONDS:
+                    chunk = min(2 * chunk, LARGEST_CHUNK)
         query = urlencode({"digest": self._digest})
         address = str(self._address)
         self._request(f"{address}{'&' if urlsplit(address).query else '?'}{query}", "PUT")
@@ -61,7 +95,7 @@ class Upload:
         self._update_location(answer)
         least = answer.headers.get("OCI-Chunk-Min-Length", "")
         if least.isdecimal():
-            self._chunk = max(CHUNK, min(int(least), LARGEST_CHUNK))
+            self._least = max(CHUNK, min(int(least), LARGEST_CHUNK))
 
     def _received_bytes(self) -> int:
         """Return how many bytes the registry has; 0 if it does not say, so that the upload starts over.
@@ -78,11 +112,11 @@ class Upload:
         last = last_byte(answer)
         return last + 1 if last else 0
 
-    def _send(self, piece: bytes, start: int) -> int:
+    def _send(self, chunk: Chunk, start: int) -> int:
         """Send a chunk. Return the offset of the next one: a registry may accept only part of a chunk."""
-        end = start + len(piece)
+        end = start + len(chunk)
         headers = {"Content-Range": f"{start}-{end - 1}", "Content-Type": "application/octet-stream"}
-        answer = self._request(self._address, "PATCH", data=piece, headers=headers)
+        answer = self._request(self._address, "PATCH", data=chunk, headers=headers)
         self._update_location(answer)
         last = last_byte(answer)
         return last + 1 if last is not None and start <= last < end - 1 else end

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -13,8 +14,8 @@ from .._api.errors import Refused, TokenRejected
 from .._api.models import App
 from .._api.text import megabytes
 from .applications.lookup import OnAppOptions, resolve_app
-from .applications.oci_layout import Archive, Image, Layout, Part, choose_image, open_layout, same_platform
-from .applications.repository import open_repository
+from .applications.oci_layout import Image, Layout, Part, choose_image, open_layout, same_platform
+from .applications.repository import each_part, open_repository
 from .shared.options import FilePath, option, required
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.task_errors import EffectUnverified
@@ -40,8 +41,6 @@ class AppImageResource(Resource[AppImageOptions]):
         options = task.options
         app = resolve_app(task)
         layout = open_layout(options.path)
-        if isinstance(layout, Archive):
-            task.closing.callback(layout.close)
         image = choose_image(layout, options.image_name, options.platform, app.platform)
         compare_platforms(task, app, image.platform)
         return Push(task, app, layout, image).plan()
@@ -81,11 +80,13 @@ class Push:
         self.image = image
         self.tag: str | None = task.options.tag
         self.sent_bytes = 0
+        self._counting = threading.Lock()
         self.repository = open_repository(task, task.options.slug, self._progress)
 
     def _progress(self, count: int) -> None:
         """Count what arrived, and say so."""
-        self.sent_bytes += count
+        with self._counting:
+            self.sent_bytes += count
         whole = self.image.size
         self.task.progress(
             f"pushing {self.repository.name}: {megabytes(self.sent_bytes)} of at most {megabytes(whole)}"
@@ -103,9 +104,7 @@ class Push:
         if present and tagged == digest:
             return Plan(result=self.view(), before=after, after=after)
         missing = [] if present else self.missing()
-        for part in missing:
-            self.task.progress(f"checking {part.digest}, {megabytes(part.size)}")
-            self.layout.verify(part)
+        each_part(self.task, self.verify, missing)
         return Plan(
             result=self.view(),
             steps=[Step(self.summary(missing, present), lambda: self.upload(missing))],
@@ -121,7 +120,19 @@ class Push:
     def missing(self) -> list[Part]:
         """Return the parts that the registry lacks, without duplicates, the configuration last."""
         parts = {part.digest: part for part in reversed(self.image.parts)}
-        return [part for part in parts.values() if self.foreseen or not self.repository.has_blob(part.digest)]
+        if self.foreseen:
+            return [*parts.values()]
+        there = each_part(self.task, lambda part: self.repository.has_blob(part.digest), [*parts.values()])
+        return [part for part, is_there in zip(parts.values(), there, strict=True) if not is_there]
+
+    def verify(self, part: Part) -> None:
+        """Verify a part on disk."""
+        self.task.progress(f"checking {part.digest}, {megabytes(part.size)}")
+        self.layout.verify(part)
+
+    def send(self, part: Part) -> None:
+        """Upload a part."""
+        self.repository.send_blob(partial(self.layout.open_part, part), part.digest, part.size)
 
     def summary(self, missing: list[Part], present: bool) -> str:
         """Describe the upload in one sentence."""
@@ -136,8 +147,7 @@ class Push:
 
         :raises EffectUnverified: if the registry then has another image.
         """
-        for part in missing:
-            self.repository.send_blob(partial(self.layout.open_part, part), part.digest)
+        each_part(self.task, self.send, missing)
         reference = self.tag or self.image.digest
         self.tag_image(reference)
         found = self.repository.digest_of(reference)

@@ -10,14 +10,17 @@ through this machine in pieces, and are on none of its disks.
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from ..._api.registry import Repository
+from ..shared.plan import Task
 from ..shared.task_errors import EffectUnverified, Invalid, NoSuchItem
 from .oci_layout import Part
+from .repository import each_part
 
 MAX_DEPTH = 4
 """How many indexes may lie within each other."""
@@ -68,10 +71,12 @@ def read_manifest(source: Repository, digest: str, content: bytes) -> dict[str, 
 class ImageCopy:
     """The copy of one image between two repositories."""
 
-    def __init__(self, source: Repository, target: Repository, digest: str) -> None:
+    def __init__(self, task: Task[Any], source: Repository, target: Repository, digest: str) -> None:
+        self.task = task
         self.source, self.target, self.digest = source, target, digest
         self.mounted = self.sent = 0
         """How many parts the registry took over by itself, and how many went through this machine."""
+        self._counting = threading.Lock()
 
     def is_there(self) -> bool:
         """Tell whether the target has the image already."""
@@ -83,8 +88,8 @@ class ImageCopy:
         :raises EffectUnverified: if the target then lacks the image all the same.
         """
         for manifest in stored_manifests(self.source, self.digest):
-            for part in {each.digest: each for each in manifest.parts}.values():
-                self._copy_part(part)
+            parts = {each.digest: each for each in manifest.parts}
+            each_part(self.task, self._copy_part, [*parts.values()])
             self.target.put_manifest(manifest.content, manifest.media_type, manifest.digest)
         if not self.is_there():
             raise EffectUnverified(f"{self.target.name} took {self.digest} but does not show it")
@@ -93,8 +98,9 @@ class ImageCopy:
         """Copy a part that the target lacks."""
         if self.target.has_blob(part.digest):
             return
-        if self.target.mount_blob(part.digest, self.source.path):
-            self.mounted += 1
-            return
-        self.target.send_blob(partial(self.source.open_blob, part.digest), part.digest)
-        self.sent += 1
+        mounted = self.target.mount_blob(part.digest, self.source.path)
+        if not mounted:
+            self.target.send_blob(partial(self.source.open_blob, part.digest), part.digest, part.size)
+        with self._counting:
+            self.mounted += mounted
+            self.sent += not mounted

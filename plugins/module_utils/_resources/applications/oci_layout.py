@@ -14,7 +14,7 @@ import json
 import os
 import tarfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import IO, Any
 
@@ -151,28 +151,35 @@ class Folder(Layout):
 
 
 class Archive(Layout):
-    """A layout in a tar archive."""
+    """A layout in a tar archive, which is opened for each file: several threads may read from it."""
 
     def __init__(self, path: str) -> None:
         self.path = path
+        with self._opened() as archive:
+            try:
+                self._members = {os.path.normpath(member.name): member for member in archive}
+            except (tarfile.TarError, OSError, EOFError) as error:
+                raise self._unreadable(error) from None
+
+    @contextmanager
+    def open(self, name: str) -> Iterator[IO[bytes]]:
+        with self._opened() as archive:
+            member = self._members.get(name)
+            file = archive.extractfile(member) if member else None
+            if file is None:
+                raise NoSuchItem(
+                    f"the archive {self.path!r} lacks {name}; is it cut short, or no OCI archive?"
+                )
+            yield file
+
+    def _opened(self) -> tarfile.TarFile:
         try:
-            with ExitStack() as stack:
-                self._archive = stack.enter_context(tarfile.open(path))
-                self._members = {os.path.normpath(member.name): member for member in self._archive}
-                self._open = stack.pop_all()
+            return tarfile.open(self.path)
         except (tarfile.TarError, OSError, EOFError) as error:
-            raise Invalid(f"{path!r} is not an OCI archive, or it is cut short: {error}") from None
+            raise self._unreadable(error) from None
 
-    def close(self) -> None:
-        """Close the archive."""
-        self._open.close()
-
-    def open(self, name: str) -> AbstractContextManager[IO[bytes]]:
-        member = self._members.get(name)
-        file = self._archive.extractfile(member) if member else None
-        if file is None:
-            raise NoSuchItem(f"the archive {self.path!r} lacks {name}; is it cut short, or no OCI archive?")
-        return file
+    def _unreadable(self, error: Exception) -> Invalid:
+        return Invalid(f"{self.path!r} is not an OCI archive, or it is cut short: {error}")
 
 
 def open_layout(path: str) -> Folder | Archive:

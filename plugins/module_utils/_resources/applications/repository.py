@@ -6,14 +6,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 from ..._api.errors import HostedError
 from ..._api.registry import Repository
 from ..shared.options import Options
+from ..shared.parallel import run_parallel
 from ..shared.plan import Task
 from ..shared.task_errors import NoSuchItem
 from .lookup import OnAppOptions
+from .oci_layout import Part
+
+R = TypeVar("R")
+
+MAX_PARTS = 6
+"""How many parts of an image are on their way at the same time, as docker and skopeo have it."""
 
 
 def open_repository(
@@ -31,6 +39,14 @@ def open_repository(
         options.validate_certs and (options.ca_path or True),
         sent,
     )
+
+
+def each_part(task: Task[Any], work: Callable[[Part], R], parts: Sequence[Part]) -> list[R]:
+    """Do the work on every part of an image, several at the same time; return the results in their order.
+
+    :raises HostedError: the first one that the work raised.
+    """
+    return run_parallel(task.client, parts, lambda _client, part: work(part), MAX_PARTS)
 
 
 def tag_image(task: Task[OnAppOptions], tag: str, digest: str) -> None:

@@ -43,7 +43,7 @@ class ImageResource(Resource[ImageOptions]):
                 "so it cannot be cloned. Push and deploy it again first"
             )
         target = open_repository(task, options.slug)
-        copy = ImageCopy(source, target, options.digest)
+        copy = ImageCopy(task, source, target, options.digest)
         result = {"repository": target.name, "digest": options.digest, "mounted": 0, "sent": 0}
         after = {"digest": options.digest}
         if options.exists and copy.is_there():

@@ -127,7 +127,7 @@ def file_of(folder: Path, content: bytes = CONTENT) -> uploads.Content:
 
 def push(repository: registry.Repository, folder: Path, tag: str) -> str:
     """Push an image of one layer under a tag, and return its digest."""
-    repository.send_blob(file_of(folder), DIGEST)
+    repository.send_blob(file_of(folder), DIGEST, len(CONTENT))
     part = {"mediaType": "application/vnd.oci.image.config.v1+json", "digest": DIGEST, "size": len(CONTENT)}
     manifest = {"schemaVersion": 2, "mediaType": MANIFEST, "config": part, "layers": []}
     content = json.dumps(manifest).encode()
@@ -207,7 +207,7 @@ def test_a_refusal_without_a_reason_is_told_with_what_it_means(
     with odd(tmp_path, answer=refuse) as strange:
         repository = strange.repository()
         with pytest.raises(Refused) as refused:
-            repository.send_blob(file_of(tmp_path), DIGEST)
+            repository.send_blob(file_of(tmp_path), DIGEST, len(CONTENT))
     assert f"refused ({status})" in refused.value.message and said in refused.value.message
     assert "SECRETSTATE" not in refused.value.message and "line 1" not in refused.value.message
     assert refused.value.status == status
@@ -219,7 +219,7 @@ def test_an_upload_without_an_address_is_told(tmp_path: Path) -> None:
     with odd(tmp_path, headers=without(b"location")) as strange:
         repository = strange.repository()
         with pytest.raises(UnexpectedAnswer, match="where to send"):
-            repository.send_blob(file_of(tmp_path), DIGEST)
+            repository.send_blob(file_of(tmp_path), DIGEST, len(CONTENT))
 
 
 def test_an_upload_elsewhere_is_told_without_its_state(tmp_path: Path) -> None:
@@ -232,7 +232,7 @@ def test_an_upload_elsewhere_is_told_without_its_state(tmp_path: Path) -> None:
         return [*without(b"location")(method, headers), there]
 
     with odd(tmp_path, headers=elsewhere) as strange, pytest.raises(ConfigurationError) as refused:
-        strange.repository().send_blob(file_of(tmp_path), DIGEST)
+        strange.repository().send_blob(file_of(tmp_path), DIGEST, len(CONTENT))
     assert "cdn.example.com" in refused.value.message and "SECRETSTATE" not in refused.value.message
 
 
@@ -252,7 +252,7 @@ def test_an_upload_goes_on_where_it_was_cut(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(uploads, "CHUNK", 400)
     with odd(tmp_path, cut=[2]) as strange:
         repository = strange.repository()
-        repository.send_blob(file_of(tmp_path), DIGEST)
+        repository.send_blob(file_of(tmp_path), DIGEST, len(CONTENT))
         assert repository.has_blob(DIGEST)
     assert len(strange.calls("POST")) == 1
     assert strange.calls("PATCH", "GET", "PUT") == ["PATCH", "PATCH", "GET", "PATCH", "PUT"]
@@ -267,7 +267,7 @@ def test_an_upload_that_is_forgotten_is_begun_anew(tmp_path: Path, monkeypatch: 
 
     with odd(tmp_path, cut=[2], answer=forget) as strange:
         repository = strange.repository()
-        repository.send_blob(file_of(tmp_path), DIGEST)
+        repository.send_blob(file_of(tmp_path), DIGEST, len(CONTENT))
         assert repository.has_blob(DIGEST)
     assert len(strange.calls("POST")) == 2
 
@@ -280,7 +280,7 @@ def test_pieces_are_as_large_as_the_registry_wants(tmp_path: Path, monkeypatch: 
         return [*headers, (b"oci-chunk-min-length", b"600")]
 
     with odd(tmp_path, headers=least) as strange:
-        strange.repository().send_blob(file_of(tmp_path), DIGEST)
+        strange.repository().send_blob(file_of(tmp_path), DIGEST, len(CONTENT))
     assert len(strange.calls("PATCH")) == 2
 
 
@@ -314,7 +314,7 @@ def test_a_piece_that_was_taken_in_part_is_made_up_for(
     with serving(tmp_path / "registry", around=strange.around) as running:
         strange.host = running.host
         repository = strange.repository()
-        repository.send_blob(file_of(tmp_path), DIGEST)
+        repository.send_blob(file_of(tmp_path), DIGEST, len(CONTENT))
         assert repository.has_blob(DIGEST)
     assert len(strange.calls("PATCH")) == 2
 
@@ -478,7 +478,7 @@ def test_a_registry_that_does_not_is_sent_the_blob(status: int, tmp_path: Path) 
         strange.answer = unable
         assert not target.mount_blob(DIGEST, source.path)
         assert not target.has_blob(DIGEST)
-        target.send_blob(lambda: source.open_blob(DIGEST), DIGEST)
+        target.send_blob(lambda: source.open_blob(DIGEST), DIGEST, len(CONTENT))
         assert target.has_blob(DIGEST)
         canceled = [path for method, path in strange.seen if method == "DELETE"]
         assert canceled == (["/v2/anna/shop-staging/blobs/uploads/begun"] if status == 202 else [])
@@ -491,6 +491,6 @@ def test_a_blob_that_breaks_off_on_its_way_is_sent_on(tmp_path: Path) -> None:
         push(source, tmp_path, "v1")
         strange.seen.clear()
         strange.cut = [1]
-        target.send_blob(lambda: source.open_blob(DIGEST), DIGEST)
+        target.send_blob(lambda: source.open_blob(DIGEST), DIGEST, len(CONTENT))
         assert target.has_blob(DIGEST)
         assert len([path for method, path in strange.seen if method == "GET" and DIGEST in path]) == 2

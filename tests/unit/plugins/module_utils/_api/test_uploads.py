@@ -32,13 +32,21 @@ class Registry:
         self.headers = {"Location": "/u/1?_state=x", **headers}
         self.content = b""
         self.requests: list[tuple[str, str]] = []
+        self.sizes: list[int] = []
         self.faults: dict[tuple[str, int], Exception] = {}
         self.takes = 10**9
         self.range: str | None = None
 
     def __call__(
-        self, url: str, method: str, data: bytes = b"", headers: Mapping[str, str] | None = None
+        self,
+        url: str,
+        method: str,
+        data: uploads.Chunk | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> Any:
+        self.sizes += [len(data)] if data else []
+        content = b"".join(data or [])
+        assert data is None or len(data) == len(content)
         self.requests.append((method, url))
         count = sum(made == method for made, _url in self.requests)
         answer = dict(self.headers)
@@ -46,8 +54,8 @@ class Registry:
             self.content = b""
         if method == "PATCH":
             said = (headers or {})["Content-Range"]
-            assert said == f"{len(self.content)}-{len(self.content) + len(data) - 1}"
-            self.content += data[: self.takes]
+            assert said == f"{len(self.content)}-{len(self.content) + len(content) - 1}"
+            self.content += content[: self.takes]
         if error := self.faults.get((method, count)):
             raise error
         if method in ("PATCH", "GET") and self.content:
@@ -64,12 +72,13 @@ class Registry:
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(uploads, "CHUNK", 4)
     monkeypatch.setattr(uploads, "LARGEST_CHUNK", 8)
+    monkeypatch.setattr(uploads, "QUICK_SECONDS", -1)  # no chunk is quick
 
 
 def upload(registry: Registry, folder: Path, content: bytes = b"0123456789") -> uploads.Upload:
     """Return an upload of a file."""
     (folder / "part").write_bytes(content)
-    return uploads.Upload(registry, START, lambda: (folder / "part").open("rb"), DIGEST)
+    return uploads.Upload(registry, START, lambda: (folder / "part").open("rb"), DIGEST, len(content))
 
 
 def test_a_part_goes_in_pieces_and_is_closed_by_its_digest(tmp_path: Path) -> None:
@@ -79,6 +88,34 @@ def test_a_part_goes_in_pieces_and_is_closed_by_its_digest(tmp_path: Path) -> No
     assert registry.methods == "POST PATCH PATCH PATCH PUT"
     assert registry.requests[1][1] == STATE
     assert registry.requests[-1][1] == STATE + "&digest=sha256%3A" + "a" * 64
+
+
+def test_chunks_grow_as_long_as_they_are_quick(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each costs a round trip; but a slow one that is cut off costs more."""
+    monkeypatch.setattr(uploads, "QUICK_SECONDS", 60)
+    registry = Registry()
+    upload(registry, tmp_path, b"x" * 30).run()
+    assert registry.sizes == [4, 8, 8, 8, 2] and registry.content == b"x" * 30
+    monkeypatch.setattr(uploads, "QUICK_SECONDS", -1)
+    slow = Registry()
+    upload(slow, tmp_path, b"x" * 10).run()
+    assert slow.sizes == [4, 4, 2]
+
+
+def test_a_chunk_can_be_sent_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A registry may ask for a login after it was sent; no more than a block is in memory at a time."""
+    monkeypatch.setattr(uploads, "BLOCK", 2)
+    (tmp_path / "part").write_bytes(b"0123456789")
+    with (tmp_path / "part").open("rb") as file:
+        chunk = uploads.Chunk(file, 3, 5)
+        assert [*chunk] == [*chunk] == [b"34", b"56", b"7"] and len(chunk) == 5
+
+
+def test_content_that_ends_early_is_told(tmp_path: Path) -> None:
+    """Instead of a registry that waits for what never comes."""
+    (tmp_path / "part").write_bytes(b"0123456789")
+    with (tmp_path / "part").open("rb") as file, pytest.raises(Interrupted, match="2 bytes before"):
+        list(uploads.Chunk(file, 8, 4))
 
 
 def test_an_address_without_a_query_gets_one(tmp_path: Path) -> None:

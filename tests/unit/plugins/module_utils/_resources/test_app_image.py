@@ -12,6 +12,7 @@ import os
 import shutil
 import subprocess
 import tarfile
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -322,6 +323,26 @@ def test_a_long_push_says_how_far_it_is(
     assert f" {megabytes(size)} of at most {megabytes(size)}" in told[-1]
 
 
+def test_parts_are_on_their_way_at_the_same_time(
+    plain: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No piece gets through until another part's is being sent as well."""
+    digest = build(tmp_path / "one.tar")
+    original, both = RegistrySession.request, threading.Barrier(2)
+
+    def meeting(self: RegistrySession, method: str, url: str, *more: Any, **options: Any) -> Any:
+        if method == "PATCH" and not met:
+            both.wait(timeout=10)
+            met.append(url)
+        return original(self, method, url, *more, **options)
+
+    met: list[str] = []
+    monkeypatch.setattr(RegistrySession, "request", meeting)
+    result = plain.run(APP_IMAGE, path=str(tmp_path / "one.tar"))
+    assert result["image"]["sent_bytes"] == result["image"]["size_bytes"] and len(set(met)) == 2
+    assert registry_holds(plain, digest)
+
+
 def cut_pieces(
     monkeypatch: pytest.MonkeyPatch, cuts: list[int], error: BaseException | None = None
 ) -> list[int]:
@@ -365,7 +386,7 @@ def test_a_registry_may_want_bearer_tokens(tmp_path: Path, token_seconds: float)
         repository = registry.Repository(RegistryCredentials(**login), "shop")
         assert not repository.has_blob(digest)
         time.sleep(0.3)
-        repository.send_blob(lambda: (tmp_path / "part").open("rb"), digest)
+        repository.send_blob(lambda: (tmp_path / "part").open("rb"), digest, len(content))
         assert repository.has_blob(digest)
         stranger = registry.Repository(RegistryCredentials(**{**login, "secret": "wrong"}), "shop")
         with pytest.raises((Refused, Interrupted)):

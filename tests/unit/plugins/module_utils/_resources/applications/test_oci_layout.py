@@ -173,6 +173,34 @@ def test_an_archive_is_read_as_its_folder(build: Builder, tmp_path: Path) -> Non
     assert image.digest == entry["digest"]
     for part in image.parts:
         layout.verify(part)
-    with pytest.raises(NoSuchItem, match="lacks nothing"):
-        layout.open("nothing")
-    layout.close()
+    with pytest.raises(NoSuchItem, match="lacks nothing"), layout.open("nothing"):
+        pass
+
+
+def test_an_archive_is_read_by_several_threads(build: Builder, tmp_path: Path) -> None:
+    """Each reads from where it is, whatever the others read."""
+    entry = build.image()
+    build.index(entry)
+    with tarfile.open(tmp_path / "image.tar", "w") as archive:
+        archive.add(build.path, ".")
+    layout = oci.open_layout(str(tmp_path / "image.tar"))
+    first, second, *_others = oci.choose_image(layout, None, None).parts
+    with layout.open_part(first) as one, layout.open_part(second) as other:
+        read = [b"", b""]
+        while pieces := [one.read(7), other.read(5)]:
+            read = [before + piece for before, piece in zip(read, pieces, strict=True)]
+            if not any(pieces):
+                break
+    digests = [oci.digest_of(content, first.digest) for content in read]
+    assert digests == [first.digest, second.digest]
+
+
+def test_an_archive_that_is_gone_when_it_is_read_is_told(build: Builder, tmp_path: Path) -> None:
+    build.index(build.image())
+    with tarfile.open(tmp_path / "image.tar", "w") as archive:
+        archive.add(build.path, ".")
+    layout = oci.open_layout(str(tmp_path / "image.tar"))
+    image = oci.choose_image(layout, None, None)
+    (tmp_path / "image.tar").unlink()
+    with pytest.raises(Invalid, match=r"image\.tar"):
+        layout.verify(image.parts[0])
