@@ -38,8 +38,10 @@ options:
   max_parallel:
     description:
       - Maximum number of services to work on in parallel.
-    type: int
-    default: 8
+      - V(auto) finds out how many help. It begins with 8, goes up to 64 as long as that is faster, and down
+        if the platform fails or refuses.
+    type: str
+    default: '8'
     aliases: [at_once]
 notes:
   - A service that fails does not stop the others. The task fails at the end, and RV(services) shows the

@@ -30,7 +30,7 @@ import requests
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.parallel import (
     MAX_PARALLEL,
-    MAX_READS,
+    MOST_PARALLEL,
 )
 
 HERE = Path(__file__).resolve().parent
@@ -136,7 +136,7 @@ def inventory(services: int, latency: float, connect_with: str) -> None:
         assert len(listed["_meta"]["hostvars"]) == services
         told = known(url, listed, services, connect_with)
         # Of both numbers the floor has the better one; the plugin has to find it.
-        told["at_once"] = MAX_READS if latency else MAX_PARALLEL
+        told["at_once"] = MOST_PARALLEL if latency else MAX_PARALLEL
         (bench.folder / floor).write_text(json.dumps(told))
         if services == SIZES[0]:
             assert json.loads(bench.run("ansible-inventory", "-i", floor, "--list")[1]) == listed

@@ -15,7 +15,7 @@ from ..._api.errors import HostedError
 from ..._api.models import Project, Service, ServiceSummary
 from ..._api.values import FAMILIES, ServiceStatus
 from ..shared.limits import check_max_parallel
-from ..shared.options import Options, option
+from ..shared.options import MaxParallel, Options, option
 from ..shared.parallel import MAX_PARALLEL, run_parallel
 from ..shared.plan import SERVICE_ID, Branch, Plan, Step, Task, union
 from ..shared.task_errors import Invalid, NoSuchItem
@@ -39,7 +39,7 @@ class ManyServicesOptions(Options):
     )
     project: str | None = option(None, selects=True, names_target=True)
     family: str | None = option(None, choices=FAMILIES, selects=True, names_target=True)
-    max_parallel: int = option(MAX_PARALLEL, aliases=["at_once"])
+    max_parallel: MaxParallel | None = option(MaxParallel(MAX_PARALLEL), aliases=["at_once"])
 
 
 PlanOne = Callable[[Task[Any], Service], Plan]

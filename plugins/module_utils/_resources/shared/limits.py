@@ -21,10 +21,10 @@ def check_log_lines(log_lines: int) -> None:
         raise Invalid(f"log_lines is {log_lines}; it must be from 1 to {MAX_LOG_LINES}")
 
 
-def check_max_parallel(number: int) -> None:
-    """Check how many things may be under way at the same time.
+def check_max_parallel(number: int | None) -> None:
+    """Check how many things may be under way at the same time; ``None`` is as many as help.
 
     :raises Invalid: if nothing could ever begin.
     """
-    if number < 1:
+    if number is not None and number < 1:
         raise Invalid(f"max_parallel is {number}; it must be 1 or more")

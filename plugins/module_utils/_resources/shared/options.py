@@ -30,10 +30,16 @@ from typing import (
     get_type_hints,
 )
 
+from .task_errors import Invalid
+
 T = TypeVar("T")
 Converter = Callable[[Any], Any]
 FilePath = NewType("FilePath", str)
 """A path on this machine: Ansible expands ``~`` and variables of the environment in it."""
+
+MaxParallel = NewType("MaxParallel", int)
+"""How many things are worked on at the same time at most. Users may write ``auto``, which is ``None``."""
+AUTO = "auto"
 
 PLAIN_TYPES: dict[Any, str] = {
     str: "str",
@@ -42,6 +48,7 @@ PLAIN_TYPES: dict[Any, str] = {
     float: "float",
     dict: "dict",
     FilePath: "path",
+    MaxParallel: "str",
     Any: "raw",
 }
 
@@ -227,7 +234,7 @@ def spec_entry(declaration: Field[Any], hint: Any) -> dict[str, Any]:
     if default is MISSING:
         entry["required"] = True
     elif default is not None:
-        entry["default"] = default
+        entry["default"] = str(default) if without_none(hint) is MaxParallel else default
     return entry
 
 
@@ -283,12 +290,28 @@ def converters_of(options: Any) -> Mapping[str, Converter | None]:
 def converter_of(hint: Any) -> Converter | None:
     """Return what converts a value to the type of its option: suboptions become objects."""
     hint = without_none(hint)
+    if hint is MaxParallel:
+        return read_max_parallel
     if get_origin(hint) is list:
         inner = converter_of(get_args(hint)[0])
         return partial(convert_items, inner) if inner is not None else list
     if isinstance(hint, type) and is_dataclass(hint):
         return partial(convert_object, hint)
     return None
+
+
+def read_max_parallel(value: Any) -> int | None:
+    """Return how many things are worked on at the same time; ``None`` for as many as help.
+
+    :raises Invalid: if it is neither a number nor ``auto``.
+    """
+    text = str(value).strip()
+    if text == AUTO:
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        raise Invalid(f"max_parallel is {text!r}; it must be a number, 1 or more, or {AUTO}") from None
 
 
 def convert_items(convert: Converter, values: Sequence[Any]) -> list[Any]:

@@ -20,21 +20,21 @@ R = TypeVar("R")
 
 MAX_PARALLEL = 8
 """How many services are changed at the same time at most, if the task does not say otherwise."""
-MAX_READS = 64
-"""How many reads are under way at most. How many really are follows what the platform gives: see pace."""
+MOST_PARALLEL = 64
+"""How many items are worked on at most where their number follows what the platform gives: see pace."""
 
 
 def run_parallel(
-    client: Client, items: Iterable[T], work: Callable[[Client, T], R], max_parallel: int = MAX_READS
+    client: Client, items: Iterable[T], work: Callable[[Client, T], R], max_parallel: int | None = None
 ) -> list[R]:
     """Do ``work`` on every item; return the results in the order of the items, or raise the first error.
 
-    :param max_parallel: how many items are worked on at the same time at most.
+    :param max_parallel: how many items are worked on at the same time at most; by default as many as help.
     """
     todo = list(items)
     if len(todo) <= 1:
         return [work(client, item) for item in todo]
-    return Crew(client, todo, work, min(max_parallel, len(todo))).run()
+    return Crew(client, todo, work, min(max_parallel or MOST_PARALLEL, len(todo))).run()
 
 
 class Crew(Generic[T, R]):

@@ -133,7 +133,7 @@ class Plan:
     after: Mapping[str, Any] | str = field(default_factory=dict)
     cost: Cost | None = None
     failure: Callable[[], HostedError | None] | None = None
-    max_parallel: int = MAX_PARALLEL
+    max_parallel: int | None = MAX_PARALLEL
     subject: str = ""
     """The names of what it is about, for the header of a diff; otherwise the options tell."""
     budgeted_whole: bool = False

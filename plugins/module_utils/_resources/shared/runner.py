@@ -17,7 +17,7 @@ from ..._api.errors import CallOutcomeUnknown, HostedError
 from .effects import Effects
 from .money import Move
 from .pace import Pace
-from .parallel import clone_in_pace
+from .parallel import MOST_PARALLEL, clone_in_pace
 from .plan import NOTHING_DONE, Expansion, Plan, Step, Task
 from .task_errors import EffectUnverified, WaitEnded
 
@@ -66,7 +66,8 @@ class Run:
         the next one begins.
         """
         local, clones = threading.local(), list[Client]()
-        pace = Pace(self.plan.max_parallel)
+        fixed = self.plan.max_parallel
+        pace = Pace(fixed or MOST_PARALLEL)
 
         def prepare() -> None:
             local.client = clone_in_pace(self.task.client, pace)
@@ -80,12 +81,11 @@ class Run:
 
         running: dict[Future[bool], Step] = {}
         left = list(self.plan.steps)
-        limit = self.plan.max_parallel
         try:
-            with ThreadPoolExecutor(limit, initializer=prepare) as pool:
+            with ThreadPoolExecutor(fixed or MOST_PARALLEL, initializer=prepare) as pool:
                 while left or running:
                     ready = [step for step in left if self.needs[step] <= self.ended_for(step)]
-                    for step in ready[: limit - len(running)]:
+                    for step in ready[: max(0, (fixed or pace.limit) - len(running))]:
                         left.remove(step)
                         self.announce(step)
                         running[pool.submit(work, step)] = step

@@ -21,6 +21,9 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
     SomeFailed,
     plan_many,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import (
+    read_max_parallel,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
     NOTHING_DONE,
     SERVICE_ID,
@@ -268,6 +271,34 @@ def test_of_a_project_only_what_is_named_is_looked_for() -> None:
     client = Account()
     planned(client, nothing_to_do, services=["shop"], project="web")
     assert set(client.reads) == {"svc_1"}
+
+
+@pytest.mark.parametrize(
+    ("written", "read"), [("auto", None), (" auto ", None), ("12", 12), (3, 3), ("0", 0)]
+)
+def test_how_many_is_a_number_or_left_to_the_task(written: Any, read: int | None) -> None:
+    """Ansible passes on what a template gives, which may be either."""
+    assert read_max_parallel(written) == read
+    assert BACKUP.read_options({"services": ["a"], "name": "n", "max_parallel": written}).max_parallel == read
+
+
+@pytest.mark.parametrize("written", ["many", "", "2.5", "Auto"])
+def test_how_many_is_nothing_else(written: str) -> None:
+    with pytest.raises(
+        Invalid, match=f"max_parallel is '{written}'; it must be a number, 1 or more, or auto"
+    ):
+        read_max_parallel(written)
+
+
+def test_as_many_backups_as_help_leave_what_eight_do(sandbox: Sandbox) -> None:
+    names = [f"game {number}" for number in range(12)]
+    sandbox.seed({"services": [{"name": name, "product": "minecraft"} for name in names]})
+    done = run(sandbox, BACKUP, services=names, name="n", max_parallel="auto")
+    assert done["changed"] and [each["service"] for each in done["services"]] == names
+    assert len(sandbox.writes()) == len(names)
+    assert [[backup["name"] for backup in backups(sandbox, name)] for name in names] == [["n"]] * len(names)
+    again = run(sandbox, BACKUP, services=names, name="n", max_parallel="auto")
+    assert not again.get("failed") and not again["changed"] and len(sandbox.writes()) == len(names)
 
 
 @pytest.mark.parametrize("many", [0, -1])
