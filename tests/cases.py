@@ -12,7 +12,7 @@ Tests that run every module read it here, so a new module needs no line in any o
 - `selectors`: for a module that writes, well-formed tasks by title, at least one for each state. They run
   again with each selector empty, misspelt or contradicted;
 - `faults`: tasks to run under faults, on the account of `faults.scenarios`. `creates` names the route that
-  must not be called twice.
+  must not be called twice. `before` lists tasks (`module`, `options`) that come first, without a fault.
 """
 
 from __future__ import annotations

@@ -31,6 +31,8 @@ COMPARED = {
     "order": ("product", "name"),
 }  # fmt: skip
 """Of each kind of record, what a task can have an influence on; moments and ids differ in every run."""
+NOT_COMPARED = {"meta", "account", "token", "node", "product", "event", "entry", "notice", "task"}
+"""What no task changes by itself: the platform's own, and what it notes of the rest."""
 GONE = "DELETED"
 SETTLED = 30.0
 """Simulated seconds after which everything on the sandbox has come to its end."""

@@ -229,9 +229,9 @@ def main() -> int:
     if not observed.calls:
         sys.exit(f"{given.folder} holds no requests; `make integration` leaves some there")
     wanted = page(observed)
-    if given.write:
-        PAGE.write_text(wanted, encoding="utf-8")
     missing = list(problems(observed))
+    if given.write and not missing:
+        PAGE.write_text(wanted, encoding="utf-8")
     changes = difference(wanted)
     for line in [*missing, *changes]:
         print(line)

@@ -202,5 +202,6 @@ def test_options_that_lead_somewhere_are_there(module: str, route: str, option: 
 def test_the_page_has_every_route() -> None:
     rows = [line for line in coverage.PAGE.read_text().splitlines() if line.startswith("| `")]
     wanted = [[f"`{route}`", route.scope.value] for route in ROUTES.values()]
-    assert [row.strip("| ").split(" | ")[:2] for row in rows] == wanted
+    there = [row.strip("| ").split(" | ")[:2] for row in rows]
+    assert there == wanted, "run `make integration`, all of it, and then `make coverage`"
     assert all("`" in cell for row in rows for cell in row.strip("| ").split(" | ")[2:])

@@ -40,7 +40,7 @@ from faults.matrix import Bench, Cell
 from faults.oracle import BLIND, DOUBLE, FORGOTTEN, UNCOPIED, Problem, forgotten, makes, uncopied_deletions
 from faults.runner import Runner, runner
 from faults.scenarios import ACCOUNT, SCENARIOS, Scenario
-from faults.truth import Truth
+from faults.truth import COMPARED, NOT_COMPARED, Truth
 from hosted_sandbox.embedded import Embedded
 
 SEED = 1
@@ -100,7 +100,16 @@ def skip_without(scenario: Scenario) -> None:
 def test_a_sample_of_the_matrix(scenario: Scenario, work: Runner) -> None:
     """Under any fault a task succeeds or tells the truth, and a clean run leads to the wished state."""
     skip_without(scenario)
-    assert problems(Bench(work, scenario)) == []
+    found = problems(Bench(work, scenario))
+    assert not found, "\n".join(f"{cell}: {problem}" for cell, problem in found)
+
+
+def test_each_kind_of_record_is_compared_or_left_out(work: Runner) -> None:
+    """What is in neither list of `faults.truth` would be changed by a fault without anybody's notice."""
+    kept = set(work.sandbox.control("GET", "/state")["records"])
+    assert kept == COMPARED.keys() | NOT_COMPARED, (
+        "enter the kind in COMPARED or NOT_COMPARED of faults/truth.py"
+    )
 
 
 @pytest.mark.parametrize("route", PLANTED)

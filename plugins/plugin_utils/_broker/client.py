@@ -26,7 +26,7 @@ SOCKET = "hosted.services"
 
 
 def connect_to_broker(run_folder: str) -> Transport:
-    """Return an transport that uses the broker of this run; start the broker if there is none yet.
+    """Return a transport that uses the broker of this run; start the broker if there is none yet.
 
     ``run_folder`` is the temporary folder of the run. Where no broker can be reached or started, the
     transport has connections of its own.

@@ -15,7 +15,7 @@ class LoopConnections:
     """Keeps the transport of the last item, because Ansible makes a new action for each item of a loop.
 
     Nothing that Ansible gives to an action lasts for exactly one loop, so there is one object for all.
-    A fork starts without an transport: two processes that read from one socket would mix up their responses.
+    A fork starts without a transport: two processes that read from one socket would mix up their responses.
     """
 
     def __init__(self) -> None:

@@ -90,7 +90,7 @@ def platform() -> Iterator[Platform]:
 
 @pytest.fixture(params=["own connections", "kept connections"])
 def open_transport(request: pytest.FixtureRequest) -> Callable[[], Transport]:
-    """Return what opens a wire."""
+    """Return what opens a transport."""
     if request.param == "own connections":
         return HttpTransport
     path = request.getfixturevalue("broker")
@@ -99,7 +99,7 @@ def open_transport(request: pytest.FixtureRequest) -> Callable[[], Transport]:
 
 @pytest.fixture
 def ask(platform: Platform) -> Ask:
-    """Return a function that makes a request over a wire."""
+    """Return a function that makes a request over a transport."""
     address = f"http://127.0.0.1:{platform.server_port}"
 
     def ask(over: Transport, path: str = "/", body: object = None, fresh: bool = False) -> bytes:
