@@ -114,7 +114,7 @@ def check_namesakes(
     """
     name = task.options.wanted_name
     services = list(services)
-    check_list_complete(task, services, known)
+    check_list_complete(task, services, known, looks_again=not placing)
     services = existing_services(services)
     check_families(task, services)
     others = [service for service in services if same_name(service.name, name)]
@@ -255,19 +255,32 @@ def is_newer_project(project: Project, other: ServiceSummary) -> bool:
 
 
 def check_list_complete(
-    task: Task[ServiceOptions], services: Sequence[ServiceSummary], known: KnownProjects
+    task: Task[ServiceOptions],
+    services: Sequence[ServiceSummary],
+    known: KnownProjects,
+    looks_again: bool = False,
 ) -> None:
     """Check that the list of services, which may be truncated silently, has all with the task's name.
+
+    Another run may order one between the list and the pages of projects. A plan leaves that to the look right
+    before its order: ``looks_again``.
 
     :raises Invalid: naming the missing service.
     """
     others = unlisted_namesakes(task, services, known)
-    if others and not task.options.allow_duplicate_name:
-        raise Invalid(
-            f"{label(others[0])} is not among the {len(services)} services that the platform lists, but on "
-            "the page of its project: the list is incomplete. Nothing was done. Name the service by its id",
-            namesakes=[other.id for other in others],
-        )
+    if not others or task.options.allow_duplicate_name:
+        return
+    listed = {service.id for service in task.client.services()}
+    appeared = all(other.id in listed for other in others)
+    if appeared and looks_again:
+        return
+    why = (
+        "appeared while this task looked for it. Nothing was done. Run this again"
+        if appeared
+        else f"is not among the {len(services)} services that the platform lists, but on the page of its "
+        "project: the list is incomplete. Nothing was done. Name the service by its id"
+    )
+    raise Invalid(f"{label(others[0])} {why}", namesakes=[other.id for other in others])
 
 
 def unlisted_namesakes(

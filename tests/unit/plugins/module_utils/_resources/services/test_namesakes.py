@@ -712,6 +712,29 @@ def test_a_list_that_lacks_a_namesake_is_no_proof_of_absence(state: str) -> None
     assert checked(account, allow_duplicate_name=True) == []
 
 
+class Overtaken(Account):
+    """An account whose service is ordered by another run right after the first look at the list."""
+
+    lists = 0
+
+    def services(self) -> Any:
+        self.lists += 1
+        return super().services() if self.lists > 1 else []
+
+
+def test_what_another_run_orders_between_two_looks_is_no_gap_in_the_list() -> None:
+    """The plan goes on, as the order looks again. That look is the last one, and orders nothing."""
+    account = Overtaken()
+    account.add_service("svc_1", projectId="prj_games")
+    assert checked(account) == [] and account.lists == 2
+    account.lists = 0
+    with pytest.raises(
+        Invalid, match=r"'web' \(svc_1\) appeared .*Nothing was done\. Run this again"
+    ) as error:
+        checked_last(account)
+    assert error.value.details["namesakes"] == ["svc_1"]
+
+
 # --- A wrong family -------------------------------------------------------------------------------------
 
 
