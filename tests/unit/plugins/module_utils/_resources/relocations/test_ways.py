@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, cast
@@ -12,6 +13,8 @@ from typing import Any, cast
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.models import Service
+from ansible_collections.hosted.services.plugins.module_utils._resources.clones.source import Data
+from ansible_collections.hosted.services.plugins.module_utils._resources.relocations import work
 from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.options import (
     RelocateOptions,
 )
@@ -23,11 +26,18 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.relocat
     check_end,
     due_date,
     leftover,
+    plan_back,
+    plan_end,
+    plan_there,
     total,
     view,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Task
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
+    EffectUnverified,
+    Invalid,
+)
+from unit.plugins.module_utils._resources.relocations.in_memory import GONE, Case, case
 
 SINCE = "2020-01-01T00:00:00Z"
 
@@ -108,3 +118,446 @@ def test_what_may_be_needed_is_not_deleted(
 def test_after_its_date_it_may(record: Relocation) -> None:
     platform = Platform(old="SUSPENDED", new="ACTIVE")
     check_end(task(platform), record, platform.service("old"), "new")
+
+
+# --- There --------------------------------------------------------------------------------------------
+
+SERVED = [
+    "switched: environment acme-web",
+    "switched: app_deploy acme-web v1",
+    "switched: service old suspended",
+]
+"""What is done once the new service is in service."""
+
+
+def test_the_old_service_is_stopped_only_for_what_changed_since_the_first_copy(tmp_path: Path) -> None:
+    """And each step is remembered before it is begun."""
+    found = case(tmp_path, host="nd_2")
+    plan = plan_there(found.work)
+    assert found.carry_out(plan) == view(found.work.record)
+    assert found.noted.steps == [
+        "ordered: service survival-2 stopped",
+        "ordered: files old new",
+        "stopped: service old stopped",
+        "stopped: files old new",
+        "stopped: service new started",
+        *SERVED,
+    ]
+    content = found.content
+    assert (content.phase, content.new_id, content.newer) == (Phase.RELOCATED, "new", True)
+    assert (content.data, content.ran, content.dependents) == ("files", True, ["acme-web"])
+    assert content.switched_at and content.since and content.keep_days == 7
+    assert plan.result["phase"] == "relocated" and plan.result["dependents"] == ["acme-web"]
+
+
+def test_a_database_is_copied_while_nothing_writes_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has to run for that, as does the new one. What refers to it is stopped in its place."""
+    awaited: list[str] = []
+    monkeypatch.setattr(work, "await_database", lambda task, id: awaited.append(id))
+    found = case(tmp_path, data=Data.DATABASE, keep_days=3)
+    found.noted.rounds["database"] = 2
+    found.carry_out(plan_there(found.work))
+    assert found.noted.steps == [
+        "ordered: service survival-2 started",
+        "ordered: database old new",
+        "stopped: service app_1 stopped",
+        "stopped: service old started",
+        "stopped: database old new",
+        "stopped: service old stopped",
+        "stopped: service new started",
+        *SERVED,
+    ]
+    assert awaited == ["new", "new", "new"], "for both copies, and for the comparison"
+    assert found.content.paused == [] and found.content.keep_days == 3
+
+
+def test_a_database_that_something_else_writes_to_is_not_switched_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work, "await_database", lambda task, id: None)
+    found = case(tmp_path, data=Data.DATABASE)
+    found.noted.rounds["database"] = 3  # a third time, when both are compared
+    with pytest.raises(EffectUnverified, match=r"Stop that, and run this again.*old.* runs again"):
+        found.carry_out(plan_there(found.work))
+    assert found.noted.steps[-3:] == [
+        "stopped: service old started",
+        "stopped: service app_1 started",
+        "ordered: service new stopped",
+    ]
+
+
+def test_a_service_is_relocated_without_what_it_holds(tmp_path: Path) -> None:
+    found = case(tmp_path, data=Data.NONE, dependents=())
+    found.carry_out(plan_there(found.work))
+    assert found.noted.steps == [
+        "ordered: service survival-2 stopped",
+        "stopped: service old stopped",
+        "stopped: service new started",
+        "switched: service old suspended",
+    ]
+
+
+def test_what_did_not_run_is_not_started(tmp_path: Path) -> None:
+    found = case(tmp_path, running=False, dependents=())
+    found.carry_out(plan_there(found.work))
+    assert "stopped: service new started" not in found.noted.steps
+    assert found.account.states["new"] == "stopped"
+    assert not found.content.ran and found.content.phase == Phase.RELOCATED
+
+
+@pytest.mark.parametrize("ran", [True, False])
+def test_a_run_that_was_killed_at_the_stop_goes_on_there(ran: bool, tmp_path: Path) -> None:
+    """The old service is stopped by then, so that only the record knows whether it ran."""
+    found = case(tmp_path, Phase.STOPPED, running=False, facts={"ran": ran}, dependents=())
+    found.carry_out(plan_there(found.work))
+    assert found.noted.steps == [
+        "stopped: service old stopped",
+        "stopped: files old new",
+        *["stopped: service new started"] * ran,
+        "switched: service old suspended",
+    ]
+
+
+def test_a_run_that_was_killed_after_the_switch_copies_nothing_again(tmp_path: Path) -> None:
+    """What the new service has got by then would be overwritten."""
+    found = case(tmp_path, Phase.SWITCHED, facts={"switched_at": SINCE, "newer": True})
+    found.carry_out(plan_there(found.work))
+    assert found.noted.steps == SERVED
+    assert found.content.switched_at == SINCE
+
+
+def test_a_service_that_went_back_gets_everything_again(tmp_path: Path) -> None:
+    """It is resumed for that, brought to what the task says, and nothing is ordered."""
+    found = case(tmp_path, Phase.RETURNED, facts={"newer": True, "since": SINCE}, host="nd_2", runtime="rt_2")
+    found.account.add("new", "survival-2", "SUSPENDED")
+    found.carry_out(plan_there(found.work))
+    assert found.noted.steps[:3] == [
+        "ordered: service new resumed",
+        "ordered: service new stopped",
+        "ordered: files old new",
+    ]
+    brought = found.noted.of("service")[1]
+    assert (brought["host"], brought["product"], brought["runtime"]) == ("nd_2", None, "rt_2")
+    assert (brought["public"], brought["command"]) == (False, None)
+
+
+def test_what_is_ordered_is_in_the_project_of_the_old_one(tmp_path: Path) -> None:
+    """With the limit of the task, and its secrets go where the task says."""
+    own: dict[str, Any] = {"max_monthly": "12", "secrets_dest": "/tmp/secrets", "return_secrets": True}
+    found = case(tmp_path, host="nd_2", **own)
+    plan_there(found.work)
+    [(module, order)] = found.noted.planned
+    assert module == "service" and order == {
+        **own,
+        "name": "survival-2",
+        "project": "prj_default",
+        "family": None,
+        "product": "minecraft",
+        "runtime": "rt_1",
+        "host": "nd_2",
+        "preset": None,
+        "dimensions": {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20},
+        "variables": None,
+        "options": None,
+        "public": False,
+        "command": None,
+        "state": "stopped",
+    }
+
+
+def test_warnings_of_the_order_are_told_but_for_the_one_that_orders_it(tmp_path: Path) -> None:
+    found = case(tmp_path)
+    found.noted.warnings = ["there is no service named 'survival-2' yet", "the balance covers 3 days"]
+    plan_there(found.work)
+    assert found.work.task.warnings == ["the balance covers 3 days"]
+
+
+def test_both_services_are_paid_until_one_is_suspended(tmp_path: Path) -> None:
+    """The old one costs 8 a month and 1 while it is suspended; the quote for the new one says 5."""
+    found = case(tmp_path)
+    plan = plan_there(found.work)
+    assert plan.cost is not None and (plan.cost.before, plan.cost.after) == (Decimal(8), Decimal(6))
+    assert [line["monthly"] for line in plan.cost.lines] == ["13.00", "6.00"]
+    assert (plan.cost.service, plan.cost.service_id) == ("survival", "old")
+    assert [(move.what, move.monthly) for move in plan.moves] == [
+        ("order", Decimal(13)),
+        ("suspend", Decimal(6)),
+    ]
+
+
+def test_a_new_service_that_is_there_is_paid_already(tmp_path: Path) -> None:
+    """One that is suspended costs less before it is resumed than afterwards."""
+    found = case(tmp_path, Phase.RETURNED)
+    cost = plan_there(found.work).cost
+    assert cost is not None and (cost.before, cost.after) == (Decimal(16), Decimal(9))
+    found.account.add("new", "survival-2", "SUSPENDED")
+    plan = plan_there(found.work)
+    assert plan.cost is not None and (plan.cost.before, plan.cost.after) == (Decimal(9), Decimal(9))
+    assert [(move.what, move.monthly) for move in plan.moves] == [
+        ("suspend", Decimal(16)),
+        ("suspend", Decimal(9)),
+    ]
+
+
+def test_a_diff_shows_what_is_in_service(tmp_path: Path) -> None:
+    found = case(tmp_path, host="nd_2", public=True)
+    plan = plan_there(found.work)
+    size = {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20}
+    facts = {"product": "minecraft", "runtime": "rt_1", "dimensions": size}
+    old = {**facts, "in service": "service 'survival' (old)", "host": "nd_1", "public": False}
+    assert plan.before == old
+    assert plan.after == {**facts, "in service": "service 'survival-2'", "host": "nd_2", "public": True}
+    assert plan.subject == "survival"
+
+
+def test_a_diff_leaves_out_what_the_platform_does_not_show(tmp_path: Path) -> None:
+    found = case(tmp_path, preset="small")
+    bare = found.work.old.model_copy(
+        update={"product": None, "runtime": None, "host": None, "dimensions": None}
+    )
+    found.work.origin = replace(found.work.origin, service=bare)
+    plan = plan_there(found.work)
+    unknown = dict.fromkeys(("product", "runtime", "host", "dimensions"))
+    assert plan.before == {**unknown, "in service": "service 'survival' (old)", "public": False}
+    assert plan.after == {"in service": "service 'survival-2'", "preset": "small", "public": False}
+
+
+@pytest.mark.parametrize("status", [None, "DELETING", "DELETED"])
+def test_a_new_service_that_is_gone_is_ordered_again_before_the_switch_alone(
+    status: str | None, tmp_path: Path
+) -> None:
+    found = case(tmp_path, Phase.ORDERED)
+    found.account.service_records["new"]["status"] = status or "DELETED"
+    if status is None:
+        del found.account.service_records["new"]
+    plan = plan_there(found.work)
+    assert plan.steps[1].summary == "service survival-2 stopped"
+    for phase in (Phase.SWITCHED, Phase.RELOCATED):
+        found.work.record.content.new_id, found.work.record.content.phase = "new", phase
+        with pytest.raises(Invalid, match=r"'survival-2' \(new\), which took the place .* was deleted"):
+            plan_there(found.work)
+
+
+def test_a_new_service_that_is_gone_while_the_old_one_is_stopped_lets_that_run_again(
+    tmp_path: Path,
+) -> None:
+    """Nothing else of its name is taken for it. The next run orders another one."""
+    found = case(tmp_path, Phase.STOPPED, facts={"ran": True}, dependents=())
+    del found.account.service_records["new"]
+    with pytest.raises(Invalid, match=r"made is not known; nothing was done.*old.* runs again"):
+        found.carry_out(plan_there(found.work))
+    assert found.account.states["old"] == "running" and found.content.phase == Phase.ORDERED
+    assert found.content.new_id is None
+
+
+@pytest.mark.parametrize(
+    ("status", "state", "ran", "problem"),
+    [
+        ("ACTIVE", "running", True, None),
+        ("ACTIVE", "stopped", False, None),
+        ("ACTIVE", "stopped", True, "does not run"),
+        ("SUSPENDED", "running", True, "has status SUSPENDED"),
+    ],
+)
+def test_the_old_service_is_suspended_only_if_the_new_one_is_in_service(
+    status: str, state: str, ran: bool, problem: str | None, tmp_path: Path
+) -> None:
+    found = case(tmp_path, Phase.SWITCHED, facts={"ran": ran}, dependents=())
+    found.account.add("new", "survival-2", status, state)
+    plan = plan_there(found.work)
+    if problem is None:
+        found.carry_out(plan)
+        return
+    with pytest.raises(Invalid, match=f"{problem}, so service 'survival' .* was not suspended") as refused:
+        found.carry_out(plan)
+    assert "with state: returned to go back" in refused.value.message
+    assert found.noted.steps == [] and found.content.phase == Phase.SWITCHED
+
+
+# --- Back again -----------------------------------------------------------------------------------------
+
+
+def returning(folder: Path, phase: Phase = Phase.RELOCATED, **given: Any) -> Case:
+    """Return a relocation that is to go back: its old service is suspended, and the new one is in use."""
+    facts = {"newer": True, "switched_at": SINCE, "ran": True, **given.pop("facts", {})}
+    found = case(folder, phase, given.pop("data", Data.FILES), facts=facts, state="returned", **given)
+    if phase is Phase.RELOCATED:
+        found.account.add("old", "survival", "SUSPENDED", "stopped")
+        old = cast(Service, found.account.service("old"))
+        found.work.origin = replace(found.work.origin, service=old)
+    return found
+
+
+def test_the_old_service_is_in_service_before_the_new_one_is_suspended(tmp_path: Path) -> None:
+    """What was written to the new one stays there, and that is said."""
+    found = returning(tmp_path)
+    plan = plan_back(found.work)
+    assert found.carry_out(plan) == view(found.work.record)
+    assert found.noted.steps == [
+        "returning: service old resumed",
+        "returning: service old started",
+        "returning: environment acme-web",
+        "returning: app_deploy acme-web v1",
+        "returning: service new suspended",
+    ]
+    assert [move.monthly for move in plan.moves] == [Decimal(16), Decimal(9)]
+    assert plan.cost is not None and (plan.cost.before, plan.cost.after) == (Decimal(9), Decimal(9))
+    content = found.content
+    assert (content.phase, content.newer, content.keep_days) == (Phase.RETURNED, True, 7)
+    assert content.since > SINCE
+    assert "in service since 2020-01-01T00:00:00Z" in found.work.task.warnings[0]
+    assert plan.result["phase"] == "returned" and plan.subject == "survival"
+    shown: dict[str, Any] = {"product": "minecraft", "runtime": "rt_1", "host": "nd_1", "public": False}
+    shown["dimensions"] = {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20}
+    assert plan.before == {**shown, "in service": "service 'survival-2'"}
+    assert plan.after == {**shown, "in service": "service 'survival' (old)"}
+
+
+def test_the_environment_refers_to_the_old_service_again(tmp_path: Path) -> None:
+    found = returning(tmp_path)
+    found.carry_out(plan_back(found.work))
+    assert found.noted.of("environment") == [
+        {"slug": "acme-web", "variables": {"GAME": "${mc.HOST}"}, "secret_variables": {"KEY": "hunter2"}}
+    ]
+
+
+def test_what_is_copied_back_is_copied_while_neither_is_in_use(tmp_path: Path) -> None:
+    """A run that is killed meanwhile leaves a note, as the old service holds a mixture then."""
+    found = returning(tmp_path, copy_back=True)
+    seen: list[bool] = []
+    found.noted.failing = lambda module, options: seen.append(found.content.copying_back)
+    found.carry_out(plan_back(found.work))
+    assert found.noted.steps == [
+        "returning: service old resumed",
+        "returning: service new stopped",
+        "returning: files new old",
+        "returning: service old started",
+        "returning: environment acme-web",
+        "returning: app_deploy acme-web v1",
+        "returning: service new suspended",
+    ]
+    assert seen == [False, False, True, False, False, False, False]
+    assert not found.content.newer and found.work.task.warnings == []
+
+
+def test_a_database_is_copied_back_while_nothing_writes_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work, "await_database", lambda task, id: None)
+    found = returning(tmp_path, data=Data.DATABASE, copy_back=True)
+    found.noted.rounds["database"] = 1
+    found.carry_out(plan_back(found.work))
+    assert found.noted.steps == [
+        "returning: service old resumed",
+        "returning: service app_1 stopped",
+        "returning: service old started",
+        "returning: database new old",
+        "returning: service old started",
+        "returning: environment acme-web",
+        "returning: app_deploy acme-web v1",
+        "returning: service new suspended",
+    ]
+
+
+def test_a_copy_back_that_was_begun_is_completed_first(tmp_path: Path) -> None:
+    facts = {"copying_back": True}
+    with pytest.raises(Invalid, match="Set copy_back: true to complete it"):
+        plan_back(returning(tmp_path, Phase.RETURNING, facts=facts).work)
+    plan_back(returning(tmp_path, Phase.RETURNING, facts=facts, copy_back=True).work)
+
+
+def test_before_the_old_service_was_stopped_only_the_new_one_is_suspended(tmp_path: Path) -> None:
+    facts = {"newer": False, "switched_at": None, "paused": ["app_1"]}
+    found = returning(tmp_path, Phase.ORDERED, facts=facts)
+    plan = plan_back(found.work)
+    found.carry_out(plan)
+    assert found.noted.steps == ["returning: service app_1 started", "returning: service new suspended"]
+    assert found.work.task.warnings == [] and found.content.paused == []
+    assert plan.before == {}
+
+
+@pytest.mark.parametrize("ran", [True, False])
+def test_what_did_not_run_before_does_not_run_afterwards(ran: bool, tmp_path: Path) -> None:
+    facts: dict[str, Any] = {"newer": False, "switched_at": None, "ran": ran}
+    found = returning(tmp_path, Phase.STOPPED, facts=facts)
+    found.carry_out(plan_back(found.work))
+    assert found.noted.steps == [
+        f"returning: service old {'started' if ran else 'stopped'}",
+        "returning: service new suspended",
+    ]
+
+
+@pytest.mark.parametrize("status", [None, "DELETING", "DELETED"])
+def test_without_the_new_service_there_is_a_way_back_as_well(status: str | None, tmp_path: Path) -> None:
+    """It copies nothing back, whatever the task says, and costs what the old one does."""
+    found = returning(tmp_path, copy_back=True, dependents=())
+    found.account.service_records["new"]["status"] = status
+    if status is None:
+        del found.account.service_records["new"]
+    plan = plan_back(found.work)
+    found.carry_out(plan)
+    assert found.noted.steps == ["returning: service old resumed", "returning: service old started"]
+    assert plan.cost is not None and (plan.cost.before, plan.cost.after) == (Decimal(1), Decimal(8))
+
+
+def test_a_new_service_that_is_suspended_already_stays_so(tmp_path: Path) -> None:
+    """And a service that was never ordered is nobody's."""
+    found = returning(tmp_path, dependents=())
+    found.account.add("new", "survival-2", "SUSPENDED")
+    found.carry_out(plan_back(found.work))
+    assert "service new suspended" not in " ".join(found.noted.steps)
+    found = returning(tmp_path, Phase.ORDERED, facts={"newer": False, "switched_at": None})
+    found.work.record.content.new_id = None
+    found.carry_out(plan_back(found.work))
+    assert found.noted.steps == [] and found.content.phase == Phase.RETURNED
+
+
+# --- The end --------------------------------------------------------------------------------------------
+
+
+def ending(folder: Path, phase: Phase = Phase.RELOCATED, **given: Any) -> tuple[Case, Plan]:
+    """Return a relocation whose date is over, and the plan of its end."""
+    facts = {"since": SINCE, **given.pop("facts", {})}
+    found = case(folder, phase, facts=facts, state="finished", **given)
+    left = "new" if phase is Phase.RETURNED else "old"
+    found.account.service_records[left]["status"] = "SUSPENDED"
+    return found, plan_end(found.work.task, found.work.record, found.work.modules.service)
+
+
+@pytest.mark.parametrize(("phase", "left"), [(Phase.RELOCATED, "old"), (Phase.RETURNED, "new")])
+def test_the_one_that_is_not_in_service_is_deleted_by_its_id(phase: Phase, left: str, tmp_path: Path) -> None:
+    """What is deleted is remembered first, so that a run that is killed is completed."""
+    found, plan = ending(tmp_path, phase, delete_backups=True)
+    seen: list[Any] = []
+    found.noted.failing = lambda module, options: seen.append(found.content)
+    assert found.carry_out(plan)["deleted"] is True
+    assert found.noted.of("service") == [{"id": left, "state": "absent", "delete_backups": True}]
+    assert (seen[0].phase, seen[0].deleting, seen[0].gone) == (Phase.FINISHED, left, False)
+    assert found.content.gone and plan.subject == "survival"
+    again = plan_end(found.work.task, found.work.record, found.work.modules.service)
+    assert again.steps == () and again.result["deleted"] is True
+
+
+def test_a_deletion_that_was_begun_is_completed_whatever_its_date(tmp_path: Path) -> None:
+    """And costs nothing any more if the service is gone."""
+    facts = {"deleting": "old", "since": SINCE, "keep_days": 3000}
+    found, plan = ending(tmp_path, Phase.FINISHED, facts=facts)
+    assert plan.actions == ["service old absent"] and plan.cost == GONE
+    found.noted.rounds["service"] = 0
+    plan = plan_end(found.work.task, found.work.record, found.work.modules.service)
+    assert plan.actions == [] and plan.cost is None
+    assert found.carry_out(plan)["deleted"] is False, "nothing was reported as changed"
+    assert found.content.gone
+
+
+def test_a_relocation_that_went_back_before_its_order_leaves_nothing(tmp_path: Path) -> None:
+    found = case(tmp_path, Phase.RETURNED, facts={"new_id": None}, state="finished")
+    assert plan_end(found.work.task, found.work.record, found.work.modules.service).steps == ()
+
+
+def test_what_is_refused_is_not_planned(tmp_path: Path) -> None:
+    with pytest.raises(Invalid, match="is kept until") as refused:
+        ending(tmp_path, keep_days=3650)
+    assert refused.value.details == {"delete_after": "2029-12-29T00:00:00Z"}

@@ -5,22 +5,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import HostedError
+from ansible_collections.hosted.services.plugins.module_utils._resources.clones.source import Data
+from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.options import ProbeOptions
+from ansible_collections.hosted.services.plugins.module_utils._resources.relocations import (
+    work as work_module,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.record import Phase
 from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.work import (
     costing,
     rescued,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import Commitment
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import Move
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Expansion, Step
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
+    Expansion,
+    Plan,
+    Step,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from hosted_sandbox.testing import Sandbox
+from unit.plugins.fakes import Clock, carry_out
 from unit.plugins.module_utils._resources.clones.platform import ids_of
+from unit.plugins.module_utils._resources.relocations.in_memory import case, web
 from unit.plugins.module_utils._resources.relocations.platform import (
     SEED,
     done,
@@ -82,3 +96,206 @@ def test_an_application_that_is_not_in_service_is_not_deployed(
     assert [line for line in sandbox.journal() if line["path"].endswith("/deploy")] == []
     assert status_of(sandbox, app)[0] == "SUSPENDED"
     assert SEED["apps"][0]["slug"] in moved["relocation"]["dependents"]
+
+
+# --- Part by part ---------------------------------------------------------------------------------------
+
+
+def test_files_are_compared_and_copied_as_the_task_says(tmp_path: Path) -> None:
+    """Read without a stop only while the old service is in service."""
+    own: dict[str, Any] = {"private_key_file": "/key", "checksum": True}
+    found = case(tmp_path, Phase.ORDERED, **own)
+    copy = {
+        **own,
+        "source_id": "old",
+        "source_name": "survival",
+        "service": "new",
+        "project_id": "prj_default",
+        "delete": True,
+        "in_use": True,
+    }
+    found.work.plan_files(found.work.old, "new")
+    found.work.record.content.phase = Phase.STOPPED
+    found.work.plan_files(found.work.old, "new")
+    assert found.noted.planned == [("files", copy), ("files", {**copy, "in_use": False})]
+    found = case(tmp_path, Phase.STOPPED, **own, known_hosts="/known")
+    found.work.plan_files(found.work.old, None)
+    assert found.noted.planned == [
+        ("files", {**copy, "service": None, "in_use": False, "known_hosts": "/known"})
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "public"), [({}, False), ({"public": True}, True), ({"public": False}, False)]
+)
+def test_a_database_is_reached_as_it_will_be(
+    given: dict[str, Any], public: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that is not ordered yet is not waited for."""
+    awaited: list[str] = []
+    monkeypatch.setattr(work_module, "await_database", lambda task, id: awaited.append(id))
+    found = case(tmp_path, Phase.ORDERED, Data.DATABASE, **given)
+    for target in (None, "new"):
+        found.work.plan_database(found.work.old, target)
+    copy = {"source_id": "old", "project_id": "prj_default", "public": public}
+    assert found.noted.planned == [
+        ("database", {**copy, "service": None}),
+        ("database", {**copy, "service": "new"}),
+    ]
+    assert awaited == ["new"]
+
+
+@pytest.mark.parametrize("plan", ["plan_files", "plan_database"])
+def test_nothing_is_copied_to_a_suspended_service(plan: str, tmp_path: Path) -> None:
+    found = case(tmp_path, Phase.ORDERED, Data.DATABASE)
+    found.account.add("new", "survival-2", "SUSPENDED")
+    with pytest.raises(Invalid, match=r"'survival-2' .* was suspended meanwhile"):
+        getattr(found.work, plan)(found.work.old, "new")
+    assert found.noted.planned == []
+
+
+@pytest.mark.parametrize("id", [None, "old"])
+def test_nothing_else_is_taken_for_the_new_service(id: str | None, tmp_path: Path) -> None:
+    found = case(tmp_path, Phase.ORDERED, facts={"new_id": id})
+    with pytest.raises(Invalid, match=r"which service the relocation of service 'survival' .* is not known"):
+        found.work.bring(None, "it", "stopped").run()
+    assert found.noted.planned == []
+
+
+def test_a_reference_may_name_either_service(tmp_path: Path) -> None:
+    """By its alias, or by a name that the platform may have made an alias of."""
+    found = case(tmp_path, Phase.ORDERED)
+    assert found.work.names == {"mc", "mc-2", "survival", "survival-2"}
+    found.account.aliases = {"other": "elsewhere"}
+    found.work.record.content.new_id, found.work.record.content.new_name = None, ""
+    assert found.work.names == {"mc", "survival"}
+
+
+def test_references_lead_to_the_alias_that_the_new_service_has_by_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A project may show it a little late."""
+    clock, found = Clock(monkeypatch), case(tmp_path, Phase.SWITCHED)
+    del found.account.aliases["new"]
+    clock.then = [lambda: None, lambda: found.account.aliases.update(new="mc-7")]
+    done_steps(found.work.dependent_steps(None, "service 'survival-2'")[:1])
+    [written] = found.noted.of("environment")
+    assert written["variables"] == {"GAME": "${mc-7.HOST}"}
+    assert written["secret_variables"] == {"KEY": "hunter2"}
+
+
+def test_without_an_alias_no_environment_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, found = Clock(monkeypatch), case(tmp_path, Phase.SWITCHED)
+    del found.account.aliases["new"]
+    with pytest.raises(Invalid, match=r"service new has no alias .* that application 'acme-web' could refer"):
+        done_steps(found.work.dependent_steps(None, "service 'survival-2'"))
+    assert found.noted.calls == [] and sum(clock.pauses) == 10
+
+
+def test_what_was_stopped_and_runs_the_release_already_is_started(tmp_path: Path) -> None:
+    """An application that nobody stopped for the copy is left as it is."""
+    found = case(tmp_path, Phase.SWITCHED)
+    found.noted.rounds["app_deploy"] = 0
+    done_steps(found.work.dependent_steps("old", "it")[1:])
+    assert found.noted.calls == []
+    found.work.record.content.paused = ["app_1"]
+    done_steps(found.work.dependent_steps("old", "it")[1:])
+    assert found.noted.steps == ["switched: service app_1 started"]
+
+
+def test_only_applications_that_ran_are_started_again(tmp_path: Path) -> None:
+    """Those of an earlier run that was killed are not forgotten."""
+    found = case(tmp_path, Phase.STOPPED, Data.DATABASE, facts={"paused": ["app_0"]})
+    found.account.states["app_1"] = "stopped"
+    done_steps(found.work.pause_steps())
+    assert found.content.paused == ["app_0"]
+    found.account.states["app_1"] = "starting"
+    done_steps(found.work.pause_steps())
+    assert found.content.paused == ["app_0", "app_1"]
+    assert [step.summary for step in found.work.unpause()] == [
+        "start application app_0",
+        "start application app_1",
+    ]
+    done_steps(found.work.unpause())
+    assert found.noted.steps[-2:] == ["stopped: service app_0 started", "stopped: service app_1 started"]
+
+
+def test_nothing_is_stopped_for_files_or_if_nothing_can_be(tmp_path: Path) -> None:
+    assert case(tmp_path).work.pause_steps() == []
+    found = case(tmp_path, data=Data.DATABASE)
+    found.work.dependents = [web(found.account, deployed=False)]
+    assert found.work.pause_steps() == []
+    assert (
+        case(tmp_path).work.compare_steps() == [] and case(tmp_path, data=Data.NONE).work.copy_steps("") == []
+    )
+
+
+def test_a_service_that_stops_again_is_not_healthy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Clock(monkeypatch)
+    found = case(tmp_path, Phase.STOPPED, wait_timeout=60.0)
+    done_steps([found.work.healthy_step()])
+    found.account.states["new"] = "stopped"
+    with pytest.raises(HostedError, match=r"'survival-2' .* stopped again after it was started"):
+        done_steps([found.work.healthy_step()])
+
+
+def test_the_checks_of_the_task_are_made(tmp_path: Path) -> None:
+    found = case(tmp_path, Phase.STOPPED, health_checks=[ProbeOptions(tcp=True)])
+    with pytest.raises(HostedError, match="it has no address"):
+        done_steps([found.work.healthy_step()])
+
+
+def test_steps_that_only_wait_or_remember_change_nothing(tmp_path: Path) -> None:
+    found = case(tmp_path, Phase.ORDERED, Data.DATABASE)
+    quiet = [found.work.note(Phase.STOPPED), *found.work.compare_steps(), found.work.healthy_step()]
+    assert [step.changes for step in quiet] == [False, False, False]
+    assert [step.summary for step in quiet] == [
+        "remember that the relocation is stopped",
+        "compare both databases once more",
+        "wait until service 'survival-2' is healthy",
+    ]
+    assert found.work.note().summary == "remember what is to be done"
+
+
+@pytest.mark.parametrize(("ran", "said"), [(True, "runs again"), (False, "is as it was")])
+def test_what_is_rescued_is_said(ran: bool, said: str, tmp_path: Path) -> None:
+    """A new service that cannot be stopped is no reason to say less."""
+    found = case(tmp_path, Phase.STOPPED, facts={"ran": ran, "paused": ["app_1"]})
+
+    def refuse_new(module: str, options: Any) -> None:
+        if options["id"] == "new":
+            raise Invalid("not now")
+
+    found.noted.failing = refuse_new
+    error = Invalid("full")
+    found.work.rescue(error)
+    assert error.message.startswith(f"full. service 'survival' (old) {said}, and nothing that refers to it")
+    assert "service 'survival-2' is billed and not in use" in error.message
+    assert found.noted.steps == [
+        *["stopped: service old started"] * ran,
+        "stopped: service app_1 started",
+    ]
+    assert (found.content.phase, found.content.paused) == (Phase.ORDERED, [])
+
+
+def test_a_rescue_that_fails_leaves_the_record_as_it_was(tmp_path: Path) -> None:
+    found = case(tmp_path, Phase.STOPPED, facts={"ran": True})
+    found.noted.failing = lambda module, options: fail()
+    error = Invalid("full")
+    found.work.rescue(error)
+    assert error.message == (
+        "full. service 'survival' (old) could not be brought back into service either: no. Run this with "
+        "state: returned"
+    )
+    assert found.content.phase == Phase.STOPPED
+
+
+def test_an_expansion_moves_what_its_steps_do() -> None:
+    inner = Step("resume", fail, move=Move("resume", None), commitment=Commitment("resume", "a", Decimal(1)))
+    [outer] = costing([Expansion("more", lambda: [inner], move=Move("resume", Decimal(1)))], Decimal(5))
+    assert outer.move == Move("resume", Decimal(5))
+
+
+def done_steps(steps: Sequence[Step]) -> None:
+    """Carry out some steps."""
+    carry_out(Plan(result=None, steps=steps))

@@ -1,0 +1,229 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A relocation in memory: an account, a record, and modules that note what they are asked for, and when."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, cast
+
+from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils._api.models import (
+    App,
+    ProjectGraph,
+    Service,
+    Settings,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.clones.source import Data
+from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.dependents import (
+    Dependent,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.options import (
+    RelocateOptions,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.origin import Origin
+from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.record import (
+    Phase,
+    Relocation,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.work import Modules, Work
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import Commitment
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import Cost, Move
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import SHARED_OPTIONS
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Step, Task
+from unit.plugins.fakes import FakeClient, carry_out
+
+DIGEST = "sha256:" + "1" * 64
+PRICES = {"monthlyMillicents": 8000, "storageMonthlyMillicents": 1000}
+QUOTED, GONE = Cost(Decimal(0), Decimal(5)), Cost(Decimal(1), Decimal(0))
+"""What the order costs, and what every other plan says."""
+
+
+class Account(FakeClient):
+    """An account with a service to relocate and an application that refers to it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.aliases = {"old": "mc", "new": "mc-2"}
+        self.tag: str | None = "v1"
+        self.add("old", "survival")
+        self.add("app_1", "web")
+
+    def add(self, id: str, name: str, status: str = "ACTIVE", state: str = "running") -> None:
+        """Add a service with rates."""
+        billed = PRICES["storageMonthlyMillicents" if status == "SUSPENDED" else "monthlyMillicents"]
+        self.add_service(
+            id,
+            name,
+            status,
+            state,
+            family="GAME",
+            product={"slug": "minecraft"},
+            pricing={**PRICES, "billedMonthlyMillicents": billed},
+        )
+
+    def project_graph(self, id: str) -> ProjectGraph:
+        """Return the aliases."""
+        nodes = [{"id": id, "alias": alias} for id, alias in self.aliases.items()]
+        return ProjectGraph.model_validate({"nodes": nodes})
+
+    def settings(self, id: str) -> Settings:
+        """Return the tag that an application was deployed with."""
+        return Settings.model_validate({**self.setting_records[id], "source": {"tag": self.tag}})
+
+
+@dataclass
+class Noted:
+    """What the modules were asked for, in its order."""
+
+    calls: list[tuple[str, str, Mapping[str, Any]]] = field(default_factory=list)
+    """The module, how far the record said the relocation was, and the options."""
+    failing: Callable[[str, Mapping[str, Any]], None] = lambda module, options: None
+    """Called when a module is carried out, and may raise."""
+    rounds: dict[str, int] = field(default_factory=dict)
+    """How often a module finds something to do; always, if it is not in here."""
+    warnings: list[str] = field(default_factory=list)
+    """What every plan warns of."""
+    planned: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
+    """What was planned, whether it was carried out or not."""
+
+    def of(self, module: str) -> list[Mapping[str, Any]]:
+        """Return what a module was asked for."""
+        return [options for name, _phase, options in self.calls if name == module]
+
+    @property
+    def steps(self) -> list[str]:
+        """What was done, in brief: by phase, what a module did to whom."""
+        return [f"{phase}: {module} {what_of(options)}" for module, phase, options in self.calls]
+
+
+def what_of(options: Mapping[str, Any]) -> str:
+    """Return the main options of a call."""
+    names = ("source_id", "id", "service", "name", "slug", "tag", "state")
+    return " ".join(str(options[name]) for name in names if options.get(name) is not None)
+
+
+@dataclass
+class Module:
+    """A module that notes what it is asked for, and changes the account only where a test looks at that."""
+
+    name: str
+    noted: Noted
+    work: Callable[[], Work]
+    account: Account
+
+    def read_options(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the options that are its own."""
+        return {name: value for name, value in given.items() if name not in SHARED_OPTIONS}
+
+    def plan(self, task: Task[Any]) -> Plan:
+        """Return a plan of one step."""
+        options = cast(Mapping[str, Any], task.options)
+        self.noted.planned.append((self.name, options))
+        for warning in self.noted.warnings:
+            task.warn(warning)
+        if len(self.noted.of(self.name)) >= self.noted.rounds.get(self.name, 1000):
+            return Plan(result=None, cost=GONE)
+
+        def run() -> None:
+            self.noted.failing(self.name, options)
+            self.noted.calls.append((self.name, str(self.work().record.phase), options))
+            if self.name == "service":
+                self.change(task, options)
+
+        is_order = self.name == "service" and "id" not in options
+        moves = is_order or options.get("state") in ("suspended", "resumed", "absent")
+        move = Move("order" if is_order else "suspend", Decimal(9)) if moves else None
+        step = Step(
+            f"{self.name} {what_of(options)}",
+            run,
+            move=move,
+            commitment=Commitment("order", "service", Decimal(0)) if move else None,
+        )
+        return Plan(result=None, steps=[step], cost=QUOTED if is_order else GONE)
+
+    def change(self, task: Task[Any], options: Mapping[str, Any]) -> None:
+        """Let a service be as it was asked for."""
+        id, state = options.get("id"), options["state"]
+        if id is None:
+            id = "new"
+            self.account.add(id, options["name"])
+            task.effects.facts["service_id"] = id
+        if state in ("started", "stopped"):
+            self.account.states[id] = {"started": "running", "stopped": "stopped"}[state]
+        elif state == "suspended":
+            self.account.service_records[id]["status"] = "SUSPENDED"
+        elif state == "resumed":
+            self.account.service_records[id]["status"] = "ACTIVE"
+
+
+@dataclass
+class Case:
+    """A relocation, and all that is around it."""
+
+    work: Work
+    noted: Noted
+    account: Account
+
+    @property
+    def content(self) -> Any:
+        """What is remembered, read again from the file."""
+        record = self.work.record
+        return Relocation.of(self.work.task.options, record.content.old_id).content
+
+    def carry_out(self, plan: Plan) -> Any:
+        """Do what a plan says."""
+        return carry_out(plan)
+
+
+def web(account: Account, deployed: bool = True) -> Dependent:
+    """Return the application that refers to the service."""
+    app = App(
+        id="app_1",
+        slug="acme-web",
+        status="ACTIVE",
+        image_ref=f"r/acme-web@{DIGEST}" if deployed else None,
+    )
+    return Dependent(app, frozenset({"GAME"}), {"GAME": "${mc.HOST}"}, {"KEY": "hunter2"})
+
+
+def case(
+    folder: Path,
+    phase: Phase = Phase.NONE,
+    data: Data = Data.FILES,
+    *,
+    dependents: tuple[Dependent, ...] | None = None,
+    running: bool = True,
+    facts: Mapping[str, Any] | None = None,
+    **given: Any,
+) -> Case:
+    """Return a relocation that has come so far. From ``ORDERED`` on, its new service is there."""
+    account, noted = Account(), Noted()
+    given = {"healthy_for": 0.0, "wait_timeout": 0.0, **given}
+    options = RelocateOptions(service="survival", state_dir=str(folder), **given)  # type: ignore[arg-type]
+    record = Relocation.of(options, "old")
+    record.content.old_name, record.content.new_name = "survival", "survival-2"
+    record.content.project_id = "prj_default"
+    if phase is not Phase.NONE:
+        account.add("new", "survival-2")
+        record.write(phase, new_id="new")
+    for name, value in (facts or {}).items():
+        setattr(record.content, name, value)
+    account.states["old"] = "running" if running else "stopped"
+    task = Task(cast(Client, account), options)
+    origin = Origin(
+        cast(Service, account.service("old")),
+        account.settings("old"),
+        account.project_graph(""),
+        {},
+        data,
+        running=running,
+    )
+    named = ("service", "environment", "app_deploy", "files", "database")
+    modules = Modules(*(cast(Any, Module(name, noted, lambda: work, account)) for name in named))
+    work = Work(task, record, origin, (web(account),) if dependents is None else dependents, modules)
+    return Case(work, noted, account)
