@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..._api.models import App
 from ..applications.environment_rules import REFERENCE
 from ..applications.fingerprints import Fingerprints, state_folder
 from ..blueprints.contents import Contents
@@ -119,10 +120,8 @@ def keys_in_source(source: SourceProject, file: Contents) -> dict[str, str]:
     }
 
 
-def with_names(value: Any, by_key: Mapping[str, str]) -> Any:
+def with_names(value: str, by_key: Mapping[str, str]) -> str:
     """Return a value whose references name what the keys of a file stand for."""
-    if not isinstance(value, str):
-        return value
     return REFERENCE.sub(lambda found: f"${{{by_key.get(found[1], found[1])}.{found[2]}}}", value)
 
 
@@ -147,9 +146,11 @@ def check_given(task: Task[CloneOptions], found: Environments) -> None:
                for each in task.options.without_environment]  # fmt: skip
     missing: list[str] = []
     unknown: list[str] = []
-    for original in (each for each in found.source.originals if each.app and each.key not in without):
+    for original in found.source.originals:
+        if original.app is None or original.key in without:
+            continue
         given = {name for part in found.given.get(original.key, ({}, {})) for name in part}
-        lacking = sorted(known_names(task, original) - given)
+        lacking = sorted({*original.referring, *written_names(task, original.app)} - given)
         if lacking:
             missing.append(f"{original.label} lacks {', '.join(lacking)}")
         elif not given:
@@ -168,13 +169,10 @@ def check_given(task: Task[CloneOptions], found: Environments) -> None:
         )
 
 
-def known_names(task: Task[CloneOptions], original: Original) -> set[str]:
-    """Return the variables that an application is known to have."""
-    options, app = task.options, original.app
-    if app is None:
-        return set()
-    last = Fingerprints.read(state_folder(options.state_dir), options.base_url, app.slug, app.id)
-    return {*original.referring, *last.prints}
+def written_names(task: Task[CloneOptions], app: App) -> Iterable[str]:
+    """Return the variables of an application that this controller has written."""
+    options = task.options
+    return Fingerprints.read(state_folder(options.state_dir), options.base_url, app.slug, app.id).prints
 
 
 def unreadable_variables(

@@ -113,10 +113,10 @@ def values_of(options: CloneOptions, original: Original, environments: Environme
 
 def host_of(options: CloneOptions, original: Original) -> str | None:
     """Return the node of a clone: the one that stands for that of the source, or the one for all."""
-    host = original.record["host"] or {}
+    host, hosts = original.record["host"] or {}, options.hosts or {}
     for name in (host.get("id"), host.get("label")):
-        if name in (options.hosts or {}):
-            return str((options.hosts or {})[name])
+        if name in hosts:
+            return str(hosts[name])
     return options.host
 
 

@@ -31,6 +31,7 @@ from unit.plugins.module_utils._resources.clones.platform import original, sourc
 
 WEB = original("acme-web", slug="acme-web", variables={"id-db": ["URL"]})
 DB = original("Main DB", key="main-db", alias="db-7f")
+BARE = original("acme-bare", slug="acme-bare")
 LEFT = original("cache", alias="cache-1")
 SOURCE = source_of(WEB, DB, others=[LEFT])
 FILE = {
@@ -96,18 +97,30 @@ def test_what_is_known_and_not_given_is_named(tmp_path: Path) -> None:
 
 def test_nothing_known_and_nothing_given_is_said(tmp_path: Path) -> None:
     own = task(tmp_path)
-    read_environments(own, source_of(original("acme-api", slug="acme-api")), None)
+    read_environments(own, source_of(DB, original("acme-api", slug="acme-api")), None)
     assert "whether application 'acme-api' has an environment is not known" in own.warnings[0]
+    assert len(own.warnings) == 1
 
 
 def test_the_file_of_the_source_gives_what_the_options_do_not(tmp_path: Path) -> None:
-    assert read(tmp_path, FILE).of(WEB) == ({"URL": "${main-db.URL}"}, {})
+    plain = {"URL": "${main-db.URL}"}
+    assert read(tmp_path, FILE).of(WEB) == (plain, {})
     secret = read(tmp_path, FILE, copy_secrets=True)
-    assert secret.of(WEB) == ({"URL": "${main-db.URL}"}, {"KEY": "of-production"})
+    assert secret.of(WEB) == (plain, {"KEY": "of-production"})
     own = read(
         tmp_path, FILE, copy_secrets=True, secret_environments={"acme-web": {"URL": "x", "KEY": "own"}}
     )
     assert own.of(WEB) == ({}, {"URL": "x", "KEY": "own"})
+
+
+def test_of_the_file_only_applications_that_are_cloned_count(tmp_path: Path) -> None:
+    """One without an environment has none. A service of the same name is another thing."""
+    described = {"bare": {"slug": "acme-bare"}, "main": {"slug": "main-db", "environment": {"A": "b"}}}
+    file = read_contents(Document({"project": "shop", "applications": described}, ""))
+    own = task(tmp_path, environments={"acme-web": {"URL": "x"}})
+    found = read_environments(own, source_of(WEB, BARE, DB), file)
+    assert found.given.keys() == {"acme-web", "acme-bare"}
+    assert found.of(BARE) == ({}, {})
 
 
 def test_options_name_applications_that_are_cloned(tmp_path: Path) -> None:
@@ -116,9 +129,14 @@ def test_options_name_applications_that_are_cloned(tmp_path: Path) -> None:
             Invalid, match=f"environments names '{name}'; the applications that are cloned: acme-web"
         ):
             read(tmp_path, environments={name: {}})
+        with pytest.raises(Invalid, match=f"^secret_environments names '{name}'"):
+            read(tmp_path, secret_environments={name: {}})
+    with pytest.raises(Invalid, match=r"without_environment names 'x'; the .* that are cloned: none"):
+        read_environments(task(tmp_path, without_environment=["x"]), source_of(DB), None)
 
 
 def test_variables_of_orders_cannot_be_read() -> None:
     game = original("game", variables={"id-db": ["DB_URL"]})
-    assert unreadable_variables([game, WEB], {"game": {}, "acme-web": {}}) == ["service 'game' lacks DB_URL"]
+    own: dict[str, dict[str, Any]] = {"game": {}, "acme-web": {}, "main-db": {}}
+    assert unreadable_variables([game, WEB, DB], own) == ["service 'game' lacks DB_URL"]
     assert unreadable_variables([game], {"game": {"variables": {"DB_URL": "x"}}}) == []

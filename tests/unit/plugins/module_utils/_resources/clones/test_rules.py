@@ -61,6 +61,13 @@ def test_names_follow_the_rules(rename: Rename, expected: tuple[str, str]) -> No
     assert tuple(names(rename).values()) == expected
 
 
+def test_a_name_that_is_said_of_one_alone_wins() -> None:
+    """For an application its slug, and for a service its name."""
+    own = {"survival": {"name": "Hall", "slug": "no"}, "acme-web": {"slug": "front", "name": "no"}}
+    rename = Rename(suffix="-x", names={"Survival": "other"})
+    assert names_of(rename, source_of(GAME, WEB), own) == {"survival": "Hall", "acme-web": "front"}
+
+
 @pytest.mark.parametrize(
     ("rename", "said"),
     [
@@ -118,6 +125,27 @@ def test_one_that_is_there_is_named_by_its_id() -> None:
     assert (found["id"], found["name"]) == ("svc_1", "SURVIVAL-X") and "allow_duplicate_name" not in found
 
 
+def test_what_identifies_the_source_is_no_part_of_its_clone() -> None:
+    values = {"id": "svc_1", "name": "one", "slug": "one", "allow_duplicate_name": True, "product": "x"}
+    found = data(
+        source_of(original("Game", values=values), original("acme-web", slug="acme-web", values=values))
+    )
+    assert found["services"]["game"] == {"name": "Game-x", "product": "x", "allow_duplicate_name": True}
+    assert found["applications"]["acme-web"] == {"slug": "acme-web-x", "product": "x"}
+
+
+def test_what_is_secret_in_an_environment_stays_in_its_own_section() -> None:
+    source = source_of(WEB, original("acme-api", slug="acme-api"))
+    given = {"acme-web": ({"A": "1"}, {"KEY": "hunter2"})}
+    options = CloneOptions(source="shop", project="copy")
+    called = {"acme-web": "w", "acme-api": "a"}
+    found = blueprint_of(options, source, Environments(source, given), called, {}).data["applications"]
+    assert found == {
+        "acme-web": {"slug": "w", "environment": {"A": "1"}, "secret_environment": {"KEY": "hunter2"}},
+        "acme-api": {"slug": "a"},
+    }
+
+
 def test_an_image_is_that_of_the_source() -> None:
     ref = f"registry.example/main/acme-web@{DIGEST}"
     tagged = original(
@@ -133,9 +161,10 @@ def test_an_image_is_that_of_the_source() -> None:
 def test_a_state_comes_after_the_files() -> None:
     """So it is no part of the blueprint. That of a suspended source is not its clone's."""
     states = {"a": "stopped", "b": "suspended", "c": "started"}
-    source = source_of(*(original(name, values={"state": state}) for name, state in states.items()))
+    stated = [original(name, values={"state": state}) for name, state in states.items()]
+    source = source_of(*stated, original("d"))
     options = CloneOptions(source="shop", project="copy", overrides={"c": {"state": "suspended"}})
-    called = {name: name for name in states}
+    called = {name: name for name in "abcd"}
     found = blueprint_of(options, source, Environments(source), called, {})
     assert found.states == {"a": "stopped", "c": "suspended"}
     assert all("state" not in values for values in found.data["services"].values())

@@ -50,6 +50,7 @@ class Account(FakeClient):
         super().__init__()
         self.aliases = {"old": "mc", "new": "mc-2"}
         self.tag: str | None = "v1"
+        self.applications: list[App] = []
         self.add("old", "survival")
         self.add("app_1", "web")
 
@@ -70,6 +71,10 @@ class Account(FakeClient):
         """Return the aliases."""
         nodes = [{"id": id, "alias": alias} for id, alias in self.aliases.items()]
         return ProjectGraph.model_validate({"nodes": nodes})
+
+    def apps(self) -> list[App]:
+        """Return the applications."""
+        return self.applications
 
     def settings(self, id: str) -> Settings:
         """Return the tag that an application was deployed with."""

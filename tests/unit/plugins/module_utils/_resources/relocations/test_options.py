@@ -14,6 +14,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.relocat
     RelocateOptions,
     check_options,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import declarations_of
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 
 
@@ -22,6 +23,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     [
         {},
         {"keep_days": 0, "healthy_for": 0.0},
+        {"keep_days": 3650, "healthy_for": 86400.0},
         {"health_checks": [ProbeOptions(tcp=True)], "environments": {"web": {}}},
         {"state": "returned", "copy_back": True},
         {"state": "finished", "delete_backups": True},
@@ -47,3 +49,20 @@ def test_what_makes_sense_is_accepted(given: dict[str, Any]) -> None:
 def test_what_does_not_is_refused(given: dict[str, Any], message: str) -> None:
     with pytest.raises(Invalid, match=message):
         check_options(RelocateOptions(service="survival", **given))
+
+
+def test_nothing_is_overwritten_left_out_or_deleted_unless_that_is_said() -> None:
+    options = RelocateOptions(service="survival")
+    bold = ("without_data", "overwrite", "copy_back", "delete_backups", "without_dependents")
+    assert [getattr(options, name) for name in bold] == [False, False, False, False, []]
+    assert (options.state, options.existing, options.checksum) == ("relocated", "refuse", False)
+
+
+def test_what_selects_what_is_secret_and_what_is_read() -> None:
+    """An empty name selects nothing; values of secrets are redacted, and the path of a key is not one."""
+    declared = declarations_of(RelocateOptions)
+    assert {"service", "new_project", "name"} <= declared.selectors
+    assert declared.secrets >= {"secret_environments"}
+    assert "private_key_file" in declared.sources and "known_hosts" not in declared.sources
+    hidden = {name for name, entry in declared.spec.items() if entry.get("no_log")}
+    assert not hidden & {"secret_environments", "private_key_file"}

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -26,11 +27,13 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.relocat
     Origin,
     check_relocatable,
     differences,
+    read_origin,
     wanted_order,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.options import Size
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
+from unit.plugins.module_utils._resources.relocations.in_memory import case, web
 
 SIZE = {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20}
 
@@ -90,6 +93,19 @@ def test_what_the_task_says_is_different() -> None:
 def test_another_product_has_an_edition_and_a_command_of_its_own() -> None:
     order = wanted_order(task(product="factorio"), origin())
     assert (order["product"], order["runtime"], order["command"]) == ("factorio", None, None)
+    order = wanted_order(task(product="factorio", runtime="vanilla"), origin())
+    assert order["runtime"] == "vanilla"
+    order = wanted_order(task(product="minecraft", runtime="vanilla"), origin())
+    assert (order["runtime"], order["command"]) == ("vanilla", "run")
+
+
+def test_what_is_not_shown_is_left_to_the_platform() -> None:
+    bare = origin(product=None, runtime=None, host=None, dimensions=None)
+    order = wanted_order(task(), bare)
+    assert [order[name] for name in ("product", "runtime", "host", "command")] == [None] * 4
+    assert order["dimensions"] == dict.fromkeys(SIZE)
+    assert wanted_order(task(product="minecraft"), bare)["runtime"] is None
+    assert wanted_order(task(product="minecraft"), origin(runtime=None))["runtime"] is None
 
 
 @pytest.mark.parametrize(
@@ -123,3 +139,38 @@ def test_what_cannot_be_stopped_copied_or_suspended_is_refused(given: dict[str, 
 
 def test_without_its_data_a_service_can_be_relocated() -> None:
     check_relocatable(task(without_data=True), origin(data=Data.NONE))
+
+
+def read(folder: Path, **given: Any) -> Origin:
+    """Read the service to relocate."""
+    found = case(folder, **given)
+    return read_origin(found.work.task, found.work.record)
+
+
+@pytest.mark.parametrize(
+    ("state", "running"), [("running", True), ("starting", True), ("stopped", False), ("stopping", False)]
+)
+def test_what_is_read_of_a_service(state: str, running: bool, tmp_path: Path) -> None:
+    found = case(tmp_path)
+    found.account.states["old"] = state
+    seen = read_origin(found.work.task, found.work.record)
+    assert (seen.id, seen.label, seen.alias) == ("old", "service 'survival' (old)", "mc")
+    assert (seen.data, seen.running, seen.public) == (Data.FILES, running, False)
+
+
+def test_what_can_be_copied_is_read_once(tmp_path: Path) -> None:
+    """A service that is suspended may not tell it any more. Without its data, nothing is."""
+    assert read(tmp_path, facts={"data": "database"}).data is Data.DATABASE
+    assert read(tmp_path, facts={"data": "database"}, without_data=True).data is Data.NONE
+    assert read(tmp_path, without_data=False).data is Data.FILES
+
+
+def test_an_application_is_refused_with_the_way_around(tmp_path: Path) -> None:
+    """Others of the account are none of its business."""
+    found = case(tmp_path)
+    app = web(found.account).app
+    found.account.applications = [app]
+    assert read_origin(found.work.task, found.work.record).apps == {"app_1": app}
+    found.account.applications = [app.model_copy(update={"id": "old"})]
+    with pytest.raises(Invalid, match=r"'survival' .old. is an application .* under another slug with"):
+        read_origin(found.work.task, found.work.record)
