@@ -40,7 +40,8 @@ class Rates:
 
 def total(*rates: Decimal | None) -> Decimal | None:
     """Return a sum; ``None`` if a part of it is unknown."""
-    return sum((rate for rate in rates if rate is not None), Decimal(0)) if None not in rates else None
+    known = [rate for rate in rates if rate is not None]
+    return sum(known, Decimal(0)) if len(known) == len(rates) else None
 
 
 # --- There --------------------------------------------------------------------------------------------

@@ -39,8 +39,8 @@ from unit.plugins.fakes import FakeClient, carry_out
 
 DIGEST = "sha256:" + "1" * 64
 PRICES = {"monthlyMillicents": 8000, "storageMonthlyMillicents": 1000}
-QUOTED, GONE = Cost(Decimal(0), Decimal(5)), Cost(Decimal(1), Decimal(0))
-"""What the order costs, and what every other plan says."""
+GONE = Cost(Decimal(1), Decimal(0))
+"""What every plan but that of the order costs."""
 
 
 class Account(FakeClient):
@@ -50,6 +50,8 @@ class Account(FakeClient):
         super().__init__()
         self.aliases = {"old": "mc", "new": "mc-2"}
         self.tag: str | None = "v1"
+        self.source_shown = True
+        self.declared: dict[str, str] = {}
         self.applications: list[App] = []
         self.add("old", "survival")
         self.add("app_1", "web")
@@ -78,7 +80,12 @@ class Account(FakeClient):
 
     def settings(self, id: str) -> Settings:
         """Return the tag that an application was deployed with."""
-        return Settings.model_validate({**self.setting_records[id], "source": {"tag": self.tag}})
+        source = {"tag": self.tag} if self.source_shown else None
+        return Settings.model_validate({**self.setting_records[id], "source": source})
+
+    def releases(self, slug: str, query: Mapping[str, Any]) -> Any:
+        """Return the tags that are declared, with their digests."""
+        return [{"tag": tag, "digest": digest} for tag, digest in self.declared.items()]
 
 
 @dataclass
@@ -91,6 +98,8 @@ class Noted:
     """Called when a module is carried out, and may raise."""
     rounds: dict[str, int] = field(default_factory=dict)
     """How often a module finds something to do; always, if it is not in here."""
+    quoted: Cost | None = field(default_factory=lambda: Cost(Decimal(0), Decimal(5)))
+    """What the order costs."""
     warnings: list[str] = field(default_factory=list)
     """What every plan warns of."""
     planned: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
@@ -149,7 +158,7 @@ class Module:
             move=move,
             commitment=Commitment("order", "service", Decimal(0)) if move else None,
         )
-        return Plan(result=None, steps=[step], cost=QUOTED if is_order else GONE)
+        return Plan(result=None, steps=[step], cost=self.noted.quoted if is_order else GONE)
 
     def change(self, task: Task[Any], options: Mapping[str, Any]) -> None:
         """Let a service be as it was asked for."""

@@ -91,11 +91,25 @@ def test_nothing_is_left_over_on_the_way(phase: Phase, record: Relocation) -> No
         leftover(record)
 
 
+def test_a_service_that_is_not_known_is_not_left_over(record: Relocation) -> None:
+    record.content.phase, record.content.new_id = Phase.RETURNED, None
+    with pytest.raises(Invalid, match="is not complete: it is returned"):
+        leftover(record)
+
+
 def test_the_date_is_as_it_was_said_unless_the_task_says_otherwise(record: Relocation) -> None:
     first, later = due_date(task(), record), due_date(task(keep_days=30), record)
     assert first is not None and later is not None
     assert (later - first).days == 23
     assert view(record)["delete_after"] == "2020-01-08T00:00:00Z"
+    record.content.since = None
+    assert due_date(task(keep_days=30), record) is None and view(record)["delete_after"] is None
+
+
+def test_a_name_that_is_not_decided_yet_is_not_shown(record: Relocation) -> None:
+    assert view(record)["new_name"] == "survival-2"
+    record.content.new_name = ""
+    assert view(record)["new_name"] is None
 
 
 @pytest.mark.parametrize(
@@ -117,6 +131,9 @@ def test_what_may_be_needed_is_not_deleted(
 
 def test_after_its_date_it_may(record: Relocation) -> None:
     platform = Platform(old="SUSPENDED", new="ACTIVE")
+    check_end(task(platform), record, platform.service("old"), "new")
+    check_end(task(platform), record, None, "new")  # somebody has deleted it already
+    record.content.since = None
     check_end(task(platform), record, platform.service("old"), "new")
 
 
@@ -197,6 +214,30 @@ def test_a_service_is_relocated_without_what_it_holds(tmp_path: Path) -> None:
         "stopped: service new started",
         "switched: service old suspended",
     ]
+
+
+def test_a_first_copy_is_announced_as_far_as_it_is_known(tmp_path: Path) -> None:
+    found = case(tmp_path, dependents=())
+    said = "copy what service 'survival' (old) holds to service 'survival-2' while it is in service"
+    assert said in plan_there(found.work).actions
+    found.work.foreseen = "copy 3 files"
+    assert plan_there(found.work).actions[1] == "copy 3 files"
+
+
+def test_a_service_that_is_copied_to_holds_nothing_newer(tmp_path: Path) -> None:
+    """So that the way back has nothing to copy, if the copy fails."""
+    found = case(tmp_path, Phase.RETURNED, facts={"newer": True, "switched_at": SINCE, "paused": ["a"]})
+
+    def refuse_files(module: str, options: Any) -> None:
+        if module == "files":
+            raise Invalid("the disk is full")
+
+    found.noted.failing = refuse_files
+    with pytest.raises(Invalid, match="the disk is full"):
+        found.carry_out(plan_there(found.work))
+    content = found.content
+    assert (content.phase, content.newer, content.switched_at) == (Phase.ORDERED, False, None)
+    assert (content.since, content.paused) == (None, [])
 
 
 def test_what_did_not_run_is_not_started(tmp_path: Path) -> None:
@@ -285,6 +326,14 @@ def test_both_services_are_paid_until_one_is_suspended(tmp_path: Path) -> None:
         ("order", Decimal(13)),
         ("suspend", Decimal(6)),
     ]
+
+
+def test_without_a_quote_the_price_is_not_known(tmp_path: Path) -> None:
+    found = case(tmp_path)
+    found.noted.quoted = None
+    cost = plan_there(found.work).cost
+    assert cost is not None and (cost.before, cost.after) == (Decimal(8), None)
+    assert [line["monthly"] for line in cost.lines] == [None, None]
 
 
 def test_a_new_service_that_is_there_is_paid_already(tmp_path: Path) -> None:
@@ -459,6 +508,17 @@ def test_a_database_is_copied_back_while_nothing_writes_to_it(
         "returning: app_deploy acme-web v1",
         "returning: service new suspended",
     ]
+    copies = [
+        (each["source_id"], each["service"]) for name, each in found.noted.planned if name == "database"
+    ]
+    assert copies == [("new", "old")] * 2, "the second time to compare both"
+
+
+def test_nothing_is_copied_back_from_a_service_that_got_nothing(tmp_path: Path) -> None:
+    facts = {"newer": False, "switched_at": None}
+    found = returning(tmp_path, Phase.STOPPED, facts=facts, copy_back=True, dependents=())
+    found.carry_out(plan_back(found.work))
+    assert found.noted.of("files") == []
 
 
 def test_a_copy_back_that_was_begun_is_completed_first(tmp_path: Path) -> None:
@@ -500,6 +560,7 @@ def test_without_the_new_service_there_is_a_way_back_as_well(status: str | None,
     found.carry_out(plan)
     assert found.noted.steps == ["returning: service old resumed", "returning: service old started"]
     assert plan.cost is not None and (plan.cost.before, plan.cost.after) == (Decimal(1), Decimal(8))
+    assert [move.monthly for move in plan.moves] == [Decimal(8)]
 
 
 def test_a_new_service_that_is_suspended_already_stays_so(tmp_path: Path) -> None:
@@ -555,6 +616,13 @@ def test_a_deletion_that_was_begun_is_completed_whatever_its_date(tmp_path: Path
 def test_a_relocation_that_went_back_before_its_order_leaves_nothing(tmp_path: Path) -> None:
     found = case(tmp_path, Phase.RETURNED, facts={"new_id": None}, state="finished")
     assert plan_end(found.work.task, found.work.record, found.work.modules.service).steps == ()
+
+
+def test_an_order_that_was_begun_is_not_taken_for_none(tmp_path: Path) -> None:
+    """It may be there by its name, though its id is not known."""
+    found = case(tmp_path, Phase.ORDERED, facts={"new_id": None}, state="finished")
+    with pytest.raises(Invalid, match="is not complete: it is ordered"):
+        plan_end(found.work.task, found.work.record, found.work.modules.service)
 
 
 def test_what_is_refused_is_not_planned(tmp_path: Path) -> None:
