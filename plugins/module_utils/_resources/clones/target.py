@@ -27,9 +27,6 @@ from ..shared.task_errors import Invalid
 from .options import CloneOptions
 from .source import Original, SourceProject
 
-KINDS = {"services": False, "applications": True}
-"""The sections of a blueprint, and whether they hold applications."""
-
 
 @dataclass
 class MadeRecord:

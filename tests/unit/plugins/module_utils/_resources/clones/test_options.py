@@ -13,6 +13,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.clones.
     CloneOptions,
     check_options,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import declarations_of
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 
 
@@ -39,6 +40,27 @@ def test_what_cannot_be_meant_is_refused(given: dict[str, Any], said: str) -> No
 
 def test_secrets_may_come_from_a_blueprint_that_is_data() -> None:
     check_options(options(copy_secrets=True, blueprint={"project": "shop"}))
+
+
+def test_secrets_may_come_from_a_blueprint_in_a_file() -> None:
+    check_options(options(copy_secrets=True, src="shop.yml"))
+
+
+def test_nothing_is_taken_over_or_left_out_unless_that_is_said() -> None:
+    """All that the clone did not get from its source is deleted there, as documented."""
+    own = options()
+    assert (own.existing, own.copy_secrets, own.delete, own.checksum) == ("refuse", False, True, False)
+    assert own.without_environment == [] and own.without_data == []
+
+
+def test_what_selects_what_is_secret_and_what_is_read() -> None:
+    """An empty value selects nothing; the path of a key or of a folder is no secret."""
+    declared = declarations_of(CloneOptions)
+    assert {"source", "project", "services", "host"} <= declared.selectors
+    assert declared.secrets >= {"secret_environments", "overrides"}
+    assert "private_key_file" in declared.sources and "secrets_dir" in declared.filled
+    hidden = {name for name, entry in declared.spec.items() if entry.get("no_log")}
+    assert not hidden & {"secret_environments", "private_key_file", "secrets_dir"}
 
 
 def test_values_that_are_secret_are_not_shown() -> None:

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api.models import Project
+from ansible_collections.hosted.services.plugins.module_utils._api.models import App, Project
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.members import (
     Member,
     Members,
@@ -21,9 +21,11 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.clones.
     CloneRecord,
     Target,
     check_members,
+    check_target,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
+from unit.plugins.fakes import FakeClient
 from unit.plugins.module_utils._resources.clones.platform import original, source_of
 
 GAME = original("Survival")
@@ -116,3 +118,138 @@ def test_what_was_made_keeps_its_name(tmp_path: Path) -> None:
     record = CloneRecord("", names={"id-Survival": "Survival-x"}, ids={"id-Survival": "svc_1"})
     target = check(tmp_path, member("Survival-x"), record=record)
     assert target.there(SOURCE, {"survival": "Survival-other"})["survival"].name == "Survival-x"
+
+
+def test_another_service_of_a_name_does_not_stand_for_what_was_made(tmp_path: Path) -> None:
+    """The id decides, then the very name, and a name that a platform may have made of it at last."""
+    record = CloneRecord("", ids={"id-Survival": "svc_2"})
+    found = member("Survival-x", "svc_1"), member("renamed", "svc_2"), member("survival-X", "svc_3")
+    target = check(tmp_path, *found, record=record, existing="adopt")
+    assert target.of(GAME, "Survival-x") == found[1]
+    target = Target(CloneRecord("", ids={"id-Survival": "gone"}), target.members)
+    assert target.of(GAME, "survival-X") == found[2] and target.of(GAME, "Survival-x") == found[0]
+    assert target.of(GAME, "SURVIVAL-x") == found[0]
+
+
+# --- The project --------------------------------------------------------------------------------------
+
+
+WEB = original("acme-web", slug="acme-web")
+
+
+class Account(FakeClient):
+    """An account with the source, whose applications have slugs of their own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.project_records["prj_default"]["createdAt"] = "2026-01-01T00:00:00Z"
+        self.add_project("prj-shop", "shop", createdAt="2026-02-01T00:00:00Z")
+        self.applications: list[App] = []
+
+    def apps(self) -> list[App]:
+        """Return the applications."""
+        return self.applications
+
+    def add_app(self, id: str, slug: str, project: str) -> None:
+        """Add an application."""
+        self.add_service(id, slug, projectId=project)
+        self.applications.append(App(id=id, slug=slug, status="ACTIVE"))
+
+
+def go_to(
+    account: Account, folder: Path, project: str = "copy", record: CloneRecord | None = None, **given: Any
+) -> Target:
+    """Check where a clone goes; return it."""
+    own = CloneOptions(source="shop", project=project, state_dir=str(folder), **given)  # type: ignore[arg-type]
+    names = {**NAMES, "acme-web": "acme-web-x"}
+    task: Task[CloneOptions] = Task(cast(Any, account), own)
+    return check_target(task, source_of(GAME, WEB), names, record or CloneRecord(""))
+
+
+def test_a_project_that_is_not_there_holds_nothing(tmp_path: Path) -> None:
+    target = go_to(Account(), tmp_path)
+    assert target.members is None and target.found == ()
+
+
+def test_a_project_is_found_by_its_name_or_what_a_platform_made_of_it(tmp_path: Path) -> None:
+    account = Account()
+    account.add_project("prj-1", "COPY", createdAt="2026-03-01T00:00:00Z")
+    account.add_service("svc_1", "Survival-x", projectId="prj-1")
+    made = CloneRecord("", source="prj-shop", ids={"id-Survival": "svc_1"})
+    assert [each.id for each in go_to(account, tmp_path, record=made).found] == ["svc_1"]
+    account.add_project("prj-2", "copy", createdAt="2026-03-01T00:00:00Z")
+    assert go_to(account, tmp_path, record=made).found == []
+
+
+@pytest.mark.parametrize(
+    ("project", "said"),
+    [
+        ("shop", "source and project are both 'shop'; a project cannot be cloned onto itself"),
+        ("prj-shop", "source and project are both 'prj-shop'"),
+        ("default", "project 'default' may be the default project of the account"),
+        ("prj_default", "project is 'prj_default', the id of project 'default'; write its name"),
+    ],
+)
+def test_where_a_clone_cannot_go(project: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(Invalid, match=said):
+        go_to(Account(), tmp_path, project)
+
+
+def test_the_clone_of_another_project_is_not_written_to(tmp_path: Path) -> None:
+    """Once that is deleted, its record says nothing any more."""
+    account = Account()
+    account.add_project("prj-1", "copy", createdAt="2026-03-01T00:00:00Z")
+    other = CloneRecord("", source="prj-other", ids={"id-other": "svc_1"})
+    assert go_to(account, tmp_path, record=other).found == []
+    account.add_service("svc_1", "other", projectId="prj-1")
+    with pytest.raises(Invalid, match="project 'copy' holds the clone of another project"):
+        go_to(account, tmp_path, record=other)
+    own = CloneRecord("", source="prj-shop", ids={"id-other": "svc_1"})
+    assert len(go_to(account, tmp_path, record=own).found) == 1
+    del account.project_records["prj-1"]
+    assert go_to(account, tmp_path, record=other).members is None
+
+
+def test_what_is_in_the_project_is_checked(tmp_path: Path) -> None:
+    account = Account()
+    account.add_project("prj-1", "copy", createdAt="2026-03-01T00:00:00Z")
+    account.add_service("svc_1", "mine", projectId="prj-1")
+    with pytest.raises(Invalid, match="which the clone did not make"):
+        go_to(account, tmp_path)
+
+
+def test_a_slug_that_an_application_of_another_project_has_is_refused(tmp_path: Path) -> None:
+    """One of the project itself is that of the clone; the name of a service is no slug."""
+    account = Account()
+    account.add_app("svc_1", "acme-web-x", "prj-shop")
+    with pytest.raises(Invalid, match="applications 'acme-web-x' in other projects; set rename"):
+        go_to(account, tmp_path)
+    account = Account()
+    account.add_app("svc_1", "Survival-x", "prj-shop")
+    go_to(account, tmp_path)
+    account.add_project("prj-1", "copy", createdAt="2026-03-01T00:00:00Z")
+    account.add_app("svc_2", "acme-web-x", "prj-1")
+    made = CloneRecord("", source="prj-shop", ids={"id-acme-web": "svc_2"})
+    assert go_to(account, tmp_path, record=made).found[0].slug == "acme-web-x"
+
+
+# --- The record -----------------------------------------------------------------------------------------
+
+
+def test_without_a_folder_of_the_user_records_are_in_that_of_the_collection(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOSTED_SERVICES_HOME", str(tmp_path / "own"))
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    unset = CloneOptions(source="shop", project="copy")
+    assert CloneRecord.read(unset, "copy").path.startswith(str(tmp_path / "own" / "clones"))
+    home = CloneRecord.read(options(Path("~/state")), "copy")
+    assert home.path.startswith(str(tmp_path / "home" / "state" / "clones"))
+
+
+def test_nobody_else_reads_the_folder_of_records(tmp_path: Path) -> None:
+    """It is made once, and stays."""
+    record = CloneRecord.read(options(tmp_path), "copy")
+    record.write()
+    record.write()
+    assert (tmp_path / "clones").stat().st_mode & 0o777 == 0o700
