@@ -18,7 +18,9 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.clones.
 from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.rules import (
     contents_of,
     key_of,
+    keys_of,
     names_of,
+    projects_of,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from unit.plugins.module_utils._resources.recoveries.platform import BLUEPRINT, member
@@ -91,3 +93,43 @@ def test_names_that_cannot_be_are_refused(file: Contents) -> None:
             names_of(options(rename=rename), file)
         assert says in refused.value.message
     assert key_of(file, "acme-api", "copies_of") == "api"
+
+
+def test_an_option_names_entries_by_their_keys_or_names(file: Contents) -> None:
+    """A key is nearer than a name."""
+    assert keys_of(file, ["Survival", "lobby", "acme-web"], "without_data") == {"world", "lobby", "web"}
+    twins = {"project": "shop", "services": {"a": {"name": "b"}, "b": {"name": "c"}}}
+    assert keys_of(read_contents(Document(twins, "")), ["b"], "overwrite") == {"b"}
+
+
+def test_what_is_said_of_one_alone_names_it(file: Contents) -> None:
+    overrides = {"world": {"name": "Hall", "slug": "no"}, "acme-web": {"slug": "front", "name": "no"}}
+    rename = Rename(suffix="-x", names={"world": "other"})
+    names = names_of(options(rename=rename, overrides=overrides), file)
+    assert names.own == {"world": "Hall", "lobby": "lobby-x", "api": "acme-api-x", "web": "front"}
+    assert names.original == {"world": "Survival", "lobby": "lobby", "api": "acme-api", "web": "acme-web"}
+
+
+def test_copies_know_a_project_by_its_present_and_its_former_name(file: Contents) -> None:
+    assert projects_of(file) == ["shop"]
+    renamed = read_contents(Document({**BLUEPRINT, "was": "old-shop"}, ""))
+    assert projects_of(renamed) == ["shop", "old-shop"]
+    for project, was in ((None, "old-shop"), ("shop", "old-shop"), ("other", None)):
+        given = options(project=project)
+        made, _states = contents_of(given, renamed, names_of(given, renamed), {})
+        assert (made.project, made.was) == (project or "shop", was), "a project beside it is not renamed"
+
+
+def test_an_id_of_the_file_is_that_of_a_service_that_is_gone() -> None:
+    """And an application is known by its slug alone."""
+    services = {"world": {**BLUEPRINT["services"]["world"], "id": "svc_gone"}}
+    file = read_contents(Document({**WITH_APPS, "services": services}, ""))
+    given = options()
+    made, _states = contents_of(
+        given, file, names_of(given, file), {"api": member("acme-api", slug="acme-api")}
+    )
+    assert "id" not in made.services[0].values and made.services[0].values["name"] == "Survival"
+    assert [each.values for each in made.applications] == [
+        {"slug": "acme-api"},
+        {"slug": "acme-web", "environment": {"API": "${api.URL}"}},
+    ]
