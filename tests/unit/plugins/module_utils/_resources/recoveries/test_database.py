@@ -5,24 +5,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import Refused
+from ansible_collections.hosted.services.plugins.module_utils._api.models import (
+    App,
+    DatabaseConnection,
+    Service,
+    Settings,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.databases.dump import (
+    MARIADB,
+    POSTGRESQL,
+    NoDumpError,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries import database
 from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.database import (
+    DumpOptions,
     RecoveredDatabase,
     address,
     addresses,
+    own_address,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.record import (
     RecoveryRecord,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.target import Target
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Task
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
+from ansible_collections.hosted.services.plugins.module_utils._sftp.errors import TransferFailed
 from hosted_sandbox.testing import Sandbox
+from unit.plugins.fakes import FakeClient, carry_out
 from unit.plugins.module_utils._resources.clones.platform import home_of
 from unit.plugins.module_utils._resources.platform import id_of, run
-from unit.plugins.module_utils._resources.recoveries.platform import shelve
+from unit.plugins.module_utils._resources.recoveries.platform import member, shelve
 
 
 @pytest.fixture
@@ -54,3 +77,254 @@ def test_an_address_needs_both_of_its_parts() -> None:
     facts = {"host": "db.internal", "port": 5432, "public_host": "203.0.113.1", "public_port": None}
     assert [*addresses(facts)] == [("db.internal", 5432)]
     assert address(facts, "public_host", "public_port") is None
+
+
+# --- Which database -------------------------------------------------------------------------------------
+
+
+class Account(FakeClient):
+    """An account with databases, by where they answer inside of their projects and outside."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.connections: dict[str, DatabaseConnection] = {}
+        self.public: dict[str, tuple[str, int]] = {}
+        self.applications: list[App] = []
+        self.asked: list[str] = []
+        self.add("db", "db.internal")
+
+    def add(self, id: str, host: str, public: str | None = None, **fields: Any) -> None:
+        """Add a database."""
+        self.add_service(id, id, **{"product": {"slug": "postgresql"}, **fields})
+        self.connections[id] = DatabaseConnection(engine="postgresql", host=host, port=5432)
+        if public:
+            self.public[id] = public, 15432
+
+    def apps(self) -> list[App]:
+        """Return the applications."""
+        return self.applications
+
+    def database_connection(self, id: str) -> DatabaseConnection:
+        """Return how to connect to a database."""
+        self.asked.append(id)
+        if id not in self.connections:
+            raise Refused("it is none", 400)
+        return self.connections[id]
+
+    def settings(self, id: str) -> Settings:
+        """Return where a database answers outside."""
+        network: dict[str, Any] = {"isPublic": id in self.public}
+        network |= dict(zip(("publicIp", "publicPort"), self.public.get(id, ()), strict=False))
+        return Settings.model_validate({**self.setting_records[id], "network": network})
+
+
+def address_of(account: Account) -> tuple[Any, ...]:
+    """Return where the database that is restored into is looked for."""
+    task: Task[Any] = Task(cast(Any, account), DumpOptions(key="db", name="db", dump="x"))
+    facts = own_address(task, cast(Service, account.service("db")))
+    return tuple(facts.get(name) for name in ("host", "port", "public_host", "public_port"))
+
+
+def test_a_database_answers_inside_and_outside() -> None:
+    account = Account()
+    assert address_of(account) == ("db.internal", 5432, None, None)
+    account.add("db", "db.internal", "203.0.113.1")
+    account.add("other", "other.internal", "203.0.113.2")
+    assert address_of(account) == ("db.internal", 5432, "203.0.113.1", 15432)
+
+
+def test_an_address_that_another_database_has_too_is_not_used() -> None:
+    """It leads to that of the project that this machine is in, which may be the one that lives."""
+    account = Account()
+    account.add("db", "db.internal", "203.0.113.1")
+    account.add("live", "db.internal", "203.0.113.2")
+    assert address_of(account) == (None, None, "203.0.113.1", 15432)
+    account.add("live", "live.internal", "203.0.113.1")
+    assert address_of(account) == ("db.internal", 5432, None, None)
+    account.add("live", "db.internal", "203.0.113.1")
+    with pytest.raises(Invalid, match=r"every address of the database of service 'db' .* so nothing was"):
+        address_of(account)
+
+
+def test_only_other_databases_are_asked_for_their_addresses() -> None:
+    """What is gone by then, or tells nobody where it answers, is in nobody's way."""
+    account = Account()
+    account.add("game", "db.internal", family="GAME")
+    account.add("web", "db.internal")
+    account.applications = [App(id="web", slug="acme-web", status="ACTIVE")]
+    account.add("gone", "db.internal", "203.0.113.9")
+    account.service_records["gone"]["status"] = "DELETED"
+    account.add_service("cache", "cache", product={"slug": "valkey"})
+    account.add_service("silent", "silent", product={"slug": "postgresql"})
+    assert address_of(account) == ("db.internal", 5432, None, None)
+    assert set(account.asked) == {"db", "cache", "silent"}
+
+
+# --- What is restored -----------------------------------------------------------------------------------
+
+
+@dataclass
+class Server:
+    """A database server in place of the engine, and the dump."""
+
+    content: str = "empty"
+    rows: dict[str, int] = field(default_factory=dict)
+    engine: Any = POSTGRESQL
+    becomes: str = "dump"
+    """What the database holds once the dump is restored."""
+    restored: int = 0
+    down: bool = False
+
+    def find(self, facts: Any) -> Any:
+        """Find the database."""
+        if self.down:
+            raise NoDumpError("nothing answers")
+        return SimpleNamespace(engine=self.engine)
+
+    @contextmanager
+    def dump(self, source: Any) -> Iterator[Any]:
+        """Dump it anew."""
+        yield SimpleNamespace(digest=self.content)
+
+    def restore(self, dump: Any, source: Any) -> None:
+        """Restore the dump."""
+        self.restored += 1
+        self.content, self.rows = self.becomes, {"orders": 3, "users": 4}
+
+
+@contextmanager
+def kept(path: Path, engine: Any) -> Iterator[Any]:
+    """Read the dump that was kept."""
+    yield SimpleNamespace(engine=engine, digest="dump", size=1000)
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Server:
+    """A server that stands for the engine."""
+    server = Server()
+    monkeypatch.setattr(database, "check_client", lambda engine: None)
+    monkeypatch.setattr(database, "kept_dump", kept)
+    monkeypatch.setattr(database, "find_source", server.find)
+    monkeypatch.setattr(database, "held_dump", server.dump)
+    monkeypatch.setattr(database, "count_rows", lambda source: dict(server.rows))
+    monkeypatch.setattr(database, "restore", server.restore)
+    return server
+
+
+@dataclass
+class Case:
+    """A dump that is to be restored."""
+
+    account: Account
+    record: RecoveryRecord
+    task: Task[Any]
+    overwrite: frozenset[str] = frozenset()
+
+    def plan(self) -> Plan:
+        """Plan to restore it."""
+        there = {"db": member("db", id="db")} if self.overwrite else {}
+        return RecoveredDatabase(Target(self.record, there, overwrite=self.overwrite)).plan(self.task)
+
+
+def case(folder: Path, *, overwrite: bool = False, **given: Any) -> Case:
+    """Return a dump for the database of the account."""
+    account = Account()
+    own = {"service": "db", "project_id": "prj_default", "dump": "/srv/svc_1/nightly/database.dump", **given}
+    task: Task[Any] = Task(cast(Any, account), DumpOptions(key="db", name="Main", **own))
+    record = RecoveryRecord(str(folder / "record.json"))
+    return Case(account, record, task, frozenset({"db"} if overwrite else ()))
+
+
+def test_a_dump_is_restored_into_an_empty_database_and_compared(server: Server, tmp_path: Path) -> None:
+    """That it has begun is remembered before, and what it got afterwards."""
+    found = case(tmp_path)
+    plan = found.plan()
+    assert plan.actions == [
+        "restore the dump of 'Main' from copy nightly (1000 bytes) into service 'db' (db)"
+    ]
+    assert (plan.before, plan.after) == ({"content": "another"}, {"content": found.task.options.dump})
+    begun = found.record.may_replace("db", "db")
+    result = carry_out(plan)
+    assert not begun and found.record.may_replace("db", "db") and server.restored == 1
+    assert result["verified"] == {"tables": 2, "rows": 7, "same_dump": True} and result["seconds"] >= 0
+    assert (result["copy"], result["bytes"], result["restored"]) == (found.task.options.dump, 1000, True)
+    assert found.record.restored == {"db": {"copy": found.task.options.dump, "id": "db"}}
+    assert found.task.warnings == []
+
+
+def test_what_the_database_holds_already_is_not_restored_again(server: Server, tmp_path: Path) -> None:
+    server.content, server.rows = "dump", {"orders": 3}
+    found = case(tmp_path)
+    plan = found.plan()
+    assert plan.actions == [] and plan.before == plan.after == {"content": found.task.options.dump}
+    result = carry_out(plan)
+    assert server.restored == 0 and found.record.has_restored("db", member("db", id="db"))
+    assert result["verified"] == {"tables": 1, "rows": 3, "same_dump": True} and not result["restored"]
+
+
+def test_a_restore_that_gives_something_else_is_told(server: Server, tmp_path: Path) -> None:
+    server.becomes = "something else"
+    found = case(tmp_path)
+    result = carry_out(found.plan())
+    assert result["verified"]["same_dump"] is False
+    [warning] = found.task.warnings
+    assert "service 'db' (db) was restored, but a new dump of it differs" in warning
+
+
+def test_what_somebody_else_wrote_is_not_replaced(server: Server, tmp_path: Path) -> None:
+    """Unless that is said, or this recovery began to write it and was killed."""
+    server.content, server.rows = "live", {"orders": 1, "users": 1}
+    with pytest.raises(Invalid, match="has 2 tables with 2 rows, which this recovery did not write"):
+        case(tmp_path).plan()
+    assert server.restored == 0
+    carry_out(case(tmp_path, overwrite=True).plan())
+    server.content = "half"
+    found = case(tmp_path)
+    found.record.begun["db"] = "another"
+    with pytest.raises(Invalid, match="name 'db' in overwrite"):
+        found.plan()
+    found.record.begun["db"] = "db"
+    carry_out(found.plan())
+    assert server.restored == 2
+
+
+@pytest.mark.parametrize("name", ["database.dump", "database.sql.gz"])
+def test_a_dump_of_another_engine_is_refused(name: str, server: Server, tmp_path: Path) -> None:
+    server.engine = MARIADB if name == "database.dump" else POSTGRESQL
+    with pytest.raises(Invalid, match=f"{name} was not made from a database of the engine of service 'db'"):
+        case(tmp_path, dump=f"/srv/svc_1/nightly/{name}").plan()
+    server.engine = POSTGRESQL if name == "database.dump" else MARIADB
+    case(tmp_path, dump=f"/srv/svc_1/nightly/{name}").plan()
+
+
+def test_a_database_that_is_suspended_or_another_is_not_written_to(server: Server, tmp_path: Path) -> None:
+    found = case(tmp_path)
+    found.account.service_records["db"]["status"] = "SUSPENDED"
+    with pytest.raises(Invalid, match=r"service 'db' .db. is suspended, so its database cannot be restored"):
+        found.plan()
+    with pytest.raises(Invalid, match="is not in the project of the recovery"):
+        case(tmp_path, project_id="prj_other").plan()
+    found = case(tmp_path)
+    target = Target(found.record, known=frozenset({"db"}))
+    with pytest.raises(Invalid, match="this recovery did not make it"):
+        RecoveredDatabase(target).plan(found.task)
+
+
+def test_a_database_that_does_not_answer_is_named_with_the_ways_out(server: Server, tmp_path: Path) -> None:
+    server.down = True
+    with pytest.raises(
+        TransferFailed, match=r"the database of 'Main' cannot be restored from .*: nothing ans"
+    ):
+        case(tmp_path).plan()
+
+
+@pytest.mark.parametrize("public", [True, False])
+def test_a_database_that_is_not_there_yet_may_be_out_of_reach(
+    public: bool, server: Server, tmp_path: Path
+) -> None:
+    found = case(tmp_path, service=None, public=public)
+    plan = found.plan()
+    assert plan.actions == ["restore the dump of 'Main' from copy nightly (1000 bytes)"]
+    assert plan.after == {"content": found.task.options.dump}
+    warned = ["will not be open to the Internet" in each for each in found.task.warnings]
+    assert warned == ([] if public else [True])

@@ -6,16 +6,29 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._api.models import App, ProjectGraph
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.parts import Part
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.removal import Deleters
+from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
 from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.record import (
     RecoveryRecord,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.removal import (
+    removal_parts,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import StateDirOptions
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from hosted_sandbox.testing import Sandbox
+from unit.plugins.fakes import FakeClient
 from unit.plugins.module_utils._resources.clones.platform import ids_of
 from unit.plugins.module_utils._resources.recoveries.platform import Recover, recovering
+from unit.plugins.module_utils._resources.recoveries.test_options import options
 
 
 @pytest.fixture
@@ -70,3 +83,87 @@ def test_what_somebody_moved_stays_and_is_told(sandbox: Sandbox, recover: Recove
     assert "is in another project by now and stays" in " ".join(kept["warnings"]) and not kept["changed"]
     names = {each["name"] for each in sandbox.api("GET", "/api/resources").json()["items"]}
     assert {"Survival-drill", "lobby-drill"} <= names
+
+
+# --- What is going to be deleted ------------------------------------------------------------------------
+
+
+class Account(FakeClient):
+    """An account with a drill of two services, one of which refers to the other."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.add_project("prj_1", "shop-drill")
+        self.add_service("svc_1", "db", projectId="prj_1")
+        self.add_service("svc_2", "web", projectId="prj_1")
+
+    def apps(self) -> list[App]:
+        """Return the application."""
+        return [App(id="svc_2", name="web", slug="acme-web", status="ACTIVE")]
+
+    def project_graph(self, id: str) -> ProjectGraph:
+        """Return the reference."""
+        return ProjectGraph.model_validate({"edges": [{"from": "svc_2", "to": "svc_1", "through": ["DB"]}]})
+
+
+def parts_of(account: Account, **facts: Any) -> tuple[list[Part], list[str]]:
+    """Return what is deleted of a drill that is remembered so, and the warnings."""
+    record = RecoveryRecord("nowhere", **{"drill": True, "project_id": "prj_1", **facts})
+    task: Task[Any] = Task(cast(Any, account), options(project="shop-drill", state="absent"))
+    parts = removal_parts(task, "shop-drill", record, Deleters(SERVICE, PROJECT))
+    return parts, task.warnings
+
+
+def asked(part: Part) -> dict[str, Any]:
+    """Return what a module is asked for, without what all parts share."""
+    named = ("id", "name", "project", "state", "delete_backups")
+    return {name: value for name, value in part.arguments(part).items() if name in named}
+
+
+def test_each_service_is_deleted_by_its_id_after_those_that_refer_to_it() -> None:
+    [web, db, project], warnings = parts_of(Account(), ids={"db": "svc_1", "web": "svc_2"})
+    absent = {"project": "prj_1", "state": "absent", "delete_backups": True}
+    assert asked(web) == {**absent, "id": "svc_2", "name": "web"}
+    assert asked(db) == {**absent, "id": "svc_1", "name": "db"}
+    assert (web.section, db.section, project.section) == ("applications", "services", "project")
+    assert (web.resource, project.resource) == (SERVICE, PROJECT)
+    assert (web.needs, db.needs, project.needs) == ([], [web], [web, db])
+    assert asked(project) == {"id": "prj_1", "state": "absent"} and warnings == []
+    assert web.late and db.late, "the platform is read right before"
+
+
+def test_what_the_drill_did_not_make_keeps_the_project() -> None:
+    account = Account()
+    account.add_service("svc_3", "mine", projectId="prj_1")
+    parts, [warning] = parts_of(account, ids={"db": "svc_1"})
+    assert [asked(part)["id"] for part in parts] == ["svc_1"]
+    assert warning.startswith(
+        "project 'shop-drill' stays: it has service 'mine' (svc_3), application 'acme-web'"
+    )
+
+
+def test_what_was_moved_is_named_and_stays() -> None:
+    """What is gone, or was never the drill's, is not."""
+    account = Account()
+    account.service_records["svc_1"]["projectId"] = "prj_default"
+    account.add_service("svc_3", "mine")
+    parts, [warning] = parts_of(account, ids={"db": "svc_1", "web": "svc_2", "old": "svc_gone"})
+    assert [part.section for part in parts] == ["applications", "project"]
+    assert warning.startswith("the drill made 'db' (svc_1), which is in another project by now and stays")
+
+
+def test_a_drill_whose_project_is_gone_deletes_nothing() -> None:
+    """Neither another project of its name, nor what was in it."""
+    account = Account()
+    parts, [warning] = parts_of(account, project_id="prj_0", ids={"db": "svc_1"})
+    assert parts == [] and "the drill made 'db' (svc_1)" in warning
+    del account.project_records["prj_1"]
+    parts, warnings = parts_of(account, project_id=None, names={"db": "other"})
+    assert (parts, warnings) == ([], [])
+
+
+def test_only_drills_are_deleted() -> None:
+    account = Account()
+    with pytest.raises(Invalid, match="a recovery that is meant to last, so nothing was deleted"):
+        parts_of(account, drill=False)
+    assert parts_of(account, drill=False, project_id=None) == ([], [])
