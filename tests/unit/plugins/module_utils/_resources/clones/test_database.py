@@ -5,10 +5,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import Any, cast
+
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.clones.database import DATABASE
+from ansible_collections.hosted.services.plugins.module_utils._api.models import DatabaseConnection, Settings
+from ansible_collections.hosted.services.plugins.module_utils._resources.clones import database
+from ansible_collections.hosted.services.plugins.module_utils._resources.clones.database import (
+    DATABASE,
+    DatabaseOptions,
+    await_database,
+    connection_facts,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.databases.dump import NoDumpError
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Task
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
+    EffectUnverified,
+    Invalid,
+)
 from hosted_sandbox.testing import Sandbox
+from unit.plugins.fakes import Clock, FakeClient, carry_out
 from unit.plugins.module_utils._resources.clones.platform import home_of
 from unit.plugins.module_utils._resources.platform import id_of, run
 
@@ -28,3 +47,158 @@ def test_a_database_that_cannot_be_reached_is_refused(sandbox: Sandbox, source: 
         assert "the database of service 'db'" in refused["msg"]
         assert "without_data lists services to clone without what they hold" in refused["msg"]
     assert sandbox.writes() == []
+
+
+# --- Without an engine ----------------------------------------------------------------------------------
+
+
+class Account(FakeClient):
+    """An account with a database and its clone, and what both hold."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        super().__init__()
+        self.contents = {"old": "rows", "new": "empty"}
+        self.spoiled = False
+        self.restored: list[tuple[str, str]] = []
+        self.network: dict[str, Any] = {"isPublic": False, "publicIp": "203.0.113.1", "publicPort": 15432}
+        for id in self.contents:
+            self.add_service(id, id)
+        for name in ("check_client", "held_dump", "find_source", "find_target", "restore"):
+            monkeypatch.setattr(database, name, getattr(self, name))
+
+    def database_connection(self, id: str) -> DatabaseConnection:
+        """Return how to connect to a database."""
+        return DatabaseConnection(engine="postgresql", host=f"{id}.internal", port=5432, database=id)
+
+    def settings(self, id: str) -> Settings:
+        """Return whether a database is open to the Internet."""
+        return Settings.model_validate({**self.setting_records[id], "network": self.network})
+
+    def check_client(self, engine: str) -> None:
+        """Find the programs of an engine."""
+        assert engine == "postgresql"
+
+    def find_source(self, facts: dict[str, Any]) -> Any:
+        """Find a database; a clone that is new may not answer yet."""
+        if facts["database"] not in self.contents:
+            raise NoDumpError("nothing answers")
+        return SimpleNamespace(engine=facts["engine"], login=SimpleNamespace(database=facts["database"]))
+
+    def find_target(self, facts: dict[str, Any], source: Any) -> Any:
+        """Find the database of a clone."""
+        return self.find_source(facts)
+
+    @contextmanager
+    def held_dump(self, source: Any) -> Iterator[Any]:
+        """Dump a database."""
+        id = source.login.database
+        engine = SimpleNamespace(programs=("pg_dump",))
+        yield SimpleNamespace(digest=self.contents[id], size=1000, engine=engine, of=id)
+
+    def restore(self, held: Any, target: Any) -> None:
+        """Restore a dump."""
+        self.restored.append((held.of, target.login.database))
+        self.contents[target.login.database] = "half" if self.spoiled else held.digest
+
+
+@pytest.fixture
+def account(monkeypatch: pytest.MonkeyPatch) -> Account:
+    """An account whose databases are in memory."""
+    return Account(monkeypatch)
+
+
+def plan(account: Account, **given: Any) -> tuple[Plan, Task[Any]]:
+    """Return the plan of a copy, and its task."""
+    own = {"source_id": "old", "service": "new", "project_id": "prj_default", **given}
+    task: Task[Any] = Task(cast(Any, account), DatabaseOptions(**own))
+    return DATABASE.plan(task), task
+
+
+def test_a_dump_is_restored_into_the_clone_and_compared(account: Account) -> None:
+    planned, _task = plan(account)
+    said = "restore a dump of database 'old' of service 'old' (old) (1000 bytes) into service 'new' (new)"
+    assert planned.actions == [said] and account.restored == []
+    assert planned.before == {"content": "another"}
+    assert planned.after == {"content": "database 'old' of service 'old' (old)"}
+    assert carry_out(planned) == {"engine": "pg_dump", "bytes": 1000, "restored": True}
+    assert account.restored == [("old", "new")]
+
+
+def test_the_same_content_is_not_restored_again(account: Account) -> None:
+    account.contents["new"] = "rows"
+    planned, _task = plan(account)
+    assert planned.steps == () and planned.result == {"engine": "pg_dump", "bytes": 1000, "restored": False}
+
+
+def test_a_restore_that_gives_something_else_is_no_success(account: Account) -> None:
+    account.spoiled = True
+    with pytest.raises(EffectUnverified, match=r"service 'new' \(new\) does not hold what was restored into"):
+        carry_out(plan(account)[0])
+
+
+def test_a_clone_that_was_moved_meanwhile_is_not_written_to(account: Account) -> None:
+    planned, _task = plan(account)
+    account.service_records["new"]["projectId"] = "prj_other"
+    with pytest.raises(Invalid, match="is not in the project of the clone; nothing was written to it"):
+        carry_out(planned)
+    assert account.restored == []
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"service": "old"}, "service old is the source of the clone"),
+        ({"project_id": "prj_other"}, "is not in the project of the clone"),
+    ],
+)
+def test_only_the_clone_is_written_to(given: dict[str, Any], said: str, account: Account) -> None:
+    with pytest.raises(Invalid, match=said):
+        plan(account, **given)
+
+
+def test_a_suspended_clone_is_left_as_it_is(account: Account) -> None:
+    account.service_records["new"]["status"] = "SUSPENDED"
+    planned, task = plan(account)
+    assert planned.steps == () and planned.result is None
+    assert task.warnings == ["service 'new' (new) is suspended, so its database was left as it is"]
+
+
+@pytest.mark.parametrize("public", [True, False])
+def test_a_clone_that_is_not_there_yet_may_be_out_of_reach(public: bool, account: Account) -> None:
+    planned, task = plan(account, service=None, public=public)
+    what = "database 'old' of service 'old' (old)"
+    assert planned.actions == [f"restore a dump of {what}"] and planned.after == {"content": what}
+    assert ["the clone of service 'old' will not be open" in each for each in task.warnings] == (
+        [] if public else [True]
+    )
+
+
+@pytest.mark.parametrize("is_public", [True, False])
+def test_a_database_answers_outside_if_it_is_open(is_public: bool, account: Account) -> None:
+    account.network["isPublic"] = is_public
+    task: Task[Any] = Task(cast(Any, account), DatabaseOptions(source_id="old"))
+    service = account.service("old")
+    assert service is not None
+    facts = connection_facts(task, service)
+    assert (facts["host"], facts["port"]) == ("old.internal", 5432)
+    outside = (facts.get("public_host"), facts.get("public_port"))
+    assert outside == (("203.0.113.1", 15432) if is_public else (None, None))
+    account.network = {}
+    assert "public_host" not in connection_facts(task, service)
+
+
+def test_a_new_database_is_waited_for_as_long_as_the_task_says(
+    account: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock(monkeypatch)
+    task: Task[Any] = Task(cast(Any, account), DatabaseOptions(source_id="old", wait_timeout=60.0))
+    await_database(task, None)
+    await_database(task, "new")
+    assert clock.pauses == []
+    del account.contents["new"]
+    clock.then = [lambda: None, lambda: account.contents.update(new="empty")]
+    await_database(task, "new")
+    assert len(clock.pauses) == 2
+    del account.contents["new"]
+    await_database(task, "new")
+    assert sum(clock.pauses[2:]) == 60, "whoever writes to it then fails, and says why"
