@@ -108,7 +108,7 @@ class Target:
         """Return what was made for something, or is there by its name, or nearly; ``None`` if nothing is."""
         same = [each for each in self.found if (each.slug is not None) == (original.app is not None)]
         known = self.record.ids.get(original.id)
-        if known and (made := next((each for each in same if each.id == known), None)):
+        if made := next((each for each in same if each.id == known), None):
             return made
         exact = [each for each in same if each.name == name]
         return next(iter(exact or [each for each in same if same_name(each.name, name)]), None)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -231,6 +232,11 @@ def test_a_slug_that_an_application_of_another_project_has_is_refused(tmp_path: 
     account.add_app("svc_2", "acme-web-x", "prj-1")
     made = CloneRecord("", source="prj-shop", ids={"id-acme-web": "svc_2"})
     assert go_to(account, tmp_path, record=made).found[0].slug == "acme-web-x"
+    account = Account()
+    account.add_app("svc_1", "acme-web-x", "prj-shop")
+    account.add_project("prj-1", "copy", createdAt="2026-03-01T00:00:00Z")
+    account.add_app("svc_2", "acme-web-former", "prj-1")
+    go_to(account, tmp_path, record=made)  # what was made keeps its slug, so that it needs no other
 
 
 # --- The record -----------------------------------------------------------------------------------------
@@ -253,3 +259,15 @@ def test_nobody_else_reads_the_folder_of_records(tmp_path: Path) -> None:
     record.write()
     record.write()
     assert (tmp_path / "clones").stat().st_mode & 0o777 == 0o700
+
+
+@dataclass
+class Locked(CloneRecord):
+    """A record with something that is of no use to the next run."""
+
+    lock: object = field(default_factory=object, init=False)
+
+
+def test_what_is_only_needed_now_is_not_kept(tmp_path: Path) -> None:
+    Locked.read(options(tmp_path), "copy").write()
+    assert Locked.read(options(tmp_path), "copy").kept() == CloneRecord.kept() == ["names", "ids", "source"]
