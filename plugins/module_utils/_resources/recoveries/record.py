@@ -34,7 +34,7 @@ class RecoveryRecord(MadeRecord):
     """By key: the id of the service whose content has begun to be replaced."""
     restored: dict[str, dict[str, Any]] = field(default_factory=dict)
     """By key: which copy a service got, with its id."""
-    lock: RLock = field(default_factory=RLock, init=False, repr=False, compare=False)
+    lock: RLock = field(default_factory=RLock, init=False)
 
     @property
     def known(self) -> bool:

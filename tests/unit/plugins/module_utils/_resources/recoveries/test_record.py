@@ -6,6 +6,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.members import Member
 from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.record import (
@@ -46,6 +49,24 @@ def test_it_is_there_in_the_next_run(tmp_path: Path) -> None:
 def other() -> Member:
     """Return a service of the same name."""
     return member("world", id="svc_other")
+
+
+@pytest.mark.parametrize("facts", [{"names": {"a": "b"}}, {"ids": {"a": "b"}}, {"project_id": "prj_1"}])
+def test_anything_that_was_made_is_known(facts: dict[str, Any]) -> None:
+    """Only a drill may be deleted, and nothing is one unless that was said."""
+    record = RecoveryRecord("nowhere", **facts)
+    assert record.known is True and record.drill is False
+    assert RecoveryRecord("nowhere").known is False
+
+
+def test_what_is_noted_later_adds_to_what_is_known(tmp_path: Path) -> None:
+    record = read(tmp_path)
+    record.note("prj_1", {"world": "svc_1"})
+    record.note(None, {"lobby": "svc_2"})
+    again = read(tmp_path)
+    assert (again.project_id, again.ids) == ("prj_1", {"world": "svc_1", "lobby": "svc_2"})
+    record.note("prj_2", {"world": "svc_3"})
+    assert (record.project_id, record.ids["world"]) == ("prj_2", "svc_3")
 
 
 def test_what_is_gone_makes_room_for_another(tmp_path: Path) -> None:

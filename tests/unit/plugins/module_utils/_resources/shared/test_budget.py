@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -13,6 +15,7 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import (
     Budget,
     Commitment,
+    Excess,
     Holding,
     Limits,
     ProjectLimit,
@@ -158,3 +161,128 @@ def test_a_template_as_the_name_of_a_project_is_refused() -> None:
     """Ansible does not render it, so the limit would be that of no project."""
     with pytest.raises(Invalid, match="renders no template in a key"):
         read_budget({"projects": {"{{ shop }}": 15}}, "budget")
+
+
+@pytest.mark.parametrize("limits", [{"account": 0}, {"projects": {"shop": 0}}, {"run": 0}])
+def test_a_limit_of_nothing_is_a_limit(limits: dict[str, Any]) -> None:
+    budget = read_budget(limits, "budget")
+    assert budget and read_budget(budget.as_option(), "budget") == budget
+    assert budget.as_option().keys() == limits.keys()
+
+
+def test_each_kind_of_limit_is_one() -> None:
+    assert not Limits()
+    assert Limits(account=Decimal(0)) and Limits(projects=[SHOP]) and Limits(run=Decimal(0))
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ({"rooms": 1, "halls": 2}, "budget has 'halls', 'rooms'; a budget has account, projects, run, and"),
+        ({"projects": {True: 5}}, "a project of budget is True; give its id or its name"),
+        ({"projects": {None: 5}}, "a project of budget is None"),
+        ({"projects": {"shop": "x"}}, "project 'shop' of budget is 'x'"),
+        ({"account": None}, "account of budget is null; give an amount"),
+        ({"run": " [] "}, "run of budget is empty"),
+        ({"run": {}}, "run of budget is {}"),
+        ("{a", "budget is '{a', which is neither JSON nor YAML"),
+    ],
+)
+def test_what_is_wrong_in_a_budget_is_named(value: Any, said: str) -> None:
+    with pytest.raises(Invalid, match=re.escape(said)):
+        read_budget(value, "budget")
+
+
+def test_a_project_may_be_named_by_a_number() -> None:
+    assert read_budget({"projects": {7: 5}}, "budget").projects == {"7": Decimal(5)}
+
+
+def test_another_attempt_at_the_same_thing_has_the_same_key() -> None:
+    """A project that is not there yet is known by its name."""
+    assert resized("7").key == "one"
+    assert ordered("7").key == "new it in p1" != ordered("7", None).key == "new it in the default"
+    named = Commitment("order", "it", None, name=" IT", project_name="shop")
+    assert named.key == "new it in shop" and named.home == frozenset(["shop"])
+    assert Commitment("order", "it", None).key == "new  in the default"
+    assert ordered("7").home == frozenset(["p1"]) and ordered("7", None).home is None
+
+
+@pytest.mark.parametrize(
+    ("commitment", "lowers"),
+    [
+        (resized("4", "4"), True),
+        (resized("3", "4"), True),
+        (resized("5", "4"), False),
+        (resized(None, "4"), False),
+        (resized("4"), False),
+        (resized("9", "4", shrinks=True), True),
+        (Commitment("move", "one", Decimal(4), id="one", before=Decimal(4)), False),
+        (Commitment("suspend", "one", None), True),
+        (Commitment("delete", "one", None), True),
+    ],
+)
+def test_what_certainly_adds_nothing(commitment: Commitment, lowers: bool) -> None:
+    assert commitment.lowers is lowers
+
+
+def test_what_a_commitment_adds_is_the_difference_to_what_runs() -> None:
+    """The platform's rate counts, not the one that the plan saw. What lowers the rate adds nothing."""
+    limits = Limits(run=Decimal(1))
+
+    def adds(commitment: Commitment, *holdings: Holding) -> Decimal | None:
+        excess = find_excess(limits, commitment, of(*holdings), Decimal(0))
+        return excess.adds if excess else None
+
+    assert adds(resized("9", "4"), held("6")) == 3
+    assert adds(resized("9", "4")) == 5
+    assert adds(resized("9"), held(None)) == 9
+    assert adds(resized("9")) == 9
+    assert adds(resized("5", "4"), held("7")) is None
+    assert adds(Commitment("move", "one", Decimal(9), id="one", project="p2"), held("1")) is None
+
+
+def test_an_excess_tells_what_counts_against_the_limit() -> None:
+    """The part that the platform does not show yet is told apart."""
+    running = replace(held("4", "two"), reserved=Decimal(3))
+    excess = find_excess(Limits(account=Decimal(6)), ordered("5"), of(held("1"), running), Decimal(2))
+    assert excess == Excess(
+        "the account", Decimal(6), Decimal(5), Decimal(3), Decimal(2), Decimal(5), Decimal(4), []
+    )
+    excess = find_excess(Limits(run=Decimal(6)), ordered("5"), {}, Decimal(2))
+    assert excess == Excess("this run", Decimal(6), None, Decimal(0), Decimal(2), Decimal(5), Decimal(1))
+
+
+def test_the_first_limit_that_breaks_is_told() -> None:
+    limits = Limits(Decimal(100), [replace(SHOP, most=Decimal(11)), SHOP], Decimal(1))
+    excess = find_excess(limits, ordered("11"), {}, Decimal(0))
+    assert excess is not None and excess.scope == "project 'shop'"
+    limits = Limits(Decimal(10), [SHOP], Decimal(1))
+    excess = find_excess(limits, ordered("11"), {}, Decimal(0))
+    assert excess is not None and excess.scope == "the account"
+
+
+def test_a_service_counts_for_the_project_that_it_joins_with_all_of_its_rate() -> None:
+    """One that is resized where it is adds the difference; one whose project is not known adds all."""
+    there = of(held("6", project="p2"), held("3", "two"))
+    joins = Commitment("order", "one", Decimal(8), id="one", project="p1")
+    excess = find_excess(Limits(projects=[SHOP]), joins, there, Decimal(0))
+    assert excess is not None and (excess.running, excess.adds) == (Decimal(3), Decimal(8))
+    unknown = of(held("6", project=None), held("3", "two"))
+    excess = find_excess(Limits(projects=[SHOP]), resized("8"), unknown, Decimal(0))
+    assert excess is not None and (excess.running, excess.adds) == (Decimal(3), Decimal(8))
+    excess = find_excess(Limits(projects=[SHOP]), resized("8"), of(held("6"), held("3", "two")), Decimal(0))
+    assert excess is not None and (excess.running, excess.adds) == (Decimal(9), Decimal(2))
+
+
+def test_what_is_there_keeps_what_a_commitment_does_not_say() -> None:
+    """A move changes the project alone; what is ordered gets the name that messages use if it has none."""
+    moved = Commitment("move", "one", Decimal(9), id="one", project="p2")
+    [holding] = with_commitment(of(held("4")), moved).values()
+    assert (holding.monthly, holding.projects) == (Decimal(4), frozenset(["p2"]))
+    grown = Commitment("resize", "one", Decimal(9), id="one")
+    [holding] = with_commitment(of(held("4")), grown).values()
+    assert (holding.monthly, holding.projects) == (Decimal(9), frozenset(["p1"]))
+    [holding] = with_commitment({}, Commitment("order", "service 'x'", Decimal(1))).values()
+    assert (holding.name, holding.label) == ("service 'x'", "\"service 'x'\" (new  in the default)")
+    [holding] = with_commitment({}, ordered("4")).values()
+    assert (holding.name, holding.monthly, holding.projects) == ("it", Decimal(4), frozenset(["p1"]))
