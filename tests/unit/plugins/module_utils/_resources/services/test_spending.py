@@ -15,6 +15,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.client import
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.spending import (
     rate_of,
     read_holdings,
+    shows_rate,
 )
 from unit.plugins.fakes import FakeClient
 
@@ -46,10 +47,34 @@ def detail(status: str = "ACTIVE", **pricing: Any) -> m.Service:
         (summary(monthly=None), None, None),
         (summary(monthly=None, is_free=True), None, "0"),
         (summary(is_free=True), detail(billed_monthly_millicents=0), "0"),
+        (summary(is_free=True), None, "10"),
+        (summary("SUSPENDED"), detail("SUSPENDED"), "10"),
+        (summary("ACTIVE"), detail("SUSPENDED", storage_monthly_millicents=1700), "1.7"),
+        (summary("A NEW ONE"), detail("A NEW ONE", billed_monthly_millicents=9000), "10"),
+        (summary("A NEW ONE", None), detail("A NEW ONE", billed_monthly_millicents=9000), None),
+        (summary(monthly=7000), detail("A NEW ONE", monthly_millicents=8000), "7"),
     ],
 )
 def test_what_counts(service: m.ServiceSummary, full: m.Service | None, rate: str | None) -> None:
     assert rate_of(service, full) == (None if rate is None else Decimal(rate))
+
+
+@pytest.mark.parametrize(
+    ("service", "shown"),
+    [
+        (summary(), True),
+        (summary("PROVISIONING"), True),
+        (summary("AWAITING_ADMIN"), True),
+        (summary("SUSPENDED"), False),
+        (summary("FAILED"), False),
+        (summary(monthly=None), False),
+        (summary(monthly=None, is_free=True), False),
+        (summary("SUSPENDED", 0, is_free=True), True),
+        (summary(monthly=10, is_free=True), False),
+    ],
+)
+def test_whether_the_list_shows_what_is_paid(service: m.ServiceSummary, shown: bool) -> None:
+    assert shows_rate(service) is shown
 
 
 class Account(FakeClient):
@@ -87,3 +112,13 @@ def test_what_cannot_be_read_yet_counts_and_what_is_gone_does_not() -> None:
     lists = iter([listed, *[account.services()] * 3])
     account.services = lambda: next(lists)  # type: ignore[method-assign]
     assert "a" not in read_holdings(cast(Client, account), each=True)
+
+
+@pytest.mark.parametrize("status", ["DELETING", "DELETED"])
+def test_what_is_deleted_meanwhile_is_not_paid_any_more(status: str) -> None:
+    """The list may show it a little longer."""
+    account = Account()
+    listed = account.services()
+    account.services = lambda: listed  # type: ignore[method-assign]
+    account.service_records["a"]["status"] = status
+    assert set(read_holdings(cast(Client, account), each=True)) == {"s", "p"}
