@@ -71,7 +71,7 @@ def write_funds(total: Total) -> list[str]:
 def describe_unpriced(entry: Entry) -> str:
     """Return which task moved money that has no price, and why it has none."""
     origin = entry.origin
-    what = f": {', '.join(entry.moves)} {entry.service or entry.service_id}" if entry.moves else ""
+    what = f": {', '.join(entry.moves)} {entry.service or entry.service_id or UNKNOWN}" if entry.moves else ""
     return f"task {origin.task!r} on {origin.host}{what}; {entry.reason}"
 
 

@@ -102,3 +102,27 @@ def test_the_modules_that_move_money_are_those_whose_cost_may_hold_a_move() -> N
         if cost and "Always empty" not in str(cost["contains"]["moves"]["description"]):
             found.add(path.stem)
     assert found == MONEY_MODULES
+
+
+def test_each_part_of_a_task_over_many_is_read_beside_its_own_cost() -> None:
+    result = {"cost": cost_of(service="a"), "parts": [{"cost": cost_of(service="b")}, None], "services": "x"}
+    assert [each.service for each in read(result, "blueprint")] == ["a", "b"]
+
+
+def test_rows_that_a_task_returns_are_no_items_of_a_loop() -> None:
+    result = {"cost": cost_of(), "results": [{"cost": cost_of(service="no")}]}
+    assert [each.service for each in read(result)] == ["web"]
+    assert [each.service for each in read({"cost": cost_of(), "results": "x"})] == ["web"]
+    assert read({"cost": "x", "services": [{"cost": "x"}]}) == []
+
+
+@pytest.mark.parametrize("invocation", [{}, {"invocation": None}, {"invocation": {"module_args": None}}])
+def test_a_result_need_not_tell_how_it_was_asked_for(invocation: dict[str, Any]) -> None:
+    [entry] = read({"cost": cost_of(monthly_before=None), **invocation})
+    assert (entry.platform, entry.before, entry.after) == (None, None, Decimal("10.74"))
+    assert entry.reason == UNPRICED
+
+
+def test_a_task_is_real_and_successful_unless_that_is_said() -> None:
+    origin = Origin("Order", "localhost", "service")
+    assert origin.moves_money and not origin.check_mode and not origin.failed

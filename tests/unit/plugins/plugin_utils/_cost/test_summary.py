@@ -112,3 +112,58 @@ def test_the_json_holds_plain_amounts() -> None:
         }
     ]
     assert run["totals"][0]["monthly_change"] == "1.50" and run["not_priced"] == []
+
+
+def test_a_row_has_the_last_name_and_currency_that_a_task_told() -> None:
+    first = entry("old", "order", "0", "1", service_id="S1")
+    silent = Entry(REAL, None, "S1", moves=("resize",), before=Decimal(1), after=Decimal(2))
+    [row] = only(first, entry("new", "move", "1", "1", service_id="S1", currency="USD"), silent).rows
+    assert (row.service, row.service_id, row.currency) == ("new", "S1", "USD")
+    assert only(silent).rows[0].service is None
+
+
+def test_an_order_without_a_price_still_tells_of_the_balance() -> None:
+    """Anything else without one has no sum at all."""
+    [total] = only(entry("a", "order", "0", None, balance=Decimal(3))).totals
+    assert not total.has_price and total.balance == 3
+    assert only(entry("a", "delete", "1", None)).totals == []
+
+
+def test_the_last_order_of_a_service_counts() -> None:
+    quotes = [Decimal(1), Decimal(2)]
+    found = only(*(entry("a", "order", "0", "1", CHECK, min_balance=each) for each in quotes))
+    assert found.totals[0].due_today == 2 and len(found.totals[0].orders) == 1
+    assert found.check_mode
+
+
+def test_the_json_tells_all_that_is_known() -> None:
+    order = entry("a", "order", "0", "2", balance=Decimal(9), min_balance=Decimal(1), days_covered=5)
+    resize = entry("b", "resize", "5", "4")
+    [run] = as_json([only(order, resize, entry("c", "delete", "1", None), Entry(REAL, reason=HIDDEN))])[
+        "runs"
+    ]
+    assert run["check_mode"] is False
+    assert run["totals"] == [
+        {
+            "currency": "EUR",
+            "monthly_before": "5.00",
+            "monthly_after": "6.00",
+            "monthly_change": "1.00",
+            "due_today": "1.00",
+            "balance": "9.00",
+            "days_covered": 5,
+        }
+    ]
+    place = {"task": "Order", "host": "localhost"}
+    assert run["not_priced"] == [
+        {**place, "service": "c", "service_id": "C", "actions": ["delete"], "reason": "no price"},
+        {**place, "service": None, "service_id": None, "actions": [], "reason": HIDDEN},
+    ]
+    [bare] = as_json([only(resize)])["runs"]
+    assert (bare["totals"][0]["due_today"], bare["totals"][0]["balance"]) == (None, None)
+
+
+def test_nothing_that_moved_makes_no_summary() -> None:
+    assert summarize([]) == []
+    [predicted] = summarize([entry("a", "order", "0", "1", CHECK)])
+    assert predicted.check_mode
