@@ -110,6 +110,75 @@ def test_nothing_is_done_on_an_unknown() -> None:
     assert decide(later(case, 9)).act == "nothing"
 
 
+KEPT = Keep(NOW, NOW + HOUR)
+ONLY_SUSPENDS = "in its hours, but the plan only suspends (resume is false)"
+
+
+@pytest.mark.parametrize(
+    ("case", "told"),
+    [
+        (AWAKE_AT_NIGHT, ("suspend", False, "outside of its hours", False)),
+        (ASLEEP_BY_DAY, ("resume", True, "in its hours", False)),
+        (replace(AWAKE_AT_NIGHT, suspended=True), ("nothing", False, "outside of its hours", False)),
+        (replace(ASLEEP_BY_DAY, suspended=False), ("nothing", True, "in its hours", False)),
+        (replace(ASLEEP_BY_DAY, resumes=False), ("nothing", False, ONLY_SUSPENDS, False)),
+        (replace(AWAKE_AT_NIGHT, keep=KEPT), ("nothing", True, "kept awake by hand", False)),
+        (replace(AWAKE_AT_NIGHT, keep=KEPT, suspended=True), ("resume", True, "kept awake by hand", False)),
+        (BUSY, ("nothing", True, "busy: much CPU", True)),
+        (replace(BUSY, load=Load(False, "idle")), ("suspend", False, "outside of its hours", False)),
+        (
+            replace(BUSY, load=Load(None, "no metrics")),
+            ("nothing", True, "unknown whether it is busy, so nothing is done: no metrics", True),
+        ),
+        (
+            later(BUSY, 2),
+            ("suspend", False, "outside of its hours, and busy for longer than at_most 120 minutes", False),
+        ),
+        (
+            later(AWAKE_AT_NIGHT, 0.1),
+            ("nothing", True, "resumed by hand since; left so until the next boundary", False),
+        ),
+        (
+            later(ASLEEP_BY_DAY, 0.1),
+            ("nothing", False, "suspended by hand since; left so until the next boundary", False),
+        ),
+    ],
+)
+def test_what_is_told_of_a_decision(case: Situation, told: tuple[str, bool, str, bool]) -> None:
+    verdict = decide(case)
+    assert (verdict.act, verdict.awake, verdict.why, verdict.delayed) == told
+
+
+def test_what_is_kept_awake_is_so_until_that_very_moment() -> None:
+    """And the wish is forgotten then. Another service's wish is not this one's to forget."""
+    case = replace(AWAKE_AT_NIGHT, record=Record().with_keep(KEPT), keep=KEPT)
+    assert decide(replace(case, now=NOW + 0.99 * HOUR)).record.keep == KEPT
+    ended = decide(replace(case, now=NOW + HOUR))
+    assert (ended.act, ended.record.keep) == ("suspend", None)
+    others = replace(case, now=NOW + HOUR, keep=Keep(NOW, NOW + 2 * HOUR))
+    assert decide(others).act == "nothing" and decide(others).record.keep is None
+
+
+def test_a_delay_belongs_to_its_period() -> None:
+    """One of another night does not count for this one."""
+    waiting = decide(BUSY).record
+    assert waiting.delayed is not None and waiting.delayed[1] == NOW
+    other = replace(BUSY, now=NOW + 24 * HOUR, record=waiting, period=replace(NIGHT, since=NOW + 23 * HOUR))
+    assert decide(other).act == "nothing"
+    assert decide(other).record.delayed != waiting.delayed
+    assert decide(replace(BUSY, at_most=timedelta())).act == "suspend"
+
+
+def test_what_is_settled_is_the_period_or_the_wish() -> None:
+    due = decide(AWAKE_AT_NIGHT).after.settled
+    assert due is not None and (due.awake, due.since) == (False, "2026-11-23T19:00:00Z")
+    always = decide(replace(ASLEEP_BY_DAY, period=Period(True, None, None))).after.settled
+    assert always is not None and (always.awake, always.since) == (True, "always")
+    kept = decide(replace(AWAKE_AT_NIGHT, keep=KEPT)).after.settled
+    assert kept is not None and (kept.awake, kept.since) == (True, "kept since 2026-11-23T20:00:00Z")
+    assert decide(later(AWAKE_AT_NIGHT, 0.1)).due is None, "what somebody changed by hand is not settled"
+
+
 def test_a_service_that_is_needed_is_held() -> None:
     """It stays as it is, and nothing is settled."""
     held = hold(decide(AWAKE_AT_NIGHT), "web")

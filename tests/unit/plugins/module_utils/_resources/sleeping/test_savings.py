@@ -52,6 +52,7 @@ def test_a_forecast_is_the_difference_of_the_rates_for_the_hours_of_sleep() -> N
         "saves": "32.40",
         "saves_monthly": "32.85",
     }
+    assert Forecast(30, asleep, Rates(None, FULL)).saves_monthly is None
     unknown = Forecast(30, asleep, Rates(FULL, None)).as_dict()
     assert (unknown["saves"], unknown["saves_monthly"], unknown["monthly_asleep"]) == (None, None, None)
 
