@@ -150,3 +150,75 @@ def test_predictions_are_taken_as_done(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv(RUN_FOLDER, str(tmp_path))
     predictions = CommitmentRecord.of_predictions("account")
     assert predictions is not None and predictions.lasts and Path(predictions.path).parent == tmp_path
+
+
+def test_what_a_run_has_added_is_what_was_done_or_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call that failed adds nothing. What belongs to no run counts for none."""
+    monkeypatch.setattr(time, "time", lambda: 1000.0)
+    entries = [entry_of(ORDER), entry_of(GROWTH), entry_of(GROWTH, run="other"), entry_of(GROWTH, run=None)]
+    content = Content(list(entries), {"run": (Decimal(1), 5.0)})
+    assert content.added_by("run") == Decimal("20.74") and content.added_by("other") == 9
+    assert content.added_by("unknown") == 0
+    for entry, done in zip(entries, (True, False, True, True), strict=True):
+        content.settle(entry, done)
+    assert content.entries == []
+    assert content.runs == {"run": (Decimal("11.74"), 1000.0), "other": (Decimal(9), 1000.0)}
+
+
+def test_a_run_is_remembered_for_a_week(record: CommitmentRecord) -> None:
+    told = (Decimal(1), time.time() - 6 * 24 * 3600)
+    with record.locked():
+        record.write(Content([], {"run": told}))
+    assert record.read().runs == {"run": told}
+    with record.locked():
+        record.update(lambda content: content.runs.clear())
+    assert record.read().runs == {}
+
+
+def test_only_an_order_knows_which_services_had_its_name_before() -> None:
+    before = {"s1": holding("s1", "WEB"), "s2": holding("s2", "other")}
+    assert entry_of(ORDER, before).known == ("s1",)
+    assert entry_of(replace(ORDER, kind="create"), before).known == ("s1",)
+    assert entry_of(replace(ORDER, kind="resize"), before).known == ()
+
+
+def test_what_is_not_known_of_a_commitment_is_not_in_its_entry() -> None:
+    unpriced = new_entry(replace(ORDER, monthly=None, project=None, project_name="shop"), None, None, {})
+    assert (unpriced.adds, unpriced.monthly, unpriced.run) == (Decimal(0), None, None)
+    assert unpriced.project == "shop"
+    assert not unpriced.done and unpriced.token != entry_of(ORDER).token
+    [pending] = with_entries({}, [unpriced], {})[0].values()
+    assert (pending.name, pending.monthly, pending.reserved) == ("web", None, Decimal(0))
+    assert pending.projects == frozenset(["shop"])
+    anywhere = entry_of(Commitment("order", "service 'x'", Decimal(1)))
+    [pending] = with_entries({}, [anywhere], {})[0].values()
+    assert (pending.name, pending.projects) == ("service 'x'", None)
+
+
+def test_an_application_without_its_slug_is_found_by_its_name() -> None:
+    entry = entry_of(replace(ORDER, kind="create"))
+    assert with_entries({"a1": holding("a1", "web")}, [entry], {})[1] == [entry]
+    order = entry_of(ORDER)
+    assert with_entries({"a1": holding("a1", "other")}, [order], {"web": "a1"})[1] == []
+
+
+def test_what_was_reserved_before_stays_reserved() -> None:
+    entries = [entry_of(GROWTH), entry_of(replace(GROWTH, monthly=Decimal(11)))]
+    holdings, shown = with_entries({"db": holding("db", "db", "4")}, entries, {})
+    assert shown == [] and (holdings["db"].monthly, holdings["db"].reserved) == (Decimal(11), Decimal(7))
+    unpriced = entry_of(replace(GROWTH, monthly=None))
+    assert with_entries({"db": holding("db", "db", "4")}, [unpriced], {})[0]["db"].monthly is None
+
+
+def test_a_move_of_what_may_be_anywhere_is_never_shown() -> None:
+    entry = entry_of(Commitment("move", "db", Decimal(5), id="db", project="p2"))
+    somewhere = replace(holding("db", "db"), projects=None)
+    holdings, shown = with_entries({"db": somewhere}, [entry], {})
+    assert shown == [] and holdings["db"].projects is None
+
+
+def test_the_record_of_an_account_forgets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That of check mode lasts as long as its file."""
+    monkeypatch.setenv("HOSTED_SERVICES_HOME", str(tmp_path))
+    found = CommitmentRecord.of("account")
+    assert not found.lasts and found.path == str(tmp_path / "budget" / "account.json")
