@@ -52,3 +52,26 @@ def test_what_commits_nothing_has_no_budget() -> None:
 def test_a_place_with_nothing_in_it_is_named(value: Any) -> None:
     with pytest.raises(Invalid, match="hosted_budget is"):
         with_budget(SERVICE, {"name": "web"}, [("hosted_budget", value)])
+
+
+@pytest.mark.parametrize("levels", [None, [], [{}], [{"hosted.services.app": {"budget": 2}}]])
+def test_where_nothing_is_set_there_is_no_budget(levels: Any) -> None:
+    """Groups may be unknown, and defaults may hold anything else, or be no mapping at all."""
+    bare = SimpleNamespace(module_defaults=levels, resolved_action=ACTION, get_play=object)
+    assert budget_sources(cast(Task, bare), [{}], {"other": 1}, lambda value: value) == []
+    for other in ({"name": "web"}, None, "budget"):
+        assert budget_sources(task_with({ACTION: other}), [], {}, lambda value: value) == []
+
+
+def test_the_lowest_of_all_places_counts_and_names_its_source() -> None:
+    sources = [("hosted_budget", 5), ("HOSTED_SERVICES_BUDGET", "{run: 1}")]
+    arguments = with_budget(SERVICE, {"name": "web", "budget": 9}, sources)
+    assert arguments["budget"] == {"account": "5.00", "run": "1.00"}
+    assert with_budget(SERVICE, {"name": "web"}, sources)["budget"] == {"account": "5.00", "run": "1.00"}
+    environment, variables = {"HOSTED_SERVICES_BUDGET": "1"}, {"hosted_budget": 2}
+    task = task_with({ACTION: {"budget": 3}})
+    found = budget_sources(task, [environment], variables, lambda value: value)
+    names = ["HOSTED_SERVICES_BUDGET", "hosted_budget", "budget of module_defaults"]
+    assert [name for name, _value in found] == names
+    with pytest.raises(Invalid, match="budget is 'x'"):
+        with_budget(SERVICE, {"name": "web", "budget": "x"}, [])
