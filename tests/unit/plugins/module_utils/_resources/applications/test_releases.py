@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import Interrupted
 from ansible_collections.hosted.services.plugins.module_utils._api.models import ScanReport
 from ansible_collections.hosted.services.plugins.module_utils._resources import app_deploy
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_deploy import APP_DEPLOY
@@ -200,3 +201,29 @@ def test_releases_are_in_the_order_of_their_declaration_or_else_of_their_scan(
     task = task_of(APP_INFO, FakeClient(), slug="shop")
     found = releases.all_releases(task, "shop", release_list.DeclaredReleases(listed))
     assert [release.tag for release in found] == order
+
+
+def test_a_release_whose_scan_runs_or_is_gone_is_shown_as_far_as_the_list_tells(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The response to the question for a report that is not ready is not waited for."""
+
+    def scan_of(client: Any, slug: str, tag: str, seconds: float) -> ScanReport | None:
+        if tag == "running":
+            raise Interrupted("no response yet")
+        return None
+
+    monkeypatch.setattr(releases, "scan_of", scan_of)
+    listed = {tag: release_list.ListedRelease("sha256:1", "2026-01-01") for tag in ("running", "unknown")}
+    task = task_of(APP_INFO, FakeClient(), slug="shop")
+    found = releases.all_releases(task, "shop", release_list.DeclaredReleases(listed))
+    assert {release.tag: release.as_dict() for release in found} == {
+        tag: {
+            "tag": tag,
+            "digest": "sha256:1",
+            "scan_status": status,
+            "scanned_at": None,
+            "created_at": "2026-01-01",
+        }
+        for tag, status in (("running", "PENDING"), ("unknown", None))
+    }
