@@ -352,7 +352,7 @@ class BudgetGuard(Guard):
         holdings, adds = seen.holdings, list[Decimal | None]()
         for limit, commitment in zip(limits, commitments, strict=True):
             excess = find_excess(limit, commitment, holdings, added)
-            if excess is not None and not commitment.lowers:
+            if excess is not None:  # what lowers the rate has no limits
                 raise self._refusal(commitment, excess, others=len(adds))
             adds.append(added_by(commitment, holdings))
             added += adds[-1] or Decimal(0)

@@ -60,6 +60,7 @@ class Account(FakeClient):
         self.contents = {"old": "rows", "new": "empty"}
         self.spoiled = False
         self.restored: list[tuple[str, str]] = []
+        self.checked: list[str] = []
         self.network: dict[str, Any] = {"isPublic": False, "publicIp": "203.0.113.1", "publicPort": 15432}
         for id in self.contents:
             self.add_service(id, id)
@@ -76,7 +77,7 @@ class Account(FakeClient):
 
     def check_client(self, engine: str) -> None:
         """Find the programs of an engine."""
-        assert engine == "postgresql"
+        self.checked.append(engine)
 
     def find_source(self, facts: dict[str, Any]) -> Any:
         """Find a database; a clone that is new may not answer yet."""
@@ -118,6 +119,7 @@ def test_a_dump_is_restored_into_the_clone_and_compared(account: Account) -> Non
     planned, _task = plan(account)
     said = "restore a dump of database 'old' of service 'old' (old) (1000 bytes) into service 'new' (new)"
     assert planned.actions == [said] and account.restored == []
+    assert account.checked == ["postgresql"], "what restores it has to be here before anything is begun"
     assert planned.before == {"content": "another"}
     assert planned.after == {"content": "database 'old' of service 'old' (old)"}
     assert carry_out(planned) == {"engine": "pg_dump", "bytes": 1000, "restored": True}

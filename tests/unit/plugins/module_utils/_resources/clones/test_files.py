@@ -41,8 +41,10 @@ def test_files_are_copied_and_the_source_is_not_touched(sandbox: Sandbox, given:
     assert planned["actions"] == [
         f"copy the files of service 'one' to service {given['service']}: create 1 (5 bytes)"
     ]
+    assert not Path(given["known_hosts"]).exists(), "check mode trusts no host for the next run"
     done = run(sandbox, FILES, **given)
     assert [action.split(" ")[0] for action in done["actions"]] == ["stop", "copy"]
+    assert Path(given["known_hosts"]).exists()
     assert files(sandbox, given["service"]) == files(sandbox, given["source_id"]) != {}
     assert writes_to(sandbox, {"one": given["source_id"]}) == []
     again = run(sandbox, FILES, **given)

@@ -109,7 +109,13 @@ def test_what_is_not_ready_is_refused() -> None:
 
 
 def test_references_are_gathered_by_their_targets() -> None:
-    said = [("a", "b", ["X", "Y"]), ("a", "c", ["Z"]), ("b", "c", ["W"])]
+    said = [
+        ("a", "b", ["X", "Y"]),
+        ("a", "c", ["Z"]),
+        ("b", "c", ["W"]),
+        ("a", "c", None),
+        ("a", None, ["V"]),
+    ]
     edges = [Edge.model_validate({"from": one, "to": to, "through": names}) for one, to, names in said]
     assert variables_of("a", edges) == {"b": ["X", "Y"], "c": ["Z"]}
     assert original("a", variables=variables_of("a", edges)).referring == ["X", "Y", "Z"]

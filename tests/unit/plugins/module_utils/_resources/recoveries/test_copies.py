@@ -36,6 +36,7 @@ def test_the_newest_whole_copy_is_taken(tmp_path: Path) -> None:
     shelve(tmp_path, "svc_1", {"a": "1"}, moment=OLD, name="world")
     newest = shelve(tmp_path, "svc_1", {"a": "2"}, moment=NEW, name="world")
     (tmp_path / "svc_1" / ".nightly.partial").mkdir()
+    (tmp_path / "svc_1" / "nightly-20261121T030000Z").symlink_to(newest)
     (tmp_path / ".hosted-backups").mkdir()
     found = choice(tmp_path).known("service 'world'", ["shop"], "world", is_app=False)
     assert found.copy.path == str(newest) and found.dump is None
@@ -148,6 +149,8 @@ def test_a_dump_is_known_by_its_description_or_by_being_alone(tmp_path: Path) ->
         "svc_3": "database.sql.gz",
         "svc_4": None,
     }
+    check_dump(choice(tmp_path).given("it", "svc_1"))
+    check_dump(choice(tmp_path).given("it", "svc_2"))
     with pytest.raises(Invalid, match="is empty, so it is no dump"):
         check_dump(choice(tmp_path).given("it", "svc_3"))
 

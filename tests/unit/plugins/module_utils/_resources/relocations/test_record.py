@@ -75,6 +75,12 @@ def test_a_relocation_is_found_by_both_services(wanted: str, options: RelocateOp
     assert found is not None and found.content.old_id == "svc_1"
 
 
+@pytest.mark.parametrize("wanted", ["svc_3", "survival-3", "surviva"])
+def test_another_service_was_not_relocated(wanted: str, options: RelocateOptions) -> None:
+    written(options, "svc_1", new_id="svc_2")
+    assert find_relocation(options, wanted) is None
+
+
 def test_one_of_another_platform_is_not(tmp_path: Path, options: RelocateOptions) -> None:
     written(options, "svc_1")
     other = RelocateOptions(service="survival", base_url="http://localhost:1", state_dir=str(tmp_path))  # type: ignore[arg-type]

@@ -19,21 +19,30 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import Interrupted, error_for_status
-from ansible_collections.hosted.services.plugins.module_utils._api.models import Whoami
+from ansible_collections.hosted.services.plugins.module_utils._api.models import App, Whoami
 from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.commitments import (
     BudgetGuard,
+    account_of,
+    ends,
+    may_be_there,
+    replaces,
+    would_end,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.options import (
     BudgetOptions,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import (
+    Budget,
     BudgetExceeded,
     Commitment,
+    Holding,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.commitment_record import (
     CommitmentRecord,
+    Entry,
+    new_entry,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
     FOLDER_VARIABLE,
@@ -179,6 +188,7 @@ def test_what_lowers_the_rate_reads_nothing_and_ends_entries(account: Account, t
     shrinks = Commitment("resize", "it", Decimal(5), id="svc", before=Decimal(6))
     with guard.step(shrinks), guard.committing(guard.task.client, r.SCALE):
         pass
+    assert entries(tmp_path) == []
     guard.expect(Plan(None, [Step("shrink", bool, commitment=shrinks)]))
 
 
@@ -319,6 +329,339 @@ def test_budgets_of_the_environment_hold_too(account: Account, monkeypatch: pyte
     monkeypatch.setenv("HOSTED_SERVICES_BUDGET", "")
     with pytest.raises(Invalid, match="HOSTED_SERVICES_BUDGET is empty"):
         guard_of(account, 7)
+
+
+# --- What is told -------------------------------------------------------------------------------------
+
+RAISE = "the option budget, the variable hosted_budget and HOSTED_SERVICES_BUDGET in the environment all hold"
+
+
+def refused(guard: BudgetGuard, *commitments: Commitment) -> str:
+    """Return why a plan of commitments is refused."""
+    with pytest.raises(BudgetExceeded) as caught:
+        guard.expect(plan_of(*commitments))
+    return caught.value.message
+
+
+def plan_of(*commitments: Commitment, **more: Any) -> Plan:
+    """Return a plan of commitments."""
+    return Plan(None, [Step("step", bool, commitment=each) for each in commitments], **more)
+
+
+def test_a_refusal_tells_all_figures_and_what_to_do(account: Account) -> None:
+    account.has("old", 10000)
+    assert refused(guard_of(account, 12), order()) == (
+        "the order of service 'new' is refused by the budget, 4.00 over it: the budget of the account is "
+        "12.00 a month, the running rate is 10.00, this task would add 6.00, this run has added 0.00. "
+        "Nothing was sent. Suspend, delete or shrink something, or raise the limit: "
+        f"{RAISE}, and of each kind the lowest counts"
+    )
+    told = refused(guard_of(account, 20), order("one"), order("two"))
+    assert (
+        "this run has added 6.00, the figures include 1 change that this task would make before it. " in told
+    )
+
+
+def test_a_refusal_by_the_run_tells_what_it_has_added(account: Account) -> None:
+    """The changes of one plan add up, and what lowers the rate adds nothing."""
+    lowers = Commitment("suspend", "it", Decimal(0), id="svc")
+    guard_of(account, {"run": 12}).expect(plan_of(order("one"), lowers, order("two")))
+    told = refused(guard_of(account, {"run": 11}), order("one"), lowers, order("two"))
+    assert told == (
+        "the order of service 'two' is refused by the budget, 1.00 over it: the budget of this run is 11.00 "
+        "a month, this task would add 6.00, this run has added 6.00, the figures include 1 change that this "
+        "task would make before it. Nothing was sent. Order less in one run, or raise the limit. "
+        f"{RAISE[0].upper()}{RAISE[1:]}, and of each kind the lowest counts"
+    )
+
+
+def test_what_is_not_known_is_told_as_such(account: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(RUN_FOLDER)
+    unpriced = order(monthly=None)
+    told = refused(guard_of(account, 5), unpriced)
+    assert "is refused by the budget, as a price is not known: the budget of the account is 5.00" in told
+    assert "what this task would add is not known, this run has added 0.00. Nothing was sent. " in told
+    assert told.endswith(
+        "does not show the price; choose a size whose price quote shows, or leave this budget out"
+    )
+    for number in range(7):
+        account.add_service(f"svc{number}", f"odd{number}", pricing=None)
+    told = refused(guard_of(account, 50), order())
+    assert "refused by the budget, as a price is not known: " in told
+    assert (
+        "the rate of 'odd0' (svc0), 'odd1' (svc1), 'odd2' (svc2), 'odd3' (svc3), 'odd4' (svc4); run" in told
+    )
+
+
+def test_a_price_that_is_not_known_matters_only_where_a_limit_holds(account: Account) -> None:
+    account.add_project("p1", "shop")
+    guard = guard_of(account, {"projects": {"shop": 5}})
+    commit(guard, order(monthly=None, project="prj_default"))
+    assert "what this task would add is not known" in refused(guard, order(monthly=None, project="p1"))
+
+
+# --- What is read -------------------------------------------------------------------------------------
+
+
+def test_without_a_budget_nothing_is_read_or_noted(account: Account, tmp_path: Path) -> None:
+    """Nor with one, for a plan that commits nothing."""
+    unread = fail(AssertionError("read"))
+    for name in ("whoami", "services", "projects", "apps"):
+        setattr(account, name, unread)
+    guard = guard_of(account, None)
+    commit(guard, order())
+    guard.expect(plan_of(order()))
+    with guard.step(Commitment("delete", "it", Decimal(0), id="svc")):
+        pass
+    guard_of(account, 5).expect(Plan(None, [Step("read", bool)]))
+    guard_of(account, 5, check_mode=True).expect(Plan(None, [Step("read", bool)]))
+    assert not (tmp_path / "home").exists()
+
+
+def test_services_are_read_one_by_one_only_if_the_list_does_not_tell(account: Account) -> None:
+    account.has("old", 6000)
+    read: list[str] = []
+    whole = account.service
+
+    def note(id: str) -> Any:
+        read.append(id)
+        return whole(id)
+
+    account.service = note  # type: ignore[method-assign]
+    guard_of(account, 20).expect(plan_of(order()))
+    assert read == []
+    guard_of(account, 20).expect(plan_of(order("old")))
+    assert read == ["old"], "it may be what the plan creates"
+
+
+def test_the_slugs_of_applications_are_asked_only_after_one_was_created(
+    account: Account, tmp_path: Path
+) -> None:
+    """By its slug, an application is known whatever the platform calls it."""
+    apps = account.apps
+    account.apps = fail(AssertionError("read"))  # type: ignore[assignment,method-assign]
+    guard = guard_of(account, 100)
+    commit(guard, order("one"))
+    commit(guard, replace(order("shop"), kind="create"))
+    account.apps = apps  # type: ignore[method-assign]
+    commit(guard, order("two"))
+    assert [entry.name for entry in entries(tmp_path)] == ["one", "shop", "two"]
+    account.has("app_1", 6000)
+    account.apps = lambda: [App(id="app_1", slug="shop", status="ACTIVE")]  # type: ignore[method-assign]
+    commit(guard, order("three"))
+    assert [entry.name for entry in entries(tmp_path)] == ["one", "two", "three"]
+
+
+def test_each_account_has_a_record_of_its_own(account: Account) -> None:
+    """Whatever token it is reached with. One that does not tell its address is known by the token."""
+    first = record_of(account)
+    assert first == record_of(account) != record_of(account, "https://two.example.com")
+    account.account_key = "another token of the account"
+    assert record_of(account) == first
+    other, silent = Account(), Account()
+    other.account_key, other.whoami = "other", lambda: Whoami(email="other@example.com")  # type: ignore[method-assign]
+    assert record_of(other) != first
+    silent.whoami = lambda: Whoami(email=None)  # type: ignore[method-assign]
+    found = set()
+    for silent.account_key in ("silent", "silent too"):
+        found.add(record_of(silent))
+    assert len(found - {first}) == 2
+
+
+def record_of(account: Account, url: str = "https://one.example.com") -> str:
+    """Return which record an account has."""
+    task = guard_of(account, 5).task
+    return account_of(replace(task, options=replace(task.options, base_url=url)))
+
+
+def test_an_address_that_could_not_be_read_once_is_asked_for_again(account: Account) -> None:
+    """Otherwise the tasks of one run would keep two records."""
+    answers = [None, "someone@example.com"]
+    account.whoami = lambda: Whoami(email=answers.pop(0))  # type: ignore[method-assign]
+    found = record_of(account)
+    del account.whoami
+    account.account_key = "another token"
+    assert found == record_of(account)
+
+
+@pytest.mark.parametrize("name", ["whoami", "projects"])
+def test_whatever_cannot_be_read_is_refused(name: str, account: Account) -> None:
+    setattr(account, name, fail(error_for_status("broken", 500)))
+    with pytest.raises(BudgetExceeded, match=r"cannot be read: broken\. Nothing was sent\. Run this again"):
+        commit(guard_of(account, {"projects": {"default": 50}}), order())
+
+
+# --- What is noted ------------------------------------------------------------------------------------
+
+
+def test_a_growing_size_counts_until_it_is_shown(account: Account, tmp_path: Path) -> None:
+    """One that shrinks is not noted at all, and a step that commits nothing ends nothing."""
+    account.has("svc", 5000)
+    guard = guard_of(account, 20)
+    commit(guard, Commitment("resize", "it", Decimal(9), id="svc", before=Decimal(5)))
+    with guard.step(None):
+        pass
+    [kept] = entries(tmp_path)
+    assert (kept.kind, kept.done, kept.adds) == ("resize", True, 4)
+    commit(guard, Commitment("resize", "it", Decimal(4), id="svc", before=Decimal(5)))
+    assert entries(tmp_path) == [], "which it replaced"
+
+
+def test_what_is_deleted_ends_its_own_entries_and_stays_added_to_the_run(
+    account: Account, tmp_path: Path
+) -> None:
+    guard = guard_of(account, {"account": 100, "run": 14})
+    commit(guard, order("one"))
+    commit(guard, order("two"))
+    with guard.step(Commitment("delete", "service 'one'", Decimal(0), id="svc", name="one")):
+        pass
+    assert [entry.name for entry in entries(tmp_path)] == ["two"]
+    with pytest.raises(BudgetExceeded, match=r"this run has added 12\.00"):
+        commit(guard, order("three"))
+
+
+def test_another_attempt_counts_once(account: Account) -> None:
+    """In the run, and when it is planned. What others may have ordered counts beside it."""
+    guard = guard_of(account, {"account": 10, "run": 10})
+    with pytest.raises(Interrupted):
+        commit(guard, order(), fail(Interrupted("lost")))
+    guard.expect(plan_of(order()))
+    assert "2.00 over it" in refused(guard, order("other"))
+    commit(guard, order())
+
+
+def test_check_mode_counts_another_attempt_once(account: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+    for _try in range(2):
+        guard_of(account, {"run": 10}, True).expect(plan_of(order()))
+    monkeypatch.delenv(RUN_FOLDER)
+    with pytest.raises(BudgetExceeded, match=r"1\.00 over it"):
+        guard_of(account, 5, True).expect(plan_of(order()))
+
+
+@pytest.mark.parametrize("check_mode", [True, False])
+def test_a_branch_is_refused_alone_unless_the_plan_is_budgeted_as_a_whole(
+    check_mode: bool, account: Account
+) -> None:
+    guard = guard_of(account, 5, check_mode)
+    branch = Branch(guard.task)
+    steps = [Step("step", bool, branch=branch, commitment=order())]
+    guard.expect(Plan(None, steps))
+    assert isinstance(branch.error, BudgetExceeded) is check_mode
+    with pytest.raises(BudgetExceeded, match=r"1\.00 over it"):
+        guard.expect(Plan(None, steps, budgeted_whole=True))
+
+
+def test_what_waits_for_something_that_waits_is_not_done_either(account: Account) -> None:
+    guard = guard_of(account, 5, True)
+    branches = [Branch(guard.task) for _each in range(3)]
+    steps: list[Step] = []
+    for name, branch in zip(("big", "one", "two"), branches, strict=True):
+        price = "6" if name == "big" else "3"
+        needs = steps[-1:]
+        steps.append(Step(name, bool, needs=needs, branch=branch, commitment=order(name, price)))
+    guard.expect(Plan(None, steps))
+    assert [branch.error is not None for branch in branches] == [True, False, False]
+    guard_of(account, 5, True).expect(plan_of(order("other", "5")))
+
+
+def test_a_limit_holds_in_the_project_that_the_plan_creates_alone(account: Account) -> None:
+    guard = guard_of(account, {"projects": {"New": 5}})
+    inside, other = order("one", project_name="new"), order("two", project_name="other")
+    assert "the budget of project 'New' is 5.00" in refused(guard, inside)
+    guard.expect(plan_of(replace(inside, monthly=Decimal(5)), other))
+    there = order("one", project="prj_default", project_name="new")
+    assert "no project has this id or name" in refused(guard, there), "that one is there already"
+
+
+def test_a_module_without_a_budget_can_be_given_one(account: Account) -> None:
+    guard = BudgetGuard(task_of(PROJECT, account, name="x"))
+    assert guard.budget == Budget()
+    guard.tighten(Budget(account=Decimal(5)))
+    assert guard.budget == Budget(account=Decimal(5))
+
+
+# --- Which entries belong together --------------------------------------------------------------------
+
+
+def entry_of(commitment: Commitment, **more: Any) -> Entry:
+    """Return the entry of a commitment."""
+    return replace(new_entry(commitment, Decimal(1), "run", {}), **more)
+
+
+GROWTH = Commitment("resize", "it", Decimal(9), id="svc", name="web")
+DELETION = Commitment("delete", "it", Decimal(0), id="svc", name="web")
+
+
+@pytest.mark.parametrize(
+    ("commitment", "entry", "ended"),
+    [
+        (DELETION, entry_of(GROWTH), True),
+        (DELETION, entry_of(replace(GROWTH, id="other")), False),
+        (DELETION, entry_of(replace(GROWTH, kind="move")), False),
+        (DELETION, entry_of(order("WEB")), True),
+        (DELETION, entry_of(order("other")), False),
+        (replace(DELETION, kind="suspend"), entry_of(order("web")), True),
+        (replace(GROWTH, shrinks=True), entry_of(order("web")), False),
+        (replace(GROWTH, shrinks=True), entry_of(GROWTH), True),
+        (replace(DELETION, name=None), entry_of(order("web")), False),
+        (DELETION, entry_of(replace(order(), name=None)), False),
+    ],
+)
+def test_what_costs_less_ends_what_was_committed_to_it(
+    commitment: Commitment, entry: Entry, ended: bool
+) -> None:
+    assert ends(commitment, entry) is ended
+
+
+@pytest.mark.parametrize(
+    ("commitment", "entry", "ended"),
+    [
+        (replace(DELETION, id=None), entry_of(order("web")), True),
+        (replace(DELETION, id=None, project="p1"), entry_of(order("web", project="p1")), True),
+        (replace(DELETION, id=None, project="p1"), entry_of(order("web", project="p2")), False),
+        (replace(DELETION, id=None), entry_of(order("other")), False),
+        (DELETION, entry_of(order("web")), False),
+        (replace(DELETION, id=None), entry_of(GROWTH), False),
+        (replace(DELETION, id=None, kind="suspend"), entry_of(order("web")), False),
+        (replace(DELETION, id=None, name=None), entry_of(order("web")), False),
+        (replace(DELETION, id=None), entry_of(replace(order(), name=None)), False),
+    ],
+)
+def test_check_mode_deletes_only_what_it_would_have_ordered(
+    commitment: Commitment, entry: Entry, ended: bool
+) -> None:
+    assert would_end(commitment, entry) is ended
+
+
+@pytest.mark.parametrize(
+    ("entry", "replaced"),
+    [
+        (entry_of(GROWTH), True),
+        (entry_of(GROWTH, done=True), False),
+        (entry_of(replace(GROWTH, kind="resume")), False),
+        (entry_of(replace(GROWTH, id="other")), False),
+    ],
+)
+def test_only_an_attempt_without_an_effect_is_replaced(entry: Entry, replaced: bool) -> None:
+    assert replaces(GROWTH, entry) is replaced
+
+
+@pytest.mark.parametrize(
+    ("commitment", "projects", "there"),
+    [
+        (order("WEB"), frozenset(["p1"]), True),
+        (order("web", project="p1"), frozenset(["p1"]), True),
+        (order("web", project="p2"), frozenset(["p1"]), False),
+        (order("web", project="p2"), None, True),
+        (order("other"), frozenset(["p1"]), False),
+        (replace(order(), name=None), frozenset(["p1"]), False),
+        (GROWTH, frozenset(["p1"]), False),
+    ],
+)
+def test_what_a_plan_creates_may_be_there_already(
+    commitment: Commitment, projects: frozenset[str] | None, there: bool
+) -> None:
+    assert may_be_there(commitment, {"svc": Holding("svc", "web", Decimal(1), projects)}) is there
 
 
 # --- Nothing gets past it ---------------------------------------------------------------------------

@@ -166,3 +166,17 @@ def test_only_amounts_are_joined_by_currency_units() -> None:
 def test_a_price_that_a_quote_does_not_tell_is_no_price() -> None:
     assert describe_monthly(None) == "at a price that the quote does not show"
     assert describe_monthly("1.50 EUR") == "for 1.50 EUR a month"
+
+
+def test_tasks_over_many_services_tell_a_price_in_brief() -> None:
+    """Without what only a quote tells."""
+    cost = Cost(Decimal(1), Decimal(3), [{"label": "x"}], "web", "svc_1")
+    assert cost.brief("EUR", [Move("resize", Decimal(3))]) == {
+        "monthly_before": "1.00",
+        "monthly_after": "3.00",
+        "monthly_change": "2.00",
+        "currency": "EUR",
+        "moves": ["resize"],
+        "service": "web",
+        "service_id": "svc_1",
+    }
