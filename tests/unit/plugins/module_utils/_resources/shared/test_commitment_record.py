@@ -5,7 +5,10 @@
 
 from __future__ import annotations
 
+import errno
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -26,6 +29,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     Content,
     Entry,
     new_entry,
+    unusable,
     with_entries,
     with_predictions,
 )
@@ -97,7 +101,7 @@ def test_an_entry_counts_for_a_time(record: CommitmentRecord, done: bool, second
 
 def test_a_run_is_forgotten_after_a_week(record: CommitmentRecord) -> None:
     with record.locked():
-        record.write(Content([], {"old": (Decimal(1), time.time() - 8 * 24 * 3600)}))
+        record.write(Content([], {"old": (Decimal(1), time.time() - 7 * 24 * 3600 - 60)}))
     assert record.read().runs == {}
 
 
@@ -166,7 +170,7 @@ def test_what_a_run_has_added_is_what_was_done_or_may_be(monkeypatch: pytest.Mon
 
 
 def test_a_run_is_remembered_for_a_week(record: CommitmentRecord) -> None:
-    told = (Decimal(1), time.time() - 6 * 24 * 3600)
+    told = (Decimal(1), time.time() - 7 * 24 * 3600 + 60)
     with record.locked():
         record.write(Content([], {"run": told}))
     assert record.read().runs == {"run": told}
@@ -180,6 +184,7 @@ def test_only_an_order_knows_which_services_had_its_name_before() -> None:
     assert entry_of(ORDER, before).known == ("s1",)
     assert entry_of(replace(ORDER, kind="create"), before).known == ("s1",)
     assert entry_of(replace(ORDER, kind="resize"), before).known == ()
+    assert entry_of(replace(ORDER, name=None), before).known == ()
 
 
 def test_what_is_not_known_of_a_commitment_is_not_in_its_entry() -> None:
@@ -222,3 +227,40 @@ def test_the_record_of_an_account_forgets(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("HOSTED_SERVICES_HOME", str(tmp_path))
     found = CommitmentRecord.of("account")
     assert not found.lasts and found.path == str(tmp_path / "budget" / "account.json")
+
+
+@pytest.fixture
+def lock(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What is done with locks; they cannot be had once this holds ``refused``."""
+    done: list[str] = []
+
+    @contextmanager
+    def lock_file(path: str, seconds: float) -> Iterator[None]:
+        if "refused" in done:
+            raise OSError(errno.EROFS, "Read-only file system")
+        done.append("locked")
+        yield
+        done.append("released")
+
+    monkeypatch.setattr(commitment_record, "lock_file", lock_file)
+    return done
+
+
+def test_without_a_lock_nothing_is_committed(record: CommitmentRecord, lock: list[str]) -> None:
+    """It is given back whatever happens."""
+    with pytest.raises(ValueError, match="no"), record.locked():
+        raise ValueError("no")
+    assert lock == ["locked", "released"]
+    lock.append("refused")
+    with pytest.raises(BudgetExceeded, match="cannot be used: Read-only file system"), record.locked():
+        raise AssertionError("nothing may be done")
+
+
+def test_a_record_that_cannot_be_written_refuses_all() -> None:
+    with pytest.raises(BudgetExceeded, match=r"cannot be used: Not a directory\. A budget is set, so"):
+        CommitmentRecord("/dev/null/x.json").write(Content())
+
+
+def test_an_error_that_says_nothing_is_told_as_damage() -> None:
+    for error in (OSError("unknown"), ValueError("x")):
+        assert "cannot be used: it is damaged." in unusable("/x.json", error).message
