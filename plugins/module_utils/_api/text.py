@@ -40,7 +40,7 @@ def megabytes(count: int) -> str:
 
 def counted(number: int, noun: str) -> str:
     """Return a number of things, such as ``1 byte`` or ``2 entries``."""
-    several = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    several = f"{noun[:-1]}ies" if noun.endswith("y") and not noun.endswith("ay") else f"{noun}s"
     return f"{number} {noun if number == 1 else several}"
 
 

@@ -36,6 +36,7 @@ def test_one_thing_is_named_in_the_singular() -> None:
     assert told == ["0 bytes", "1 byte", "2 bytes"]
     assert [counted(number, "entry") for number in (1, 2)] == ["1 entry", "2 entries"]
     assert [counted(number, "copy") for number in (1, 2)] == ["1 copy", "2 copies"]
+    assert [counted(number, "day") for number in (1, 2)] == ["1 day", "2 days"]
 
 
 @pytest.mark.parametrize("before", ["", "a", "ab", "abc", "me:"])

@@ -5,12 +5,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._api.models import ServiceSummary
+from ansible_collections.hosted.services.plugins.module_utils._resources.relocate import (
+    check_forward,
+    find_made,
+    free_name,
+    plan_kept,
+    start_over,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.record import (
+    Phase,
+    Relocation,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.order import (
+    MAX_SERVICE_NAME,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.clones.platform import (
     environment,
@@ -19,6 +36,7 @@ from unit.plugins.module_utils._resources.clones.platform import (
     monthly_rate,
     writes_to,
 )
+from unit.plugins.module_utils._resources.relocations.in_memory import case
 from unit.plugins.module_utils._resources.relocations.platform import (
     ENVIRONMENTS,
     SEED,
@@ -375,3 +393,93 @@ def test_after_the_way_back_the_new_one_is_deleted_and_another_can_be_ordered(
     assert not done(relocate(state="returned"))["changed"]
     done(relocate())
     assert pair(sandbox)[1] != new
+
+
+# --- How it is named ----------------------------------------------------------------------------------------
+
+
+def named(*names: str) -> list[ServiceSummary]:
+    """Return services of an account."""
+    return [ServiceSummary(id=name, name=name, family="GAME", status="ACTIVE") for name in names]
+
+
+@pytest.mark.parametrize(
+    ("name", "taken", "free"),
+    [
+        ("survival", [], "survival-2"),
+        ("survival", ["survival-2", "survival-4"], "survival-3"),
+        ("survival", ["SURVIVAL-2"], "survival-3"),
+        ("survival-2", ["survival-2"], "survival-3"),
+        ("survival-9", [], "survival-10"),
+        ("a-b", [], "a-b-2"),
+        ("x" * MAX_SERVICE_NAME, [], "x" * (MAX_SERVICE_NAME - 2) + "-2"),
+    ],
+)
+def test_the_new_service_gets_the_next_number_that_is_free(name: str, taken: list[str], free: str) -> None:
+    assert free_name(name, named(*taken)) == free
+
+
+def test_a_service_of_the_new_name_is_that_of_a_run_that_was_killed(tmp_path: Path) -> None:
+    """Only in the project of the old one, and not if another is known already."""
+    found = case(tmp_path, Phase.ORDERED)
+    found.account.add_project("prj_1", "other")
+    del found.account.service_records["new"]
+    found.account.add_service("svc_9", "survival-2", projectId="prj_1")
+
+    def made(**facts: Any) -> str | None:
+        content = replace(found.work.record.content, **{"new_id": None, **facts})
+        find_made(found.work.task, Relocation(found.work.record.file, content))
+        return content.new_id
+
+    assert made() is None
+    found.account.add("new", "SURVIVAL-2")
+    assert made() == "new" and made(new_id="known") == "known"
+    assert made(new_name="") is None and made(project_id=None) is None
+
+
+def test_a_relocation_begins_anew_only_once_what_it_made_is_deleted(tmp_path: Path) -> None:
+    record = case(tmp_path, Phase.FINISHED, facts={"deleting": "new"}).work.record
+    with pytest.raises(Invalid, match=r"'survival-2' .new. is about to be deleted\. Nothing was done"):
+        start_over(record)
+    record.content.gone = True
+    start_over(record)
+    assert (record.phase, record.content.old_id, record.content.new_id) == (Phase.NONE, "old", None)
+    assert record.content.platform, "by which it is found again"
+
+
+@pytest.mark.parametrize("days", [None, 7])
+def test_a_relocation_that_is_complete_stays_as_it_is(days: int | None, tmp_path: Path) -> None:
+    found = case(tmp_path, Phase.RELOCATED, keep_days=days)
+    assert plan_kept(found.work.task, found.work.record).steps == ()
+
+
+def test_a_date_that_is_changed_is_kept(tmp_path: Path) -> None:
+    """Unless the old service is being deleted."""
+    found = case(tmp_path, Phase.RELOCATED, keep_days=9)
+    plan = plan_kept(found.work.task, found.work.record)
+    assert plan.actions == ["keep service 'survival' for 9 days in place of 7"]
+    assert (plan.before, plan.after) == ({"keep_days": 7}, {"keep_days": 9})
+    assert found.carry_out(plan)["phase"] == "relocated" and found.content.keep_days == 9
+    found = case(tmp_path, Phase.RELOCATED, facts={"deleting": "old"}, keep_days=9)
+    assert plan_kept(found.work.task, found.work.record).steps == ()
+
+
+@pytest.mark.parametrize(
+    ("phase", "newer", "overwrite", "refused"),
+    [
+        (Phase.RETURNING, False, True, "Complete it with state: returned first"),
+        (Phase.RETURNED, True, False, "set overwrite: true; to keep it, copy it elsewhere first"),
+        (Phase.RETURNED, True, True, None),
+        (Phase.RETURNED, False, False, None),
+        (Phase.SWITCHED, True, False, None),
+    ],
+)
+def test_what_would_lose_something_is_refused(
+    phase: Phase, newer: bool, overwrite: bool, refused: str | None, tmp_path: Path
+) -> None:
+    found = case(tmp_path, phase, facts={"newer": newer}, overwrite=overwrite)
+    if refused is None:
+        check_forward(found.work.task, found.work.record)
+        return
+    with pytest.raises(Invalid, match=refused):
+        check_forward(found.work.task, found.work.record)
