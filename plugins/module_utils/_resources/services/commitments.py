@@ -419,7 +419,7 @@ class BudgetGuard(Guard):
 
     # --- Refusing -----------------------------------------------------------------------------------
 
-    def _refusal(self, commitment: Commitment, excess: Excess, others: int = 0) -> BudgetExceeded:
+    def _refusal(self, commitment: Commitment, excess: Excess, others: int) -> BudgetExceeded:
         """Return the error for a commitment that does not fit: all figures, and what to do.
 
         ``others`` is how many other commitments of the same task are in the figures.
@@ -463,7 +463,7 @@ class BudgetGuard(Guard):
         return f"this task would add {self._price(excess.adds)}"
 
     def _verdict(self, excess: Excess) -> str:
-        if excess.adds is None or excess.unpriced or excess.over is None:
+        if excess.over is None or excess.unpriced:
             return ", as a price is not known"
         return f", {self._price(excess.over)} over it"
 

@@ -187,8 +187,7 @@ def test_what_lowers_the_rate_reads_nothing_and_ends_entries(account: Account, t
     account.services = fail(AssertionError("read"))  # type: ignore[assignment,method-assign]
     shrinks = Commitment("resize", "it", Decimal(5), id="svc", before=Decimal(6))
     with guard.step(shrinks), guard.committing(guard.task.client, r.SCALE):
-        pass
-    assert entries(tmp_path) == []
+        assert entries(tmp_path) == []
     guard.expect(Plan(None, [Step("shrink", bool, commitment=shrinks)]))
 
 
@@ -375,6 +374,10 @@ def test_a_refusal_by_the_run_tells_what_it_has_added(account: Account) -> None:
     )
 
 
+def test_what_costs_nothing_adds_nothing(account: Account) -> None:
+    guard_of(account, {"run": 6}).expect(plan_of(order("free", "0"), order()))
+
+
 def test_what_is_not_known_is_told_as_such(account: Account, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(RUN_FOLDER)
     unpriced = order(monthly=None)
@@ -526,13 +529,15 @@ def test_another_attempt_counts_once(account: Account) -> None:
     with pytest.raises(Interrupted):
         commit(guard, order(), fail(Interrupted("lost")))
     guard.expect(plan_of(order()))
+    guard_of(account, {"run": 6}).expect(plan_of(order()))
     assert "2.00 over it" in refused(guard, order("other"))
     commit(guard, order())
 
 
 def test_check_mode_counts_another_attempt_once(account: Account, monkeypatch: pytest.MonkeyPatch) -> None:
-    for _try in range(2):
-        guard_of(account, {"run": 10}, True).expect(plan_of(order()))
+    for price in ("6", "4"):
+        guard_of(account, {"run": 10}, True).expect(plan_of(order(monthly=price)))
+    guard_of(account, {"run": 10}, True).expect(plan_of(order("other")))
     monkeypatch.delenv(RUN_FOLDER)
     with pytest.raises(BudgetExceeded, match=r"1\.00 over it"):
         guard_of(account, 5, True).expect(plan_of(order()))
