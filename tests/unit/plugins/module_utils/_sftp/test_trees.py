@@ -16,7 +16,7 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._sftp import trees
 from ansible_collections.hosted.services.plugins.module_utils._sftp.errors import TransferFailed
 from ansible_collections.hosted.services.plugins.module_utils._sftp.patterns import Patterns
-from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import run_all
+from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import run_all, within
 
 
 class Work:
@@ -167,3 +167,20 @@ def test_a_name_that_is_none_is_refused(answer: bytes) -> None:
     with pytest.raises(TransferFailed, match="an invalid file name"):
         trees.check_entry_name(answer)
     assert trees.check_entry_name(b"caf\xe9") == "caf\udce9"
+
+
+@pytest.mark.parametrize(
+    ("path", "places", "inside"),
+    [
+        ("a/b", {"a/b"}, True),
+        ("a/b/c", {"a"}, True),
+        ("a/b", {""}, True),
+        ("", {""}, True),
+        ("ab", {"a"}, False),
+        ("a", {"a/b"}, False),
+        ("", {"a"}, False),
+    ],
+)
+def test_a_path_is_within_a_place_or_below_it(path: str, places: set[str], inside: bool) -> None:
+    """Everything is below the root, such as one that cannot be listed: nothing in it is deleted."""
+    assert within(path, places) is inside
