@@ -51,6 +51,11 @@ PEERS := $(BUILD)/peers
 PEERS_LIST := tests/benchmarks/peers.txt
 PEERS_STAMP := $(PEERS)/.installed-$(shell cksum < $(PEERS_LIST) | cut -d ' ' -f 1)
 
+# AWX starts jobs with ansible-runner.
+SLICES := $(BUILD)/slices
+SLICES_LIST := tests/benchmarks/slices.txt
+SLICES_STAMP := $(SLICES)/.installed-$(shell cksum < $(SLICES_LIST) | cut -d ' ' -f 1)
+
 # For a part of it: make bench-sftp BENCH_SFTP="--server openssh --data large"
 .PHONY: bench-sftp
 bench-sftp: dev ## measure sftp_sync against lftp and rclone
@@ -87,6 +92,10 @@ bench-recovery: dev ## measure how long a project takes to be rebuilt from its c
 .PHONY: bench-peers
 bench-peers: dev $(PEERS_STAMP) ## measure a task against hetzner.hcloud and mitogen, in an environment of their own
 	@python tests/benchmarks/peers.py $(PEERS)
+
+.PHONY: bench-slices
+bench-slices: dev $(SLICES_STAMP) ## measure a play over 500 services in four slices, as AWX does (BENCH_SLICES="--rounds 1")
+	@python tests/benchmarks/slices.py $(SLICES) $(BENCH_SLICES)
 
 # --- the stages of `make test`, each to be run alone -------------------------------------------------------
 
@@ -392,6 +401,12 @@ $(PEERS_STAMP):
 	@echo "Installing the peers into $(PEERS) ..."
 	@$(VENV)/bin/python -m venv --clear --without-pip $(PEERS)
 	@python -m pip --python $(PEERS)/bin/python install -q --disable-pip-version-check -r $(PEERS_LIST)
+	@touch $@
+
+$(SLICES_STAMP):
+	@echo "Installing ansible-runner into $(SLICES) ..."
+	@$(VENV)/bin/python -m venv --clear --without-pip $(SLICES)
+	@python -m pip --python $(SLICES)/bin/python install -q --disable-pip-version-check -r $(SLICES_LIST)
 	@touch $@
 
 .PHONY: install
