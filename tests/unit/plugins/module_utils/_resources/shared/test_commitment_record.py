@@ -198,6 +198,8 @@ def test_what_is_not_known_of_a_commitment_is_not_in_its_entry() -> None:
     anywhere = entry_of(Commitment("order", "service 'x'", Decimal(1)))
     [pending] = with_entries({}, [anywhere], {})[0].values()
     assert (pending.name, pending.projects) == ("service 'x'", None)
+    listed = {"s1": holding("s1", "web")}
+    assert with_entries(listed, [anywhere], {})[1] == [], "no service is known to be that one"
 
 
 def test_an_application_without_its_slug_is_found_by_its_name() -> None:
