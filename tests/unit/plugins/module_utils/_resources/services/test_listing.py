@@ -104,6 +104,32 @@ def test_projects_come_from_the_lists() -> None:
     assert sorted(platform.asked) == [("project", "1"), ("project", "2"), ("services", "")]
 
 
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        ({}, ["a", "b", "c"]),
+        ({"families": ("GAME",)}, ["b"]),
+        ({"statuses": ("SUSPENDED",)}, ["c"]),
+        ({"statuses": ("DELETING",)}, ["d"]),
+        ({"names": ("w*", "!worker")}, ["a", "b"]),
+        ({"families": ("APP",), "names": ("w*",), "projects": ("1",)}, ["a", "c"]),
+    ],
+)
+def test_only_what_matches_is_listed_and_asked(wanted: dict[str, Any], found: list[str]) -> None:
+    """What is being deleted has to be asked for by its status; of what does not match nothing is read."""
+    platform = Platform(
+        [
+            {"id": "a", "name": "web"},
+            {"id": "b", "name": "world", "family": "GAME"},
+            {"id": "c", "name": "worker", "status": "SUSPENDED"},
+            {"id": "d", "name": "gone", "status": "DELETING"},
+        ],
+        {"1": ["a", "b", "c", "d"]},
+    )
+    assert sorted(homes(read(platform, sftp=True, **wanted))) == found
+    assert sorted(id for what, id in platform.asked if what == "sftp") == found
+
+
 def test_moved_meanwhile() -> None:
     """A service in two lists or in none is asked itself, and is there once."""
     platform = Platform([{"id": "a"}, {"id": "b"}, {"id": "c"}], {"1": ["a", "c"], "2": ["a"]})
