@@ -90,7 +90,7 @@ bench-recovery: dev ## measure how long a project takes to be rebuilt from its c
 	@python tests/benchmarks/recovery.py $(BENCH_RECOVERY)
 
 .PHONY: bench-peers
-bench-peers: dev $(PEERS_STAMP) ## measure a task against hetzner.hcloud and mitogen, in an environment of their own
+bench-peers: dev $(PEERS_STAMP) ## measure a task against hetzner.hcloud, amazon.aws and mitogen, in an environment of their own
 	@python tests/benchmarks/peers.py $(PEERS)
 
 .PHONY: bench-slices
