@@ -62,7 +62,7 @@ bench-sftp: dev ## measure sftp_sync against lftp and rclone
 	@python tests/benchmarks/sftp.py $(BENCH_SFTP)
 
 .PHONY: bench-push
-bench-push: dev ## measure app_image against skopeo, with a layer of 2 GiB (BENCH_PUSH="--mebibytes 512")
+bench-push: dev ## measure app_image against skopeo, with one large layer and many small ones (BENCH_PUSH="--layers 40")
 	@python tests/benchmarks/push.py $(BENCH_PUSH)
 
 .PHONY: bench-budget
