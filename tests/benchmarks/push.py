@@ -23,17 +23,16 @@ import os
 import random
 import shutil
 import statistics
-import subprocess
 import sys
 import tarfile
 import tempfile
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from benchmarks.cost import Cost, measure
 from benchmarks.distance import distant
 from hosted_sandbox.testing import Sandbox
 from integration.docker_registry import LOGIN, PROGRAMS, Docker, platform, serving
@@ -130,17 +129,6 @@ def make_image(folder: Path, shape: Shape) -> tuple[Path, str]:
 
 
 @dataclass(frozen=True)
-class Cost:
-    """What a command took: seconds, and the MB of its largest process."""
-
-    seconds: float
-    memory: float
-
-    def __sub__(self, other: Cost) -> Cost:
-        return Cost(self.seconds - other.seconds, self.memory - other.memory)
-
-
-@dataclass(frozen=True)
 class Course:
     """What is pushed, from where, and with which credentials."""
 
@@ -159,14 +147,15 @@ class Course:
         )
         with platform(self.sandbox, docker) as url:
             connection = {"HOSTED_SERVICES_URL": url, "HOSTED_SERVICES_TOKEN": self.sandbox.token}
-            return measured(["ansible-playbook", str(path)], **connection)
+            return measure(["ansible-playbook", str(path)], {**os.environ, **connection})[0]
 
     def skopeo(self, docker: Docker) -> Cost:
         """Push with skopeo; return what it took."""
         login = f"{LOGIN['username']}:{LOGIN['secret']}"
         target = f"docker://{docker.host}/{LOGIN['project']}/{SLUG}:v1"
         options = ["--insecure-policy", "copy", "--preserve-digests", "--dest-tls-verify=false"]
-        return measured(["skopeo", *options, "--dest-creds", login, f"oci-archive:{self.image}", target])
+        what = [f"oci-archive:{self.image}", target]
+        return measure(["skopeo", *options, "--dest-creds", login, *what], os.environ)[0]
 
     def check(self, docker: Docker) -> None:
         """Compare what arrived with what was pushed."""
@@ -183,28 +172,15 @@ class Course:
             yield docker, docker._replace(host=host)
 
 
-def measured(command: Sequence[str], **environment: str) -> Cost:
-    """Run a command; return what it took."""
-    begun = time.perf_counter()
-    with tempfile.TemporaryFile("w+") as output:
-        process = subprocess.Popen(command, env={**os.environ, **environment}, stdout=output, stderr=output)
-        __, status, usage = os.wait4(process.pid, 0)
-        took = time.perf_counter() - begun
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode:
-            output.seek(0)
-            sys.exit(f"{' '.join(command)} failed:\n{output.read()}")
-    return Cost(took, usage.ru_maxrss / 1024)
-
-
-def measure(course: Course, shape: Shape, rounds: int) -> list[tuple[Cost, Cost]]:
+def run_rounds(course: Course, shape: Shape, rounds: int) -> list[tuple[Cost, Cost]]:
     """Return what app_image and skopeo took in each round."""
     results = []
     for turn in range(rounds):
         print(f"    {shape}: round {turn + 1} of {rounds}", file=sys.stderr)
         with course.registry(shape.latency) as (docker, distant_docker):
             startup = course.play(distant_docker, "false")
-            ours = course.play(distant_docker) - startup
+            pushed = course.play(distant_docker)
+            ours = replace(pushed - startup, memory=pushed.memory - startup.memory)
             course.check(docker)
         with course.registry(shape.latency) as (docker, distant_docker):
             theirs = course.skopeo(distant_docker)
@@ -218,7 +194,7 @@ def compare(shape: Shape, rounds: int) -> None:
     with tempfile.TemporaryDirectory() as place, Sandbox() as sandbox:
         sandbox.api("POST", "/api/apps", {"slug": SLUG}).raise_for_status()
         image, digest = make_image(Path(place), shape)
-        results = measure(Course(image, digest, Path(place), sandbox), shape, rounds)
+        results = run_rounds(Course(image, digest, Path(place), sandbox), shape, rounds)
     ours, theirs = (statistics.median(cost.seconds for cost in each) for each in zip(*results, strict=True))
     ratio = statistics.median(first.seconds / second.seconds for first, second in results)
     memory = max(cost.memory for cost, _theirs in results)

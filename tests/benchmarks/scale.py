@@ -15,14 +15,11 @@ from __future__ import annotations
 
 import json
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +29,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     MAX_PARALLEL,
     MOST_PARALLEL,
 )
+from benchmarks.cost import Cost, measure, median
 
 HERE = Path(__file__).resolve().parent
 ROUNDS = int(os.environ.get("ROUNDS", "3"))
@@ -45,25 +43,6 @@ NEEDED = 4
 GOAL = 1.3
 GOAL_REMEMBERED = 1.1
 DAY = 86400
-
-
-@dataclass(frozen=True)
-class Cost:
-    """What a command took: seconds, seconds of the processor, MB at the most."""
-
-    seconds: float
-    processor: float
-    memory: float
-
-    def __sub__(self, other: Cost) -> Cost:
-        """Return what is left without ``other``, which uses less memory at another time."""
-        return Cost(self.seconds - other.seconds, self.processor - other.processor, self.memory)
-
-
-def median(costs: list[Cost]) -> Cost:
-    """Return the medians, each by itself."""
-    columns = zip(*((cost.seconds, cost.processor, cost.memory) for cost in costs), strict=True)
-    return Cost(*(statistics.median(column) for column in columns))
 
 
 @contextmanager
@@ -96,16 +75,7 @@ class Bench:
 
     def run(self, *command: str) -> tuple[Cost, str]:
         """Return what a command took, and what it printed."""
-        output = self.folder / "output"
-        begun = time.perf_counter()
-        with output.open("w") as file:
-            process = subprocess.Popen(command, env=self.environment, cwd=self.folder, stdout=file)
-            __, status, usage = os.wait4(process.pid, 0)
-        took = time.perf_counter() - begun
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode:
-            sys.exit(f"{' '.join(command)} failed:\n{output.read_text()}")
-        return Cost(took, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024), output.read_text()
+        return measure(command, self.environment, self.folder)
 
     def compare(self, contestants: Mapping[str, list[str]]) -> dict[str, Cost]:
         """Run the commands in alternation and return the medians."""

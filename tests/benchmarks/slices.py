@@ -17,11 +17,9 @@ from __future__ import annotations
 import argparse
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,7 +27,7 @@ from typing import Any
 
 import yaml
 
-from benchmarks.scale import Cost, median
+from benchmarks.cost import Cost, measure, median
 from hosted_sandbox.testing import NO_DELAYS, Sandbox
 from integration.awx_slices import Variables, end_state, hosts_of, write_slice
 
@@ -103,7 +101,7 @@ class Bench:
         (place / "env" / "envvars").write_text(yaml.safe_dump(settings))
         command = [str(self.binaries / "ansible-runner"), "run", str(place), "-p", "site.yml", "-q"]
         own = {"PATH": f"{self.binaries}:{os.environ['PATH']}", "PYTHONPATH": ""}
-        return measure([*command, "--forks", str(FORKS)], {**os.environ, **own})
+        return measure([*command, "--forks", str(FORKS)], {**os.environ, **own})[0]
 
     def whole(self) -> list[Cost]:
         """Run the play over all hosts."""
@@ -145,20 +143,6 @@ class Bench:
         if not len(orders) == len(set(orders)) == fits:
             sys.exit(f"{len(orders)} services were ordered, and the budget was for {fits}")
         return f"{fits} of {len(self.missing)} orders fit, by slice {shares}, {took:.1f} s"
-
-
-def measure(command: Sequence[str], environment: Mapping[str, str]) -> Cost:
-    """Run a command to its end; return what it took."""
-    with tempfile.TemporaryFile("w+") as output:
-        begun = time.perf_counter()
-        process = subprocess.Popen(command, env=environment, stdout=output, stderr=subprocess.STDOUT)
-        __, status, usage = os.wait4(process.pid, 0)
-        took = time.perf_counter() - begun
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode:
-            output.seek(0)
-            sys.exit(f"{' '.join(command)} failed:\n{output.read()[-4000:]}")
-    return Cost(took, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
 
 
 def told(costs: list[Cost]) -> list[Cost]:
