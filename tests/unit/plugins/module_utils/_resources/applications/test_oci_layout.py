@@ -162,12 +162,17 @@ def test_a_part_is_as_its_digest_says(build: Builder) -> None:
         layout.verify(part)
 
 
+def archived(build: Builder, folder: Path) -> oci.Layout:
+    """Return the layout in an archive, ``image.tar`` in a folder."""
+    with tarfile.open(folder / "image.tar", "w") as archive:
+        archive.add(build.path, ".")
+    return oci.open_layout(str(folder / "image.tar"))
+
+
 def test_an_archive_is_read_as_its_folder(build: Builder, tmp_path: Path) -> None:
     entry = build.image()
     build.index(entry)
-    with tarfile.open(tmp_path / "image.tar", "w") as archive:
-        archive.add(build.path, ".")
-    layout = oci.open_layout(str(tmp_path / "image.tar"))
+    layout = archived(build, tmp_path)
     assert isinstance(layout, oci.Archive)
     image = oci.choose_image(layout, None, None)
     assert image.digest == entry["digest"]
@@ -181,9 +186,7 @@ def test_an_archive_is_read_by_several_threads(build: Builder, tmp_path: Path) -
     """Each reads from where it is, whatever the others read."""
     entry = build.image()
     build.index(entry)
-    with tarfile.open(tmp_path / "image.tar", "w") as archive:
-        archive.add(build.path, ".")
-    layout = oci.open_layout(str(tmp_path / "image.tar"))
+    layout = archived(build, tmp_path)
     first, second, *_others = oci.choose_image(layout, None, None).parts
     with layout.open_part(first) as one, layout.open_part(second) as other:
         read = [b"", b""]
@@ -197,9 +200,7 @@ def test_an_archive_is_read_by_several_threads(build: Builder, tmp_path: Path) -
 
 def test_an_archive_that_is_gone_when_it_is_read_is_told(build: Builder, tmp_path: Path) -> None:
     build.index(build.image())
-    with tarfile.open(tmp_path / "image.tar", "w") as archive:
-        archive.add(build.path, ".")
-    layout = oci.open_layout(str(tmp_path / "image.tar"))
+    layout = archived(build, tmp_path)
     image = oci.choose_image(layout, None, None)
     (tmp_path / "image.tar").unlink()
     with pytest.raises(Invalid, match=r"image\.tar"):
