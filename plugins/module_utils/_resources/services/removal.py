@@ -12,7 +12,7 @@ from typing import Any
 
 from ..._api.errors import HostedError, Refused, UnexpectedAnswer
 from ..._api.models import Backup, Service, Snapshot
-from ..._api.values import WITH_SETTINGS, BackupStatus, ServiceStatus
+from ..._api.values import WITH_SETTINGS, BackupStatus, Family, ServiceStatus
 from ..shared.budget import Commitment
 from ..shared.money import Move
 from ..shared.options import WaitOptions
@@ -149,10 +149,21 @@ def check_copies(task: Task, view: View) -> None:
     if unknown:
         raise Invalid(
             f"{view.label} may have {' and '.join(unknown)}, but they cannot be listed while its status is "
-            f"{view.service.status}. Nothing was deleted. Run this again once it is "
-            f"{ServiceStatus.ACTIVE}, or set delete_backups: true to delete it with whatever it has",
+            f"{view.service.status}. Nothing was deleted. {why_so_long(view.service)}"
+            f"Run this again once it is {ServiceStatus.ACTIVE}, or set delete_backups: true to delete it "
+            "with whatever it has",
             unknown=unknown,
         )
+
+
+def why_so_long(service: Service) -> str:
+    """Return a sentence about what may keep a service in its status until somebody acts, or nothing.
+
+    Which status an application has before its first deploy is not shown. A database is of the same family.
+    """
+    if service.family == Family.APP and service.status == ServiceStatus.PROVISIONING:
+        return "An application may stay so until its first deploy. "
+    return ""
 
 
 def describe_copies(kind: str, names: Sequence[str]) -> str:

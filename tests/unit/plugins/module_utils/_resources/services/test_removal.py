@@ -55,6 +55,16 @@ def test_what_cannot_be_listed_counts_as_there(sandbox: Sandbox, status: str, ch
     assert "delete_backups: true" in result["msg"]
 
 
+@pytest.mark.parametrize(("name", "told"), [("acme-web", True), ("one", False)])
+def test_an_application_may_wait_for_its_first_deploy(sandbox: Sandbox, name: str, told: bool) -> None:
+    """It never becomes ACTIVE by itself there, so the usual advice alone would lead nowhere."""
+    sandbox.seed({"apps": [{"slug": "acme-web"}]})
+    sandbox.operator(f"services/{id_of(sandbox, name)}", status="PROVISIONING")
+    result = remove(sandbox, name)
+    assert kept(sandbox, name, result)
+    assert ("may stay so until its first deploy" in result["msg"]) == told
+
+
 def test_the_explicit_word_deletes_what_cannot_be_listed(sandbox: Sandbox) -> None:
     sandbox.operator(f"services/{id_of(sandbox, 'one')}", status="AWAITING_ADMIN")
     assert remove(sandbox, "one", delete_backups=True)["changed"]
