@@ -232,7 +232,8 @@ def test_two_runs_at_once(machine: BackupMachine) -> None:
     machine.warm = False
     ids = seed(sandbox)
     sandbox.delays(backup=3600)
-    machine.install(NIGHTLY).succeed()
+    # It waits longer than the other run takes on a busy machine.
+    machine.install({**NIGHTLY, "wait_timeout": 600}).succeed()
     first = machine.start("run", "nightly")
     while not machine.backups(ids["one"]):
         assert first.poll() is None
