@@ -152,6 +152,7 @@ def choose_copies(task: Task[RecoverOptions], file: Contents, target: Target) ->
         lambda shelf: any(shelf.is_of(projects, name, is_app) for name, is_app in names),
         projects,
     )
+    choice.warn_of_writable(options.copies or "", chosen.values())
     for remark in choice.remarks:
         task.warn(remark)
     return chosen

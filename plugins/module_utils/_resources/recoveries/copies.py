@@ -12,7 +12,9 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import shlex
+import stat
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -257,11 +259,31 @@ class Choice:
                     "ordered anew? copies_of says which copy a service gets"
                 )
 
+    def warn_of_writable(self, folder: str, chosen: Iterable[Chosen]) -> None:
+        """Note what every user of this machine could have written to: it decides what is restored."""
+        writable = dict.fromkeys(path for each in chosen for path in writable_by_all(folder, each))
+        if writable:
+            self.remarks.append(
+                f"every user of this machine can write to {', '.join(writable)}, and so to what is restored. "
+                f"Check what is there, then run: chmod o-w {' '.join(map(shlex.quote, writable))}"
+            )
+
     def list_shelves(self) -> str:
         """Return the shelves for messages."""
         more = len(self.shelves) - NAMED
         named = ", ".join(each.label for each in self.shelves[:NAMED])
         return f"copies of {named}{f' and {more} more' if more > 0 else ''}"
+
+
+def writable_by_all(folder: str, chosen: Chosen) -> Iterator[str]:
+    """Yield the folders of a copy, and its dump, that all users can reach and write to."""
+    shelf = os.path.join(folder, chosen.shelf.id)
+    for path in (folder, shelf, chosen.copy.path, *filter(None, [chosen.dump])):
+        mode = os.stat(path).st_mode
+        if mode & stat.S_IWOTH:
+            yield path
+        if not mode & stat.S_IXOTH:
+            return
 
 
 def check_dump(chosen: Chosen) -> None:

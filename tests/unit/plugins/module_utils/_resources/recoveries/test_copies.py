@@ -155,6 +155,29 @@ def test_a_dump_is_known_by_its_description_or_by_being_alone(tmp_path: Path) ->
         check_dump(choice(tmp_path).given("it", "svc_3"))
 
 
+@pytest.mark.parametrize("part", ["", "svc_1", f"svc_1/nightly-{NEW}", f"svc_1/nightly-{NEW}/database.dump"])
+def test_what_everybody_can_write_to_is_named_once(tmp_path: Path, part: str) -> None:
+    """Whoever can write there decides what is restored. A folder that is closed closes what is in it."""
+    shelve(tmp_path, "svc_1", {"database.dump": "1"}, moment=NEW, name="db", engine="postgresql")
+    path = tmp_path / part
+    for each in (tmp_path, *tmp_path.rglob("*")):
+        each.chmod(0o755 if each.is_dir() else 0o644)
+
+    def remarks() -> list[str]:
+        chooses = choice(tmp_path)
+        chosen = chooses.known("service 'db'", ["shop"], "db", is_app=False)
+        chooses.warn_of_writable(str(tmp_path), [chosen, chosen])
+        return chooses.remarks
+
+    assert remarks() == []
+    path.chmod(0o777)
+    [remark] = remarks()
+    assert f"can write to {path}, and so" in remark and remark.endswith(f"chmod o-w {path}")
+    if part:
+        tmp_path.chmod(0o700)
+        assert remarks() == []
+
+
 def test_a_folder_without_copies_is_refused(tmp_path: Path) -> None:
     """A disk that is not mounted leaves an empty folder, or none."""
     for folder in (tmp_path, tmp_path / "missing"):
