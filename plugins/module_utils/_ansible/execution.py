@@ -71,6 +71,7 @@ def execute(resource: Resource, options: Mapping[str, Any], context: RunContext)
         task.guard = guard = BudgetGuard(task)
         if client is not None:
             client.on_commit = guard.committing
+            client.report_pauses(progress)
         with task.closing:
             plan = resource.plan(task)
             guard.expect(plan)

@@ -79,6 +79,10 @@ class Client:
         """Let others decide when requests are sent: see the attributes of :class:`Session` of these names."""
         self.session.next_turn, self.session.on_setback = next_turn, on_setback
 
+    def report_pauses(self, on_pause: Callable[[str], None]) -> None:
+        """Report long pauses before retries: see the attribute of :class:`Session`."""
+        self.session.on_pause = on_pause
+
     @property
     def last_call_was_retried(self) -> bool:
         """Whether the last call took more than one request."""

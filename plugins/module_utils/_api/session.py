@@ -61,6 +61,8 @@ class Session:
         """Asked before each request, retries included, when it may be sent."""
         self.on_setback: Callable[[errors.HostedError, float], None] = lambda error, sent: None
         """Told at once of each 429 and 5xx, and when its request was sent, be it retried or not."""
+        self.on_pause: Callable[[str], None] = lambda line: None
+        """Told every second of a pause before a retry how long it goes on and why, for progress."""
         self._log = log or (lambda line: None)
         self._transport = transport or HttpTransport()
         self.hide(tuple)
@@ -84,6 +86,7 @@ class Session:
         """Return a session with the same settings and its own connections, for another thread."""
         clone = Session(self.connection, self._log, self._transport.clone())
         clone.hide(self._secrets)
+        clone.on_pause = self.on_pause
         return clone
 
     def close(self) -> None:
@@ -129,7 +132,15 @@ class Session:
                 pause = pause_before_retry(error, failures)
                 if time.monotonic() + pause >= deadline:
                     raise
-            time.sleep(pause)
+                reason = error.message
+            self._sleep(pause, reason)
+
+    def _sleep(self, seconds: float, reason: str) -> None:
+        """Wait before a retry, and report that."""
+        while seconds > 0:
+            self.on_pause(f"retrying in {seconds:.0f} s: {reason}")
+            time.sleep(min(seconds, 1.0))
+            seconds -= 1.0
 
     def _wait_turn(self) -> float:
         """Wait until the next request may be sent; return for how many seconds."""

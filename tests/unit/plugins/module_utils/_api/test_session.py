@@ -363,6 +363,24 @@ def test_a_call_that_takes_long_by_nature_is_given_the_time(server: Server, conn
     assert connect(timeout=0.2).send(r.ORDER, {}, body={}) == {"email": "me"}
 
 
+def test_a_pause_is_reported_every_second(
+    server: Server, connect: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A clone reports its pauses where the first session does."""
+    monkeypatch.setattr(session, "pause_before_retry", lambda error, failures: 2.5)
+    slept: list[float] = []
+    monkeypatch.setattr("time.sleep", slept.append)
+    server.script = [reply(429, {"message": "slow down, T0KEN"}, Retry_After="2"), OK]
+    first = connect()
+    lines: list[str] = []
+    first.on_pause = lines.append
+    first.hide(lambda: ["T0KEN"])
+    first.clone().send(*ROUTE_OF[r.Idempotency.READ])
+    assert slept == [1.0, 1.0, 0.5]
+    assert [line.partition(": ")[0] for line in lines] == [f"retrying in {left} s" for left in (2, 2, 0)]
+    assert all("429" in line and "slow down" in line and "T0KEN" not in line for line in lines)
+
+
 def test_a_pause_beyond_the_deadline_is_not_begun(
     server: Server, connect: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:

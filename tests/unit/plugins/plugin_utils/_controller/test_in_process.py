@@ -150,6 +150,9 @@ class Account(FakeClient):
     def hide(self, secrets: Any) -> None:
         """Leave the log alone."""
 
+    def report_pauses(self, on_pause: Any) -> None:
+        """Make none."""
+
 
 class ProjectAction(InProcessAction):
     """The action of `project` on an account in memory, and what it handed over to a module."""
