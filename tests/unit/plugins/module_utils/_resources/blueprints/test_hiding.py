@@ -71,6 +71,7 @@ def test_the_name_of_an_entry_hides_nothing() -> None:
     assert list(redacted_values_of(Document(DATA, "", decrypted=[(path, "run")]))) == ["run", "run"]
     hidden = ("defaults", "applications", "environment", "B")
     assert list(redacted_values_of(Document(DATA, "", decrypted=[(hidden, "five")]))) == []
+    assert list(redacted_values_of(Document(DATA, "", decrypted=[(("ssh_keys", "ops"), "seven")]))) == []
 
 
 def test_an_encrypted_command_hides_that_of_the_platform() -> None:

@@ -14,22 +14,26 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConfigurationError
 from ansible_collections.hosted.services.plugins.module_utils._api.models import SftpAccess
 from ansible_collections.hosted.services.plugins.module_utils._resources.databases import dump
 from ansible_collections.hosted.services.plugins.module_utils._resources.databases.dump import Login, Source
 from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.content import (
     DumpContent,
     FileContent,
+    check_readable,
     check_room,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.manifest import Entry
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
+from ansible_collections.hosted.services.plugins.module_utils._sftp import library
 from ansible_collections.hosted.services.plugins.module_utils._sftp.errors import (
     ConnectionBroken,
     TransferFailed,
 )
 from ansible_collections.hosted.services.plugins.module_utils._sftp.sides import Local, Remote
+from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import Kind, Tree, TreeEntry
 from unit.plugins.fakes import FakeClient, task_of
 from unit.plugins.module_utils._sftp import servers
 from unit.plugins.module_utils._sftp.servers import Server
@@ -144,6 +148,18 @@ def test_what_leads_out_or_has_no_content_is_named(server: Server, opened: Open,
     }
     assert set(copied(content, folder)) == {"files", "a"}
     assert [path.name for path in (folder / "files").iterdir()] == ["a"]
+
+
+def test_without_the_library_nothing_is_read(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(library, "asyncssh", None)
+    with pytest.raises(ConfigurationError, match="SFTP needs the Python library asyncssh"):
+        opened()
+
+
+@pytest.mark.parametrize("entries", [{}, {"": TreeEntry(Kind.FILE)}], ids=["nothing", "a file"])
+def test_a_service_that_shows_no_folder_is_not_one_without_files(entries: dict[str, TreeEntry]) -> None:
+    with pytest.raises(TransferFailed, match="no folder with its files"):
+        check_readable(Remote(None, "."), Tree(entries))
 
 
 def test_an_empty_service_is_copied(opened: Open, folder: Path) -> None:

@@ -56,6 +56,14 @@ def test_one_release_is_in_service_though_two_have_its_digest() -> None:
     assert [each["in_service"] for each in found["releases"]] == [True, False]
 
 
+def test_a_release_that_does_not_run_is_not_in_service() -> None:
+    """Another image runs, under a tag that is not declared."""
+    facts = account(v2=TWO)
+    facts.apps = [app(imageRef="r/web:v3")]
+    [found] = releases_of(facts, AS_OF)
+    assert [each["in_service"] for each in found["releases"]] == [False]
+
+
 def test_flaws_that_block_are_kept() -> None:
     facts = account(v2=TWO, v1=ONE)
     facts.releases["web"].scans["v2"] = scan("v2", "BLOCKED", FLAW)
