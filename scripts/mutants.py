@@ -165,11 +165,12 @@ def drawn(only: str, sample: int, seed: int, mirror_only: bool = False) -> list[
     return random.Random(seed).sample(found, min(sample or len(found), len(found)))  # noqa: S311  no secret
 
 
-def tests_of(path: Path, mirror_only: bool = False) -> list[Path]:
-    """Return the tests that belong to a file: those named after it, then those of its folder."""
+def tests_of(path: Path, mirror_only: bool = False) -> list[list[Path]]:
+    """Return the tests that belong to a file: those named after it, then the others of its folder."""
     folder = ROOT / "tests" / "unit" / path.relative_to(ROOT).parent
     first = sorted([*folder.glob(f"test_{path.stem}.py"), *folder.glob(f"test_{path.stem}_*.py")])
-    return first if mirror_only else [*first, *sorted(set(folder.glob("test_*.py")) - set(first))]
+    others = [] if mirror_only else sorted(set(folder.glob("test_*.py")) - set(first))
+    return [tests for tests in (first, others) if tests]
 
 
 # --- Try it -----------------------------------------------------------------------------------------------
@@ -181,10 +182,15 @@ def try_file(subjects: Sequence[Subject]) -> list[tuple[Subject, bool]]:
     tree = TREES / str(os.getpid())
     if not tree.exists():
         new_tree(tree)
-    changes = [subject.mutant.apply(subject.source) for subject in subjects]
-    tests = [test.relative_to(ROOT) for test in tests_of(first.path, first.mirror_only)]
-    missed = set(unnoticed(Changed(first.path.relative_to(ROOT), first.source, changes, tests), tree))
-    return [(subject, number not in missed) for number, subject in enumerate(subjects)]
+    missed = list(subjects)
+    for tests in tests_of(first.path, first.mirror_only):  # the others of a folder may take minutes
+        changes = [subject.mutant.apply(subject.source) for subject in missed]
+        names = [test.relative_to(ROOT) for test in tests]
+        left = unnoticed(Changed(first.path.relative_to(ROOT), first.source, changes, names), tree)
+        missed = [missed[number] for number in left]
+        if not missed:
+            break
+    return [(subject, subject not in missed) for subject in subjects]
 
 
 def tried(subjects: Sequence[Subject], workers: int) -> Iterator[tuple[Subject, bool]]:
