@@ -54,6 +54,12 @@ options:
         changed elsewhere, for example in the customer web space.
     type: bool
     default: false
+  project:
+    description:
+      - Name or ID of the project in which an application that does not exist yet is to be created. In check mode,
+        references are checked against the services of this project. If not set, those of all projects count.
+      - Has no effect if the application exists.
+    type: str
 extends_documentation_fragment:
   - hosted.services.on_app
   - hosted.services.common
@@ -107,6 +113,7 @@ environment:
     known_before: true
     pending_deploy: [environment]
     unchecked_references: []
+    missing_neighbors: []
     added: []
     changed: [LOG_LEVEL]
     removed: [OLD_SETTING]
@@ -136,6 +143,13 @@ environment:
         - References that only the platform can check, because the token has no access to projects.
         - An entry such as C(${...} in NAME) stands for text in braces, such as V(${VAR:-a.b}), that may or may not be
           a reference. It is sent unchanged, and the platform decides.
+      type: list
+      elements: str
+    missing_neighbors:
+      description:
+        - In check mode, aliases that variables refer to and no service of the project has. The environment is valid
+          only if an earlier task creates these services.
+        - Outside check mode, such a reference is refused, so the list is empty.
       type: list
       elements: str
     added:

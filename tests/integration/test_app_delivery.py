@@ -156,6 +156,24 @@ def test_what_cannot_be_delivered_is_refused_before_anything_is_written(
     assert writes(sandbox) == []
 
 
+@pytest.mark.parametrize("new", [True, False])
+def test_a_reference_to_no_neighbor_is_refused_before_anything_is_written(
+    small: Ansible, sandbox: Sandbox, new: bool
+) -> None:
+    """Nothing that the role does creates the neighbor. With --check an earlier task of the play may do that."""
+    small.environment["HOSTED_SERVICES_TOKEN"] = sandbox.token
+    if not new:
+        assert sandbox.api("POST", "/api/apps", {"slug": "acme-shop"}).ok
+    sandbox.clear_journal()
+    wrong = {"app_delivery_variables": {"URL": "${nope.URL}"}, "app_delivery_secret_variables": {"S": "x"}}
+    run = deliver(small, "1", **wrong)
+    assert run.rc != 0 and "No service of the project has the alias nope" in run.output
+    assert writes(sandbox) == []
+    checked = deliver(small, "1", "--check", **wrong).succeed()
+    assert "'nope' is no neighbor in its project" in checked.output
+    assert writes(sandbox) == []
+
+
 @pytest.mark.parametrize("arguments", [(), ("--check",)])
 def test_a_digest_has_to_be_in_the_registry(
     small: Ansible, sandbox: Sandbox, arguments: tuple[str, ...]

@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from .._api.errors import Refused, TokenRejected
 from .._api.models import App
 from .._api.text import HIDDEN
 from .applications.environment_rules import (
+    CheckedReferences,
     EnvironmentOptions,
     check_references,
     explain_environment_error,
@@ -40,12 +41,12 @@ class EnvironmentResource(Resource[EnvironmentOptions]):
         variables, secret = given_variables(options)
         environment = merged(variables, secret)
         app = resolve_app(task)
-        unchecked = check_references(task, app, environment)
+        checked = check_references(task, app, environment)
         folder = state_folder(options.state_dir)
         if not task.check_mode:
             task.closing.enter_context(lock_environment(folder, app.slug, options.timeout))
         last = Fingerprints.read(folder, options.base_url, app.slug, app.id)
-        return plan_replacement(task, app, environment, last, unchecked)
+        return plan_replacement(task, app, environment, last, checked)
 
 
 ENVIRONMENT = EnvironmentResource()
@@ -56,9 +57,9 @@ def plan_replacement(
     app: App,
     environment: Mapping[str, str],
     last: Fingerprints,
-    unchecked: Sequence[str],
+    checked: CheckedReferences,
 ) -> Plan:
-    """Plan to write the environment, if needed. The platform checks the references in ``unchecked``."""
+    """Plan to write the environment, if needed."""
     names = last.differences(environment)
     secret = task.options.secret_variables or {}
     records = AppRecords.of(task, app.id)
@@ -69,7 +70,8 @@ def plan_replacement(
         "secret_variables": sorted(secret),
         "known_before": last.known,
         "pending_deploy": sorted({*records.outstanding(), *([] if unchanged else [PENDING])}),
-        "unchecked_references": unchecked,
+        "unchecked_references": checked.unchecked,
+        "missing_neighbors": checked.missing,
         **names,
     }
     before, after = diff(environment, secret, last)
@@ -82,7 +84,7 @@ def plan_replacement(
             Step(describe_changes(app, names, last), lambda: write_environment(task, app, environment, last))
         ],
         before=before,
-        after={**after, **({TO_CHECK: unchecked} if unchecked else {})},
+        after={**after, **({TO_CHECK: checked.unchecked} if checked.unchecked else {})},
     )
 
 

@@ -10,14 +10,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..._api.client import Client
-from ..._api.errors import HostedError
+from ..._api.errors import HostedError, Refused
 from ..._api.models import App, ProjectGraph
-from ..services.lookup import expect_created, near_miss
+from ..services.lookup import expect_created, find_project, near_miss
 from ..shared.aliases import aliases_of, duplicate_aliases
 from ..shared.options import StateDirOptions, names_given, option
 from ..shared.plan import Task
-from ..shared.task_errors import Invalid
+from ..shared.task_errors import Invalid, NoSuchItem
 from .lookup import OnAppOptions, read_project_of_app
 
 VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -37,6 +36,17 @@ class EnvironmentOptions(OnAppOptions, StateDirOptions):
     secret_variables: dict[str, Any] | None = option(None, no_log=False, selects=True, secret=True)
     clear: bool = False
     force: bool = False
+    project: str | None = option(None, selects=True)
+
+
+@dataclass(frozen=True)
+class CheckedReferences:
+    """What is not known to be right among the references of an environment."""
+
+    unchecked: list[str]
+    """Those that only the platform can check, and any ``${...}`` that may or may not be a reference."""
+    missing: list[str]
+    """The aliases of no neighbor. Outside check mode, there are none."""
 
 
 def given_variables(options: EnvironmentOptions) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
@@ -128,34 +138,42 @@ def ambiguous_references(environment: Mapping[str, str]) -> list[str]:
     return sorted(name for name, value in environment.items() if BRACES.search(REFERENCE.sub("", value)))
 
 
-def check_references(task: Task[OnAppOptions], app: App, environment: Mapping[str, str]) -> list[str]:
-    """Check that references designate neighbors. Return those that only the platform can check.
+def check_references(
+    task: Task[EnvironmentOptions], app: App, environment: Mapping[str, str]
+) -> CheckedReferences:
+    """Check that references designate neighbors.
 
-    These are all references if the token cannot read the project; in check mode, those to a neighbor that
-    the play may create; and any ``${...}`` that may or may not be a reference.
+    Only the platform can check them if the token cannot read the project. In check mode, the play may create
+    a neighbor that is missing.
 
     :raises Invalid: naming the variable, the reference and the most similar alias.
     """
     used = list(references(environment))
-    graph = graph_around(task.client, app) if used else None
+    graphs = graphs_around(task, app) if used else None
     open_ones = [f"${{...}} in {name}" for name in ambiguous_references(environment)]
-    if graph is None:
-        return sorted({f"${{{alias}.{field}}}" for _variable, alias, field in used}) + open_ones
-    neighbors = {alias for id, alias in aliases_of(graph).items() if id != app.id}
-    for alias in sorted(duplicate_aliases(graph) & {alias for _variable, alias, _field in used}):
+    if graphs is None:
+        unchecked = {f"${{{alias}.{field}}}" for _variable, alias, field in used}
+        return CheckedReferences(sorted(unchecked) + open_ones, [])
+    neighbors = {alias for graph in graphs for id, alias in aliases_of(graph).items() if id != app.id}
+    if app.id is not None:
+        warn_of_duplicates(task, app, graphs[0], {alias for _variable, alias, _field in used})
+    missing = [each for each in used if each[1] not in neighbors]
+    for name, alias, field in missing:
+        complaint = f"{name} refers to ${{{alias}.{field}}}, but {alias!r} is no neighbor in its project"
+        expect_created(
+            task, Invalid(refusal_message(app, complaint + near_miss(alias, neighbors))), "creates"
+        )
+    unchecked = {f"${{{alias}.{field}}}" for _variable, alias, field in missing}
+    return CheckedReferences(sorted(unchecked) + open_ones, sorted({alias for _name, alias, _f in missing}))
+
+
+def warn_of_duplicates(task: Task[Any], app: App, graph: ProjectGraph, used: set[str]) -> None:
+    """Warn of references to an alias that several services of the project have."""
+    for alias in sorted(duplicate_aliases(graph) & used):
         task.warn(
             f"several services of the project have the alias {alias!r}; which of them the environment of "
             f"application {app.slug!r} refers to is not documented"
         )
-    unchecked: set[str] = set()
-    for name, alias, field in used:
-        if alias not in neighbors:
-            complaint = f"{name} refers to ${{{alias}.{field}}}, but {alias!r} is no neighbor in its project"
-            expect_created(
-                task, Invalid(refusal_message(app, complaint + near_miss(alias, neighbors))), "creates"
-            )
-            unchecked.add(f"${{{alias}.{field}}}")
-    return sorted(unchecked) + open_ones
 
 
 def refusal_message(app: App, complaint: str) -> str:
@@ -163,13 +181,25 @@ def refusal_message(app: App, complaint: str) -> str:
     return f"the environment of application {app.slug!r} was refused: {complaint}"
 
 
-def graph_around(client: Client, app: App) -> ProjectGraph | None:
-    """Return the graph of the application's project; ``None`` if the token cannot read it."""
+def graphs_around(task: Task[EnvironmentOptions], app: App) -> list[ProjectGraph] | None:
+    """Return the graph of the application's project; ``None`` if the token cannot read it.
+
+    An application that does not exist yet may join any project, unless the task names one.
+    """
+    client = task.client
 
     def ids(graph: ProjectGraph) -> Iterator[str | None]:
         return (node.id for node in graph.nodes or [])
 
-    return read_project_of_app(client, app, client.project_graph, ids)
+    if app.id is not None:
+        found = read_project_of_app(client, app, client.project_graph, ids)
+        return None if found is None else [found]
+    wanted = task.options.project
+    try:
+        projects = [find_project(client, wanted)] if wanted else client.projects()
+        return [client.project_graph(project.id) for project in projects]
+    except (NoSuchItem, Refused):
+        return None
 
 
 def explain_environment_error(error: HostedError, app: App, environment: Mapping[str, str]) -> Invalid:

@@ -15,6 +15,9 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
 from ansible_collections.hosted.services.plugins.module_utils._resources.applications import (
     environment_rules as rules,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.applications.lookup import (
+    placeholder_app,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.environment import ENVIRONMENT
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from unit.plugins.fakes import FakeClient, task_of
@@ -148,7 +151,7 @@ def checked(
 ) -> tuple[list[str], Any]:
     """Return what the platform alone can check, and the warnings."""
     task = task_of(ENVIRONMENT, client, check_mode, slug="shop")
-    return rules.check_references(task, APP, environment), task.warnings
+    return rules.check_references(task, APP, environment).unchecked, task.warnings
 
 
 def test_a_reference_to_a_neighbor_is_fine() -> None:
@@ -187,6 +190,39 @@ def test_the_project_of_an_application_is_found_past_one_without_services() -> N
     client = Projects("db")
     client.add_project("prj_2", "games")
     assert checked(client, {"A": "${db.URL}"}) == ([], [])
+
+
+def test_the_neighbors_that_are_missing_are_named_in_check_mode() -> None:
+    task = task_of(ENVIRONMENT, Project("db"), check_mode=True, slug="shop")
+    environment = {"A": "${cache.URL}${db.URL}", "B": "${cache.HOST} ${x.y}"}
+    assert rules.check_references(task, APP, environment).missing == ["cache"]
+
+
+@pytest.mark.parametrize(
+    ("project", "expected"),
+    [
+        (None, (["${x.URL}"], ["x"])),
+        ("games", (["${db.URL}", "${x.URL}"], ["db", "x"])),
+        ("nope", (["${db.URL}", "${other.URL}", "${x.URL}"], [])),
+    ],
+)
+def test_a_new_application_refers_to_services_of_the_project_that_it_joins(
+    project: str | None, expected: tuple[list[str], list[str]]
+) -> None:
+    """One that may join any project refers to a service of any; one that nobody has is not there."""
+
+    class Projects(Project):
+        def project_graph(self, id: str) -> m.ProjectGraph:
+            node = {"id": "svc_1", "alias": "other" if id == "prj_2" else "db"}
+            return m.ProjectGraph.model_validate({"id": id, "nodes": [node]})
+
+    client = Projects()
+    client.add_project("prj_2", "games")
+    given = {} if project is None else {"project": project}
+    task = task_of(ENVIRONMENT, client, check_mode=True, slug="shop", **given)
+    environment = {"A": "${db.URL}", "B": "${other.URL}", "C": "${x.URL}"}
+    found = rules.check_references(task, placeholder_app("shop"), environment)
+    assert found == rules.CheckedReferences(*expected)
 
 
 def test_a_token_that_does_not_open_the_project_leaves_the_check_to_the_platform() -> None:
