@@ -213,6 +213,22 @@ def test_the_playbooks_deliver_and_roll_back(small: Ansible, sandbox: Sandbox) -
     assert small_ones and not any(path.startswith("/api/resources") for path in small_ones)
 
 
+def test_rolling_back_after_a_version_that_does_not_run_puts_the_last_good_one_in_service(
+    small: Ansible, sandbox: Sandbox
+) -> None:
+    """On this platform the broken version stays in service; a rollback is wanted most then."""
+    sandbox.reset(profile="plain")
+    deliver(small, "1").succeed()
+    deliver(small, "2").succeed()
+    good = in_service(sandbox)
+    broken = build_image(small.folder / "3.tar", {"app/server": b"3"}, labels={"sandbox.start": "fail"})
+    assert deliver(small, "3", app_delivery_rollback=False).rc != 0
+    assert in_service(sandbox) == broken
+    roll_back(small).succeed()
+    assert in_service(sandbox) == good
+    assert roll_back(small).succeed() and in_service(sandbox) not in (good, broken)
+
+
 @pytest.mark.parametrize("nothing", ["", " "])
 def test_a_tag_to_go_back_to_holds_something(small: Ansible, sandbox: Sandbox, nothing: str) -> None:
     """A variable without a value does not stand for the release before."""

@@ -33,7 +33,6 @@ from .applications.releases import (
 from .applications.rollout import (
     DeployFailed,
     in_service_now,
-    last_good,
     put_in_service,
     read_log_tail,
     roll_back,
@@ -216,7 +215,7 @@ def plan_deployment(
     elif before:
         summary += f" in place of {before}"
     outstanding = {PENDING_REASON: list(reasons)} if reasons else {}
-    deployed = Deployed(digest, last_good(AppRecords.of(task, app.id), before), task.options.rollback)
+    deployed = Deployed(digest, AppRecords.of(task, app.id).last_good(before), task.options.rollback)
 
     def reread() -> dict[str, Any]:
         now = current_app(task, digest)
@@ -260,7 +259,7 @@ def deploy(task: Task[AppDeployOptions], app: App, digest: str, undecided: bool)
     :raises DeployFailed: with the reason, the state of the previous release, and the last log lines.
     """
     tag, before = task.options.tag, digest_in_service(app)
-    good = last_good(AppRecords.of(task, app.id), before)
+    good = AppRecords.of(task, app.id).last_good(before)
     try:
         put_in_service(task, tag, digest, undecided)
     except DeployFailed as error:

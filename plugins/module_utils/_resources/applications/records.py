@@ -99,11 +99,27 @@ class AppRecords:
                     return list(content["images"])
         return []
 
+    def unconfirmed(self) -> str | None:
+        """Return the digest of the last deploy, if that was not seen to succeed."""
+        digest: str | None = self.outstanding().get(DEPLOY, {}).get("digest")
+        return digest
+
+    def last_good(self, in_service: str | None) -> str | None:
+        """Return the digest in service, or the one before it if the deploy of the former was not confirmed."""
+        failed = self.unconfirmed()
+        if in_service is None or failed != in_service:
+            return in_service
+        return next((digest for digest in reversed(self.images()) if digest != failed), None)
+
     def before(self, in_service: str | None) -> str | None:
         """Return the digest that was in service before ``in_service``; ``None`` if it is unknown.
 
-        A deploy from another controller is not recorded here. The last digest is then not ``in_service``.
+        A deploy from another controller is not recorded here. The last digest is then not ``in_service``. It
+        is not either after a deploy of a version that does not start.
         """
+        good = self.last_good(in_service)
+        if good != in_service:
+            return good
         images = self.images()
         return images[-2] if len(images) > 1 and images[-1] == in_service else None
 

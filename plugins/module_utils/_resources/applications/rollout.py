@@ -77,7 +77,7 @@ def put_in_service(task: Task[ReleaseOptions], tag: str, digest: str, undecided:
     records, in_service = AppRecords.of(task, app.id), digest_in_service(app)
     known = records.outstanding()
     written = known.get(ENVIRONMENT, {}).get(WRITE)
-    before = last_good(records, in_service)
+    before = records.last_good(in_service)
     write_record(task, lambda: records.note(DEPLOY, digest=digest))
     records.record_in_service(before)
     try:
@@ -108,14 +108,6 @@ def actual_failure(
     if isinstance(error, Blocked) and before != digest and in_service_now(task, before, digest) == digest:
         return DeployFailed(error.details["reason"])
     return error
-
-
-def last_good(records: AppRecords, in_service: str | None) -> str | None:
-    """Return the digest in service, or the previous one if the deploy of the former was not confirmed."""
-    failed = records.outstanding().get(DEPLOY, {}).get("digest")
-    if in_service is None or failed != in_service:
-        return in_service
-    return next((digest for digest in reversed(records.images()) if digest != failed), None)
 
 
 def write_record(task: Task[ReleaseOptions], record: Callable[[], None]) -> None:

@@ -81,6 +81,19 @@ def test_what_was_in_service_before() -> None:
     assert records().images() == [A] and records().before(A) is None
 
 
+def test_before_a_deploy_that_failed_the_last_good_version_was_in_service() -> None:
+    """The one that does not run is in service, and no deploy of it was recorded as good."""
+    for digest in (A, B):
+        records().record_deploy(digest)
+    records().note(pending.DEPLOY, digest=C)
+    assert records().last_good(C) == records().before(C) == B
+    assert records().last_good(B) == B and records().before(B) == A, "the platform has put it back"
+    records().note(pending.DEPLOY, digest=B)
+    assert records().last_good(B) == records().before(B) == A, "it was deployed again"
+    records().clear(pending.DEPLOY)
+    assert records().before(B) == A and records().before(C) is None
+
+
 def test_what_somebody_else_deployed_ends_what_was_known() -> None:
     for digest in (A, B):
         records().record_deploy(digest)
