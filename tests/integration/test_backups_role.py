@@ -152,12 +152,14 @@ def test_a_run_and_its_check(machine: BackupMachine) -> None:
         "after": [f"echo after >>{log}"],
         "on_failure": [f'echo "failed $BACKUP_PLAN: $BACKUP_ERROR" >>{log}'],
     }
-    machine.install({**NIGHTLY, **hooks}).succeed()
+    machine.ansible.environment["ANSIBLE_VERBOSITY"] = "2"
+    installed = machine.install({**NIGHTLY, **hooks, "at": "02:30"}).succeed()
+    assert str(log) not in installed.output, "hooks may hold secrets"
     code, line = machine.run("check", "nightly")
     assert (code, line.split(":")[0]) == (2, "CRITICAL"), line
     assert "two has no good backup" in line and line.count("\n") == 1
 
-    code, output = machine.run("run", "nightly")
+    code, output = machine.run("run", "nightly", "-vvvv")
     assert code == 0, output
     assert log.read_text().split() == ["before", "after"]
     assert str(log) not in output, "hooks may hold secrets"
