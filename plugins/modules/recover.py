@@ -83,7 +83,7 @@ options:
   overwrite:
     description:
       - Keys, names or slugs of services B(whose content is replaced) by that of their copy, although the recovery did
-        not make them, or has restored them before.
+        not make them, or has restored them before. Each run replaces it again.
     type: list
     elements: str
     default: []
@@ -125,8 +125,9 @@ options:
     type: dict
   delete:
     description:
-      - Whether files that a new service has and its copy does not are deleted. The content of a database is always
+      - Whether files that a service has and its copy does not are deleted. The content of a database is always
         replaced as a whole.
+      - What the plan of role P(hosted.services.backups#role) excludes from the copies is never deleted.
     type: bool
     default: true
   max_monthly:

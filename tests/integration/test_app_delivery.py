@@ -160,7 +160,7 @@ def test_what_cannot_be_delivered_is_refused_before_anything_is_written(
 def test_a_reference_to_no_neighbor_is_refused_before_anything_is_written(
     small: Ansible, sandbox: Sandbox, new: bool
 ) -> None:
-    """Nothing that the role does creates the neighbor. With --check an earlier task of the play may do that."""
+    """No task of the role creates the neighbor. With --check an earlier task of the play may do that."""
     small.environment["HOSTED_SERVICES_TOKEN"] = sandbox.token
     if not new:
         assert sandbox.api("POST", "/api/apps", {"slug": "acme-shop"}).ok

@@ -91,7 +91,9 @@ def plan_recovery(task: Task[RecoverOptions]) -> Plan:
     document = read_source(task.options)
     file = read_contents(document)
     names = names_of(task.options, file)
-    record = RecoveryRecord.read(task.options, task.options.project or file.project)
+    project = task.options.project or file.project
+    RecoveryRecord.take_turns(task, project)
+    record = RecoveryRecord.read(task.options, project)
     target = find_target(task, file, names, record)
     contents, states = contents_of(task.options, file, names, target.there, target.kept)
     check_neighbors(task, document, contents)
@@ -234,6 +236,7 @@ class RecoveryAssembly(FilledAssembly):
             "src": chosen.copy.path,
             "private_key_file": options.private_key_file,
             "delete": options.delete,
+            "exclude": chosen.shelf.excluded,
             "allow_empty_source": True,
             "start": entry.key not in self.states,
             **({"known_hosts": options.known_hosts} if options.known_hosts else {}),
@@ -326,6 +329,7 @@ class Recovery:
 def plan_removal(task: Task[RecoverOptions]) -> Plan:
     """Return the plan that deletes a drill."""
     project = str(task.options.project)
+    RecoveryRecord.take_turns(task, project)
     record = RecoveryRecord.read(task.options, project)
     parts = planned(task, removal_parts(task, project, record, DELETERS))
     report = Report(task, parts.found, "drill")

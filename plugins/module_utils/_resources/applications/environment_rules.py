@@ -155,7 +155,7 @@ def check_references(
         unchecked = {f"${{{alias}.{field}}}" for _variable, alias, field in used}
         return CheckedReferences(sorted(unchecked) + open_ones, [])
     neighbors = {alias for graph in graphs for id, alias in aliases_of(graph).items() if id != app.id}
-    if app.id is not None:
+    if app.id:
         warn_of_duplicates(task, app, graphs[0], {alias for _variable, alias, _field in used})
     missing = [each for each in used if each[1] not in neighbors]
     for name, alias, field in missing:
@@ -191,7 +191,7 @@ def graphs_around(task: Task[EnvironmentOptions], app: App) -> list[ProjectGraph
     def ids(graph: ProjectGraph) -> Iterator[str | None]:
         return (node.id for node in graph.nodes or [])
 
-    if app.id is not None:
+    if app.id:
         found = read_project_of_app(client, app, client.project_graph, ids)
         return None if found is None else [found]
     wanted = task.options.project

@@ -105,7 +105,7 @@ class AppRecords:
         return digest
 
     def last_good(self, in_service: str | None) -> str | None:
-        """Return the digest in service, or the one before it if the deploy of the former was not confirmed."""
+        """Return the digest in service, or the one before it if the deploy of it was not confirmed."""
         failed = self.unconfirmed()
         if in_service is None or failed != in_service:
             return in_service

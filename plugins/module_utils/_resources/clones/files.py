@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import posixpath
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -57,6 +58,7 @@ class CopyOptions(SftpSyncOptions, WaitOptions):
     src: str = EVERYTHING
     dest: str = EVERYTHING
     exclude: list[str] = field(default_factory=list)
+    """What the service keeps, although the source does not have it."""
     in_use: bool = False
     """Whether something may write to the source while it is copied."""
 
@@ -135,10 +137,23 @@ async def compared(task: Task[CopyOptions], target: SftpSession, mirror: Mirror,
     tree = await read_source(task, mirror.source, Patterns())
     check_readable(mirror, tree)
     there = await mirror.target.tree(Patterns(), lambda path, why: None)
+    spare(there, tree, Patterns((), task.options.exclude))
     found = kind(task, target, mirror, tree, there, {"file_mode": None, "directory_mode": None})
     found.listed = time.monotonic()
     await found.compare()
     return found
+
+
+def spare(tree: Tree, source: Tree, kept: Patterns) -> None:
+    """Take out of a tree what stays although the source does not have it."""
+    spared: set[str] = set()
+    for path, entry in sorted(tree.entries.items()):
+        below = posixpath.dirname(path) in spared
+        if below or (path != ROOT and kept.excludes(path, entry.kind is Kind.DIRECTORY)):
+            spared.add(path)
+    for path in spared - source.entries.keys():
+        del tree.entries[path]
+        tree.protect(path)
 
 
 def plan_between(

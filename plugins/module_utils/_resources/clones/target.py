@@ -12,14 +12,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, fields
 from typing import ClassVar, Self
 
 from ..._api.models import Project
 from ..blueprints.members import Member, Members, read_members
 from ..services.namesakes import oldest_projects
-from ..shared.controller_state import collection_folder, state_key, write_json
+from ..shared.controller_state import collection_folder, one_at_a_time, state_key, write_json
 from ..shared.names import same_name
 from ..shared.options import StateDirOptions
 from ..shared.plan import Task
@@ -55,6 +55,23 @@ class MadeRecord:
             values = {name: content[name] for name in cls.kept()}
             return cls(path, **{**values, "names": dict(values["names"]), "ids": dict(values["ids"])})
         return cls(path)
+
+    @classmethod
+    def take_turns(cls, task: Task[StateDirOptions], project: str) -> None:
+        """Wait until no other task of this controller works on the project; let none begin until this ends.
+
+        Called before the record is read: what the other did is in it.
+
+        :raises Invalid: if the other does not end.
+        """
+        if not task.check_mode:
+            task.closing.enter_context(cls.turn(task.options.base_url, project))
+
+    @classmethod
+    def turn(cls, base_url: str | None, project: str) -> AbstractContextManager[bool]:
+        """Return the lock of a project."""
+        subject = f"{cls.folder}:{state_key(base_url, project)}"
+        return one_at_a_time(subject, f"working on the {cls.subject} in project {project!r}")
 
     @classmethod
     def kept(cls) -> list[str]:

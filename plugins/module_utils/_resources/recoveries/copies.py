@@ -73,6 +73,12 @@ class Shelf:
         names = [str(self.about[name]) for name in ("project", "slug", "name") if self.about.get(name)]
         return f"{self.id} ({' / '.join(names[:2])})" if names else f"{self.id} (no {DESCRIPTION})"
 
+    @property
+    def excluded(self) -> list[str]:
+        """The patterns of what the copies leave out, so that a service keeps it."""
+        found = self.about.get("exclude")
+        return [str(each) for each in found if each] if isinstance(found, list) else []
+
     def is_of(self, projects: Iterable[str], name: str, is_app: bool) -> bool:
         """Tell whether it is that of a service of these projects."""
         slug = self.about.get("slug")

@@ -126,8 +126,9 @@ def one_at_a_time(subject: str, what: str, seconds: float = MAX_LOCK_SECONDS) ->
             waited = turn.enter_context(in_turn(subject, seconds))
         except TimeoutError:
             raise Invalid(
-                f"another task of this controller has been {what} for {seconds:g} seconds; nothing was sent. "
-                "Run this again when it has ended"
+                f"another task of this controller is still {what}, after a wait of {seconds:g} seconds; "
+                "nothing was sent. Run this again when it has ended. A task of a run that was killed may go "
+                "on for a while"
             ) from None
         yield waited
 

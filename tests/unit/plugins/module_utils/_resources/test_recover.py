@@ -5,12 +5,16 @@
 
 from __future__ import annotations
 
+import threading
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.record import (
+    RecoveryRecord,
+)
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.clones.platform import files, ids_of, monthly_rate
 from unit.plugins.module_utils._resources.recoveries.platform import (
@@ -82,6 +86,33 @@ def test_what_was_written_since_is_never_overwritten(
     told = recover(overwrite=["world"])
     assert not told.get("failed"), told["msg"]
     assert files(sandbox, world) == {"/a": "b"}
+
+
+def test_what_copies_leave_out_stays(sandbox: Sandbox, recover: Recover, tmp_path: Path) -> None:
+    """No copy has it, so it could never come back. What an older copy has of it is restored."""
+    assert not recover().get("failed")
+    world = ids_of(sandbox, "shop")["Survival"]
+    for path in ("cache/new", "cache/old", "extra"):
+        sandbox.api("POST", f"/api/resources/{world}/files/write", {"path": path, "content": "kept"})
+    shelf = {"name": "Survival", "exclude": ["cache/"]}
+    shelve(tmp_path / "copies", "svc_1", {"a": "b", "cache/old": "c"}, moment="20261121T031500Z", **shelf)
+    told = recover(overwrite=["world"])
+    assert not told.get("failed"), told["msg"]
+    assert files(sandbox, world) == {"/a": "b", "/cache": None, "/cache/new": "kept", "/cache/old": "c"}
+
+
+def test_two_recoveries_at_once_take_turns(sandbox: Sandbox, recover: Recover) -> None:
+    """The second one knows what the first has restored, which is in use by then."""
+    results: list[Any] = []
+    second = threading.Thread(target=lambda: results.append(recover()))
+    with RecoveryRecord.turn(sandbox.base_url, "shop"):
+        second.start()
+        second.join(1)
+        assert results == [] and commits(sandbox) == []
+    second.join()
+    assert not results[0].get("failed"), results[0]["msg"]
+    restored = [step for step in results[0]["actions"] if "restore the files" in step]
+    assert restored and not recover()["changed"]
 
 
 def test_a_second_loss_is_recovered_as_well(sandbox: Sandbox, recover: Recover) -> None:
