@@ -15,7 +15,8 @@ description:
   - Pushes an image from an OCI archive or an OCI layout on disk, as written by docker buildx, podman, skopeo and
     kaniko, to the application's repository in the platform's registry. You need neither docker nor a registry login.
   - Sends nothing if the registry already has the digest. Otherwise, sends only the layers that are missing there.
-  - Reads the image and verifies its digests before anything is sent, in check mode too. The last call makes the image
+  - Reads the image and verifies the sizes of its parts, and the digests of those that the registry lacks, before
+    anything is sent, in check mode too. The last call makes the image
     available as a whole; an interrupted push leaves no partial image.
   - Reads the registry credentials from the platform for each task. The secret is kept only in memory.
 options:

@@ -351,7 +351,12 @@ def test_off_site_copies(machine: BackupMachine, key: Path) -> None:
         "POST", "/api/users/me/ssh-keys", {"name": "k", "publicKey": key.with_suffix(".pub").read_text()}
     )
     known_hosts = str(machine.folder / "known_hosts")
-    offsite = {"dest": str(shelf), "private_key_file": str(key), "known_hosts": known_hosts}
+    offsite = {
+        "dest": str(shelf),
+        "private_key_file": str(key),
+        "known_hosts": known_hosts,
+        "exclude": ["cache/"],
+    }
     plan = {"name": "nightly", "services": ["one", "site"], "keep": {"last": 2}, "offsite": offsite}
     machine.install(plan).succeed()
     (shelf / one / ".nightly.partial").mkdir(parents=True)  # as a run that was killed leaves it
@@ -372,6 +377,7 @@ def test_off_site_copies(machine: BackupMachine, key: Path) -> None:
         "project": "web",
         "family": "GAME",
         "engine": "",
+        "exclude": ["cache/"],
     }
     assert json.loads((shelf / own / "service.json").read_text())["project"] == "default"
     assert [second.name, third.name] == machine.names(one)

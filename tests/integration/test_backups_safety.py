@@ -85,7 +85,7 @@ def test_no_plans_are_a_word_of_their_own(machine: BackupMachine) -> None:
     ("option", "nothing"),
     [
         *((option, nothing) for option in ("project", "family") for nothing in (None, "", "  ")),
-        *(("services", nothing) for nothing in (None, "", "one,", [], [""], ["one", " "])),
+        *(("services", nothing) for nothing in (None, "", "one,", [], [""], [None], ["one", " "])),
     ],
 )
 def test_a_selection_that_holds_nothing_is_not_installed(
@@ -116,6 +116,21 @@ def test_any_other_option_that_holds_nothing_is_not_installed(
     """It would fail at night, or count as left out."""
     run = machine.install({**NIGHTLY, **change})
     assert run.rc != 0 and "is set but empty" in run.stdout
+    assert contents(machine) == {}
+
+
+@pytest.mark.parametrize(
+    ("change", "value"),
+    [
+        *(({"keep": {"last": 2, "within": within}}, within) for within in ("0d", "soon", "7", "1w")),
+        ({"offsite": {"dest": "copies"}}, "copies"),
+    ],
+)
+def test_a_duration_or_a_folder_that_cannot_work_is_not_installed(
+    machine: BackupMachine, change: dict[str, Any], value: str
+) -> None:
+    run = machine.install({**NIGHTLY, **change})
+    assert run.rc != 0 and "keep.within is a duration" in run.stdout and f'"{value}"' in run.stdout
     assert contents(machine) == {}
 
 

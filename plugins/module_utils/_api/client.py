@@ -79,6 +79,10 @@ class Client:
         """Let others decide when requests are sent: see the attributes of :class:`Session` of these names."""
         self.session.next_turn, self.session.on_setback = next_turn, on_setback
 
+    def log(self, line: str) -> None:
+        """Log a line beside those of the requests."""
+        self.session.log(line)
+
     def report_pauses(self, on_pause: Callable[[str], None]) -> None:
         """Report long pauses before retries: see the attribute of :class:`Session`."""
         self.session.on_pause = on_pause

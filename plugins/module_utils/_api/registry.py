@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import time
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any, TypeVar
@@ -24,6 +23,7 @@ from .errors import (
     Interrupted,
     NotSent,
     RateLimited,
+    Redirected,
     ServerFailure,
     UnexpectedAnswer,
     error_for_status,
@@ -31,12 +31,12 @@ from .errors import (
 from .http_transport import is_connection_failure, root_reason
 from .libraries import requests
 from .models import RegistryCredentials
-from .registry_session import ELSEWHERE, RegistrySession
-from .session import pause_before_retry, retry_after_seconds
+from .registry_session import ELSEWHERE, RegistrySession, without_query
+from .session import describe_pause, pause_before_retry, retry_after_seconds, wait_for_retry
 from .text import Redactor, clean
 from .uploads import Content, Upload
 
-TRIES = 3
+RETRIES = 2
 UNABLE = (400, 403, 404, 405, 501)
 """The statuses of a registry that does not take over blobs of other repositories."""
 DIGEST = re.compile(r"sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128}")
@@ -46,8 +46,11 @@ T = TypeVar("T")
 class Repository:
     """The repository of one application, for several threads. Sends the secret to the registry only.
 
-    :param timeout: how long the registry may be silent, in seconds.
+    :param timeout: how long the registry may be silent, and may ask to wait before a retry, in seconds.
     :param sent: called after each uploaded chunk with its size in bytes.
+    :param retries: how often a failed call is retried.
+    :param log: called with one line per request, without secrets.
+    :param on_pause: told every second of a pause before a retry how long it goes on and why.
     :raises ConfigurationError: if the registry redirects to an unencrypted host.
     :raises HostedError: if the registry cannot be reached or rejects the credentials.
     """
@@ -59,15 +62,20 @@ class Repository:
         timeout: float = 60,
         verify: bool | str = True,
         sent: Callable[[int], None] = lambda count: None,
+        *,
+        retries: int = RETRIES,
+        log: Callable[[str], None] = lambda line: None,
+        on_pause: Callable[[str], None] = lambda line: None,
     ) -> None:
         self.path = f"{credentials.project}/{slug}"
         self.name = f"{credentials.host}/{self.path}"
         self._host = credentials.host
         self._sent = sent
+        self._retries, self._longest_pause, self._on_pause = retries, timeout, on_pause
         self._redact = Redactor([credentials.secret])
         address = f"{scheme_of(credentials.host)}://{credentials.host}/v2/"
         self._root = f"{address}{self.path}"
-        self._session = RegistrySession(credentials, verify, timeout)
+        self._session = RegistrySession(credentials, verify, timeout, log)
         self._attempt(lambda: self._session.look(address))
 
     # --- Reading --------------------------------------------------------------------------------------
@@ -193,7 +201,11 @@ class Repository:
             check_response(response)
             return response.headers.get("Docker-Content-Digest")
 
-        digest: str | None = self._with_retries(put)
+        try:
+            digest: str | None = self._with_retries(put)
+        except CallOutcomeUnknown as error:
+            error.append(f". Whether {reference!r} names the new image now is unknown; run this again")
+            raise
         return digest
 
     # --- Sending requests -----------------------------------------------------------------------------
@@ -203,11 +215,15 @@ class Repository:
 
     def _with_retries(self, call: Callable[[], T]) -> T:
         """Make a call with retries: all calls to a registry are idempotent."""
-        for failures in range(1, TRIES):
+        for failures in range(1, self._retries + 1):
             try:
                 return self._attempt(call)
             except (NotSent, CallOutcomeUnknown) as error:
-                time.sleep(pause_before_retry(error, failures))
+                pause = pause_before_retry(error, failures)
+                if pause > self._longest_pause:
+                    raise
+                reason = error.message
+            wait_for_retry(pause, reason, self._on_pause)
         return self._attempt(call)
 
     def _attempt(self, call: Callable[[], T]) -> T:
@@ -222,15 +238,15 @@ class Repository:
             ) from None
         except requests.exceptions.InvalidJSONError:
             raise Interrupted(f"the registry {self._host} answered with something that is not JSON") from None
-        except (requests.RequestException, OSError) as error:
-            kind = ConnectionFailed if is_connection_failure(error) else Interrupted
-            raise kind(
-                f"the registry {self._host} cannot be reached: {self._redact(root_reason(error))}"
-            ) from None
         except ValueError as error:  # urllib splits no URL whose port or brackets are wrong
             raise UnexpectedAnswer(
                 f"the registry {self._host} names an invalid address: {clean(self._redact(str(error)))}"
             ) from None
+        except (requests.RequestException, OSError) as error:
+            reason = self._redact(root_reason(error))
+            if is_connection_failure(error):
+                raise ConnectionFailed(f"the registry {self._host} cannot be reached: {reason}") from None
+            raise Interrupted(f"the connection to the registry {self._host} broke: {reason}") from None
 
 
 MANIFEST_TYPES = (
@@ -262,6 +278,7 @@ def scheme_of(host: str) -> str:
 def check_response(response: Any) -> bool:
     """Return ``True`` for a 2xx response; raise an error with the registry's message for any other.
 
+    :raises Redirected: for 3xx.
     :raises RateLimited: for 429.
     :raises ServerFailure: for 5xx.
     :raises Refused: for any other status.
@@ -272,7 +289,12 @@ def check_response(response: Any) -> bool:
     where = f"{response.request.method} {urlsplit(response.url).path}"  # the query may hold a secret
     if response.status_code == HTTPStatus.TOO_MANY_REQUESTS:
         after = retry_after_seconds(response.headers.get("Retry-After"))
-        raise RateLimited(f"too many requests (429) at {where}: {said}", after)
+        raise RateLimited(f"too many requests (429) at {where}{describe_pause(after)}: {said}", after)
+    if response.status_code < 400:
+        raise Redirected(
+            f"the registry answered {where} with a redirect ({response.status_code}) to "
+            f"{without_query(response.headers.get('Location', 'nowhere'))}, which is not followed"
+        )
     if response.status_code >= 500:
         raise ServerFailure(f"the registry failed ({response.status_code}) at {where}: {said}")
     raise error_for_status(

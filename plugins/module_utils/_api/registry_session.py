@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
@@ -33,11 +34,19 @@ class RegistrySession:
     """A session with one registry, for several threads. Sends the secret to it and its token server only.
 
     :param timeout: how long the registry may be silent, in seconds.
+    :param log: called with one line per request, without secrets.
     """
 
-    def __init__(self, credentials: RegistryCredentials, verify: bool | str, timeout: float) -> None:
+    def __init__(
+        self,
+        credentials: RegistryCredentials,
+        verify: bool | str,
+        timeout: float,
+        log: Callable[[str], None] = lambda line: None,
+    ) -> None:
         self._host = credentials.host
         self._verify = verify
+        self._log = log
         self._timeout = (min(CONNECT_SECONDS, timeout), timeout)
         login = f"{credentials.username}:{credentials.secret}".encode()
         self._basic = f"Basic {base64.b64encode(login).decode()}"
@@ -122,16 +131,23 @@ class RegistrySession:
         """Send one request, without following redirects."""
         self.check_address(url)
         login = {"Authorization": authorization} if authorization else {}
-        return self._session.request(
-            method,
-            url,
-            headers={**headers, **login},
-            data=data,
-            allow_redirects=False,
-            stream=stream,
-            timeout=self._timeout,
-            **from_environment(url, self._verify),
-        )
+        begun, outcome = time.monotonic(), "no answer"
+        try:
+            response = self._session.request(
+                method,
+                url,
+                headers={**headers, **login},
+                data=data,
+                allow_redirects=False,
+                stream=stream,
+                timeout=self._timeout,
+                **from_environment(url, self._verify),
+            )
+            outcome = str(response.status_code)
+            return response
+        finally:
+            took = (time.monotonic() - begun) * 1000
+            self._log(f"{method} {without_query(url)} -> {outcome} in {took:.0f} ms")
 
     def _answer(self, challenge: str) -> str | None:
         """Return the header that answers a challenge; ``None`` if the challenge is of an unknown kind."""

@@ -63,7 +63,7 @@ class Session:
         """Told at once of each 429 and 5xx, and when its request was sent, be it retried or not."""
         self.on_pause: Callable[[str], None] = lambda line: None
         """Told every second of a pause before a retry how long it goes on and why, for progress."""
-        self._log = log or (lambda line: None)
+        self.log = log or (lambda line: None)
         self._transport = transport or HttpTransport()
         self.hide(tuple)
 
@@ -84,7 +84,7 @@ class Session:
 
     def clone(self) -> Session:
         """Return a session with the same settings and its own connections, for another thread."""
-        clone = Session(self.connection, self._log, self._transport.clone())
+        clone = Session(self.connection, self.log, self._transport.clone())
         clone.hide(self._secrets)
         clone.on_pause = self.on_pause
         return clone
@@ -133,14 +133,7 @@ class Session:
                 if time.monotonic() + pause >= deadline:
                     raise
                 reason = error.message
-            self._sleep(pause, reason)
-
-    def _sleep(self, seconds: float, reason: str) -> None:
-        """Wait before a retry, and report that."""
-        while seconds > 0:
-            self.on_pause(f"retrying in {seconds:.0f} s: {reason}")
-            time.sleep(min(seconds, 1.0))
-            seconds -= 1.0
+            wait_for_retry(pause, reason, self.on_pause)
 
     def _wait_turn(self) -> float:
         """Wait until the next request may be sent; return for how many seconds."""
@@ -167,7 +160,7 @@ class Session:
             raise
         finally:
             took = (time.monotonic() - begun) * 1000
-            self._log(f"{route.method} {url} -> {outcome} in {took:.0f} ms")
+            self.log(f"{route.method} {url} -> {outcome} in {took:.0f} ms")
 
     def _request(self, route: Route[Any], url: str, query: Any, body: Any) -> Request:
         connection = self.connection
@@ -202,6 +195,14 @@ def may_send_again(error: BaseException, route: Route[Any]) -> bool:
     if isinstance(error, errors.CallOutcomeUnknown):
         return route.idempotency.resendable
     return isinstance(error, errors.NotSent)
+
+
+def wait_for_retry(seconds: float, reason: str, report: Callable[[str], None]) -> None:
+    """Wait before a retry, and report that every second."""
+    while seconds > 0:
+        report(f"retrying in {seconds:.0f} s: {reason}")
+        time.sleep(min(seconds, 1.0))
+        seconds -= 1.0
 
 
 def pause_before_retry(error: errors.HostedError, failures: int) -> float:
@@ -316,8 +317,7 @@ def error_for_response(route: Route[Any], response: Response, said: str) -> erro
     after = retry_after_seconds(response.retry_after)
     status = response.status
     if status == HTTPStatus.TOO_MANY_REQUESTS:
-        hint = "" if after is None else f"; it asks for a pause of {after:.0f} seconds"
-        return errors.RateLimited(f"too many requests (429){hint}: {said}", after)
+        return errors.RateLimited(f"too many requests (429){describe_pause(after)}: {said}", after)
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         failure = errors.ServerFailure(f"the platform failed ({status}): {said}", after, status=status)
         failure.explained = is_explained(response, said)
@@ -326,6 +326,11 @@ def error_for_response(route: Route[Any], response: Response, said: str) -> erro
         return errors.error_for_status(access_denied(route, status, said), status)
     doubt = ". Is base_url the address of the API itself?" if status == 404 and "{" not in route.path else ""
     return errors.error_for_status(f"the platform refused ({status}): {said}{doubt}", status)
+
+
+def describe_pause(seconds: float | None) -> str:
+    """Return what a server asks for with ``Retry-After``, for messages; nothing if it does not."""
+    return "" if seconds is None else f"; it asks for a pause of {seconds:.0f} seconds"
 
 
 def access_denied(route: Route[Any], status: int, said: str) -> str:

@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import re
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -18,7 +20,10 @@ from .applications.oci_layout import Image, Layout, Part, choose_image, open_lay
 from .applications.repository import each_part, open_repository
 from .shared.options import FilePath, option, required
 from .shared.plan import Plan, Resource, Step, Task
-from .shared.task_errors import EffectUnverified
+from .shared.task_errors import EffectUnverified, NoSuchItem
+
+OF_CONTENT = re.compile(r"MANIFEST_(INVALID|BLOB_UNKNOWN)|(DIGEST|SIZE)_INVALID")
+"""Matches a refusal of what a manifest holds, whatever its tag."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,6 +108,7 @@ class Push:
         after = {**({"tag": self.tag} if self.tag else {}), "digest": digest}
         if present and tagged == digest:
             return Plan(result=self.view(), before=after, after=after)
+        self.check_sizes()
         missing = [] if present else self.missing()
         each_part(self.task, self.verify, missing)
         return Plan(
@@ -116,6 +122,12 @@ class Push:
     def digest_of(self, reference: str) -> str | None:
         """Return the digest of a tag or digest in the registry; ``None`` if there is none."""
         return None if self.foreseen else self.repository.digest_of(reference)
+
+    def check_sizes(self) -> None:
+        """Check what the manifest says of all parts: not every registry does so for those that it has."""
+        for part in self.image.parts:
+            with suppress(NoSuchItem):  # only those that are sent have to be there
+                self.layout.check_size(part)
 
     def missing(self) -> list[Part]:
         """Return the parts that the registry lacks, without duplicates, the configuration last."""
@@ -152,9 +164,10 @@ class Push:
         self.tag_image(reference)
         found = self.repository.digest_of(reference)
         if found != self.image.digest:
+            has = f"has {found}" if found else "has no image"
             raise EffectUnverified(
-                f"the registry took {self.image.digest} but gives {found} for {reference!r}. Was something "
-                "else pushed at the same time?"
+                f"the registry took {self.image.digest} but {has} under {reference!r}. Was something else "
+                "pushed or deleted at the same time?"
             )
 
     def tag_image(self, reference: str) -> None:
@@ -167,7 +180,8 @@ class Push:
         except TokenRejected:
             raise
         except Refused as error:
-            named = self.digest_of(reference) if self.tag else None
+            of_content = OF_CONTENT.search(error.message)
+            named = self.digest_of(reference) if self.tag and not of_content else None
             if named:
                 error.append(
                     f". The tag {self.tag!r} names {named}, and this registry may let no tag name another "

@@ -248,7 +248,7 @@ def check_variables(task: Task[RelocateOptions], origin: Origin, record: Relocat
         )
     task.warn(
         f"the platform does not show whether {origin.label} was ordered with variables; "
-        f"{origin.service.name!r} is ordered anew without any. If it had some, give them in variables"
+        "the new one is ordered without any. If it had some, give them in variables"
     )
 
 

@@ -25,6 +25,10 @@ from unit.plugins.planning import GUARD
 CAPABILITIES = ["powerSignals", "suspension", "files", "logs", "backups"]
 
 
+NO_ROUTES = ("clone", "close", "hide", "log", "report_pauses", "set_pace")
+"""The methods of the client that send no request."""
+
+
 class FakeClient:
     """The account: services, projects and keys by id; every write is noted in ``calls``.
 

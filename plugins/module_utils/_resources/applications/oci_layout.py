@@ -93,18 +93,23 @@ class Layout:
     def json(self, name: str, part: Part | None = None) -> tuple[bytes, dict[str, Any]]:
         """Return a JSON file as bytes and parsed, verified against the digest of ``part`` if one is given.
 
-        :raises Invalid: if it is larger than :data:`MOST_JSON` bytes, not a JSON object, or does not match.
+        :raises Invalid: if it is larger than :data:`MAX_JSON` bytes, not a JSON object, or does not match.
         """
         with self.open(name) as file:
             content = file.read(MAX_JSON + 1)
-        if len(content) > MAX_JSON or (part and digest_of(content, part.digest) != part.digest):
-            raise damaged_error(self.path, name)
+        if len(content) > MAX_JSON:
+            raise Invalid(
+                f"{self.path!r} cannot be pushed: {name} has more than {MAX_JSON} bytes, the limit for a "
+                "manifest or a configuration"
+            )
+        if part and digest_of(content, part.digest) != part.digest:
+            raise damaged_error(self.path, f"{name} does not match its digest")
         try:
             value = json.loads(content)
         except (ValueError, RecursionError):
-            raise damaged_error(self.path, name) from None
+            value = None
         if not isinstance(value, dict):
-            raise damaged_error(self.path, name)
+            raise damaged_error(self.path, f"{name} is not a JSON object")
         return content, value
 
     @contextmanager
@@ -118,7 +123,17 @@ class Layout:
             with self.open(blob_path(part)) as file:
                 yield file
         except (tarfile.TarError, EOFError) as error:
-            raise Invalid(f"{self.path!r} is cut short or damaged: {error}") from None
+            raise damaged_error(self.path, str(error)) from None
+
+    def check_size(self, part: Part) -> None:
+        """Check the size of a part, without reading it.
+
+        :raises Invalid: if it is not what the manifest says.
+        """
+        with self.open_part(part) as file:
+            size = file.seek(0, os.SEEK_END)
+        if size != part.size:
+            raise damaged_error(self.path, f"{part.digest} should have {part.size} bytes, but has {size}")
 
     def verify(self, part: Part) -> None:
         """Verify a part.
@@ -130,11 +145,10 @@ class Layout:
             while piece := file.read(READ_SIZE):
                 hashed.update(piece)
                 size += len(piece)
-        if size != part.size or hashed.hexdigest() != part.digest.partition(":")[2]:
-            raise Invalid(
-                f"{self.path!r} is cut short or damaged: {part.digest} should have {part.size} bytes, "
-                f"but there are {size}, or others"
-            )
+        if size != part.size:
+            raise damaged_error(self.path, f"{part.digest} should have {part.size} bytes, but has {size}")
+        if hashed.hexdigest() != part.digest.partition(":")[2]:
+            raise damaged_error(self.path, f"the content of {part.digest} does not match this digest")
 
 
 class Folder(Layout):
@@ -144,8 +158,11 @@ class Folder(Layout):
         self.path = path
 
     def open(self, name: str) -> AbstractContextManager[IO[bytes]]:
+        path = os.path.join(self.path, name)
+        if os.path.exists(path) and not os.path.isfile(path):  # a pipe would be waited for
+            raise damaged_error(self.path, f"{name} is not a regular file")
         try:
-            return open(os.path.join(self.path, name), "rb")
+            return open(path, "rb")
         except OSError as error:
             raise NoSuchItem(f"{self.path!r} lacks {name}: {error.strerror}") from None
 
@@ -164,13 +181,23 @@ class Archive(Layout):
     @contextmanager
     def open(self, name: str) -> Iterator[IO[bytes]]:
         with self._opened() as archive:
-            member = self._members.get(name)
-            file = archive.extractfile(member) if member else None
+            try:
+                member = self._members.get(name)
+                file = archive.extractfile(member) if member else None
+            except (KeyError, RecursionError):  # a link to nothing, or to itself
+                file = None
             if file is None:
-                raise NoSuchItem(
-                    f"the archive {self.path!r} lacks {name}; is it cut short, or no OCI archive?"
-                )
+                raise NoSuchItem(f"the archive {self.path!r} lacks {name}; {self._doubt()}")
             yield file
+
+    def _doubt(self) -> str:
+        """Return what may be wrong with an archive that lacks something."""
+        if "manifest.json" in self._members and "index.json" not in self._members:
+            return (
+                "it is in Docker's own form, which this converts: skopeo copy "
+                f"docker-archive:{self.path} oci-archive:NEW.tar"
+            )
+        return "is it cut short, or no OCI archive?"
 
     def _opened(self) -> tarfile.TarFile:
         try:
@@ -186,12 +213,16 @@ def open_layout(path: str) -> Folder | Archive:
     """Open a layout in a folder or a tar archive.
 
     :raises NoSuchItem: if ``path`` does not exist.
-    :raises Invalid: if it is a file that is not a tar archive.
+    :raises Invalid: if it is a file that is not a tar archive, or a pipe or a device.
     """
     full = os.path.expanduser(path)
     if not os.path.exists(full):
         raise NoSuchItem(f"there is no file or folder {path!r}")
-    return Folder(full) if os.path.isdir(full) else Archive(full)
+    if os.path.isdir(full):
+        return Folder(full)
+    if not os.path.isfile(full):
+        raise Invalid(f"path is {path!r}, which is neither a regular file nor a folder")
+    return Archive(full)
 
 
 # --- Choosing an image --------------------------------------------------------------------------------
@@ -220,7 +251,12 @@ def choose_image(layout: Layout, name: str | None, wanted: str | None, running: 
         if not named:
             raise NoSuchItem(f"{layout.path!r} holds no image named {name!r}{near_miss(name, known)}")
     images = [image for part in named for image in images_of(layout, part)]
-    return select_platform(layout, images, wanted or default_platform(images, running))
+    return select_platform(
+        layout,
+        images,
+        wanted or default_platform(images, running),
+        sorted({part.name for part in named if part.name}),
+    )
 
 
 def images_of(layout: Layout, part: Part) -> Iterator[Image]:
@@ -243,9 +279,12 @@ def default_platform(images: Sequence[Image], running: str | None) -> str | None
     return running if any(running and same_platform(image.platform, running) for image in images) else None
 
 
-def select_platform(layout: Layout, images: Sequence[Image], wanted: str | None) -> Image:
+def select_platform(
+    layout: Layout, images: Sequence[Image], wanted: str | None, names: Sequence[str] = ()
+) -> Image:
     """Return the only image for the platform ``wanted``, or the only image at all if that is ``None``.
 
+    :param names: the names that images have in the layout.
     :raises Invalid: if there is none, or more than one.
     """
     known = {image.digest: image for image in images}
@@ -265,7 +304,8 @@ def select_platform(layout: Layout, images: Sequence[Image], wanted: str | None)
             "not tell which one is right; set platform to that of its node"
         )
     if len(fit) > 1:
-        raise Invalid(f"{layout.path!r} holds {len(fit)} images for {wanted}; name one by image_name")
+        cure = f"name one by image_name: {', '.join(names)}" if names else "write one of them alone"
+        raise Invalid(f"{layout.path!r} holds {len(fit)} images for {wanted}; {cure}")
     return fit[0]
 
 
@@ -297,6 +337,6 @@ def digest_of(content: bytes, like: str) -> str:
     return f"{algorithm}:{hashlib.new(algorithm, content).hexdigest()}"
 
 
-def damaged_error(path: str, name: str) -> Invalid:
-    """Return the error for a corrupt file in a layout."""
-    return Invalid(f"{path!r} is cut short or damaged: {name} is not what its digest says, or not JSON")
+def damaged_error(path: str, reason: str) -> Invalid:
+    """Return the error for a layout that is not whole."""
+    return Invalid(f"{path!r} is cut short or damaged: {reason}")

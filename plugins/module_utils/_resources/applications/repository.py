@@ -31,13 +31,16 @@ def open_repository(
 
     :param sent: called after each uploaded chunk with its size in bytes.
     """
-    options = task.options
+    options, client = task.options, task.client
     return Repository(
-        task.client.registry_credentials(),
+        client.registry_credentials(),
         slug,
         options.timeout,
         options.validate_certs and (options.ca_path or True),
         sent,
+        retries=options.retries,
+        log=client.log,
+        on_pause=task.progress,
     )
 
 

@@ -24,6 +24,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.session impor
     error_message,
     retry_after_seconds,
 )
+from unit.plugins.fakes import NO_ROUTES
 from unit.plugins.hostile import STRINGS, HostileTransport, body_of
 
 ARGUMENTS: dict[str, Any] = {
@@ -38,7 +39,7 @@ ARGUMENTS: dict[str, Any] = {
 METHODS = {
     name: method
     for name, method in inspect.getmembers(Client, inspect.isfunction)
-    if not name.startswith("_") and name not in ("clone", "close", "hide", "set_pace")
+    if not name.startswith("_") and name not in NO_ROUTES
 }
 EVERY_CALL = pytest.mark.parametrize("name", METHODS)
 A_FEW = settings(max_examples=max(settings.default.max_examples // 4, 1))  # type: ignore[union-attr]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -25,7 +26,9 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     HostedError,
     Interrupted,
     RateLimited,
+    Redirected,
     Refused,
+    ServerFailure,
     UnexpectedAnswer,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.models import RegistryCredentials
@@ -94,10 +97,10 @@ class Odd:
 
         return half
 
-    def repository(self, slug: str = "shop") -> registry.Repository:
+    def repository(self, slug: str = "shop", **options: Any) -> registry.Repository:
         """Log in, as a task does."""
         login = {"host": self.host, "project": "anna", "username": "anna", "secret": self.secret}
-        return registry.Repository(RegistryCredentials(**login), slug, 5)
+        return registry.Repository(RegistryCredentials(**login), slug, 5, **options)
 
     def calls(self, *methods: str) -> list[str]:
         """Return the methods of what was asked of the repository, narrowed to some."""
@@ -406,6 +409,57 @@ def test_a_refusal_is_told_in_the_words_of_the_registry_or_by_its_status(
     response = requests.Response()
     response.status_code, response._content = status, body.encode()
     assert registry.registry_message(response) == said
+
+
+def refusing(status: int, *headers: tuple[bytes, bytes]) -> Callable[[str, str], Answer | None]:
+    """Return what answers all but the login with a status."""
+    return lambda method, path: None if path == "/v2/" else (status, [*headers], b"")
+
+
+@pytest.mark.parametrize("retries", [0, 2])
+def test_a_failure_is_retried_as_often_as_the_task_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, retries: int
+) -> None:
+    pauses: list[str] = []
+    monkeypatch.setattr(registry, "pause_before_retry", lambda error, failures: 0.01)
+    with odd(tmp_path, answer=refusing(500)) as strange:
+        with pytest.raises(ServerFailure):
+            strange.repository(retries=retries, on_pause=pauses.append).has_blob(DIGEST)
+        assert strange.calls("HEAD") == ["HEAD"] * (retries + 1)
+    assert len(pauses) == retries and all("the registry failed (500)" in line for line in pauses)
+
+
+def test_a_pause_that_is_longer_than_the_timeout_is_not_begun(tmp_path: Path) -> None:
+    with odd(tmp_path, answer=refusing(429, (b"retry-after", b"3600"))) as strange:
+        with pytest.raises(RateLimited, match="it asks for a pause of 3600 seconds"):
+            strange.repository().has_blob(DIGEST)
+        assert strange.calls() == ["HEAD"]
+
+
+def test_a_redirect_is_told_with_where_it_leads(tmp_path: Path) -> None:
+    where = b"https://elsewhere.test/v2/x?signature=s3cret"
+    with (
+        odd(tmp_path, answer=refusing(307, (b"location", where))) as strange,
+        pytest.raises(Redirected, match=r"a redirect \(307\) to https://elsewhere.test/v2/x, which is not"),
+    ):
+        strange.repository().digest_of("v1")
+
+
+def test_a_manifest_whose_answer_was_lost_may_be_there(tmp_path: Path) -> None:
+    with odd(tmp_path, answer=refusing(500)) as strange:
+        repository = strange.repository(retries=0)
+        with pytest.raises(ServerFailure, match="Whether 'v1' names the new image now is unknown"):
+            repository.put_manifest(b"{}", registry.MANIFEST_TYPES[0], "v1")
+
+
+def test_each_request_is_logged_without_its_secrets(tmp_path: Path) -> None:
+    lines: list[str] = []
+    with odd(tmp_path) as strange:
+        strange.repository(log=lines.append).send_blob(file_of(tmp_path), DIGEST, len(CONTENT))
+    assert re.fullmatch(r"GET http://[^ ]*/v2/ -> \d+ in \d+ ms", lines[0])
+    methods = [line.partition(" ")[0] for line in lines]
+    assert methods[-1] == "PUT" and "PATCH" in methods
+    assert not any("?" in line or strange.secret in line for line in lines)
 
 
 @pytest.mark.parametrize("host", ["", "/", "[", "]", "[::", "a:b", "a:99999", "node]:1", "a@b:c"])

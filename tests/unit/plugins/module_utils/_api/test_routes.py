@@ -22,6 +22,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.routes import
     Undocumented,
 )
 from specification import HERE, SPECIFIED, Line
+from unit.plugins.fakes import NO_ROUTES
 
 CLASSES = {
     "r": Idempotency.READ,
@@ -128,7 +129,7 @@ def typed_calls() -> dict[str, Any]:
     return {
         name: method
         for name, method in inspect.getmembers(Client, inspect.isfunction)
-        if not name.startswith("_") and name not in ("clone", "close", "hide", "set_pace")
+        if not name.startswith("_") and name not in NO_ROUTES
     }
 
 

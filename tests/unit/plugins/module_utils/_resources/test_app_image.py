@@ -281,6 +281,28 @@ def test_an_upload_that_is_cut_off_is_begun_anew(
     assert registry_holds(plain, digest)
 
 
+def test_a_size_that_is_wrong_is_refused_though_the_registry_has_the_layer(
+    plain: Platform, tmp_path: Path
+) -> None:
+    """Its own check is no promise: it may take an image that no node can pull."""
+    folder = tmp_path / "image"
+    digest = build(folder)
+    assert plain.run(APP_IMAGE, path=str(folder))["changed"]
+    manifest = json.loads((folder / "blobs" / digest.replace(":", "/")).read_bytes())
+    manifest["layers"][0]["size"] += 1
+    changed = json.dumps(manifest).encode()
+    digest = f"sha256:{hashlib.sha256(changed).hexdigest()}"
+    (folder / "blobs" / digest.replace(":", "/")).write_bytes(changed)
+    index = json.loads((folder / "index.json").read_bytes())
+    index["manifests"][0] |= {"digest": digest, "size": len(changed)}
+    (folder / "index.json").write_text(json.dumps(index))
+    for check_mode in (True, False):
+        refused = plain.run(APP_IMAGE, check_mode, path=str(folder))
+        assert refused["failed"] and "is cut short or damaged" in refused["msg"]
+        assert f"should have {manifest['layers'][0]['size']} bytes" in refused["msg"]
+    assert not registry_holds(plain, digest)
+
+
 def test_an_upload_that_never_succeeds_leaves_no_image(
     plain: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -289,7 +311,7 @@ def test_an_upload_that_never_succeeds_leaves_no_image(
     digest = build(path)
     cut_pieces(monkeypatch, list(range(1, 20)))
     result = plain.run(APP_IMAGE, path=str(path))
-    assert result["failed"] and not result["changed"] and "cannot be reached" in result["msg"]
+    assert result["failed"] and not result["changed"] and "the connection was cut" in result["msg"]
     assert not registry_holds(plain, digest)
 
 

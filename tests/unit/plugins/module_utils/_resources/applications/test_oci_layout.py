@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import tarfile
 from pathlib import Path
 from typing import Any
@@ -128,13 +129,59 @@ def test_what_is_no_layout_is_told(tmp_path: Path, build: Builder) -> None:
         oci.choose_image(build.index(), None, None)
 
 
-@pytest.mark.parametrize("content", [b"{", b"[]", b'{"a": 1}', b'{"a": "' + b"x" * oci.MAX_JSON + b'"}'])
-def test_a_manifest_that_is_another_one_is_refused(build: Builder, content: bytes) -> None:
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"{", "does not match its digest"),
+        (b'{"a": 1}', "does not match its digest"),
+        (b'{"a": "' + b"x" * oci.MAX_JSON + b'"}', "has more than 4194304 bytes, the limit"),
+    ],
+)
+def test_a_manifest_that_is_another_one_is_refused(build: Builder, content: bytes, said: str) -> None:
     entry = build.image()
     layout = build.index(entry)
     (build.path / "blobs" / entry["digest"].replace(":", "/")).write_bytes(content)
-    with pytest.raises(Invalid, match="is cut short or damaged"):
+    with pytest.raises(Invalid, match=said):
         oci.choose_image(layout, None, None)
+
+
+@pytest.mark.parametrize("content", ["[]", "{", "[" * 100_000])
+def test_an_index_that_is_no_object_is_refused(build: Builder, content: str) -> None:
+    layout = build.index(build.image())
+    (build.path / "index.json").write_text(content)
+    with pytest.raises(Invalid, match=r"damaged: index.json is not a JSON object$"):
+        oci.choose_image(layout, None, None)
+
+
+def test_what_would_be_waited_for_is_no_image(tmp_path: Path, build: Builder) -> None:
+    """Reading a pipe or a device never ends."""
+    os.mkfifo(tmp_path / "pipe.tar")
+    for path in (tmp_path / "pipe.tar", Path("/dev/zero")):
+        with pytest.raises(Invalid, match="neither a regular file nor a folder"):
+            oci.open_layout(str(path))
+    layout = build.index()
+    part = oci.Part.read(build.blob(b"content"))
+    (build.path / oci.blob_path(part)).unlink()
+    os.mkfifo(build.path / oci.blob_path(part))
+    with pytest.raises(Invalid, match=r"is not a regular file"):
+        layout.verify(part)
+
+
+@pytest.mark.parametrize("target", ["gone", "index.json"])
+def test_a_link_in_an_archive_that_leads_nowhere_is_a_missing_file(tmp_path: Path, target: str) -> None:
+    link = tarfile.TarInfo("index.json")
+    link.type, link.linkname = tarfile.SYMTYPE, target
+    with tarfile.open(tmp_path / "image.tar", "w") as archive:
+        archive.addfile(link)
+    with pytest.raises(Invalid, match=r"lacks index.json; is it cut short"):
+        oci.choose_image(oci.open_layout(str(tmp_path / "image.tar")), None, None)
+
+
+def test_an_archive_in_dockers_own_form_is_told_with_what_converts_it(tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "image.tar", "w") as archive:
+        archive.addfile(tarfile.TarInfo("manifest.json"))
+    with pytest.raises(Invalid, match=r"skopeo copy docker-archive:.*image.tar oci-archive:NEW.tar"):
+        oci.choose_image(oci.open_layout(str(tmp_path / "image.tar")), None, None)
 
 
 @pytest.mark.parametrize(
@@ -153,10 +200,15 @@ def test_a_part_is_as_its_digest_says(build: Builder) -> None:
         assert file.read() == b"content"
         file.seek(3)
         assert file.read() == b"tent"
-    for wrong in (b"another", b"content and more", b""):
+    layout.check_size(part)
+    (build.path / oci.blob_path(part)).write_bytes(b"another")
+    with pytest.raises(Invalid, match=r"the content of sha256:.* does not match this digest"):
+        layout.verify(part)
+    for wrong in (b"content and more", b""):
         (build.path / oci.blob_path(part)).write_bytes(wrong)
-        with pytest.raises(Invalid, match="should have 7 bytes"):
-            layout.verify(part)
+        for check in (layout.verify, layout.check_size):
+            with pytest.raises(Invalid, match=f"should have 7 bytes, but has {len(wrong)}"):
+                check(part)
     (build.path / oci.blob_path(part)).unlink()
     with pytest.raises(NoSuchItem, match="lacks blobs/sha256/"):
         layout.verify(part)
