@@ -157,8 +157,9 @@ def check_existing(options: RecoverOptions, target: Target) -> None:
     """
     foreign = [target.there[key] for key in sorted(target.kept)]
     if foreign and options.existing == "refuse":
+        are = "is" if len(foreign) == 1 else "are"
         raise Invalid(
-            f"{describe(foreign)} {'is' if len(foreign) == 1 else 'are'} there, and this recovery did not make it. What it holds may be newer "
+            f"{describe(foreign)} {are} there, and this recovery did not make it. What it holds may be newer "
             "than any copy. Nothing was done. existing: keep recovers the rest and leaves what these hold as "
             "it is; overwrite names those whose content is to be replaced by the copy; project gives the "
             "recovery another project"
