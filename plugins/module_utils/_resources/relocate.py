@@ -22,13 +22,13 @@ from .clones.files import FilesResource
 from .clones.source import Data
 from .environment import ENVIRONMENT
 from .relocations.dependents import check_references, read_dependents
+from .relocations.new_service import check_adopts, find_made
 from .relocations.options import WHERE_TO, RelocateOptions, check_options
 from .relocations.origin import Origin, check_relocatable, differences, read_origin
 from .relocations.record import Content, Phase, Relocation, find_relocation
 from .relocations.ways import plan_back, plan_end, plan_there, view
 from .relocations.work import Modules, Work
 from .service import SERVICE
-from .services.lookup import find_project, in_project, only_service
 from .services.namesakes import existing_services
 from .services.on_service import service_id
 from .services.order import MAX_SERVICE_NAME
@@ -182,28 +182,8 @@ def choose_name(task: Task[RelocateOptions], record: Relocation, origin: Origin)
         content.old_name, content.project_id = origin.service.name, origin.service.project_id
         check_name(content.new_name, origin)
     find_made(task, record)
-    if content.new_id is not None and not expected and options.existing != "adopt":
-        raise Invalid(
-            f"service {content.new_name!r} ({content.new_id}) has the name of the new service, and is not "
-            "known to be made by a relocation. Nothing was done. Set another name; existing: adopt takes it "
-            "for the new one, and overwrites what it holds"
-        )
-
-
-def find_made(task: Task[RelocateOptions], record: Relocation) -> None:
-    """Find the new service by its name, if a run was killed before its id was known.
-
-    :raises Ambiguous: if several in the project have the name.
-    """
-    content = record.content
-    if content.new_id is not None or not content.new_name or not content.project_id:
-        return
-    project = find_project(task.client, content.project_id)
-    same = [
-        each for each in existing_services(task.client.services()) if same_name(each.name, content.new_name)
-    ]
-    found = only_service(in_project(task.client, same, project), content.new_name)
-    content.new_id = found.id if found else None
+    if content.new_id is not None and not expected:
+        check_adopts(task, record, "not known to be made by a relocation")
 
 
 def check_name(name: str, origin: Origin) -> None:

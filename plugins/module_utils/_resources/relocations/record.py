@@ -49,6 +49,10 @@ class Phase(StrEnum):
     """The one that is not in service is deleted, or about to be."""
 
 
+BEFORE_SWITCH = (Phase.NONE, Phase.RETURNED, Phase.ORDERED, Phase.STOPPED)
+"""The phases in which nothing refers to the new service yet."""
+
+
 @dataclass
 class Content:
     """What is remembered."""

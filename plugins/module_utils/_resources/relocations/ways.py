@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+from ..._api.errors import HostedError
 from ..._api.models import Service
 from ..._api.values import ContainerState, ServiceStatus
 from ..clones.source import Data
@@ -21,12 +22,11 @@ from ..shared.money import Cost, format_amount
 from ..shared.plan import Plan, Resource, Step, Task
 from ..shared.restore_points import parse_moment
 from ..shared.task_errors import Invalid
+from .new_service import read_new
 from .options import DEFAULT_DAYS, RelocateOptions
 from .origin import wanted_order
-from .record import Phase, Relocation, now, written
+from .record import BEFORE_SWITCH, Phase, Relocation, now, written
 from .work import Work, costing, plan_with, rescued
-
-BEFORE_SWITCH = (Phase.NONE, Phase.RETURNED, Phase.ORDERED, Phase.STOPPED)
 
 
 @dataclass(frozen=True)
@@ -83,26 +83,6 @@ def plan_there(work: Work) -> Plan:
     )
 
 
-def read_new(work: Work) -> Service | None:
-    """Return the new service, if it is there.
-
-    :raises Invalid: if it is gone although it was in service.
-    """
-    content = work.record.content
-    if content.new_id is None:
-        return None
-    service = work.task.client.service(content.new_id)
-    if service is not None and service.status not in ServiceStatus.DELETING_OR_DELETED:
-        return service
-    if work.record.phase not in BEFORE_SWITCH:
-        raise Invalid(
-            f"{work.new_name} ({content.new_id}), which took the place of {work.origin.label}, was deleted. "
-            "Nothing was done. state: returned brings the old one back into service"
-        )
-    content.new_id = None
-    return None
-
-
 def plan_order(work: Work) -> Plan:
     """Plan the order, with its quote. A database has to run so that it can be restored into."""
     options, record = work.task.options, work.record
@@ -115,11 +95,14 @@ def plan_order(work: Work) -> Plan:
         "return_secrets": options.return_secrets,
     }
     given = {**wanted_order(work.task, work.origin), **own, "state": state_while_copying(work)}
-    told: list[str] = []
-    order = plan_with(replace(work.task, warnings=told), work.modules.service, given)
-    for warning in told:
-        if not warning.startswith("there is no service named"):  # which is why it is ordered
-            work.task.warn(warning)
+    warnings = work.task.warnings
+    before = list(warnings)
+    order = plan_with(work.task, work.modules.service, given)
+    warnings[:] = [
+        each
+        for each in warnings
+        if each in before or not each.startswith("there is no service named")  # which is why it is ordered
+    ]
     return order
 
 
@@ -144,9 +127,7 @@ def preparing_steps(work: Work, there: Service | None, order: Plan | None, rates
     facts["data"] = work.origin.data.value
     steps = [work.note(Phase.ORDERED, lambda: {**facts, "switched_at": None})]
     if order is not None:
-        first, *later = costing(order.steps, rates.both)
-        made = work.task.effects.facts
-        steps += [first, work.note(None, lambda: {"new_id": str(made.pop("service_id"))}), *later]
+        steps += ordering_steps(work, costing(order.steps, rates.both))
     elif there is not None:
         if there.status == ServiceStatus.SUSPENDED:
             steps += costing(work.plan_service(id=there.id, state="resumed").steps, rates.both)
@@ -156,6 +137,29 @@ def preparing_steps(work: Work, there: Service | None, order: Plan | None, rates
         steps.append(work.bring(content.new_id, work.new_name, state_while_copying(work), **kept, **asked))
     while_running = f"copy what {work.origin.label} holds to {work.new_name} while it is in service"
     return steps + work.copy_steps(work.foreseen or while_running)
+
+
+def ordering_steps(work: Work, steps: Iterable[Step]) -> list[Step]:
+    """Return the steps of an order, and those that remember the id of the service.
+
+    The answer to an order may name another id, and what is remembered must be the service's: until something
+    is known to have that id, the next run finds the service by its name.
+    """
+    first, *later = steps
+    ids: list[str] = []
+
+    def once_shown() -> dict[str, Any]:
+        ids.append(str(work.task.effects.facts.pop("service_id")))
+        try:
+            shown = work.task.client.service(ids[0]) is not None
+        except HostedError as error:  # it is ordered all the same
+            work.task.warn(
+                f"{work.new_name} was ordered. Its id may be {ids[0]}, which cannot be read: {error.message}"
+            )
+            return {}
+        return {"new_id": ids[0]} if shown else {}
+
+    return [first, work.note(None, once_shown), *later, work.note(None, lambda: {"new_id": ids[0]})]
 
 
 def switching_steps(work: Work) -> list[Step]:

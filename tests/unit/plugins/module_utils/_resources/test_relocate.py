@@ -5,27 +5,26 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.models import ServiceSummary
 from ansible_collections.hosted.services.plugins.module_utils._resources.relocate import (
     check_forward,
-    find_made,
     free_name,
     plan_kept,
     start_over,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.record import (
     Phase,
-    Relocation,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.order import (
     MAX_SERVICE_NAME,
+    Ordering,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from hosted_sandbox.testing import Sandbox
@@ -39,6 +38,7 @@ from unit.plugins.module_utils._resources.clones.platform import (
 from unit.plugins.module_utils._resources.relocations.in_memory import case
 from unit.plugins.module_utils._resources.relocations.platform import (
     ENVIRONMENTS,
+    NODE,
     SEED,
     Relocate,
     commits,
@@ -130,6 +130,65 @@ def test_the_date_alone_can_be_changed_afterwards(relocate: Relocate) -> None:
 
 def test_nothing_is_done_if_the_service_is_there_already(sandbox: Sandbox, relocate: Relocate) -> None:
     assert not done(relocate(host="node-paris-1", product="minecraft"))["changed"]
+    assert commits(sandbox) == []
+
+
+def test_an_id_that_cannot_be_read_is_told(
+    sandbox: Sandbox, relocate: Relocate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The list has shown the service, which is billed; then nothing can be read any more."""
+    new_ids = Ordering._new_ids
+
+    def list_and_fail(ordering: Ordering, *given: Any) -> list[str]:
+        found = new_ids(ordering, *given)
+        sandbox.fault("GET /api/resources/{id}", "status", status=503, count=None)
+        return found
+
+    monkeypatch.setattr(Ordering, "_new_ids", list_and_fail)
+    failed = relocate(retries=0)
+    __, new = pair(sandbox)
+    assert failed["failed"] and failed["changed"]
+    assert any(f"was ordered. Its id may be {new}" in warning for warning in failed["warnings"])
+
+
+@pytest.mark.parametrize("named", ["yes", "no, an id of its own"])
+def test_a_platform_that_fails_right_after_the_order_hides_no_service(
+    named: str, sandbox: Sandbox, relocate: Relocate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether or not the order named its id, the next run takes the service that was ordered."""
+    sandbox.profile("plain", **{"order.instance": named})
+    order = Client.order
+
+    def order_and_fail(client: Client, body: dict[str, Any]) -> Any:
+        answer = order(client, body)
+        for route in ("GET /api/resources", "GET /api/resources/{id}"):
+            sandbox.fault(route, "status", status=503, count=None)
+        return answer
+
+    monkeypatch.setattr(Client, "order", order_and_fail)
+    failed = relocate(retries=0)
+    assert failed["failed"] and failed["changed"] and failed["relocation"]["new_id"] is None
+    assert any("'survival-2' was ordered, but whether" in warning for warning in failed["warnings"])
+    sandbox.clear_faults()
+    again = done(relocate())
+    old, new = pair(sandbox)
+    assert orders(sandbox) == 1 and again["relocation"]["new_id"] == new
+    assert status_of(sandbox, old)[0] == "SUSPENDED" and status_of(sandbox, new) == ("ACTIVE", "running")
+
+
+def test_another_service_of_the_name_is_not_taken_for_one_that_was_deleted(
+    sandbox: Sandbox, relocate: Relocate
+) -> None:
+    """Somebody deleted what was ordered, and has put something of their own in its place."""
+    sandbox.fault("POST /api/resources/{id}/power", "status", status=409, nth=2)
+    assert relocate()["failed"]
+    __, new = pair(sandbox)
+    sandbox.clear_faults()
+    sandbox.operator(f"services/{new}", status="DELETED")
+    sandbox.seed({"services": [{**SEED["services"][0], "name": "survival-2", "host": NODE}]})
+    sandbox.clear_journal()
+    refused = relocate()
+    assert refused["failed"] and "survival-2" in refused["msg"] and "existing: adopt" in refused["msg"]
     assert commits(sandbox) == []
 
 
@@ -417,24 +476,6 @@ def named(*names: str) -> list[ServiceSummary]:
 )
 def test_the_new_service_gets_the_next_number_that_is_free(name: str, taken: list[str], free: str) -> None:
     assert free_name(name, named(*taken)) == free
-
-
-def test_a_service_of_the_new_name_is_that_of_a_run_that_was_killed(tmp_path: Path) -> None:
-    """Only in the project of the old one, and not if another is known already."""
-    found = case(tmp_path, Phase.ORDERED)
-    found.account.add_project("prj_1", "other")
-    del found.account.service_records["new"]
-    found.account.add_service("svc_9", "survival-2", projectId="prj_1")
-
-    def made(**facts: Any) -> str | None:
-        content = replace(found.work.record.content, **{"new_id": None, **facts})
-        find_made(found.work.task, Relocation(found.work.record.file, content))
-        return content.new_id
-
-    assert made() is None
-    found.account.add("new", "SURVIVAL-2")
-    assert made() == "new" and made(new_id="known") == "known"
-    assert made(new_name="") is None and made(project_id=None) is None
 
 
 def test_a_relocation_begins_anew_only_once_what_it_made_is_deleted(tmp_path: Path) -> None:

@@ -1,0 +1,62 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which service is taken for the new one of a relocation, and which never is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.new_service import (
+    find_made,
+    read_new,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.record import (
+    Phase,
+    Relocation,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
+from unit.plugins.module_utils._resources.relocations.in_memory import case
+
+
+def test_a_service_of_the_new_name_is_that_of_a_run_that_was_killed(tmp_path: Path) -> None:
+    """Only in the project of the old one, and not if another is known already."""
+    found = case(tmp_path, Phase.ORDERED)
+    found.account.add_project("prj_1", "other")
+    del found.account.service_records["new"]
+    found.account.add_service("svc_9", "survival-2", projectId="prj_1")
+
+    def made(**facts: Any) -> str | None:
+        content = replace(found.work.record.content, **{"new_id": None, **facts})
+        find_made(found.work.task, Relocation(found.work.record.file, content))
+        return content.new_id
+
+    assert made() is None
+    found.account.add("new", "SURVIVAL-2")
+    assert made() == "new" and made(new_id="known") == "known"
+    assert made(new_name="") is None and made(project_id=None) is None
+
+
+@pytest.mark.parametrize("phase", [Phase.ORDERED, Phase.STOPPED, Phase.RETURNED])
+def test_a_service_that_took_the_name_of_one_that_is_gone_is_adopted_on_request_alone(
+    phase: Phase, tmp_path: Path
+) -> None:
+    found = case(tmp_path, phase)
+    del found.account.service_records["new"]
+    found.account.add("theirs", found.work.record.content.new_name)
+    with pytest.raises(Invalid, match=r"\(theirs\) has the name of the new service, and is not the one"):
+        read_new(found.work)
+    found.work.record.content.new_id = "new"
+    found.work.task.options = replace(found.work.task.options, existing="adopt")
+    adopted = read_new(found.work)
+    assert adopted is not None and adopted.id == found.work.record.content.new_id == "theirs"
+
+
+def test_a_service_that_is_gone_is_forgotten_before_the_switch(tmp_path: Path) -> None:
+    found = case(tmp_path, Phase.ORDERED)
+    del found.account.service_records["new"]
+    assert read_new(found.work) is None and found.work.record.content.new_id is None
