@@ -153,7 +153,8 @@ class Control:
         return {"records": self.world.store.dump(), "files": files}
 
     def load(self, request: Request, document: Document) -> Any:
-        """Load a saved document."""
+        """Load a saved document. What was deleted since is there again, and on no list a second time."""
+        self.world.removed.clear()
         self.world.store.load(document["records"])
         unpack(self.world.folder, KEPT_FOLDERS, document["files"])
         self.world.load_settings()
