@@ -7,10 +7,10 @@
 from __future__ import annotations
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.clone import CLONE
-from ansible_collections.hosted.services.plugins.plugin_utils._controller.in_process import InProcessAction
+from ansible_collections.hosted.services.plugins.plugin_utils._controller.source_action import SourceAction
 
 
-class ActionModule(InProcessAction):
+class ActionModule(SourceAction):
     """Runs the module ``clone``."""
 
     resource = CLONE

