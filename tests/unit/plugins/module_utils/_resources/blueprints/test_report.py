@@ -72,6 +72,13 @@ def test_what_was_not_done_costs_nothing() -> None:
     assert total(found)["monthly_after"] == "1.50"
 
 
+def test_a_part_that_was_never_planned_has_no_actions() -> None:
+    """One that another part holds up: there is nothing to tell of it yet."""
+    parts = parts_of(Account(), {"a": ()}, check_mode=True)
+    [entry] = Report(parts.task, parts.found).entries()
+    assert entry["actions"] == [] and not entry["changed"]
+
+
 def test_a_diff_holds_what_differs() -> None:
     parts = parts_of(Account(there=["a"]), {"a": (), "b": ["a"]}, check_mode=True)
     parts.make_plans()

@@ -27,6 +27,9 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.reports
     MAX_SCANS,
     Facts,
     Job,
+    Unread,
+    note_unreachable,
+    read_facts,
     read_releases,
     run_jobs,
 )
@@ -72,6 +75,41 @@ def test_what_a_service_does_not_offer_is_no_failure() -> None:
 def test_what_would_fail_everywhere_ends_the_task(error: Exception) -> None:
     with pytest.raises(type(error)):
         run(job(error, []))
+
+
+LIVE = "live states and disks"
+
+
+def service(id: str, status: str = "ACTIVE") -> m.ServiceSummary:
+    """Return a service as the list has it."""
+    return m.ServiceSummary.model_validate({"id": id, "name": id, "family": "GAME", "status": status})
+
+
+def test_active_services_without_metrics_are_on_nodes_that_cannot_be_reached() -> None:
+    facts = Facts(services=[service("there"), service("gone"), service("asleep", "SUSPENDED")])
+    facts.metrics["there"] = m.Metrics.model_validate({"state": "running"})
+    note_unreachable(facts)
+    assert [(each.part, each.name, each.reason) for each in facts.unread] == [
+        (LIVE, "gone", "its node cannot be reached")
+    ]
+
+
+def test_calls_for_metrics_that_failed_say_so_themselves() -> None:
+    facts = Facts(services=[service("gone")], unread=[Unread(LIVE, None, None, "lost")])
+    note_unreachable(facts)
+    assert [each.reason for each in facts.unread] == ["lost"]
+
+
+def test_what_is_read_names_the_services_that_cannot_be_reached(monkeypatch: pytest.MonkeyPatch) -> None:
+    def keep_services(facts: Facts, project: Any) -> list[Job]:
+        facts.services = [service("gone")]
+        return []
+
+    monkeypatch.setattr(reading, "account_jobs", keep_services)
+    for jobs in ("project_jobs", "service_jobs", "app_jobs"):
+        monkeypatch.setattr(reading, jobs, lambda facts: [])
+    client: Any = FakeClient()
+    assert [(each.part, each.name) for each in read_facts(client, None).unread] == [(LIVE, "gone")]
 
 
 def test_the_newest_releases_are_scanned(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,6 +64,13 @@ def test_a_release_that_does_not_run_is_not_in_service() -> None:
     assert [each["in_service"] for each in found["releases"]] == [False]
 
 
+def test_an_image_without_a_digest_is_not_that_of_a_release_without_one() -> None:
+    listed = {"v1": ListedRelease(None, "2026-11-09T09:30:00.000Z")}
+    read = AppReleases(DeclaredReleases(listed, None), {"v1": None}, 0)
+    [found] = releases_of(Facts(apps=[app(imageRef=None)], releases={"web": read}), AS_OF)
+    assert [(each["digest"], each["in_service"]) for each in found["releases"]] == [(None, False)]
+
+
 def test_flaws_that_block_are_kept() -> None:
     facts = account(v2=TWO, v1=ONE)
     facts.releases["web"].scans["v2"] = scan("v2", "BLOCKED", FLAW)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._ansible.options import checked_arguments
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.options import (
     Choice,
@@ -18,6 +19,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
     Size,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.order import quote_fields
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from unit.plugins.fakes import FakeClient, task_of
 
 PARTS = {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20}
@@ -48,6 +50,15 @@ def test_what_ansible_gives_becomes_objects_and_the_body_of_a_quote_again() -> N
         "dimensions": {"cpuCores": 2, "ramGb": 4, "storageGb": 20},
         "options": [{"optionId": "slots", "choiceId": "10"}],
     }
+
+
+@pytest.mark.parametrize(
+    "option", ["id", "name", "project", "new_project", "family", "product", "host", "keep_copy"]
+)
+def test_an_option_that_selects_holds_something(option: str) -> None:
+    """An empty variable must not widen what a task works on, or where its copy goes."""
+    with pytest.raises(Invalid, match=f"^{option} is empty"):
+        checked_arguments(SERVICE, {option: ""})
 
 
 def test_results_and_diffs_hold_a_size_as_plain_data() -> None:
