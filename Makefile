@@ -143,9 +143,9 @@ lint-licences: dev
 	reuse lint --quiet || reuse lint --lines
 
 # A worker that has nothing left to do takes tests from another one. Integration tests wait for delays of the
-# platform and for Ansible's pauses two fifths of their time, so three workers use two cores.
+# platform and for Ansible's pauses half of their time, so four workers use two cores.
 WORKERS := -n 2 --dist worksteal
-WAITING_WORKERS := -n 3 --dist worksteal
+WAITING_WORKERS := -n 4 --dist worksteal
 
 .PHONY: unit
 unit: dev ## the unit tests; of one file or folder: make unit ONLY=tests/unit/plugins/module_utils/...

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Run each make target that is named, go on after a failure, and end with what passed and what failed.
-# What follows `--` runs at the same time as what precedes it, and shows its output when it has ended.
+# What follows `--` runs at the same time as what precedes it, at a lower priority, and shows its output when it has
+# ended.
 set -uo pipefail
 
 results=.build/stages
@@ -8,10 +9,12 @@ rm -rf "$results"
 mkdir -p "$results"
 
 run() {
+    local priority=$1
+    shift
     for stage in "$@"; do
         printf '\n==> make %s\n' "$stage"
         started=$SECONDS
-        if make --no-print-directory "$stage" < /dev/null; then verdict=ok; else verdict=FAILED; fi
+        if nice -n "$priority" make --no-print-directory "$stage" < /dev/null; then verdict=ok; else verdict=FAILED; fi
         printf '  %-14s %-8s %4d s\n' "$stage" "$verdict" $((SECONDS - started)) > "$results/$stage"
     done
 }
@@ -22,8 +25,8 @@ while [ $# -gt 0 ] && [ "$1" != -- ]; do
     shift
 done
 [ $# -eq 0 ] || shift
-run "$@" > "$results/.output" 2>&1 &
-run "${shown[@]}"
+run 5 "$@" > "$results/.output" 2>&1 &
+run 0 "${shown[@]}"
 wait
 cat "$results/.output"
 
