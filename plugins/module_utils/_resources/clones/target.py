@@ -52,7 +52,8 @@ class MadeRecord:
         with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
             with open(path, encoding="utf-8") as file:
                 content = json.load(file)
-            values = {name: content[name] for name in cls.kept()}
+            # An earlier version wrote fewer values.
+            values = {name: content[name] for name in cls.kept() if name in content}
             return cls(path, **{**values, "names": dict(values["names"]), "ids": dict(values["ids"])})
         return cls(path)
 

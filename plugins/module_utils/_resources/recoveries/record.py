@@ -18,6 +18,8 @@ from typing import Any, ClassVar
 
 from ..blueprints.members import Member
 from ..clones.target import MadeRecord
+from ..shared.runs import Run
+from ..shared.task_errors import Invalid
 
 
 @dataclass
@@ -34,12 +36,35 @@ class RecoveryRecord(MadeRecord):
     """By key: the id of the service whose content has begun to be replaced."""
     restored: dict[str, dict[str, Any]] = field(default_factory=dict)
     """By key: which copy a service got, with its id."""
+    run_process: int | None = None
+    run_folder: str | None = None
+    """The run that makes the drill, or made it last."""
     lock: RLock = field(default_factory=RLock, init=False)
 
     @property
     def known(self) -> bool:
         """Whether there is anything that was made, or may have been."""
         return bool(self.names or self.ids or self.project_id)
+
+    def claim(self) -> None:
+        """Note that the run of this task makes the drill."""
+        run = Run.of_task()
+        if run is not None:
+            self.run_process, self.run_folder = run.process, run.folder
+
+    def check_claim(self, project: str) -> None:
+        """Refuse to touch a drill that another run makes.
+
+        :raises Invalid: naming its process.
+        """
+        if self.run_process is None or self.run_folder is None:
+            return
+        other = Run(self.run_process, self.run_folder)
+        if other != Run.of_task() and other.goes_on():
+            raise Invalid(
+                f"process {other.process} on this controller is running a drill in project {project!r}. "
+                "Nothing was done. Wait until that has ended, or give this drill another project"
+            )
 
     def begin(self, key: str, id: str) -> None:
         """Note that the content of a service is going to be replaced."""

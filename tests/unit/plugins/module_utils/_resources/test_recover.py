@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 import threading
 from decimal import Decimal
 from pathlib import Path
@@ -14,6 +16,9 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.record import (
     RecoveryRecord,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
+    RUN_FOLDER,
 )
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.clones.platform import files, ids_of, monthly_rate
@@ -198,6 +203,28 @@ def test_a_drill_leaves_nothing(sandbox: Sandbox, recover: Recover) -> None:
     assert {name: files(sandbox, id) for name, id in live.items()} == before
     assert [each["name"] for each in sandbox.api("GET", "/api/projects").json()] == ["default", "old", "shop"]
     assert not recover(state="absent", project="shop-drill")["changed"]
+
+
+def test_a_drill_that_another_run_makes_is_left_alone(
+    sandbox: Sandbox, recover: Recover, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither deleted nor taken over, until that run has ended, however it ended."""
+    monkeypatch.setenv(RUN_FOLDER, str(tmp_path / "own"))
+    assert not recover(**DRILL).get("failed")
+    made = ids_of(sandbox, "shop-drill")
+    (tmp_path / "other").mkdir()
+    with subprocess.Popen(["sleep", "600"]) as other:
+        [file] = tmp_path.rglob("recoveries/*.json")
+        claim = {"run_process": other.pid, "run_folder": str(tmp_path / "other")}
+        file.write_text(json.dumps({**json.loads(file.read_text()), **claim}))
+        sandbox.clear_journal()
+        for options in (DRILL, {"state": "absent", "project": "shop-drill"}):
+            refused = recover(**options)
+            assert refused["failed"] and f"process {other.pid} on this controller" in refused["msg"]
+        assert sandbox.writes() == [] and ids_of(sandbox, "shop-drill") == made
+        other.kill()
+    assert not recover(state="absent", project="shop-drill").get("failed")
+    assert "shop-drill" not in [each["name"] for each in sandbox.api("GET", "/api/projects").json()]
 
 
 def test_only_what_a_drill_made_is_deleted(sandbox: Sandbox, recover: Recover) -> None:

@@ -1,0 +1,41 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether a run goes on: its process and its folder are both there."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
+    RUN_FOLDER,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.runs import Run
+
+
+def test_a_run_goes_on_as_long_as_its_process_and_its_folder(tmp_path: Path) -> None:
+    with subprocess.Popen(["sleep", "600"]) as process:
+        run = Run(process.pid, str(tmp_path))
+        assert run.goes_on()
+        assert not Run(process.pid, str(tmp_path / "gone")).goes_on(), "another process got its number"
+        process.kill()
+    assert not run.goes_on()
+
+
+def test_the_process_of_another_user_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(process: int, signal: int) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "kill", refuse)
+    assert Run(1, str(tmp_path)).goes_on()
+
+
+def test_a_task_belongs_to_the_run_that_started_its_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(RUN_FOLDER, raising=False)
+    assert Run.of_task() is None
+    monkeypatch.setenv(RUN_FOLDER, "/tmp/run")
+    assert Run.of_task() == Run(os.getppid(), "/tmp/run")
