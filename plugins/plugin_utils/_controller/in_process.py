@@ -249,16 +249,22 @@ class InProcessAction(ActionBase):
         """
         wanted: dict[str, str] = {}
         self._compute_environment_string(wanted)
-        before = dict(os.environ)
-        os.environ[HOME_VARIABLE] = ansible_home()
-        os.environ.update({name: str(value) for name, value in wanted.items()})
-        os.environ[PLAYBOOK_FOLDER] = self._loader.get_basedir()
-        os.environ[RUN_FOLDER] = run_folder()
+        changes = {
+            HOME_VARIABLE: ansible_home(),
+            **{name: str(value) for name, value in wanted.items()},
+            PLAYBOOK_FOLDER: self._loader.get_basedir(),
+            RUN_FOLDER: run_folder(),
+        }
+        before = {name: os.environ.get(name) for name in changes}
+        os.environ.update(changes)
         try:
             yield wanted
         finally:
-            os.environ.clear()
-            os.environ.update(before)
+            for name, value in before.items():
+                if value is None:
+                    os.environ.pop(name, None)
+                else:
+                    os.environ[name] = value
 
 
 def run_folder() -> str:
