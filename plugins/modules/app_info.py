@@ -160,11 +160,12 @@ apps:
         - The release to roll back to. This is the last release that started and was in service before the current
           one.
         - The platform does not show it. Only the controller that deployed with M(hosted.services.app_deploy) and the
-          same O(state_dir) has a record of it. Null if it is not known.
+          same O(state_dir) has a record of it. Null if it is not known, or if the last deploy failed and what was in
+          service before it is in service.
       returned: with O(include=releases)
       type: dict
     previous_release_note:
-      description: Why RV(apps[].previous_release) is not known. Null if it is known.
+      description: Why RV(apps[].previous_release) is null. Null otherwise.
       returned: with O(include=releases)
       type: str
     logs:

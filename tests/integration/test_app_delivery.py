@@ -229,6 +229,19 @@ def test_rolling_back_after_a_version_that_does_not_run_puts_the_last_good_one_i
     assert roll_back(small).succeed() and in_service(sandbox) not in (good, broken)
 
 
+def test_a_delivery_that_was_rolled_back_is_not_rolled_back_twice(small: Ansible, sandbox: Sandbox) -> None:
+    """A pipeline that rolls back whenever a delivery fails keeps the good version in service."""
+    deliver(small, "1").succeed()
+    deliver(small, "2").succeed()
+    good = in_service(sandbox)
+    build_image(small.folder / "3.tar", {"app/server": b"3"}, labels={"sandbox.start": "fail"})
+    assert deliver(small, "3", app_delivery_rollback=True).rc != 0
+    sandbox.clear_journal()
+    run = roll_back(small)
+    assert run.rc != 0 and "what was in service before it is in service" in run.output
+    assert sandbox.journal("apps.deploy") == [] and in_service(sandbox) == good
+
+
 @pytest.mark.parametrize("nothing", ["", " "])
 def test_a_tag_to_go_back_to_holds_something(small: Ansible, sandbox: Sandbox, nothing: str) -> None:
     """A variable without a value does not stand for the release before."""

@@ -258,32 +258,41 @@ def deploy(task: Task[AppDeployOptions], app: App, digest: str, undecided: bool)
 
     :raises DeployFailed: with the reason, the state of the previous release, and the last log lines.
     """
-    tag, before = task.options.tag, digest_in_service(app)
-    good = AppRecords.of(task, app.id).last_good(before)
+    before, records = digest_in_service(app), AppRecords.of(task, app.id)
+    good = records.last_good(before)
     try:
-        put_in_service(task, tag, digest, undecided)
-    except DeployFailed as error:
-        lines = read_log_tail(task, task.options.log_lines)
-        details: dict[str, Any] = {**error.details, "reason": error.message, "logs": lines}
-        sentences = [f"the deploy of release {tag!r} of application {app.slug!r} failed: {error.message}"]
-        now = in_service_now(task, before, digest)
-        details["changed"] = now != before or now == digest
-        if task.options.rollback:
-            outcome, restored_state = roll_back(task, good, digest)
-            details.update({"rollback": outcome, "rolled_back": restored_state})
-            sentences.append(outcome)
-        else:
-            kept = "The platform keeps it" if now == digest else "It may be"
-            sentences.append(
-                f"{kept} in service although it does not run. The next run deploys it again, or another "
-                "version"
-            )
-        if lines:
-            sentences.append(f"The log ends with: {' | '.join(lines[-3:])}")
-        error.details = details
-        told = ". ".join(sentence.rstrip(".") for sentence in sentences)
-        error.reworded(shortened(printable(told)))  # the log's lines may hold anything
+        put_in_service(task, task.options.tag, digest, undecided)
+    except HostedError as error:
+        if isinstance(error, DeployFailed):
+            explain_failure(task, app, error, Deployed(digest, good, task.options.rollback))
+        records.record_failure(digest)
         raise
+
+
+def explain_failure(task: Task[AppDeployOptions], app: App, error: DeployFailed, failed: Deployed) -> None:
+    """Roll back if that is wanted, and put all that is known of a failed deploy into its error."""
+    tag, before, digest = task.options.tag, digest_in_service(app), failed.digest
+    lines = read_log_tail(task, task.options.log_lines)
+    details: dict[str, Any] = {**error.details, "reason": error.message, "logs": lines}
+    sentences = [f"the deploy of release {tag!r} of application {app.slug!r} failed: {error.message}"]
+    now = in_service_now(task, before, digest)
+    details["changed"] = now != before or now == digest
+    if failed.rolls_back:
+        outcome, restored_state = roll_back(task, failed.previous, digest)
+        details.update({"rollback": outcome, "rolled_back": restored_state})
+        sentences.append(outcome)
+    elif error.explained and before is not None and now == before != digest:
+        sentences.append(f"{before} is in service, as before")
+    else:
+        kept = "The platform keeps it" if now == digest else "It may be"
+        sentences.append(
+            f"{kept} in service although it does not run. The next run deploys it again, or another version"
+        )
+    if lines:
+        sentences.append(f"The log ends with: {' | '.join(lines[-3:])}")
+    error.details = details
+    told = ". ".join(sentence.rstrip(".") for sentence in sentences)
+    error.reworded(shortened(printable(told)))  # the log's lines may hold anything
 
 
 def to_result(task: Task[AppDeployOptions], before: App, now: App, report: ScanReport) -> dict[str, Any]:

@@ -97,8 +97,9 @@ def app_with_parts(task: Task[AppInfoOptions], app: App) -> dict[str, Any]:
             for release in releases
         ]
         view["releases_note"] = declared.note
-        last = AppRecords.of(task, app.id).before(in_service)
-        before, note = previous_release(releases, last, declared.note is None)
+        records = AppRecords.of(task, app.id)
+        last, undone = records.before(in_service), records.undone(in_service)
+        before, note = previous_release(releases, last, declared.note is None, undone)
         view["previous_release"] = before.as_dict() if before else None
         view["previous_release_note"] = note
     if "logs" in parts:

@@ -115,6 +115,7 @@ def ensure_healthy(task: Task[Any], check: HealthCheck, deployed: Deployed | Non
         write_record(task, lambda: records.note(DEPLOY, digest=deployed.digest))
     if deployed is not None and deployed.rolls_back:
         outcome, restored = roll_back(task, deployed.previous, deployed.digest)
+        AppRecords.of(task, app.id).record_failure(deployed.digest)
         details.update({"rollback": outcome, "rolled_back": restored})
         sentences.append(outcome)
     else:

@@ -91,13 +91,18 @@ class AppRecords:
 
     def images(self) -> list[str]:
         """Return the digests that were deployed, oldest first."""
+        return self._history()[0]
+
+    def _history(self) -> tuple[list[str], str | None]:
+        """Return the digests that were deployed, and the one whose deploy has failed since."""
         for record in self.pending:
             with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
                 with open(history_file(record), encoding="utf-8") as file:
                     content = json.load(file)
                 if content["id"] == record.id and all(isinstance(item, str) for item in content["images"]):
-                    return list(content["images"])
-        return []
+                    failed = content.get("failed")
+                    return list(content["images"]), failed if isinstance(failed, str) else None
+        return [], None
 
     def unconfirmed(self) -> str | None:
         """Return the digest of the last deploy, if that was not seen to succeed."""
@@ -115,13 +120,26 @@ class AppRecords:
         """Return the digest that was in service before ``in_service``; ``None`` if it is unknown.
 
         A deploy from another controller is not recorded here. The last digest is then not ``in_service``. It
-        is not either after a deploy of a version that does not start.
+        is not either after a deploy of a version that does not start. After one that is undone, there is
+        nothing to go back to: that would undo one that succeeded.
         """
         good = self.last_good(in_service)
         if good != in_service:
             return good
+        if self.undone(in_service):
+            return None
         images = self.images()
         return images[-2] if len(images) > 1 and images[-1] == in_service else None
+
+    def undone(self, in_service: str | None) -> str | None:
+        """Return the digest of the last deploy if that failed, and what was in service before it is again."""
+        images, failed = self._history()
+        is_before = images[-1:] == [in_service] and self.last_good(in_service) == in_service
+        return failed if is_before and failed != in_service else None
+
+    def record_failure(self, digest: str) -> None:
+        """Record that the deploy of an image failed, until the next one that does not."""
+        self._write(self.images(), failed=digest)
 
     def record_in_service(self, in_service: str | None) -> None:
         """Record the image in service before a deploy. An unknown image restarts the history."""
@@ -132,15 +150,17 @@ class AppRecords:
         """Record that an image is in service. A return to the previous image removes the last entry."""
         images = self.images()
         if images[-2:-1] == [digest]:
-            self._write(images[:-1])
+            images = images[:-1]
         elif images[-1:] != [digest]:
-            self._write([*images, digest])
+            images = [*images, digest]
+        self._write(images)
 
-    def _write(self, images: Sequence[str]) -> None:
+    def _write(self, images: Sequence[str], failed: str | None = None) -> None:
         for record in self.pending:
             with suppress(OSError):
                 os.makedirs(os.path.dirname(record.path), mode=0o700, exist_ok=True)
-                write_json(history_file(record), {"id": record.id, "images": images[-MAX_IMAGES:]})
+                content = {"id": record.id, "images": images[-MAX_IMAGES:], "failed": failed}
+                write_json(history_file(record), content)
 
 
 def history_file(record: Pending) -> str:

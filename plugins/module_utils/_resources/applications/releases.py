@@ -274,7 +274,7 @@ def with_listed_digest(task: Task[Options], slug: str, release: Release, digest:
 
 
 def previous_release(
-    releases: Sequence[Release], before: str | None, whole: bool
+    releases: Sequence[Release], before: str | None, whole: bool, undone: str | None = None
 ) -> tuple[Release | None, str | None]:
     """Return the release to roll back to, or ``None`` and a note on why it is unknown.
 
@@ -282,7 +282,13 @@ def previous_release(
 
     :param before: the digest that was in service before the current one; ``None`` if unknown.
     :param whole: whether ``releases`` is complete.
+    :param undone: the digest of the last deploy if it failed, and left in service what was there before.
     """
+    if undone is not None:
+        return None, (
+            f"the deploy of {undone} failed, and what was in service before it is in service. To go further "
+            "back, give the tag"
+        )
     if before is None:
         return None, (
             "which image was in service before is not known on this controller: it has not deployed the one "

@@ -51,16 +51,19 @@ TRIES = 2
 class DeployFailed(HostedError):
     """The deploy failed: the version does not start, or the platform gave another reason.
 
-    ``refused`` is true if the platform refused the call, so that it may not have touched the node.
+    ``refused`` is true if the platform refused the call, so that it may not have touched the node;
+    ``explained`` if it gave a reason, so that it has ended what it did.
     """
 
     refused = False
+    explained = False
 
     @classmethod
     def after(cls, cause: Refused | ServerFailure) -> DeployFailed:
         """Return the failure for the error of a deploy call."""
         failed = cls(cause.message, **cause.details)
         failed.refused = isinstance(cause, Refused)
+        failed.explained = isinstance(cause, Refused) or cause.explained
         return failed
 
 

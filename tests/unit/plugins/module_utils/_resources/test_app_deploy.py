@@ -154,6 +154,13 @@ def test_without_rollback_nothing_more_is_done(plain: Platform) -> None:
     assert plain.in_service == plain.digests["broken"]
 
 
+def test_a_failed_deploy_that_the_platform_undoes_says_what_is_in_service(plain: Platform) -> None:
+    plain.sandbox.profile("plain", **{"deploy.failed": "the previous version runs again"})
+    result = plain.run(APP_DEPLOY, tag="broken")
+    assert result["failed"] and not result["changed"] and plain.in_service == plain.digests["v1"]
+    assert f"{plain.digests['v1']} is in service, as before" in result["msg"]
+
+
 def test_a_deploy_that_was_not_seen_to_succeed_is_made_again(platform: Platform) -> None:
     """The list shows the image as the one in service all the same. Check mode says so, with the reason."""
     platform.sandbox.operator(f"services/{platform.app['id']}", start_fails=True)

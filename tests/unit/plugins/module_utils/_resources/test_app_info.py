@@ -59,6 +59,28 @@ def test_a_version_that_did_not_start_is_not_the_one_before(plain: Platform) -> 
     assert previous(plain) == ("v1", None)
 
 
+@pytest.mark.parametrize(
+    ("tag", "rollback", "values"),
+    [
+        ("broken", True, {}),
+        ("broken", False, {"deploy.failed": "the previous version runs again"}),
+        ("blocked", False, {}),
+    ],
+)
+def test_a_deploy_that_failed_and_is_undone_leaves_nothing_to_go_back_from(
+    tag: str, rollback: bool, values: dict[str, str], plain: Platform
+) -> None:
+    """Whoever rolls back then wants what is in service already, not the one before that."""
+    plain.sandbox.profile("plain", **values)
+    assert plain.run(APP_DEPLOY, tag="v2")["changed"]
+    assert plain.run(APP_DEPLOY, tag=tag, rollback=rollback)["failed"]
+    assert plain.in_service == plain.digests["v2"]
+    before, note = previous(plain)
+    assert before is None and note and f"the deploy of {plain.digests[tag]} failed" in note
+    assert plain.run(APP_DEPLOY, tag="v2", force=True)["changed"]
+    assert previous(plain) == ("v1", None), "the next one that succeeds begins anew"
+
+
 def test_going_back_twice_goes_back_twice(plain: Platform) -> None:
     plain.sandbox.operator("scans/shop", digest=plain.digests["blocked"], status="PASSED")
     for tag in ("v2", "blocked"):

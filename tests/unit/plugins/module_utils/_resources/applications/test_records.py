@@ -102,3 +102,17 @@ def test_what_somebody_else_deployed_ends_what_was_known() -> None:
     assert records().images() == [A, B]
     records().record_in_service(C)
     assert records().images() == [C]
+
+
+def test_a_failed_deploy_is_undone_while_the_one_before_is_in_service() -> None:
+    records().record_deploy(A)
+    records().record_deploy(B)
+    assert records().undone(B) is None and records().before(B) == A
+    records().record_failure(C)
+    assert records().undone(B) == C and records().before(B) is None
+    assert records().undone(C) is None and records().undone(A) is None, "another deploy came in between"
+    records().note(pending.DEPLOY, digest=B)
+    assert records().undone(B) is None and records().before(B) == A, "what is in service does not run"
+    records().clear(pending.DEPLOY)
+    records().record_deploy(B)
+    assert records().undone(B) is None and records().before(B) == A
