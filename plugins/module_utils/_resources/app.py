@@ -21,7 +21,6 @@ from .applications.lookup import (
     never_deployed,
     placeholder_app,
     read_project_of_app,
-    require_app,
     select_id,
 )
 from .services.lookup import expect_created, find_project
@@ -34,7 +33,7 @@ from .shared.currency import format_price
 from .shared.money import Cost, Move, describe_monthly, format_amount, from_millicents, read_amount
 from .shared.options import WaitOptions, names_given, option
 from .shared.plan import Plan, Resource, Step, Task, after_waiting
-from .shared.task_errors import Invalid, NoSuchItem, WaitEnded
+from .shared.task_errors import EffectUnverified, Invalid, NoSuchItem, WaitEnded
 from .shared.waiting import QUIET_SECONDS, create_unique, wait_for_new, wait_until
 
 SIZE = ("cpu_cores", "ram_gb", "storage_gb")
@@ -314,15 +313,22 @@ def explain_slug_refusal(error: Refused, slug: str) -> Refused | Invalid:
 
 
 def read_created(task: Task[AppOptions]) -> App:
-    """Return an application that was just created, once the list shows it."""
+    """Return an application that was created, once the list shows it.
+
+    :raises EffectUnverified: if it does not.
+    """
+    slug = task.options.slug
     try:
-        return wait_for_new(lambda: find_app(task.client, task.options.slug), QUIET_SECONDS) or require_app(
-            task
-        )
+        found = wait_for_new(lambda: find_app(task.client, slug), QUIET_SECONDS)
     except OF_A_CALL as error:
-        slug = task.options.slug
         error.prepend(f"application {slug!r} was created, but its state is unknown: ")
         raise
+    if found is None:
+        raise EffectUnverified(
+            f"application {slug!r} was created, but the list of applications does not show it yet, so its "
+            "state is unknown. Run this again in a few seconds"
+        )
+    return found
 
 
 def await_app(task: Task[AppOptions]) -> App:

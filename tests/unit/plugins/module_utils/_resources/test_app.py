@@ -11,6 +11,7 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.models import AppQuote
+from ansible_collections.hosted.services.plugins.module_utils._resources import app
 from ansible_collections.hosted.services.plugins.module_utils._resources.app import APP
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import waiting
 from unit.plugins.apps import Platform, plain, platform, server
@@ -188,6 +189,18 @@ def test_an_application_may_stay_provisioning_until_its_first_deploy(plain: Plat
     result = plain.run(APP, slug="blog", wait_timeout=600)
     assert result["changed"] and result["app"]["status"] == "PROVISIONING"
     assert "until its first deploy" in result["warnings"][0]
+
+
+@pytest.mark.parametrize("wait", [True, False])
+def test_an_application_that_is_listed_late_is_not_said_to_be_missing(
+    plain: Platform, monkeypatch: pytest.MonkeyPatch, wait: bool
+) -> None:
+    """It is created and billed, so that is what the error says."""
+    monkeypatch.setattr(app, "QUIET_SECONDS", 0.0)
+    plain.sandbox.profile("plain", **{"list.lag": "after three reads"})
+    result = plain.run(APP, slug="blog", wait=wait)
+    assert result["failed"] and result["changed"]
+    assert result["msg"].startswith("application 'blog' was created, but the list of applications")
 
 
 def test_a_quote_without_a_price_is_told(plain: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
