@@ -22,7 +22,7 @@ from .clones.files import FilesResource
 from .clones.source import Data
 from .environment import ENVIRONMENT
 from .relocations.dependents import check_references, read_dependents
-from .relocations.new_service import check_adopts, find_made
+from .relocations.new_service import check_adopts, check_kept, find_made
 from .relocations.options import WHERE_TO, RelocateOptions, check_options
 from .relocations.origin import Origin, check_relocatable, differences, read_origin
 from .relocations.record import Content, Phase, Relocation, find_relocation
@@ -135,6 +135,8 @@ def start_over(record: Relocation) -> None:
 def plan_kept(task: Task[RelocateOptions], record: Relocation) -> Plan:
     """Return the plan for a relocation that is complete: the date alone may change."""
     days, content = task.options.keep_days, record.content
+    if content.deleting is None:
+        check_kept(task, record)
     if days is None or days == content.keep_days or content.deleting is not None:
         return Plan(result=view(record))
     step = Step(

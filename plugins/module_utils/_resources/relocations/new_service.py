@@ -5,15 +5,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from ..._api.models import Service
 from ..._api.values import ServiceStatus
-from ..services.lookup import find_project, in_project, only_service
+from ..services.lookup import find_project, in_project, label, only_service
 from ..services.namesakes import existing_services
+from ..services.rates import rates_of
+from ..services.settings import check_max_monthly
 from ..services.view import read_service
 from ..shared.names import same_name
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid
 from .options import RelocateOptions
+from .origin import asked_by_task, asked_of, differing, wanted_order
 from .record import BEFORE_SWITCH, Relocation
 from .work import Work
 
@@ -38,6 +44,47 @@ def read_new(work: Work) -> Service | None:
     if content.new_id not in (None, gone):
         check_adopts(work.task, work.record, f"not the one that was ordered before, {gone}, which is gone")
     return read_service(work.task, content.new_id) if content.new_id else None
+
+
+def check_as_asked(work: Work, there: Service) -> None:
+    """Check that the new service is what the task asks for: an earlier task ordered it, perhaps another one.
+
+    :raises Invalid: naming what differs, or a price over ``max_monthly``.
+    """
+    order = wanted_order(work.task, work.origin)
+    found = differing(asked_of(order), there, work.record.content.asked)
+    if found:
+        raise Invalid(
+            f"{label(there)}, which an earlier task ordered for this, has {told(found)}. Nothing was done. "
+            "Repeat the task that ordered it; or go back with state: returned, and delete it with state: "
+            "finished before you order another one"
+        )
+    rate = rates_of(there).full
+    if rate is not None:
+        check_max_monthly(work.task, rate, label(there))
+
+
+def check_kept(task: Task[RelocateOptions], record: Relocation) -> None:
+    """Check that a service that was relocated is what the task asks for.
+
+    :raises Invalid: naming what differs.
+    """
+    content = record.content
+    service = task.client.service(content.new_id) if content.new_id else None
+    if service is None:
+        return
+    found = differing(asked_by_task(task.options), service, content.asked)
+    if found:
+        raise Invalid(
+            f"service {content.old_name!r} was relocated, and {label(service)}, which took its place, has "
+            f"{told(found)}. Nothing was done. To relocate that one, name it; state: returned brings the old "
+            "one back"
+        )
+
+
+def told(found: Mapping[str, tuple[Any, Any]]) -> str:
+    """Return what differs, for messages."""
+    return ", ".join(f"{name} {is_!r}, not {wanted!r}" for name, (is_, wanted) in found.items())
 
 
 def find_made(task: Task[RelocateOptions], record: Relocation) -> None:

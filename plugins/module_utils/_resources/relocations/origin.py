@@ -148,23 +148,53 @@ def wanted_size(options: RelocateOptions, service: Service) -> dict[str, int | N
     return {name: given.get(name) or shown.get(name) for name in ("cpu_cores", "ram_gb", "storage_gb")}
 
 
-def differences(options: RelocateOptions, service: Service) -> dict[str, tuple[Any, Any]]:
-    """Return what the task wants to be different, with how it is and how it is to be."""
-    host, runtime = service.host, service.runtime
-    known: dict[str, tuple[Any, ...]] = {
+def asked_of(order: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what an order asks for, as it is remembered and compared: variables may be secret."""
+    named = {name: order[name] for name in ("product", "runtime", "host", "preset")}
+    return {**named, **(order["dimensions"] or {})}
+
+
+def asked_by_task(options: RelocateOptions) -> dict[str, Any]:
+    """Return what the task itself asks for, in the same form."""
+    size = options.dimensions.as_dict() if options.dimensions else None
+    named = {name: getattr(options, name) for name in ("product", "runtime", "host", "preset")}
+    return asked_of({**named, "dimensions": size})
+
+
+def facts_of(service: Service) -> dict[str, tuple[Any, ...]]:
+    """Return how a service is: by name, each of the ways to say it."""
+    host, runtime, size = service.host, service.runtime, service.dimensions
+    return {
         "host": (host.id, host.label) if host else (),
         "product": (service.product.slug,) if service.product else (),
         "runtime": (runtime.id, runtime.slug) if runtime else (),
+        **{name: (value,) for name, value in (size.as_dict() if size else {}).items()},
     }
+
+
+def differing(
+    asked: Mapping[str, Any], service: Service, ordered: Mapping[str, Any] | None = None
+) -> dict[str, tuple[Any, Any]]:
+    """Return what is asked for and is different, with how it is and how it is to be.
+
+    :param ordered: what the service was ordered with: the platform may have made something else of it.
+    """
     found: dict[str, tuple[Any, Any]] = {}
-    for name, names in known.items():
-        wanted = getattr(options, name)
-        if wanted is not None and wanted not in names:
-            found[name] = (next(filter(None, names), None), wanted)
-    size = service.dimensions.as_dict() if service.dimensions else {}
-    for name, value in (options.dimensions.as_dict() if options.dimensions else {}).items():
-        if value is not None and value != size.get(name):
-            found[name] = (size.get(name), value)
+    facts = facts_of(service)
+    for name, value in asked.items():
+        if value is None or (ordered is not None and ordered.get(name) == value):
+            continue
+        if name == "preset":  # which no answer shows
+            if ordered is not None:
+                found[name] = (ordered.get(name), value)
+        elif value not in facts.get(name, ()):
+            found[name] = (next(filter(None, facts.get(name, ())), None), value)
+    return found
+
+
+def differences(options: RelocateOptions, service: Service) -> dict[str, tuple[Any, Any]]:
+    """Return what the task wants to be different, with how it is and how it is to be."""
+    found = differing(asked_by_task(options), service)
     for name in ("preset", "options"):
         if getattr(options, name) is not None:
             found[name] = (None, "as given")

@@ -65,6 +65,8 @@ class Content:
     new_id: str | None = None
     """``None`` until it is known: then a service of the new name was made by the relocation."""
     phase: str = Phase.NONE
+    asked: dict[str, Any] | None = None
+    """What was ordered; ``None`` if an earlier version ordered it, or another task."""
     data: str | None = None
     """What of the old service can be copied: a suspended one may not tell."""
     ran: bool = True

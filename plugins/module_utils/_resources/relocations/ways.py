@@ -22,9 +22,9 @@ from ..shared.money import Cost, format_amount
 from ..shared.plan import Plan, Resource, Step, Task
 from ..shared.restore_points import parse_moment
 from ..shared.task_errors import Invalid
-from .new_service import read_new
+from .new_service import check_as_asked, read_new
 from .options import DEFAULT_DAYS, RelocateOptions
-from .origin import wanted_order
+from .origin import asked_of, wanted_order
 from .record import BEFORE_SWITCH, Phase, Relocation, now, written
 from .work import Work, costing, plan_with, rescued
 
@@ -51,6 +51,8 @@ def plan_there(work: Work) -> Plan:
     """Plan what is left to do until the new service has taken the place of the old one."""
     phase = work.record.phase
     there = read_new(work)
+    if there is not None and phase in BEFORE_SWITCH:
+        check_as_asked(work, there)
     order = plan_order(work) if there is None else None
     rates = rates_there(work, there, order)
     steps: list[Step] = []
@@ -125,6 +127,8 @@ def preparing_steps(work: Work, there: Service | None, order: Plan | None, rates
     slugs = [each.slug for each in work.dependents]
     facts: dict[str, Any] = {"ran": ran, "dependents": slugs, "paused": [], "newer": False, "since": None}
     facts["data"] = work.origin.data.value
+    if order is not None:
+        facts["asked"] = asked_of(wanted_order(work.task, work.origin))
     steps = [work.note(Phase.ORDERED, lambda: {**facts, "switched_at": None})]
     if order is not None:
         steps += ordering_steps(work, costing(order.steps, rates.both))

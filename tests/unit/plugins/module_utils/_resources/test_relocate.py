@@ -192,6 +192,40 @@ def test_another_service_of_the_name_is_not_taken_for_one_that_was_deleted(
     assert commits(sandbox) == []
 
 
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"host": None, "dimensions": {"storage_gb": 10}}, "host 'node-frankfurt-1', not 'node-paris-1'"),
+        ({"dimensions": {"storage_gb": 10}}, "storage_gb 20, not 10"),
+        ({"max_monthly": "1"}, "over max_monthly 1.00 EUR"),
+    ],
+)
+def test_what_an_earlier_task_ordered_is_not_taken_for_what_this_one_asks_for(
+    given: dict[str, Any], says: str, sandbox: Sandbox, relocate: Relocate
+) -> None:
+    """The first relocation failed, and left its new service."""
+    sandbox.fault("POST /api/resources/{id}/power", "status", status=409, nth=2)
+    assert relocate()["failed"]
+    sandbox.clear_faults()
+    sandbox.clear_journal()
+    for check_mode in (True, False):
+        refused = relocate(check_mode=check_mode, **given)
+        assert refused["failed"] and not refused["changed"] and says in refused["msg"]
+    assert commits(sandbox) == []
+    assert done(relocate())["changed"] and orders(sandbox) == 1
+
+
+def test_a_service_that_was_relocated_elsewhere_is_not_said_to_be_where_it_is_wanted(
+    sandbox: Sandbox, relocate: Relocate
+) -> None:
+    done(relocate())
+    sandbox.clear_journal()
+    for given in ({"host": "node-paris-1"}, {"dimensions": {"cpu_cores": 4}}):
+        refused = relocate(**given)
+        assert refused["failed"] and "survival-2" in refused["msg"] and "took its place" in refused["msg"]
+    assert commits(sandbox) == [] and not done(relocate())["changed"]
+
+
 # --- Refused before anything is ordered ---------------------------------------------------------------
 
 

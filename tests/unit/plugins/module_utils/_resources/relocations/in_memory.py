@@ -25,7 +25,11 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.relocat
 from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.options import (
     RelocateOptions,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.origin import Origin
+from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.origin import (
+    Origin,
+    asked_of,
+    wanted_order,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.record import (
     Phase,
     Relocation,
@@ -237,6 +241,8 @@ def case(
         data,
         running=running,
     )
+    if phase is not Phase.NONE:
+        record.content.asked = asked_of(wanted_order(task, origin))
     named = ("service", "environment", "app_deploy", "files", "database")
     modules = Modules(*(cast(Any, Module(name, noted, lambda: work, account)) for name in named))
     work = Work(task, record, origin, (web(account),) if dependents is None else dependents, modules)
