@@ -117,14 +117,17 @@ class Report:
         return SomeFailed(f"{count}{over}. {reasons}{named}", **details)
 
     def foresee(self) -> None:
-        """Note in check mode which services would not be begun, by what is known to fail."""
-        for batch in self.batches:
-            for id in batch:
-                job = self.members[id].job
-                try:
-                    self.gate.enter(id)
-                except NotBegun as error:
-                    job.error = error
+        """Note in check mode which services would not be begun, by what is known to fail before them."""
+        turns = [self.members[id] for batch in self.batches for id in batch]
+        known = [member.job.error for member in turns]
+        for member in turns:
+            member.job.error = None
+        for member, error in zip(turns, known, strict=True):
+            try:
+                self.gate.enter(member.id)
+                member.job.error = error
+            except NotBegun as refusal:
+                member.job.error = refusal
 
 
 def outcome_of(job: ServiceJob, shown: Mapping[str, Any], left_alone: str | None) -> str:

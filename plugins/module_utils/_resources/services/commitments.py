@@ -250,7 +250,7 @@ class BudgetGuard(Guard):
 
         :raises BudgetExceeded: for a step of no branch, or of a plan that is budgeted as a whole.
         """
-        made = [step.commitment for step in plan.steps if step.commitment is not None]
+        made = [commitment for _step, commitment in plan.commitments]
         keys = {each.key for each in made if each.kind in NEW}
         predicted.entries = [entry for entry in predicted.entries if entry.key not in keys]
         for entry in [each for each in predicted.entries if any(would_end(one, each) for one in made)]:
@@ -273,11 +273,9 @@ class BudgetGuard(Guard):
 
         :raises BudgetExceeded: if it may not.
         """
-        commitment = step.commitment
-        if commitment is None:
-            return
-        checked = self._check(self.task.client, content, [commitment], predicted)
-        predicted.entries.append(new_entry(commitment, checked.adds[0], run_id(), {}))
+        for commitment in step.commits:
+            checked = self._check(self.task.client, content, [commitment], predicted)
+            predicted.entries.append(new_entry(commitment, checked.adds[0], run_id(), {}))
 
     # --- Deciding -----------------------------------------------------------------------------------
 

@@ -103,6 +103,11 @@ class Step:
         if self.move is not None and self.commitment is None and not isinstance(self, Expansion):
             raise ValueError(f"the step {self.summary!r} moves money, so it needs a commitment")
 
+    @property
+    def commits(self) -> list[Commitment]:
+        """What it is going to commit, as far as that is known."""
+        return [] if self.commitment is None else [self.commitment]
+
 
 @dataclass(frozen=True, eq=False)
 class Expansion(Step):
@@ -114,6 +119,11 @@ class Expansion(Step):
     run: Callable[[], Sequence[Step]]
     expects: Sequence[Commitment] = ()
     """What the further steps are expected to commit, for a budget that must hold the whole plan."""
+
+    @property
+    def commits(self) -> list[Commitment]:
+        """What it is going to commit, with its further steps, as far as that is known."""
+        return [*super().commits, *self.expects]
 
 
 @dataclass
@@ -142,11 +152,7 @@ class Plan:
     @property
     def commitments(self) -> list[tuple[Step, Commitment]]:
         """What the plan is going to commit, as far as that is known, and the step that does."""
-        found: list[tuple[Step, Commitment]] = []
-        for step in self.steps:
-            expected = step.expects if isinstance(step, Expansion) else ()
-            found += [(step, each) for each in (step.commitment, *expected) if each is not None]
-        return found
+        return [(step, each) for step in self.steps for each in step.commits]
 
     @property
     def moves(self) -> list[Move]:

@@ -297,3 +297,22 @@ def test_a_restart_is_not_sent_twice(sandbox: Sandbox, go: Go, tmp_path: Path) -
     assert signals(sandbox) == []
     go("restarted", services=["alone"], start_over=True)
     assert signals(sandbox) == [("alone", "restart")]
+
+
+@pytest.mark.parametrize(
+    ("state", "given", "refused"),
+    [
+        ("updated", {"services": ["web", "alone"], "dimensions": {"ram_gb": 16}}, ["web", "alone"]),
+        ("started", {"services": ["asleep"], "resume": True, "only_what_ran": False}, ["asleep"]),
+    ],
+)
+def test_a_budget_refuses_in_check_mode_what_it_refuses_in_a_run(
+    state: str, given: dict[str, Any], refused: list[str], sandbox: Sandbox, go: Go
+) -> None:
+    for check_mode in (True, False):
+        result = go(state, check_mode, **given, budget={"account": "1"})
+        assert result["failed"] and "is refused by the budget" in result["msg"]
+        outcomes = {each["service"]: each["outcome"] for each in result["services"]}
+        assert list(outcomes) == refused and outcomes[refused[0]] == "failed"
+        assert all(outcome == "not begun" for outcome in [*outcomes.values()][1:])
+    assert writes(sandbox) == []
