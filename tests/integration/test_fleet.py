@@ -101,7 +101,7 @@ def test_a_restart_that_is_killed(point: int, ansible: Ansible, sandbox: Sandbox
 
 
 def test_a_window_whose_tasks_fail(ansible: Ansible, sandbox: Sandbox) -> None:
-    """The services are brought back, and the play fails. In check mode nothing is written."""
+    """The services are brought back, and the play fails. Where there are none, nothing is stopped."""
     sandbox.seed({"services": SERVICES})
     (ansible.folder / "tasks.yml").write_text(
         "- name: Upgrade\n  ansible.builtin.fail: {msg: the upgrade failed}\n  when: not ansible_check_mode\n"
@@ -114,6 +114,9 @@ def test_a_window_whose_tasks_fail(ansible: Ansible, sandbox: Sandbox) -> None:
         "fleet_healthy_for": 0,
     }
     play = "- ansible.builtin.import_playbook: hosted.services.fleet"
+    missing = ansible.playbook(play, variables={**given, "fleet_tasks": "nosuch.yml"})
+    assert missing.rc != 0 and "nosuch.yml, which is no file. Nothing was stopped" in missing.output
+    assert sandbox.writes() == []
     checked = ansible.playbook(play, "--check", variables=given).succeed()
     assert sandbox.writes() == []
     assert checked["hosted.services.fleet : Say what is to be done"].result["msg"] == [

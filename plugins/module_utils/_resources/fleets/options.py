@@ -125,6 +125,8 @@ def check_update(options: FleetOptions) -> None:
         check_tag(options.tag)
         if len(given) > 1:
             raise Invalid(f"{' and '.join(given)} cannot be updated at once; use a task for each")
+    if options.dimensions is not None and not any(options.dimensions.as_dict().values()):
+        raise Invalid("dimensions is empty; give at least one of its parts, or leave it out")
 
 
 def check_health_check(check: HealthCheckOptions) -> None:

@@ -97,15 +97,15 @@ def plan_order(work: Work) -> Plan:
         "return_secrets": options.return_secrets,
     }
     given = {**wanted_order(work.task, work.origin), **own, "state": state_while_copying(work)}
-    warnings = work.task.warnings
-    before = list(warnings)
     order = plan_with(work.task, work.modules.service, given)
-    warnings[:] = [
-        each
-        for each in warnings
-        if each in before or not each.startswith("there is no service named")  # which is why it is ordered
-    ]
+    drop_expected(work)
     return order
+
+
+def drop_expected(work: Work) -> None:
+    """Take back the warning that no service has the new name yet: that is why one is ordered."""
+    expected = f"there is no service named {work.record.content.new_name!r}"
+    work.task.warnings[:] = [each for each in work.task.warnings if not each.startswith(expected)]
 
 
 def state_while_copying(work: Work) -> str:
@@ -153,6 +153,7 @@ def ordering_steps(work: Work, steps: Iterable[Step]) -> list[Step]:
     ids: list[str] = []
 
     def once_shown() -> dict[str, Any]:
+        drop_expected(work)
         ids.append(str(work.task.effects.facts.pop("service_id")))
         try:
             shown = work.task.client.service(ids[0]) is not None

@@ -234,6 +234,7 @@ def test_a_release_reaches_one_application_after_the_other(sandbox: Sandbox, go:
         ({"state": "stopped", "tag": "v1"}, "tag go with state: updated alone"),
         ({"state": "stopped", "resume": True}, "resume goes with state: started alone"),
         ({"state": "updated"}, "does not say what to update"),
+        ({"state": "updated", "dimensions": {}}, "dimensions is empty"),
         ({"state": "updated", "tag": "v1", "command": "x"}, "cannot be updated at once"),
         ({"state": "updated", "tag": "v1", "services": ["alone"]}, "is no application"),
         ({"state": "stopped", "batch_size": ["0"]}, "batch_size is '0'"),

@@ -76,6 +76,7 @@ def test_a_service_is_moved_at_the_price_that_was_announced(sandbox: Sandbox, re
     assert planned["relocation"]["phase"] == "relocated"
     before = monthly_rate(sandbox)
     moved = done(relocate())
+    assert not any("did you mean" in warning for warning in moved.get("warnings", ()))
     old, new = pair(sandbox)
     assert files(sandbox, new) == files(sandbox, old)
     assert status_of(sandbox, old)[0] == "SUSPENDED"
