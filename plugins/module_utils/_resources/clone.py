@@ -121,7 +121,8 @@ def assembly_of(task: Task[CloneOptions], source: SourceProject) -> CloneAssembl
 def tighten(task: Task[CommitmentOptions], project: str) -> None:
     """Let ``max_monthly`` hold for all that is in the project of the clone."""
     if task.options.max_monthly is not None:
-        task.guard.tighten(read_budget({"projects": {project: task.options.max_monthly}}, "max_monthly"))
+        limit = read_budget({"projects": {project: task.options.max_monthly}}, "max_monthly")
+        task.guard.tighten(limit, "max_monthly")
 
 
 def plan_of(assembly: CloneAssembly, parts: Parts, report: Report) -> Plan:

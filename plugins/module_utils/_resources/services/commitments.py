@@ -133,10 +133,16 @@ class BudgetGuard(Guard):
         """The names of projects that the plan itself creates."""
         self._seen: dict[bool, dict[str, Holding]] = {}
         """What check mode, in which nothing changes, has read of the running rates."""
+        self._options: dict[tuple[str, Decimal], str] = {}
+        """By project and limit: the option of the task that sets it, if that is not the budget."""
 
-    def tighten(self, budget: Budget) -> None:
-        """Let the limits of this budget hold too."""
+    def tighten(self, budget: Budget, option: str | None = None) -> None:
+        """Let the limits of this budget hold too. ``option`` is what a refusal names in its place."""
         self.budget = self.budget.with_limits_of(budget)
+        if option is not None:
+            self._options.update(
+                {(f"project {name!r}", most): option for name, most in budget.projects.items()}
+            )
 
     # --- Around steps and calls ---------------------------------------------------------------------
 
@@ -426,15 +432,16 @@ class BudgetGuard(Guard):
         facts = [self._describe_change(excess)]
         if excess.running is not None:
             facts.insert(0, f"the running rate is {self._price(excess.running)}{self._reserved(excess)}")
-        facts.insert(0, f"the budget of {excess.scope} is {self._price(excess.most)} a month")
+        option = self._options.get((excess.scope, excess.most))
+        facts.insert(0, f"{option or 'the budget'} of {excess.scope} is {self._price(excess.most)} a month")
         facts.append(f"this run has added {self._price(excess.added_by_run)}")
         if others:
             facts.append(
                 f"the figures include {counted(others, 'change')} that this task would make before it"
             )
         return BudgetExceeded(
-            f"{what} is refused by the budget{self._verdict(excess)}: {', '.join(facts)}. {NOTHING_SENT}. "
-            f"{self._remedy(excess)}",
+            f"{what} is refused by {option or 'the budget'}{self._verdict(excess)}: {', '.join(facts)}. "
+            f"{NOTHING_SENT}. {self._remedy(excess, option)}",
             budget={
                 "scope": excess.scope,
                 "limit": format_amount(excess.most),
@@ -465,7 +472,7 @@ class BudgetGuard(Guard):
             return ", as a price is not known"
         return f", {self._price(excess.over)} over it"
 
-    def _remedy(self, excess: Excess) -> str:
+    def _remedy(self, excess: Excess, option: str | None) -> str:
         if excess.unpriced:
             names = ", ".join(excess.unpriced[:5])
             return (
@@ -480,7 +487,7 @@ class BudgetGuard(Guard):
         if excess.running is None:
             places = REMEDY.partition("limit: ")[2]
             return f"Order less in one run, or raise the limit. {places[0].upper()}{places[1:]}"
-        return REMEDY
+        return f"Order less, or raise {option}" if option else REMEDY
 
 
 def ids_of(projects: Sequence[Project], wanted: str) -> set[str]:

@@ -208,8 +208,8 @@ class Guard:
         """Run a step that commits this, or nothing."""
         yield
 
-    def tighten(self, budget: Budget) -> None:
-        """Let the limits of this budget hold too."""
+    def tighten(self, budget: Budget, option: str | None = None) -> None:
+        """Let the limits of this budget hold too. ``option`` is what a refusal names in its place."""
 
 
 # --- Whether it fits --------------------------------------------------------------------------------

@@ -164,7 +164,7 @@ def test_nodes_sizes_and_single_services_differ(sandbox: Sandbox, clone: Clone) 
         ({"overrides": {"lobby": "x"}}, "overrides: 'lobby' must have a dictionary"),
         ({"copy_secrets": True}, "set src"),
         ({"wait": False}, "wait cannot be false"),
-        ({"max_monthly": "1"}, "1.00"),
+        ({"max_monthly": "1"}, "max_monthly of project 'shop-staging' is 1.00 EUR a month"),
         ({"private_key_file": "no-such-key"}, "private_key_file 'no-such-key' cannot be read"),
         ({**NO_APPS, "services": None, "source": "metal"}, "family DEDICATED holds"),
         ({**NO_APPS, "services": None, "source": "blocked"}, "blocked by its last scan"),
