@@ -110,12 +110,12 @@ def ensure_healthy(task: Task[Any], check: HealthCheck, deployed: Deployed | Non
         return
     details: dict[str, Any] = {"health_url": url, "reason": reason}
     sentences = [f"application {app.slug!r} runs, but is not healthy: {reason}"]
+    records = AppRecords.of(task, app.id)
     if deployed is not None:  # so that nobody takes it for a good one to roll back to
-        records = AppRecords.of(task, app.id)
         write_record(task, lambda: records.note(DEPLOY, digest=deployed.digest))
     if deployed is not None and deployed.rolls_back:
         outcome, restored = roll_back(task, deployed.previous, deployed.digest)
-        AppRecords.of(task, app.id).record_failure(deployed.digest)
+        records.record_failure(deployed.digest)
         details.update({"rollback": outcome, "rolled_back": restored})
         sentences.append(outcome)
     else:

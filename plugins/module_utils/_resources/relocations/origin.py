@@ -157,8 +157,7 @@ def asked_of(order: Mapping[str, Any]) -> dict[str, Any]:
 def asked_by_task(options: RelocateOptions) -> dict[str, Any]:
     """Return what the task itself asks for, in the same form."""
     size = options.dimensions.as_dict() if options.dimensions else None
-    named = {name: getattr(options, name) for name in ("product", "runtime", "host", "preset")}
-    return asked_of({**named, "dimensions": size})
+    return asked_of({**vars(options), "dimensions": size})
 
 
 def facts_of(service: Service) -> dict[str, tuple[Any, ...]]:
