@@ -35,7 +35,9 @@ METRICS_PER_CALL = 50
 FILES_PER_DELETE = 100
 REMOVAL_SECONDS = 10.0
 REMOVAL_PAUSE = 0.5
-"""How long, and how often, to look whether a list loses what a lost attempt may have deleted."""
+"""How long, and how often, to look whether a list loses what a lost attempt or another client has deleted."""
+UNLIKELY_REMOVAL_SECONDS = 2.0
+"""The same where the refusal does not say that the item is gone: most of those have another reason."""
 M = TypeVar("M", bound=m.Model)
 
 
@@ -164,14 +166,17 @@ class Client:
     def _unless_listed(self, listed: Callable[[], bool], where: str = "on the list") -> Iterator[None]:
         """Treat a refused deletion as done, unless ``listed`` still finds the item: gateways send 404, too.
 
-        If the list itself answers 404, the whole service is gone.
+        The list may show late that an earlier attempt or another client has deleted the item. If the list
+        itself answers 404, the whole service is gone.
         """
         try:
             yield
         except Refused as error:
             resent = self.last_call_was_retried
+            likely = resent or isinstance(error, NotFoundResponse)
+            seconds = REMOVAL_SECONDS if likely else UNLIKELY_REMOVAL_SECONDS
             try:
-                self._check_deleted(error, (lambda: stays(listed)) if resent else listed, where)
+                self._check_deleted(error, lambda: stays(listed, seconds), where)
             except HostedError as left:
                 if resent:
                     left.append(". An earlier attempt, whose response was lost, may have deleted it")
@@ -595,9 +600,9 @@ class Client:
         return self._one(r.DATABASE_QUERY, body={"sql": sql}, id=id)
 
 
-def stays(is_there: Callable[[], bool]) -> bool:
+def stays(is_there: Callable[[], bool], seconds: float) -> bool:
     """Tell whether an item stays on its list, which may show it for a while after it was deleted."""
-    until = time.monotonic() + REMOVAL_SECONDS
+    until = time.monotonic() + seconds
     while is_there():
         if time.monotonic() >= until:
             return True

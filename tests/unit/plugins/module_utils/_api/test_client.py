@@ -344,8 +344,11 @@ def test_a_refusal_to_read_is_taken_for_absence_only_where_the_list_says_so() ->
 
 @pytest.mark.parametrize("status", [400, 403, 409, 422])
 @pytest.mark.parametrize("what", DELETIONS)
-def test_a_refused_deletion_is_judged_by_what_is_there(what: str, status: int) -> None:
+def test_a_refused_deletion_is_judged_by_what_is_there(
+    what: str, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A second DELETE may be refused because the first one acted; one that did not act stays refused."""
+    monkeypatch.setattr(f"{Client.__module__}.UNLIKELY_REMOVAL_SECONDS", 0)
     delete, there, gone = DELETIONS[what]
     deleter, script = client(errors.error_for_status("no", status), gone)
     told: list[bool] = []
@@ -363,13 +366,14 @@ def test_a_refused_deletion_is_judged_by_what_is_there(what: str, status: int) -
 
 @pytest.mark.parametrize("status", [400, 403, 404, 410])
 @pytest.mark.parametrize("what", ["key", "backup", "snapshot"])
-def test_a_list_may_lose_late_what_a_lost_attempt_has_deleted(
-    what: str, status: int, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("attempts", [1, 2])
+def test_a_list_may_lose_late_what_a_lost_attempt_or_another_client_has_deleted(
+    what: str, status: int, attempts: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("time.sleep", lambda seconds: None)
     delete, there, gone = DELETIONS[what]
     deleter, script = client(errors.error_for_status("no", status), there, there, gone)
-    script.attempts_of_call = 2
+    script.attempts_of_call = attempts
     delete(deleter)
     monkeypatch.setattr(f"{Client.__module__}.REMOVAL_SECONDS", 0)
     deleter, script = client(errors.error_for_status("no", status), there)

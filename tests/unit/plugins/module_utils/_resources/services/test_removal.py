@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import Conflict
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.secret_notes import (
@@ -245,7 +246,10 @@ def test_a_404_of_a_gateway_is_no_sign_of_absence(sandbox: Sandbox, named: str) 
 
 
 @pytest.mark.parametrize("wait", [False, True])
-def test_a_404_to_a_deletion_that_did_nothing_is_no_success(sandbox: Sandbox, wait: bool) -> None:
+def test_a_404_to_a_deletion_that_did_nothing_is_no_success(
+    sandbox: Sandbox, wait: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"{Client.__module__}.REMOVAL_SECONDS", 0.1)
     sandbox.fault("resources.delete", "status", status=404)
     result = run(sandbox, SERVICE, name="one", state="absent", delete_backups=True, wait=wait)
     assert result["failed"] and not result["changed"] and "is still there" in result["msg"]
