@@ -10,6 +10,7 @@ import json
 import os
 import stat
 import subprocess
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -166,6 +167,13 @@ class BackupMachine:
         """Return the backups that the platform has of a service, the oldest first."""
         found = self.sandbox.api("GET", f"/api/resources/{service_id}/backups").json()
         return sorted(found, key=lambda backup: str(backup["createdAt"]))
+
+    def delete_backups(self, service_id: str) -> None:
+        """Delete all backups of a service, and wait until the list, which may lag, shows none."""
+        for backup in self.backups(service_id):
+            self.sandbox.api("DELETE", f"/api/resources/{service_id}/backups/{backup['id']}")
+        while self.backups(service_id):
+            time.sleep(0.1)
 
     def names(self, service_id: str) -> list[str]:
         """Return their names."""

@@ -178,8 +178,7 @@ def test_a_run_and_its_check(machine: BackupMachine) -> None:
 
     for age, verdict in ((30, (1, "WARNING")), (60, (2, "CRITICAL"))):
         for id in (one, two):
-            for backup in machine.backups(id):
-                sandbox.api("DELETE", f"/api/resources/{id}/backups/{backup['id']}")
+            machine.delete_backups(id)
             add(sandbox, id, timedelta(hours=age))
         code, line = machine.run("check", "nightly")
         assert (code, line.split(":")[0]) == verdict

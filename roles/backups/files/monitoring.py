@@ -253,7 +253,9 @@ def verdict(facts: Facts, now: int) -> dict[str, Any]:
     known = {service["service_id"]: service for service in state.get("services", ())}
     facts = {**facts, "copied": report.get("offsite"), "known": known, "at": state.get("at", 0)}
     asleep = sleepers(facts)
-    backed_up = [entry for entry in facts["seen"] if not entry["skipped"]]
+    # By name, as graphs go by the order of performance data, and a platform may list services in any order.
+    seen = sorted(facts["seen"], key=lambda entry: (entry["service"], entry["service_id"]))
+    backed_up = [entry for entry in seen if not entry["skipped"]]
     findings = [
         *(finding for entry in backed_up for finding in findings_of(entry, facts, now)),
         *(finding for one in asleep.values() for finding in findings_asleep(one, facts, now)),
