@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -151,8 +152,8 @@ def test_a_dump_that_fails(machine: BackupMachine, engine: Server) -> None:
 @pytest.mark.parametrize(
     ("product", "says"),
     [
-        ("valkey", "a database of engine 'valkey' cannot be dumped"),
-        ("postgresql", "this machine cannot reach the database (db.internal.sandbox.test:5432: "),
+        ("valkey", r"a database of engine 'valkey[-.\d]*' cannot be dumped"),
+        ("postgresql", r"this machine cannot reach the database \(db\.internal\.sandbox\.test:5432: "),
     ],
 )
 def test_where_there_is_no_dump(machine: BackupMachine, product: str, says: str) -> None:
@@ -164,14 +165,13 @@ def test_where_there_is_no_dump(machine: BackupMachine, product: str, says: str)
     code, output = night(machine, 1)
     assert code not in (0, 75), output
     (problem,) = report(machine)["problems"]
-    assert problem.startswith(f"db off-site: {says}") and "offsite.databases: skip" in problem
+    assert re.match(f"db off-site: {says}", problem) and "offsite.databases: skip" in problem
     (entry,) = report(machine)["offsite"]
     assert (entry["copied"], f"db off-site: {entry['why']}") == ("nothing", problem)
     machine.install(plan(machine, databases="skip")).succeed()
     code, output = night(machine, 2)
     assert code == 0, output
-    assert (
-        report(machine)["offsite"][0]["why"] == f"a database of engine {product}; the plan leaves those out"
-    )
+    why = rf"a database of engine {product}[-.\d]*; the plan leaves those out"
+    assert re.fullmatch(why, report(machine)["offsite"][0]["why"])
     assert [path for path in (machine.folder / "shelf").rglob("*") if path.is_file()] == []
     assert len(machine.names(id)) == 2

@@ -90,7 +90,7 @@ def test_a_service_that_stops_offering_backups_is_named(machine: BackupMachine) 
     machine.sandbox.seed({"services": [{"name": "two", "product": "linux", "project": "web"}]})
     machine.install(QUICK).succeed()
     assert machine.run("run", "nightly")[0] == 0
-    machine.sandbox.operator(f"services/{service['id']}", status="AWAITING_ADMIN")
+    machine.sandbox.operator(f"services/{service['id']}", status="FAILED")
     code, output = machine.run("run", "nightly")
     assert code == 0 and "left out, as they offer no backups: it's" in output.replace("\\", ""), output
     report = json.loads((machine.folder / "state" / "nightly.json").read_text())
@@ -98,7 +98,7 @@ def test_a_service_that_stops_offering_backups_is_named(machine: BackupMachine) 
     code, line = machine.run("check", "nightly")
     assert code == 1 and "is left out, as it offers no backups" in line
     text = (machine.folder / "metrics" / "hosted-backup-nightly.prom").read_text()
-    (newest,) = re.findall(rf'newest_timestamp_seconds{{.*"{service["id"]}"}} (\d+)', text)
+    (newest,) = re.findall(rf'newest_timestamp_seconds{{.*"{re.escape(service["id"])}"}} (\d+)', text)
     assert int(newest) > 0 and "hosted_backup_left_out{" in text
 
 
