@@ -6,19 +6,30 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
-from .._api.errors import Interrupted, Refused, TokenRejected
+from .._api.errors import (
+    CallOutcomeUnknown,
+    Conflict,
+    Interrupted,
+    InvalidRequest,
+    Refused,
+    TokenRejected,
+)
 from .._api.models import App, ScanReport
 from .._api.values import SEVERITIES, ScanStatus
 from .applications.lookup import resolve_app
+from .applications.release_list import DeclaredReleases, read_declared
 from .applications.releases import (
     QUICK_SCAN_SECONDS,
     Blocked,
     ReleaseOptions,
     await_verdict,
     check_verdict,
+    find_release,
     find_report,
     objections,
     scan_of,
@@ -29,7 +40,7 @@ from .applications.repository import check_pushed, tag_image
 from .applications.running import same_image
 from .services.lookup import expect_created
 from .shared.options import option, required
-from .shared.plan import Plan, Resource, Step, Task, after_waiting
+from .shared.plan import NOTHING_DONE, Plan, Resource, Step, Task, after_waiting
 from .shared.task_errors import Invalid, NoSuchItem
 from .shared.waiting import create
 
@@ -54,17 +65,21 @@ class AppReleaseResource(Resource[AppReleaseOptions]):
         """Plan the declaration of the tag if it does not name the image yet, and wait for the verdict."""
         options = task.options
         app = resolve_app(task)
-        current = find_report(task, options.tag) if app.id else None
-        if current is None or not same_image(task, task.options.slug, current.digest, options.digest):
+        found = find_release(task, options.tag) if app.id else None
+        current = found.report if found else None
+        if not found or not current or not same_image(task, options.slug, current.digest, options.digest):
             check_image(task, app)
             return plan_declaration(task, current)
+        settle = plan_nothing
+        if found.declared.leaves_out(options.tag) and not task.check_mode:
+            settle = partial(plan_confirmation, declared=found.declared)
         if current.scan_status != ScanStatus.PENDING or not options.wait or task.check_mode:
-            return plan_nothing(task, current)
+            return settle(task, current)
         report = current
         return after_waiting(
             f"wait for the verdict on {describe_release(task)}",
             lambda: await_verdict(task, report, options.tag, deadline(task)),
-            lambda judged: plan_nothing(task, judged),
+            lambda judged: settle(task, judged),
             until=Plan(result=to_result(task, report)),
         )
 
@@ -157,6 +172,26 @@ def plan_declaration(task: Task[AppReleaseOptions], current: ScanReport | None) 
         before={"tag": tag, "digest": current.digest} if current else {},
         after={"tag": tag, "digest": digest},
     )
+
+
+def plan_confirmation(task: Task[AppReleaseOptions], current: ScanReport, declared: DeclaredReleases) -> Plan:
+    """Plan to declare a release that the list may leave out, and that may also be only pushed.
+
+    Its scan does not tell: a platform may show that of any image that was pushed. To declare a tag once more
+    as what it names changes nothing, and the list shows whether it did.
+    """
+    slug, tag, digest = task.options.slug, task.options.tag, task.options.digest
+
+    def declare() -> object:
+        with suppress(CallOutcomeUnknown, Conflict, InvalidRequest):
+            task.client.declare_release(slug, tag, digest)
+        now = read_declared(task.client, slug, tag)
+        return None if now.has(tag) or now.total != declared.total else NOTHING_DONE
+
+    plan = plan_nothing(task, current)
+    plan.steps = [Step(f"declare {describe_release(task)} as {digest}", declare)]
+    plan.reread = lambda: to_result(task, read_scan(task))
+    return plan
 
 
 def declaration_advice(digest: str, current: ScanReport | None) -> str:

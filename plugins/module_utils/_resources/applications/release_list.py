@@ -32,12 +32,18 @@ class DeclaredReleases:
 
     by_tag: Mapping[str, ListedRelease]
     note: str | None = None
+    total: int | None = None
+    """How many there are, if the platform tells it with a list that shows only some of them."""
 
     def has(self, tag: str) -> bool | None:
         """Tell whether a tag is declared; ``None`` if the list is incomplete and lacks it."""
         if tag in self.by_tag:
             return True
         return False if self.note is None else None
+
+    def leaves_out(self, tag: str) -> bool:
+        """Tell whether a tag may be declared although the list, which shows other releases, lacks it."""
+        return bool(self.by_tag) and self.has(tag) is None
 
     def digest(self, tag: str) -> str | None:
         """Return the digest of a tag; ``None`` if the list does not show it."""
@@ -65,6 +71,5 @@ def read_declared(client: Client, slug: str, tag: str | None = None) -> Declared
     if listed.whole:
         return DeclaredReleases(found)
     count = f"{len(found)} of {listed.total}" if listed.total else f"only {len(found)}"
-    return DeclaredReleases(
-        found, f"the platform's list of releases shows {count}, and not how to request the others"
-    )
+    note = f"the platform's list of releases shows {count}, and not how to request the others"
+    return DeclaredReleases(found, note, listed.total)

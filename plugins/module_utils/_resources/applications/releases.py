@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..._api.client import Client
 from ..._api.errors import HostedError, Interrupted, Refused, TokenRejected
@@ -61,8 +61,20 @@ class ReleaseOptions(OnAppOptions, WaitOptions):
     digest: str | None = option(None, selects=True)
 
 
+class FoundRelease(NamedTuple):
+    """The scan report of a release, ``None`` if it is not declared, and the list that was read with it."""
+
+    report: ScanReport | None
+    declared: DeclaredReleases
+
+
 def find_report(task: Task[ReleaseOptions], tag: str) -> ScanReport | None:
-    """Return the scan report of a declared release; ``None`` if the tag is not declared.
+    """Return the scan report of a release as :func:`find_release` finds it."""
+    return find_release(task, tag).report
+
+
+def find_release(task: Task[ReleaseOptions], tag: str) -> FoundRelease:
+    """Return the scan report of a declared release, and the list of releases as far as it was read.
 
     A platform may show the scan of an image that was pushed but not declared, and refuse to show that of a
     release while the scan runs. So this reads the list of releases, too.
@@ -74,16 +86,19 @@ def find_report(task: Task[ReleaseOptions], tag: str) -> ScanReport | None:
     try:
         report = scan_of(task.client, slug, tag, patience)
     except Interrupted as error:
-        return pending_report(task, tag, read_declared(task.client, slug, tag), error.message)
+        declared = read_declared(task.client, slug, tag)
+        return FoundRelease(pending_report(task, tag, declared, error.message), declared)
     declared = read_declared(task.client, slug, tag)
     if report is None and declared.has(tag):
-        return pending_report(task, tag, declared, "the platform refuses to show it")
-    if report is None or declared.has(tag) is False:
-        return None
+        report = pending_report(task, tag, declared, "the platform refuses to show it")
+    elif declared.has(tag) is False:
+        report = None
     listed = declared.digest(tag)
-    if listed is None or report.digest in (listed, task.options.digest):
-        return report
-    return with_declared_digest(report, listed) if report.digest in parts_of(task, slug, listed) else report
+    if report is None or listed is None or report.digest in (listed, task.options.digest):
+        return FoundRelease(report, declared)
+    if report.digest in parts_of(task, slug, listed):
+        report = with_declared_digest(report, listed)
+    return FoundRelease(report, declared)
 
 
 def with_declared_digest(report: ScanReport, digest: str) -> ScanReport:

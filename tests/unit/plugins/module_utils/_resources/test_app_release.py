@@ -218,3 +218,36 @@ def test_a_pushed_tag_that_was_not_declared_is_no_release(plain: Platform, shape
     assert plain.run(APP_RELEASE, **wish)["changed"]
     assert not plain.run(APP_RELEASE, **wish)["changed"]
     assert len(plain.writes(DECLARE)) == 1
+
+
+NEWEST = {"scan.undeclared": "yes", "releases.pages": "the newest and total"}
+
+
+@pytest.mark.parametrize("fields", ["flat", "image object", "tag only"])
+def test_a_pushed_tag_is_declared_where_the_list_shows_only_the_newest(plain: Platform, fields: str) -> None:
+    """The scan alone does not tell whether it was; to declare it tells, and one that was is not changed."""
+    plain.sandbox.profile("plain", **NEWEST, **{"release.fields": fields})
+    push_again(plain, "pushed", plain.digests["v1"])
+    wish: dict[str, Any] = {"tag": "pushed", "digest": plain.digests["v1"]}
+    assert [plain.run(APP_RELEASE, **wish)["changed"] for _run in range(2)] == [True, False]
+    assert len(plain.writes(DECLARE)) == 1
+    hidden: dict[str, Any] = {"tag": "v1", "digest": plain.digests["v1"]}
+    assert [plain.run(APP_RELEASE, **hidden)["changed"] for _run in range(2)] == [False, False]
+
+
+@pytest.mark.parametrize("fault", [{"kind": "status", "status": 409}, {"kind": "no_answer"}])
+def test_a_release_that_the_list_leaves_out_may_be_refused(plain: Platform, fault: dict[str, Any]) -> None:
+    """Its tag is taken, by itself: that is as good. A tag that names another image is not."""
+    plain.sandbox.profile("plain", **NEWEST)
+    plain.sandbox.fault(DECLARE, count=None, **fault)
+    result = plain.run(APP_RELEASE, tag="v1", digest=plain.digests["v1"])
+    assert not result.get("failed") and not result["changed"]
+    if fault.get("status"):
+        assert plain.run(APP_RELEASE, tag="v1", digest=plain.digests["v2"])["failed"]
+
+
+def test_check_mode_declares_nothing_to_find_out(plain: Platform) -> None:
+    """A release whose scan is shown is taken for one that the list leaves out."""
+    plain.sandbox.profile("plain", **NEWEST)
+    assert not plain.run(APP_RELEASE, check_mode=True, tag="v1", digest=plain.digests["v1"])["changed"]
+    assert plain.writes(DECLARE) == []
