@@ -34,7 +34,7 @@ def test_a_run_that_is_killed(point: int, tmp_path: Path, sandbox: Sandbox) -> N
     """The next run finds the lock free and leaves exactly what the policy keeps."""
     service = {"name": "one", "product": "minecraft", "project": "web"}
     ids = sandbox.seed({"services": [service, {**service, "name": "two"}]})["services"]
-    old = [f"nightly-2026010{day}T020000Z" for day in (1, 2, 3)]
+    old = [f"nightly-2026010{day}t020000z" for day in (1, 2, 3)]
     for id in ids.values():
         for age, name in zip((3, 2, 1), old, strict=True):
             made = (datetime.now(UTC) - timedelta(days=age)).isoformat()
@@ -44,7 +44,7 @@ def test_a_run_that_is_killed(point: int, tmp_path: Path, sandbox: Sandbox) -> N
     machine.install(NIGHTLY).succeed()
     sandbox.clear_journal()
     sandbox.fault("*", "latency", latency=0.05, count=None)
-    run = machine.start("run", "nightly", "-e", "backups_run_name=nightly-20260104T020000Z")
+    run = machine.start("run", "nightly", "-e", "backups_run_name=nightly-20260104t020000z")
     while run.poll() is None and len(sandbox.journal()) < point:
         pass
     kill_run(machine.folder, run.pid)
@@ -54,7 +54,7 @@ def test_a_run_that_is_killed(point: int, tmp_path: Path, sandbox: Sandbox) -> N
         assert len(set(machine.names(id))) == len(machine.names(id))
         assert machine.names(id)[-1] >= old[-1]
 
-    name = "nightly-20260104T020000Z" if point % 2 else "nightly-20260105T020000Z"
+    name = "nightly-20260104t020000z" if point % 2 else "nightly-20260105t020000z"
     code, output = machine.run("run", "nightly", "-e", f"backups_run_name={name}")
     assert code == 0, output
     asked: dict[str, list[str]] = {id: [] for id in ids.values()}

@@ -26,7 +26,7 @@ Facts = Mapping[str, Any]
 
 HOUR = 3600
 UNITS = {"y": 365 * 24 * HOUR, "m": 30 * 24 * HOUR, "d": 24 * HOUR, "h": HOUR}
-NAMED_MOMENT = re.compile(r"-(\d{8}T\d{6}Z)$")
+NAMED_MOMENT = re.compile(r"-(\d{8}T\d{6}Z)$", re.IGNORECASE)
 CODES = {"OK": 0, "WARNING": 1, "CRITICAL": 2, "UNKNOWN": 3}
 SEVEREST_FIRST = ("CRITICAL", "UNKNOWN", "WARNING")
 SHOWN_PROBLEMS = 3
@@ -64,7 +64,7 @@ def moment_of_copy(name: str) -> int:
     if found is None:
         return 0
     try:
-        return int(datetime.strptime(found[1], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC).timestamp())
+        return int(datetime.strptime(found[1].upper(), "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC).timestamp())
     except ValueError:
         return 0
 

@@ -255,6 +255,11 @@ def test_all_is_well() -> None:
             "'one off-site'=25200s;93600;",
         ),
         (
+            {"offsite": True, "shelf": ["/s/id-one/nightly-20261120t020000z"]},
+            0,
+            "'one off-site'=25200s;93600;",
+        ),
+        (
             {"offsite": True, "shelf": ["/s/id-one/nightly-20261119T060000Z"]},
             1,
             "was last copied off-site 27 h",
