@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,13 @@ def roll_back(small: Ansible, **variables: str) -> Run:
         "- ansible.builtin.import_playbook: hosted.services.rollback",
         variables={"rollback_slug": "acme-shop", **variables},
     )
+
+
+def create_app(sandbox: Sandbox) -> None:
+    """Create the application, and wait until the list, which may lag, shows it."""
+    assert sandbox.api("POST", "/api/apps", {"slug": "acme-shop"}).ok
+    while not any(one.get("slug") for one in sandbox.api("GET", "/api/apps").json()["items"]):
+        time.sleep(0.1)
 
 
 def in_service(sandbox: Sandbox) -> str:
@@ -163,7 +171,7 @@ def test_a_reference_to_no_neighbor_is_refused_before_anything_is_written(
     """No task of the role creates the neighbor. With --check an earlier task of the play may do that."""
     small.environment["HOSTED_SERVICES_TOKEN"] = sandbox.token
     if not new:
-        assert sandbox.api("POST", "/api/apps", {"slug": "acme-shop"}).ok
+        create_app(sandbox)
     sandbox.clear_journal()
     wrong = {"app_delivery_variables": {"URL": "${nope.URL}"}, "app_delivery_secret_variables": {"S": "x"}}
     run = deliver(small, "1", **wrong)
@@ -179,7 +187,7 @@ def test_a_digest_has_to_be_in_the_registry(
     small: Ansible, sandbox: Sandbox, arguments: tuple[str, ...]
 ) -> None:
     """Check mode tells as well, since no task of the role would push it."""
-    assert sandbox.api("POST", "/api/apps", {"slug": "acme-shop"}).ok
+    create_app(sandbox)
     sandbox.clear_journal()
     run = deliver(small, "1", *arguments, app_delivery_path=None, app_delivery_digest=NOT_PUSHED)
     assert run.rc != 0 and "was not declared" in run.output and NOT_PUSHED in run.output
