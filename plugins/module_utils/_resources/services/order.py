@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
@@ -34,7 +34,7 @@ from ..shared.waiting import adopt, create, poll_for
 from .lookup import await_readable, close_name, describe_location, in_project, only_service, with_name
 from .namesakes import KnownProjects, check_namesakes, existing_services, order_lock
 from .options import OrderOptions, ServiceOptions
-from .settings import check_max_monthly
+from .settings import check_max_monthly, differing_fact
 
 MAX_SERVICE_NAME = 80
 LOST_ORDER_SECONDS = 60.0
@@ -261,8 +261,7 @@ class Ordering:
         before = {service.id for service in services}
 
         def new_ones() -> list[ServiceSummary]:
-            services = self.task.client.services()
-            return [new for new in services if same_name(new.name, self.name) and new.id not in before]
+            return self._since(before)
 
         what = f"service {self.name!r}"
         body = {**self.body, "name": self.name}
@@ -283,6 +282,24 @@ class Ordering:
         if not has_secrets:  # until the service is known, the next run must wait for it before it orders
             kept.discard()
         return id
+
+    def _since(self, before: Set[str]) -> list[ServiceSummary]:
+        """Return the services that may be the one ordered: new, of its name, and as the order has them.
+
+        Others may order a service of the same name in another project at the same time.
+        """
+        client, options = self.task.client, self.task.options
+        new = [
+            service
+            for service in client.services()
+            if service.id not in before
+            and same_name(service.name, self.name)
+            and differing_fact(options, service) is None
+        ]
+        if self.project is not None:
+            for service in new:
+                await_readable(client, service.id)
+        return in_project(client, new, self.project)
 
     def _identified(self, order: Order, new_ones: Callable[[], Sequence[ServiceSummary]]) -> str:
         """Return the id of the service that was ordered. Tell of its price and of its namesakes."""

@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any
 
 from ..._api.errors import AccessDenied, Refused
-from ..._api.models import Dimensions, Project, Scale, Service
+from ..._api.models import Dimensions, Project, Scale, Service, ServiceSummary
 from ..._api.values import WITH_SETTINGS, ContainerState, ServiceStatus
 from ..shared.aliases import read_aliases, warn_of_clashes
 from ..shared.budget import Commitment, CommitmentKind
@@ -100,8 +100,24 @@ def check_immutable(task: Task[ServiceOptions], view: View, *, just_ordered: boo
 
     :raises Invalid: with both values, and what was done.
     """
-    service = view.service
-    options = task.options
+    differing = differing_fact(task.options, view.service)
+    if differing is None:
+        return
+    name, actual, wanted = differing
+    raise Invalid(
+        f"it has {name} {actual!r}, not {wanted!r}. Set {name} to {actual!r} in the task to keep it, "
+        "or delete it by its id with state: absent"
+        if just_ordered
+        else f"{view.label} has {name} {actual!r}, not {wanted!r}; the platform cannot change it, "
+        "and nothing was done. Correct the task, or order a new service"
+    )
+
+
+def differing_fact(options: ServiceOptions, service: Service | ServiceSummary) -> tuple[str, str, str] | None:
+    """Return the first fact of a service that no route can change and that a task wants otherwise.
+
+    That is its name, the value that the service shows, and the one that is wanted.
+    """
     facts: dict[str, tuple[str | None, tuple[str | None, ...]]] = {
         "product": (options.product, (service.product.slug,) if service.product else ()),
         "runtime": (
@@ -112,15 +128,10 @@ def check_immutable(task: Task[ServiceOptions], view: View, *, just_ordered: boo
         "family": (options.family, (service.family,)),
     }
     for name, (wanted, known) in facts.items():
-        if wanted is not None and any(known) and wanted not in known:
-            actual = next(filter(None, known))
-            raise Invalid(
-                f"it has {name} {actual!r}, not {wanted!r}. Set {name} to {actual!r} in the task to keep it, "
-                "or delete it by its id with state: absent"
-                if just_ordered
-                else f"{view.label} has {name} {actual!r}, not {wanted!r}; the platform cannot change it, "
-                "and nothing was done. Correct the task, or order a new service"
-            )
+        shown = next(filter(None, known), None)
+        if wanted is not None and shown is not None and wanted not in known:
+            return name, shown, wanted
+    return None
 
 
 def plan_project(task: Task, view: View, project: Project, changes: ServiceChanges) -> None:

@@ -144,6 +144,41 @@ def test_a_lost_order_is_not_taken_for_done_by_what_else_appears(
     assert [call[0] for call in client.calls] == ["order"]
 
 
+@pytest.mark.parametrize(
+    "foreign", [{}, {"projectId": "prj_games", "product": {"slug": "postgresql"}}], ids=["project", "product"]
+)
+def test_a_lost_order_is_not_taken_for_one_of_somebody_else(
+    monkeypatch: pytest.MonkeyPatch, foreign: dict[str, Any]
+) -> None:
+    """A service of the name that another run orders at the same moment, for itself; nothing touches it."""
+    Clock(monkeypatch)
+    client = account_with_namesake()
+
+    def lose() -> None:
+        client.add_service("svc_foreign", "survival", **foreign)
+        raise Interrupted("lost")
+
+    client.before["order"] = lose
+    with pytest.raises(EffectUnverified, match="whether service 'survival' was created is unknown"):
+        ordered(client)
+    assert [call[0] for call in client.calls] == ["order"]
+
+
+def test_what_others_order_is_not_to_be_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The task names services that it may have ordered twice, not those of another project."""
+    Clock(monkeypatch)
+    client = account_with_namesake()
+
+    def add() -> None:
+        client.add_service("svc_foreign", "survival")
+
+    client.after["order"] = add
+    given = {**ORDER, "product": "nginx", "host": "nd_1", "project": "games"}
+    task = task_of(SERVICE, client, **given, allow_duplicate_name=True)
+    assert carry_out(SERVICE.plan(task))["id"] == "svc_2"
+    assert "namesakes" not in task.effects.facts and "svc_foreign" not in str(task.warnings)
+
+
 def test_a_lost_order_is_known_by_its_new_service(monkeypatch: pytest.MonkeyPatch) -> None:
     Clock(monkeypatch)
     client = account_with_namesake()
