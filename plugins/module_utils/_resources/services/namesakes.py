@@ -21,7 +21,7 @@ from datetime import UTC, datetime, timedelta
 from ..._api.errors import Refused
 from ..._api.models import Project, Service, ServiceSummary
 from ..._api.values import ServiceStatus
-from ..shared.names import normalized, same_name
+from ..shared.names import may_be_one, normalized, same_name
 from ..shared.plan import Task
 from ..shared.restore_points import parse_moment
 from ..shared.task_errors import Invalid
@@ -117,7 +117,7 @@ def check_namesakes(
     check_list_complete(task, services, known, looks_again=not placing)
     services = existing_services(services)
     check_families(task, services)
-    others = [service for service in services if same_name(service.name, name)]
+    others = [service for service in services if may_be_one(service.name, name)]
     for other in others:
         check_namesake(task, project, other, known, placing)
     slip = similar_name(name, (service.name for service in services))
@@ -297,7 +297,7 @@ def unlisted_namesakes(
         if counted <= len(services) and not may_be_cut(len(services)):
             return []
         pages = read_pages(task.client, projects)
-        return missing_from(task.client, services, pages, lambda other: same_name(other.name, name))
+        return missing_from(task.client, services, pages, lambda other: may_be_one(other.name, name))
     except Refused:  # which scope projects need is not shown
         return []
 
@@ -314,7 +314,7 @@ def warn_of_normalized_name(task: Task[ServiceOptions], service: Service) -> Non
         f"the platform named the new service {service.name!r}, not {wanted!r}. Use that name or its id, "
         f"{service.id}, from now on: tasks that use the other name will not find it"
     )
-    if not same_name(service.name, wanted):
+    if not may_be_one(service.name, wanted):
         raise Invalid(f"{told}, and another one would be ordered")
     task.warn(told)
 

@@ -18,3 +18,18 @@ def normalized(name: str) -> str:
     """Return a name without what a platform may change in it: capitals, blanks and punctuation."""
     text = unicodedata.normalize("NFKC", name).casefold()
     return re.sub(r"[\W_]+", "-", text).strip("-") or text
+
+
+def may_be_one(one: str, other: str) -> bool:
+    """Tell whether two names may be one in a platform that drops accents and punctuation as well.
+
+    Wider than :func:`same_name`: two things may well have such names. Good enough to refuse a second order.
+    """
+    return same_name(one, other) or "" != bare(one) == bare(other)
+
+
+def bare(name: str) -> str:
+    """Return a name without accents, capitals, blanks and punctuation, but for that between two digits."""
+    letters = unicodedata.normalize("NFKD", name)
+    text = "".join(letter for letter in letters if not unicodedata.combining(letter)).casefold()
+    return re.sub(r"(?<!\d)[\W_]+|[\W_]+(?!\d)", "", text)

@@ -185,6 +185,25 @@ def test_a_name_that_the_platform_writes_in_lower_case_is_not_ordered_again(plat
     assert ordered(platform) == ["server"]
 
 
+@pytest.mark.parametrize(
+    ("stored", "wanted"), [("Cafe", "Café"), ("nodejs shop", "node.js shop"), ("Johns world", "John's world")]
+)
+def test_a_name_without_its_accents_or_punctuation_is_not_ordered_again(
+    platform: Sandbox, stored: str, wanted: str
+) -> None:
+    """As the platform may have stored it; each run would order one more."""
+    assert order(platform, stored)["changed"]
+    assert refused(platform, order(platform, wanted))
+    assert order(platform, wanted, allow_duplicate_name=True)["changed"]
+    assert ordered(platform) == [stored, wanted]
+
+
+def test_numbers_are_told_apart(platform: Sandbox) -> None:
+    for name in ("shop 1.1", "shop 11", "shop 1"):
+        assert order(platform, name)["changed"]
+    assert len(ordered(platform)) == 3
+
+
 def test_an_order_whose_answer_is_lost_is_known_by_a_normalized_name(platform: Sandbox) -> None:
     platform.profile("plain", **{"service.name": "single spaces"})
     platform.fault("order.create", "reset", when="after")
@@ -197,7 +216,7 @@ def test_a_name_that_the_next_run_would_not_find_fails_the_task(
     platform: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A platform may cut names, say. The order is placed, but no schedule must go on to place another one."""
-    monkeypatch.setattr(namesakes, "same_name", lambda one, other: one == other)
+    monkeypatch.setattr(namesakes, "may_be_one", lambda one, other: one == other)
     platform.profile("plain", **{"service.name": "single spaces"})
     result = order(platform, "my  server")
     assert result["failed"] and result["changed"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.names import (
+    may_be_one,
     normalized,
     same_name,
 )
@@ -35,3 +36,20 @@ def test_what_a_platform_may_change_does_not_count(name: str, key: str) -> None:
 def test_names_that_may_be_one(one: str, other: str, same: bool) -> None:
     for pair in ((one, other), (other, one)):
         assert same_name(*pair) is same
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("Café", "cafe", True),
+        ("web1", "web-1", True),
+        ("a b", "A-B", True),
+        ("1.1", "11", False),
+        ("1-a", "1a", True),
+        ("!", "?", False),
+        ("web", "web1", False),
+    ],
+)
+def test_names_that_a_platform_may_strip(one: str, other: str, same: bool) -> None:
+    for pair in ((one, other), (other, one)):
+        assert may_be_one(*pair) is same
