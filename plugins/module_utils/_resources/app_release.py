@@ -164,7 +164,8 @@ def plan_declaration(task: Task[AppReleaseOptions], current: ScanReport | None) 
         summary += f" in place of {current.digest}"
     steps = [Step(summary, declare)]
     if task.options.wait:
-        steps.append(Step(f"wait for the verdict on release {tag!r}", lambda: await_release_verdict(task)))
+        what = f"wait for the verdict on release {tag!r}"
+        steps.append(Step(what, lambda: await_release_verdict(task), changes=False))
     return Plan(
         result=to_result(task, pending_scan(task)),
         steps=steps,

@@ -35,6 +35,7 @@ def test_the_digest_decides(platform: Platform) -> None:
     declared = platform.run(APP_RELEASE, **wish)
     again = platform.run(APP_RELEASE, **wish)
     assert [declared["changed"], again["changed"]] == [True, False]
+    assert declared["actions"] == [f"declare release 'new' of application 'shop' as {wish['digest']}"]
     assert declared["release"]["scan_status"] == "PASSED" and declared["diff"]["before"] == ""
     moved = platform.run(APP_RELEASE, tag="new", digest=platform.digests["v2"])
     assert moved["changed"] and moved["release"]["warnings"][0]["fix_version"] == "1:1.2.11.dfsg-4.1"

@@ -112,7 +112,7 @@ def test_a_new_release_of_the_source_is_deployed_in_the_clone(sandbox: Sandbox, 
     sandbox.clear_journal()
     done = clone(**given)
     words = [action.split(" ")[0] for action in done["actions"]]
-    assert words == ["copy", "declare", "wait", "deploy"]
+    assert words == ["copy", "declare", "deploy"]
     assert {
         line["path"].split("/")[3] for line in sandbox.journal(method="POST") if "/apps/" in line["path"]
     } == {"acme-api-staging"}
