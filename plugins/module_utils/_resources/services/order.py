@@ -28,7 +28,7 @@ from ..shared.money import (
 )
 from ..shared.names import same_name
 from ..shared.plan import Task
-from ..shared.secret_notes import ORDERED, seconds_since_call, subject_of
+from ..shared.secret_notes import ORDERED, remove_notes, seconds_since_call, subject_of
 from ..shared.task_errors import Invalid
 from ..shared.waiting import adopt, create, poll_for
 from .lookup import await_readable, close_name, describe_location, in_project, only_service, with_name
@@ -278,6 +278,9 @@ class Ordering:
                 )
                 return str(adopted.id)
             has_secrets = write_order_secrets(kept, self.name, order)
+        if not any(same_name(service.name, self.name) for service in services):
+            # Earlier orders of the name came to nothing, so no secrets of theirs can be missing.
+            remove_notes(self.task, subject, kept.note)
         id = self._identified(order, new_ones)
         if not has_secrets:  # until the service is known, the next run must wait for it before it orders
             kept.discard()

@@ -16,6 +16,7 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.order import Ordering
 from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_password import SFTP_PASSWORD
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import secret_notes
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
@@ -95,6 +96,20 @@ def test_an_order_that_ends_leaves_no_note(sandbox: Sandbox, home: Path) -> None
 def test_an_order_that_the_platform_refuses_leaves_no_note(sandbox: Sandbox, home: Path) -> None:
     sandbox.fault("order.create", "status", status=402)
     assert run(sandbox, SERVICE, **ORDER)["failed"]
+    assert notes(home) == []
+
+
+def test_an_order_that_came_to_nothing_is_told_of_until_the_next_one(
+    sandbox: Sandbox, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No service of the name was there when that was placed, so there are no secrets to miss."""
+    monkeypatch.setattr(f"{Ordering.__module__}.LOST_ORDER_SECONDS", 0)
+    sandbox.fault("order.create", "status", status=503, count=None)
+    assert run(sandbox, SERVICE, **ORDER)["failed"]
+    assert len(notes(home)) == 1
+    sandbox.clear_faults()
+    assert run(sandbox, SERVICE, **ORDER)["changed"]
+    assert "may have been generated" not in said(run(sandbox, SERVICE, **ORDER))
     assert notes(home) == []
 
 
