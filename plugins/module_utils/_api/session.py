@@ -182,6 +182,12 @@ class Session:
     def _check_response(self, route: Route[Any], response: Response) -> Any:
         if HTTPStatus.OK <= response.status < HTTPStatus.MULTIPLE_CHOICES:
             return decode(route, response)
+        if response.status == HTTPStatus.SEE_OTHER and not route.idempotency.resendable:
+            # By RFC 9110, it may follow a call that was carried out, and say where its result is.
+            raise errors.Interrupted(
+                "the server answered with a redirect (303), which is not followed, so the result of the call "
+                "was not read"
+            )
         if response.status < HTTPStatus.BAD_REQUEST:
             raise errors.Redirected(
                 f"the server answered with a redirect ({response.status}), which is not followed; "

@@ -574,6 +574,14 @@ def test_the_token_follows_no_redirect(server: Server, connect: Open, status: in
         other.close()
 
 
+def test_a_creation_that_ends_in_see_other_may_have_happened(server: Server, connect: Open) -> None:
+    """It is what many servers send after a form; the call is not repeated."""
+    server.script = [reply(303, b"", Location="/api/apps")]
+    error = outcome(connect(), r.Idempotency.CREATE)
+    assert isinstance(error, errors.CallOutcomeUnknown) and "redirect (303)" in error.message
+    assert len(server.requests) == 1
+
+
 def test_no_proxy_of_the_environment_sees_the_token_of_a_local_server(
     server: Server, connect: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
