@@ -516,8 +516,8 @@ def unreadable(error: HostedError) -> BudgetExceeded:
     """Return the error for an account whose running rate cannot be read."""
     scope = " It takes a token of scope FULL." if isinstance(error, AccessDenied) else ""
     return BudgetExceeded(
-        f"a budget is set, and what the account costs cannot be read: {error.message}. {NOTHING_SENT}."
-        f"{scope} Run this again when it can be read, or leave the budget out"
+        f"a budget is set, and what the account costs cannot be read: {error.message}. The change was not "
+        f"sent.{scope} Run this again when it can be read, or leave the budget out"
     )
 
 

@@ -490,7 +490,9 @@ def test_an_address_that_could_not_be_read_once_is_asked_for_again(account: Acco
 @pytest.mark.parametrize("name", ["whoami", "projects"])
 def test_whatever_cannot_be_read_is_refused(name: str, account: Account) -> None:
     setattr(account, name, fail(error_for_status("broken", 500)))
-    with pytest.raises(BudgetExceeded, match=r"cannot be read: broken\. Nothing was sent\. Run this again"):
+    with pytest.raises(
+        BudgetExceeded, match=r"cannot be read: broken\. The change was not sent\. Run this again"
+    ):
         commit(guard_of(account, {"projects": {"default": 50}}), order())
 
 
