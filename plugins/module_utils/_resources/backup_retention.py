@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -16,7 +16,7 @@ from .._api.text import counted
 from .services.lookup import label
 from .services.many_services import ManyServicesOptions, Operation, plan_many
 from .shared.options import option, required
-from .shared.plan import Plan, Resource, Step, Task
+from .shared.plan import NOTHING_DONE, Plan, Resource, Step, Task
 from .shared.restore_points import SNAPSHOTS, delete_restore_point, read_restore_points
 from .shared.retention import (
     Decision,
@@ -87,66 +87,93 @@ def empty_result() -> dict[str, Any]:
 def plan_service(task: Task[BackupRetentionOptions], service: Service, policy: Policy) -> Plan:
     """Plan the deletions on one service. ``max_delete`` applies to each service."""
     kind, pattern = task.options.kind, task.options.pattern
-
-    def decide() -> list[Decision]:
-        return plan_retention(read_restore_points(task.client, kind, service.id), policy, datetime.now(UTC))
-
-    decisions = decide()
+    thinning = Thinning(task, service, policy)
+    decisions = thinning.decisions
     if decisions and not any(decision.managed for decision in decisions):
         task.warn(f"{pattern!r} matches none of the {len(decisions)} {kind} of {label(service)}; all stay")
     check_max_delete(decisions, task.options.max_delete)
-    doomed = [decision for decision in reversed(decisions) if not decision.keep]
-    managed = [decision for decision in decisions if decision.managed]
-    deleted: set[str] = set()
+    return thinning.plan()
 
-    def await_list() -> dict[str, Any]:
+
+class Thinning:
+    """The deletions on one service: the decisions, which a new listing may correct, and what was deleted."""
+
+    def __init__(self, task: Task[BackupRetentionOptions], service: Service, policy: Policy) -> None:
+        self.task = task
+        self.service = service
+        self.policy = policy
+        self.deleted: set[str] = set()
+        self.decisions = self.decide()
+
+    def read(self) -> list[RestorePoint]:
+        """Return the copies that there are now."""
+        return read_restore_points(self.task.client, self.task.options.kind, self.service.id)
+
+    def decide(self) -> list[Decision]:
+        """Return the decision on each copy that there is now."""
+        return plan_retention(self.read(), self.policy, datetime.now(UTC))
+
+    def plan(self) -> Plan:
+        """Return the plan, which steps that find nothing left to do correct."""
+        doomed = [decision for decision in reversed(self.decisions) if not decision.keep]
+        plan = Plan(result=None, reread=self.await_list)
+        plan.steps = [self.step(decision, plan) for decision in doomed]
+        self.describe(plan)
+        return plan
+
+    def describe(self, plan: Plan) -> None:
+        """Let the result and the diff of the plan say what the decisions are."""
+        kind, managed = self.task.options.kind, [each for each in self.decisions if each.managed]
+        plan.result = plan_as_result(self.decisions)
+        plan.before = {kind: [decision.copy.name for decision in managed]}
+        plan.after = {kind: [decision.copy.name for decision in managed if decision.keep]}
+
+    def await_list(self) -> dict[str, Any]:
+        """Wait until the list has lost what was deleted, and return the result."""
         await_removal(
-            task,
-            lambda: any(copy.id in deleted for copy in read_restore_points(task.client, kind, service.id)),
-            f"{counted(len(deleted), kind[:-1])} of {label(service)}",
+            self.task,
+            lambda: any(copy.id in self.deleted for copy in self.read()),
+            f"{counted(len(self.deleted), self.task.options.kind[:-1])} of {label(self.service)}",
         )
-        return plan_as_result(decisions)
+        return plan_as_result(self.decisions)
 
-    return Plan(
-        result=plan_as_result(decisions),
-        steps=[delete_step(task, service, decision, decide, deleted) for decision in doomed],
-        reread=await_list,
-        before={kind: [decision.copy.name for decision in managed]},
-        after={kind: [decision.copy.name for decision in managed if decision.keep]},
-    )
+    def step(self, decision: Decision, plan: Plan) -> Step:
+        """Return the step that deletes one copy, unless a new listing says that it is gone or stays."""
+        copy, kind = decision.copy, self.task.options.kind
 
+        def delete() -> object:
+            if self.delete(decision):
+                return None
+            self.describe(plan)
+            return NOTHING_DONE
 
-def delete_step(
-    task: Task[BackupRetentionOptions],
-    service: Service,
-    decision: Decision,
-    decide: Callable[[], list[Decision]],
-    deleted: set[str],
-) -> Step:
-    """Return the step that deletes one copy, unless a new listing says that it stays.
+        made = timestamp(copy.created_at)
+        return Step(f"delete {kind[:-1]} {copy.name!r} of {label(self.service)}, made {made}", delete)
 
-    It adds the id of the copy to ``deleted``.
-    """
-    copy, kind = decision.copy, task.options.kind
-
-    def delete() -> None:
-        decisions = decide()
+    def delete(self, decision: Decision) -> bool:
+        """Delete a copy, or correct the decision on it. Return whether it was deleted."""
+        copy, kind = decision.copy, self.task.options.kind
+        decisions = self.decide()
         now = next((d for d in decisions if d.copy.id == copy.id), None)
+        if now is None or now.keep:
+            there = {d.copy.id for d in decisions} | self.deleted
+            self.decisions = [d for d in self.decisions if d.copy.id in there]  # others deleted the rest
         if now is None:
-            return
+            return False
         if now.keep:
             reasons = "; ".join(now.reasons)
-            task.warn(f"{copy.name!r} of {label(service)} was to be deleted, but now stays: {reasons}")
-            return
+            self.task.warn(
+                f"{copy.name!r} of {label(self.service)} was to be deleted, but now stays: {reasons}"
+            )
+            decision.keep, decision.reasons = True, now.reasons
+            return False
         try:
-            delete_restore_point(task.client, kind, service.id, copy)
+            delete_restore_point(self.task.client, kind, self.service.id, copy)
         except Refused as error:
             add_newer_snapshots(error, kind, copy, [d.copy for d in decisions])
             raise
-        deleted.add(copy.id)
-
-    made = timestamp(copy.created_at)
-    return Step(f"delete {kind[:-1]} {copy.name!r} of {label(service)}, made {made}", delete)
+        self.deleted.add(copy.id)
+        return True
 
 
 def add_newer_snapshots(

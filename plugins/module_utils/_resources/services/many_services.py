@@ -243,20 +243,26 @@ def plan_jobs(
     """Return the plan for all services, with a last step that collects the results."""
     plan = Plan(
         result=[job.entry(job.planned()) for job in jobs],
-        before={job.label: job.plan.before for job in jobs if job.plan},
-        after={job.label: job.plan.after for job in jobs if job.plan},
         failure=lambda: error_of_jobs(jobs, operation),
         max_parallel=task.options.max_parallel,
         subject=name_services(jobs),
     )
+    compare_jobs(plan, jobs)
 
     def gather() -> None:
         plan.result = [job.entry(job.done()) for job in jobs]
+        compare_jobs(plan, jobs)  # a step may have found less to do than planned
 
     if steps:
         last = Step("gather what became of each service", gather, needs=steps, regardless=True, changes=False)
         plan.steps = [*steps, last]
     return plan
+
+
+def compare_jobs(plan: Plan, jobs: Sequence[ServiceJob]) -> None:
+    """Let the diff of the plan say what those of the jobs say."""
+    plan.before = {job.label: job.plan.before for job in jobs if job.plan}
+    plan.after = {job.label: job.plan.after for job in jobs if job.plan}
 
 
 def name_services(jobs: Sequence[ServiceJob]) -> str:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -147,3 +148,87 @@ def test_snapshots_that_others_come_from_may_have_to_stay(sandbox: Sandbox) -> N
     assert "'auto-2', 'auto-1' were taken after it" in result["msg"]
     left = sandbox.api("GET", f"/api/resources/{id_of(sandbox, 'disk')}/snapshots").json()
     assert len(left) == 3
+
+
+# --- What others do between the plan and the deletion -------------------------------------------------
+
+
+def meanwhile(
+    monkeypatch: pytest.MonkeyPatch, sandbox: Sandbox, kind: str, act: Callable[[], object]
+) -> None:
+    """Let something happen between the list that the plan reads and the one before the first deletion."""
+    read, reads = getattr(Client, kind), list[str]()
+
+    def list_copies(client: Client, id: str) -> Any:
+        reads.append(id)
+        if len(reads) == 2:
+            act()
+            sandbox.clear_journal()
+        return read(client, id)
+
+    monkeypatch.setattr(Client, kind, list_copies)
+
+
+NIGHTLY: dict[str, Any] = {"services": ["one"], "pattern": "nightly-*", "keep_last": 1}
+
+
+def test_what_another_run_deleted_is_not_counted(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither as a change, nor in the result or the diff."""
+    for day in range(2):
+        add(sandbox, "one", f"nightly-{day}", day + 0.5)
+    gone = f"/api/resources/{id_of(sandbox, 'one')}/backups/{backups(sandbox, 'one')[1]['id']}"
+    meanwhile(monkeypatch, sandbox, "backups", lambda: sandbox.api("DELETE", gone))
+    result = run(sandbox, BACKUP_RETENTION, **NIGHTLY)
+    (entry,) = result["services"]
+    assert writes(sandbox) == []
+    assert [backup["name"] for backup in backups(sandbox, "one")] == ["nightly-0"]
+    assert (result["changed"], result["actions"], entry["changed"], entry["actions"]) == (
+        False,
+        [],
+        False,
+        [],
+    )
+    assert (entry["kept"], entry["deleted"]) == (1, 0)
+    assert [one["name"] for one in entry["plan"]] == ["nightly-0"]
+    assert result["diff"]["before"] == result["diff"]["after"]
+
+
+def test_what_stays_after_all_is_not_counted(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The newest one went, so the next one is the last that is left."""
+    for day in range(2):
+        add(sandbox, "one", f"nightly-{day}", day + 0.5)
+    gone = f"/api/resources/{id_of(sandbox, 'one')}/backups/{backups(sandbox, 'one')[0]['id']}"
+    meanwhile(monkeypatch, sandbox, "backups", lambda: sandbox.api("DELETE", gone))
+    result = run(sandbox, BACKUP_RETENTION, **NIGHTLY)
+    (entry,) = result["services"]
+    assert writes(sandbox) == []
+    assert [backup["name"] for backup in backups(sandbox, "one")] == ["nightly-1"]
+    assert "now stays: newest good one" in result["warnings"][0]
+    assert (result["changed"], result["actions"], entry["deleted"]) == (False, [], 0)
+    assert [(one["name"], one["keep"]) for one in entry["plan"]] == [("nightly-1", True)]
+    assert entry["kept"] == 1
+
+
+def test_only_what_the_task_deleted_is_counted(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two that were to go, another run deleted one."""
+    for day in range(3):
+        add(sandbox, "one", f"nightly-{day}", day + 0.5)
+    gone = f"/api/resources/{id_of(sandbox, 'one')}/backups/{backups(sandbox, 'one')[1]['id']}"
+    meanwhile(monkeypatch, sandbox, "backups", lambda: sandbox.api("DELETE", gone))
+    result = run(sandbox, BACKUP_RETENTION, **NIGHTLY)
+    (entry,) = result["services"]
+    assert writes(sandbox) == ["backups.delete"]
+    assert [backup["name"] for backup in backups(sandbox, "one")] == ["nightly-0"]
+    assert result["changed"] and len(result["actions"]) == 1 and "'nightly-2'" in result["actions"][0]
+    assert entry["deleted"] == 1
+
+
+def test_a_deletion_whose_answer_was_lost_is_counted(sandbox: Sandbox) -> None:
+    """The copy is gone, and this task deleted it."""
+    for day in range(2):
+        add(sandbox, "one", f"nightly-{day}", day + 0.5)
+    sandbox.fault("backups.delete", "reset", when="after")
+    result = run(sandbox, BACKUP_RETENTION, **NIGHTLY)
+    assert result["changed"] and len(result["actions"]) == 1
+    assert result["services"][0]["deleted"] == 1
+    assert [backup["name"] for backup in backups(sandbox, "one")] == ["nightly-0"]
