@@ -19,6 +19,8 @@ description:
     being made or restored, has an unknown status, or has no date is never touched.
   - Never deletes the newest good one.
   - Reads the list again before each deletion, and keeps whatever the policy keeps by then.
+  - The platform deletes snapshots by name. If several snapshots of a service have one name and the policy would delete
+    one of them, all of them stay, with a warning.
 options:
   kind:
     description:

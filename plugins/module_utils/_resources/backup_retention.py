@@ -30,6 +30,9 @@ from .shared.task_errors import Invalid
 from .shared.time_zones import zone_named
 from .shared.waiting import await_removal
 
+AMBIGUOUS = "ambiguous"
+"""Begins the reason for which a snapshot stays that the platform cannot tell from another one."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class BackupRetentionOptions(ManyServicesOptions):
@@ -89,6 +92,7 @@ def plan_service(task: Task[BackupRetentionOptions], service: Service, policy: P
     kind, pattern = task.options.kind, task.options.pattern
     thinning = Thinning(task, service, policy)
     decisions = thinning.decisions
+    warn_of_ambiguous(task, service, decisions)
     if decisions and not any(decision.managed for decision in decisions):
         task.warn(f"{pattern!r} matches none of the {len(decisions)} {kind} of {label(service)}; all stay")
     check_max_delete(decisions, task.options.max_delete)
@@ -111,7 +115,10 @@ class Thinning:
 
     def decide(self) -> list[Decision]:
         """Return the decision on each copy that there is now."""
-        return plan_retention(self.read(), self.policy, datetime.now(UTC))
+        decisions = plan_retention(self.read(), self.policy, datetime.now(UTC))
+        if self.task.options.kind == SNAPSHOTS:
+            spare_ambiguous(decisions)
+        return decisions
 
     def plan(self) -> Plan:
         """Return the plan, which steps that find nothing left to do correct."""
@@ -174,6 +181,37 @@ class Thinning:
             raise
         self.deleted.add(copy.id)
         return True
+
+
+def spare_ambiguous(decisions: Sequence[Decision]) -> None:
+    """Keep all snapshots of a name that several have: a deletion by name may hit one that is to stay."""
+    for same in namesakes(decisions):
+        for decision in same:
+            if not decision.keep:
+                decision.keep = True
+                decision.reasons = [f"{AMBIGUOUS}: {len(same)} snapshots have this name"]
+
+
+def warn_of_ambiguous(
+    task: Task[BackupRetentionOptions], service: Service, decisions: Sequence[Decision]
+) -> None:
+    """Warn of snapshots that stay only because others have their name."""
+    for same in namesakes(decisions):
+        if any(reason.startswith(AMBIGUOUS) for decision in same for reason in decision.reasons):
+            task.warn(
+                f"{label(service)} has {len(same)} snapshots named {same[0].copy.name!r}, and the policy "
+                "would delete some of them. The platform deletes snapshots by name and may take the wrong "
+                "one, so all of them stay. Tell them apart on the platform, and delete there what is not "
+                "needed"
+            )
+
+
+def namesakes(decisions: Sequence[Decision]) -> list[list[Decision]]:
+    """Return the decisions on copies whose names are not unique, by name."""
+    names: dict[str, list[Decision]] = {}
+    for decision in decisions:
+        names.setdefault(decision.copy.name, []).append(decision)
+    return [same for same in names.values() if len(same) > 1]
 
 
 def add_newer_snapshots(

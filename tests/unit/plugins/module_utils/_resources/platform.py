@@ -79,6 +79,30 @@ def fail_pending_backups(sandbox: Sandbox) -> None:
     sandbox.control("PUT", "/state", state)
 
 
+def take(sandbox: Sandbox, *names: str) -> None:
+    """Let there be snapshots of the service `disk`, one after the other."""
+    for name in names:
+        assert sandbox.api("POST", f"/api/resources/{id_of(sandbox, 'disk')}/snapshots", {"name": name}).ok
+        sandbox.clock(advance=60)
+    sandbox.clear_journal()
+
+
+def snapshots(sandbox: Sandbox) -> list[dict[str, Any]]:
+    """Return the snapshots that the platform has of the service `disk`."""
+    found: list[dict[str, Any]] = sandbox.api(
+        "GET", f"/api/resources/{id_of(sandbox, 'disk')}/snapshots"
+    ).json()
+    return found
+
+
+def rename_snapshots(sandbox: Sandbox, **names: str) -> None:
+    """Give snapshots other names, also such as others have: no rule of the platform forbids it."""
+    state = sandbox.control("GET", "/state")
+    for snapshot in state["records"]["snapshot"]:
+        snapshot["name"] = names.get(snapshot["name"], snapshot["name"])
+    sandbox.control("PUT", "/state", state)
+
+
 def writes(sandbox: Sandbox) -> list[str]:
     """Return the routes of all calls that change something."""
     return [line["route"] for line in sandbox.journal() if line["method"] != "GET"]

@@ -17,7 +17,16 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.backup_
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.snapshot import SNAPSHOT
 from hosted_sandbox.testing import Sandbox
-from unit.plugins.module_utils._resources.platform import add, backups, id_of, run, writes
+from unit.plugins.module_utils._resources.platform import (
+    add,
+    backups,
+    id_of,
+    rename_snapshots,
+    run,
+    snapshots,
+    take,
+    writes,
+)
 
 
 def test_retention_deletes_what_it_says_in_check_mode(sandbox: Sandbox) -> None:
@@ -232,3 +241,50 @@ def test_a_deletion_whose_answer_was_lost_is_counted(sandbox: Sandbox) -> None:
     assert result["changed"] and len(result["actions"]) == 1
     assert result["services"][0]["deleted"] == 1
     assert [backup["name"] for backup in backups(sandbox, "one")] == ["nightly-0"]
+
+
+# --- Snapshots of one name ----------------------------------------------------------------------------
+
+AUTO: dict[str, Any] = {"services": ["disk"], "kind": "snapshots", "pattern": "auto-*", "keep_last": 1}
+
+
+def test_snapshots_of_one_name_all_stay(sandbox: Sandbox) -> None:
+    """The platform deletes by name, so that it may delete the one to keep."""
+    take(sandbox, "auto-1", "auto-2", "auto-3", "auto-4")
+    rename_snapshots(sandbox, **{"auto-3": "auto-1"})
+    ids = [snapshot["id"] for snapshot in snapshots(sandbox) if snapshot["name"] == "auto-1"]
+    for check_mode in (True, False):
+        sandbox.clear_journal()
+        result = run(sandbox, BACKUP_RETENTION, check_mode, **AUTO)
+        (entry,), (warning,) = result["services"], result["warnings"]
+        assert "has 2 snapshots named 'auto-1'" in warning and "all of them stay" in warning
+        assert len(result["actions"]) == entry["deleted"] == 1 and entry["kept"] == 3
+        assert writes(sandbox) == ([] if check_mode else ["snapshots.delete"])
+    assert [snapshot["name"] for snapshot in snapshots(sandbox)] == ["auto-1", "auto-1", "auto-4"]
+    assert [snapshot["id"] for snapshot in snapshots(sandbox)][:2] == ids
+    sandbox.clear_journal()
+    assert not run(sandbox, BACKUP_RETENTION, **AUTO)["changed"] and writes(sandbox) == []
+
+
+def test_a_snapshot_that_is_not_the_only_one_of_its_name_any_more_stays(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was, when the task looked first."""
+    take(sandbox, "other", "auto-1", "auto-2", "auto-3")
+    meanwhile(monkeypatch, sandbox, "snapshots", lambda: rename_snapshots(sandbox, other="auto-1"))
+    result = run(sandbox, BACKUP_RETENTION, **AUTO)
+    assert writes(sandbox) == ["snapshots.delete"]
+    assert [snapshot["name"] for snapshot in snapshots(sandbox)] == ["auto-1", "auto-1", "auto-3"]
+    assert result["services"][0]["deleted"] == 1 and len(result["actions"]) == 1
+    assert "was to be deleted, but now stays: ambiguous: 2 snapshots have this name" in result["warnings"][0]
+
+
+def test_snapshots_of_one_name_that_all_stay_anyway_are_nothing_to_tell(sandbox: Sandbox) -> None:
+    """Nor are backups, which have ids."""
+    take(sandbox, "auto-1", "auto-2")
+    rename_snapshots(sandbox, **{"auto-2": "auto-1"})
+    assert not run(sandbox, BACKUP_RETENTION, **{**AUTO, "keep_last": 2}).get("warnings")
+    for day in range(2):
+        add(sandbox, "one", "nightly", day)
+    result = run(sandbox, BACKUP_RETENTION, **{**NIGHTLY, "pattern": "nightly"})
+    assert result["services"][0]["deleted"] == 1 and len(backups(sandbox, "one")) == 1
