@@ -29,6 +29,8 @@ options:
       - V(rolled_back) rolls the service back to the snapshot. All changes since then are lost. The rollback counts as
         done after O(quiet_time). If a service event reports a failed rollback, the task fails.
       - V(absent) ensures that no snapshot with this name exists.
+      - The platform knows snapshots by name only. If several snapshots of a service have this name, V(rolled_back) and
+        V(absent) are refused.
       - If a service is busy with another copy, the task retries for up to O(wait_timeout). If neither the response
         nor the lists show that it is busy, the task retries for up to O(quiet_time).
     type: str

@@ -37,7 +37,7 @@ from .services.on_service import check_service_offers
 from .shared.busy_retry import retry_while_busy
 from .shared.plan import Plan, Step, Task, after_waiting
 from .shared.restore_points import SNAPSHOTS, parse_moment, snapshot_status
-from .shared.task_errors import EffectUnverified, Invalid, NoSuchItem, WaitEnded
+from .shared.task_errors import Ambiguous, EffectUnverified, Invalid, NoSuchItem, WaitEnded
 from .shared.waiting import await_removal, create_unique, wait_until
 
 
@@ -66,6 +66,25 @@ SNAPSHOT = SnapshotResource()
 def snapshot_with_name(task: Task[SnapshotOptions], snapshots: Sequence[Snapshot]) -> Snapshot | None:
     """Return the snapshot with the task's name."""
     return next((s for s in snapshots if s.name == task.options.name), None)
+
+
+def only_snapshot(
+    task: Task[SnapshotOptions], service: Service, snapshots: Sequence[Snapshot], what: str
+) -> Snapshot | None:
+    """Return the snapshot with the task's name, for a call that addresses it by that name.
+
+    :raises Ambiguous: if several have it; ``what`` says what the platform would do.
+    """
+    named = [snapshot for snapshot in snapshots if snapshot.name == task.options.name]
+    if len(named) > 1:
+        made = " and ".join(snapshot.created_at or "an unknown date" for snapshot in named)
+        raise Ambiguous(
+            f"{label(service)} has {len(named)} snapshots named {task.options.name!r}, of {made}. The "
+            f"platform knows them by name only, so which one it would {what} is not known; nothing was done. "
+            "Tell them apart on the platform: delete or rename there all but one",
+            ids=[snapshot.id for snapshot in named if snapshot.id],
+        )
+    return named[0] if named else None
 
 
 def read_snapshot(task: Task[SnapshotOptions], service: Service) -> Snapshot | None:
@@ -183,7 +202,7 @@ def plan_rolled_back(task: Task[SnapshotOptions], service: Service) -> Plan:
     """Plan the rollback of a service to the snapshot."""
     check_service_offers(service, "snapshotRollback", "rollback to snapshots")
     everything, name = task.client.snapshots(service.id), task.options.name
-    snapshot = snapshot_with_name(task, everything)
+    snapshot = only_snapshot(task, service, everything, "roll back to")
     if snapshot is None:
         missing = f"{label(service)} has no snapshot named {name!r}{name_hint(name, everything)}"
         expect_created(task, NoSuchItem(missing), "takes")
@@ -304,7 +323,7 @@ def add_dependents(error: Refused, newer: Sequence[Snapshot]) -> None:
 def plan_absent(task: Task[SnapshotOptions], service: Service) -> Plan:
     """Plan the deletion of the snapshot with this name."""
     everything, name = task.client.snapshots(service.id), task.options.name
-    there = snapshot_with_name(task, everything)
+    there = only_snapshot(task, service, everything, "delete")
     if there is None and (near := name_hint(name, everything)):
         task.warn(f"{label(service)} has no snapshot named {name!r}{near}; it was left alone")
 

@@ -12,7 +12,15 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._resources.snapshot import SNAPSHOT
 from ansible_collections.hosted.services.plugins.module_utils._resources.snapshot_info import SNAPSHOT_INFO
 from hosted_sandbox.testing import Sandbox
-from unit.plugins.module_utils._resources.platform import calls, id_of, run, writes
+from unit.plugins.module_utils._resources.platform import (
+    calls,
+    id_of,
+    rename_snapshots,
+    run,
+    snapshots,
+    take,
+    writes,
+)
 
 
 def test_snapshots(sandbox: Sandbox) -> None:
@@ -263,3 +271,26 @@ def test_a_conflict_about_the_name_is_not_taken_for_a_busy_service(sandbox: Sand
     assert f"snapshot {UPGRADE[:40]!r} may be the one" in result["msg"]
     assert "at most 40 characters" in result["msg"]
     assert writes(sandbox) == ["snapshots.create"] and calls(sandbox)[-1] == "snapshots.create"
+
+
+@pytest.mark.parametrize("check_mode", [True, False])
+@pytest.mark.parametrize(
+    ("state", "what"),
+    [({"state": "rolled_back", "confirm": True}, "roll back to"), ({"state": "absent"}, "delete")],
+)
+def test_a_name_of_several_snapshots_is_refused(
+    sandbox: Sandbox, state: dict[str, Any], what: str, check_mode: bool
+) -> None:
+    """The platform knows them by name only, so nobody can say which one it would take."""
+    take(sandbox, "first", "second", "third")
+    rename_snapshots(sandbox, second="first")
+    there = snapshots(sandbox)
+    sandbox.clear_journal()
+    result = run(sandbox, SNAPSHOT, check_mode, services=["disk"], name="first", **state)
+    assert result["failed"] and not result["changed"]
+    assert "has 2 snapshots named 'first'" in result["msg"] and f"which one it would {what}" in result["msg"]
+    assert all(snapshot["createdAt"] in result["msg"] for snapshot in there[:2])
+    assert result["ids"] == [snapshot["id"] for snapshot in there[:2]]
+    assert writes(sandbox) == [] and snapshots(sandbox) == there
+    assert run(sandbox, SNAPSHOT, **{"services": ["disk"], "name": "third", **state})["changed"]
+    assert not run(sandbox, SNAPSHOT, services=["disk"], name="first")["changed"]
