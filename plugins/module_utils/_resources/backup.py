@@ -35,7 +35,7 @@ from .services.lookup import expect_created, label
 from .services.many_services import PlanOne
 from .shared.busy_retry import retry_while_busy
 from .shared.controller_state import one_at_a_time, state_key
-from .shared.plan import Plan, Step, Task, after_waiting
+from .shared.plan import NOTHING_DONE, Plan, Step, Task, after_waiting
 from .shared.restore_points import BACKUPS
 from .shared.task_errors import Ambiguous, Invalid, NoSuchItem, WaitEnded
 from .shared.waiting import act, await_removal, create, wait_until
@@ -111,32 +111,45 @@ def plan_present(task: Task[BackupOptions], service: Service) -> Plan:
         return as_it_is(good)
     if not there:
         check_distinct_name("backup", service, name, everything)
-    made: list[tuple[Backup, list[Backup]]] = []
+    return plan_making(task, service, there, everything)
 
-    def make() -> None:
+
+def plan_making(
+    task: Task[BackupOptions], service: Service, there: Sequence[Backup], everything: Sequence[Backup]
+) -> Plan:
+    """Plan a new backup. It replaces ``there``, the FAILED ones with its name."""
+    name = task.options.name
+
+    def make() -> object:
         turn = f"backup {name}:{state_key(task.options.base_url, service.id)}"
         doing = f"making backup {name!r} of {label(service)}"
         with one_at_a_time(turn, doing, task.options.wait_timeout) as waited:
             other = find_concurrent_backup(task, service, name, everything) if waited else None
-            made.append(other or make_backup(task, service, name, everything))
+            made, gone = (other, []) if other else make_backup(task, service, name, everything)
+        result = to_result(made, vanished=gone)  # as the list told it at the end of the wait
+        if other is None:
+            plan.reread = lambda: result
+            return None
+        # The FAILED ones, if there were any, were deleted by this task all the same.
+        before = to_diff(there or [other])
+        plan.become(Plan(result=result, reread=lambda: result, before=before, after=to_diff([other])))
+        return NOTHING_DONE
 
-    return Plan(
+    plan = Plan(
         result=to_result(expected_backup(name)),
         steps=[
             *(delete_step(task, service, failed) for failed in there),
             Step(f"back up {label(service)} as {name!r}", make),
         ],
-        reread=lambda: to_result(
-            made[0][0], vanished=made[0][1]
-        ),  # as the list told it at the end of the wait
         before=to_diff(there),
         after={name: BackupStatus.COMPLETED},
     )
+    return plan
 
 
 def find_concurrent_backup(
     task: Task[BackupOptions], service: Service, name: str, before: Sequence[Backup]
-) -> tuple[Backup, list[Backup]] | None:
+) -> Backup | None:
     """Return the backup with this name that another task made since the plan, if any."""
     known = {backup.id for backup in before}
     there = [
@@ -148,7 +161,7 @@ def find_concurrent_backup(
         return None
     task.warn(f"another task made backup {name!r} of {label(service)} at the same time; it is used")
     found = there[0]
-    return (wait_for_backup(task, service, found.id) if task.options.wait else found), []
+    return wait_for_backup(task, service, found.id) if task.options.wait else found
 
 
 def expected_backup(name: str) -> Backup:

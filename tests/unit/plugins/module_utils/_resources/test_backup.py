@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -543,6 +545,51 @@ def test_a_backup_of_the_name_that_another_task_made_meanwhile_is_used(wait: boo
     service = client.service("s")
     assert service is not None
     found = backup.find_concurrent_backup(task, service, "n", [])
-    assert found is not None and found[0].id == "b2"
+    assert found is not None and found.id == "b2"
     assert "another task made backup 'n' of service 'web' (s) at the same time" in task.warnings[0]
     assert backup.find_concurrent_backup(task, service, "n", client.backups("s")) is None
+
+
+def outrun(monkeypatch: pytest.MonkeyPatch, sandbox: Sandbox, name: str) -> None:
+    """Let another task of this controller make a backup while this one waits for its turn."""
+
+    @contextmanager
+    def in_second_turn(subject: str, *given: Any) -> Iterator[bool]:
+        assert sandbox.api("POST", f"/api/resources/{id_of(sandbox, 'one')}/backups", {"name": name}).ok
+        sandbox.clear_journal()
+        yield True
+
+    monkeypatch.setattr(backup, "one_at_a_time", in_second_turn)
+
+
+@pytest.mark.parametrize("wait", [True, False])
+def test_a_backup_of_another_task_is_no_change_of_this_one(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, wait: bool
+) -> None:
+    """It is in the result; the actions and the diff are of what was done."""
+    outrun(monkeypatch, sandbox, "n")
+    result = run(sandbox, BACKUP, services=["one"], name="n", wait=wait)
+    (entry,), (made,) = result["services"], backups(sandbox, "one")
+    assert writes(sandbox) == []
+    assert (result["changed"], result["actions"], entry["changed"], entry["actions"]) == (
+        False,
+        [],
+        False,
+        [],
+    )
+    assert entry["backup"]["id"] == made["id"] and entry["backup"]["name"] == "n"
+    assert result["diff"]["before"] == result["diff"]["after"]
+    assert "another task made backup 'n'" in result["warnings"][0]
+
+
+def test_the_deletion_of_a_failed_backup_remains_a_change(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another task made the new one, but this task deleted the old one."""
+    add(sandbox, "one", "n", status="FAILED")
+    outrun(monkeypatch, sandbox, "n")
+    result = run(sandbox, BACKUP, services=["one"], name="n")
+    (entry,), (made,) = result["services"], backups(sandbox, "one")
+    (action,) = result["actions"]
+    assert result["changed"] and action.startswith("delete backup 'n'")
+    assert (entry["backup"]["id"], made["status"]) == (made["id"], "COMPLETED")
