@@ -21,7 +21,7 @@ from .shared.aliases import read_aliases, warn_of_clashes
 from .shared.limits import MAX_PROJECT_NAME
 from .shared.names import same_name
 from .shared.options import Options, option
-from .shared.plan import Plan, Resource, Step, Task
+from .shared.plan import NOTHING_DONE, Plan, Resource, Step, Task
 from .shared.task_errors import Invalid, NoSuchItem
 from .shared.waiting import await_removal, create_unique, wait_for_new
 
@@ -173,28 +173,43 @@ def expected_project(name: str) -> dict[str, Any]:
 def plan_creation(task: Task[ProjectOptions], name: str, known: set[str]) -> Plan:
     """Plan a new project."""
 
-    def make() -> None:
-        try:
-            create_unique(lambda: task.client.create_project(name), new_ones, f"project {name!r}", task)
-        except Refused as error:
-            similar = [project for project in task.client.projects() if same_name(project.name, name)]
-            if similar:
-                error.append(
-                    f". Project {similar[0].name!r} ({similar[0].id}) may be what the platform made of this "
-                    "name; if it is, use that name in the task"
-                )
-            raise
+    def read() -> dict[str, Any]:
+        return read_project(task, name, lambda project: project.id not in known)
+
+    def make() -> object:
+        if create_project(task, name, known):
+            return None
+        found = read()
+        as_it_is = {"name": found["name"]}
+        plan.become(Plan(result=found, before=as_it_is, after=as_it_is))
+        return NOTHING_DONE
+
+    plan = Plan(
+        result=expected_project(name),
+        steps=[Step(f"create project {name!r}", make)],
+        reread=read,
+        after={"name": name},
+    )
+    return plan
+
+
+def create_project(task: Task[ProjectOptions], name: str, known: set[str]) -> bool:
+    """Create a project, once. Return whether this task did; otherwise, another run was faster."""
 
     def new_ones() -> list[Project]:
         projects = task.client.projects()
         return [p for p in projects if p.id not in known and is_variant_of(p.name, name)]
 
-    return Plan(
-        result=expected_project(name),
-        steps=[Step(f"create project {name!r}", make)],
-        reread=lambda: read_project(task, name, lambda project: project.id not in known),
-        after={"name": name},
-    )
+    try:
+        return create_unique(lambda: task.client.create_project(name), new_ones, f"project {name!r}", task)
+    except Refused as error:
+        similar = [project for project in task.client.projects() if same_name(project.name, name)]
+        if similar:
+            error.append(
+                f". Project {similar[0].name!r} ({similar[0].id}) may be what the platform made of this "
+                "name; if it is, use that name in the task"
+            )
+        raise
 
 
 def plan_rename(task: Task[ProjectOptions], current: Project, name: str) -> Plan:

@@ -35,7 +35,7 @@ from .services.lookup import expect_created, label
 from .services.many_services import PlanOne
 from .services.on_service import check_service_offers
 from .shared.busy_retry import retry_while_busy
-from .shared.plan import Plan, Step, Task, after_waiting
+from .shared.plan import NOTHING_DONE, Plan, Step, Task, after_waiting
 from .shared.restore_points import SNAPSHOTS, parse_moment, snapshot_status
 from .shared.task_errors import Ambiguous, EffectUnverified, Invalid, NoSuchItem, WaitEnded
 from .shared.waiting import await_removal, create_unique, wait_until
@@ -110,18 +110,27 @@ def plan_present(task: Task[SnapshotOptions], service: Service) -> Plan:
     if name in (".", ".."):
         raise Invalid(f"name is {name!r}, which cannot be part of an address: it could not be deleted again")
     check_distinct_name("snapshot", service, name, before)
-    taken: list[Snapshot] = []
 
-    def take() -> None:
-        taken.extend(take_snapshot(task, service, name, before))
+    def read() -> dict[str, Any]:
+        return to_result(read_snapshot(task, service))
+
+    def take() -> object:
+        own, taken = take_snapshot(task, service, name, before)
+        if own:
+            plan.reread = partial(to_result, taken) if taken else read
+            return None
+        now = taken or read_snapshot(task, service)
+        plan.become(Plan(result=to_result(now), before=to_diff(now), after=to_diff(now)))
+        return NOTHING_DONE
 
     expected = Snapshot.model_construct(name=name)
-    return Plan(
+    plan = Plan(
         result=to_result(expected),
         steps=[Step(f"take snapshot {name!r} of {label(service)}", take)],
-        reread=lambda: to_result(taken[0] if taken else read_snapshot(task, service)),
+        reread=read,
         after=to_diff(expected),
     )
+    return plan
 
 
 def plan_existing(task: Task[SnapshotOptions], service: Service, there: Snapshot) -> Plan:
@@ -140,8 +149,8 @@ def plan_existing(task: Task[SnapshotOptions], service: Service, there: Snapshot
 
 def take_snapshot(
     task: Task[SnapshotOptions], service: Service, name: str, before: Sequence[Snapshot]
-) -> list[Snapshot]:
-    """Take a snapshot, once. Return it as listed, if the task waits."""
+) -> tuple[bool, Snapshot | None]:
+    """Take a snapshot, once. Return whether this task took it, and the snapshot as listed, if it waits."""
     known = {snapshot.name for snapshot in before}
     what = f"snapshot {name!r} of {label(service)}"
 
@@ -156,14 +165,14 @@ def take_snapshot(
             check_name_conflict(error, "snapshot", service, name, before)
             raise
 
-    create_unique(call, new_ones, what, task)
+    own = create_unique(call, new_ones, what, task)
     if not task.options.wait:
-        return []
+        return own, None
     found = wait_until(task, new_ones, bool, lambda none: "it is not on the list yet", what)[0]
     warn_of_changed_name(task, "snapshot", service, name, found)
     complete = wait_until_complete(task, service, found)
     check_found_again("snapshot", service, name, complete, [*before, complete])
-    return [complete]
+    return own, complete
 
 
 def is_busy(task: Task[SnapshotOptions], service: Service) -> bool:

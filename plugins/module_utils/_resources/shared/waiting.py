@@ -207,13 +207,15 @@ def create(
 
 def create_unique(
     call: Callable[[], object], find_new: Callable[[], Sequence[Any]], what: str, task: Task
-) -> None:
+) -> bool:
     """Create what there can be only one of: refused because another run was faster is as good.
 
-    With which status a second one is refused is not shown, so the list is asked after any refusal.
+    Return whether this task created it. With which status a second one is refused is not shown, so the list
+    is asked after any refusal.
     """
     try:
         create(call, find_new, what, task)
+        return True
     except Refused as error:
         late = isinstance(error, Conflict)  # the very thing may be there, and the list late to show it
         if not (poll_for(lambda: exists_now(find_new), QUIET_SECONDS / 2) if late else exists_now(find_new)):
@@ -222,6 +224,7 @@ def create_unique(
             f"the creation of {what} was refused ({error.message}), but it exists now: another run created "
             "it at the same time, so it is used as it is"
         )
+        return False
 
 
 def exists_now(find_new: Callable[[], Sequence[Any]]) -> bool:

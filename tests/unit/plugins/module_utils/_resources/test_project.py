@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
     Interrupted,
     Refused,
@@ -290,3 +291,24 @@ def test_a_name_that_the_platform_writes_in_lower_case_is_told(
     assert renamed["failed"] and "'play'" in renamed["msg"]
     names = [project["name"] for project in sandbox.api("GET", "/api/projects").json()]
     assert "play" in names and "games" not in names
+
+
+def test_a_project_of_another_run_is_no_change_of_this_one(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The platform refuses the second one; what the other run made is the result."""
+    create = Client.create_project
+
+    def outrun(client: Client, name: str) -> None:
+        assert sandbox.api("POST", "/api/projects", {"name": name}).ok
+        sandbox.clear_journal()
+        create(client, name)
+
+    monkeypatch.setattr(Client, "create_project", outrun)
+    result = run(sandbox, PROJECT, name="new")
+    made = [project for project in sandbox.api("GET", "/api/projects").json() if project["name"] == "new"]
+    assert [line["status"] for line in sandbox.journal("projects.create")] == [409]
+    assert (result["changed"], result["actions"]) == (False, [])
+    assert [result["project"]["id"]] == [project["id"] for project in made]
+    assert result["diff"]["before"] == result["diff"]["after"]
+    assert "another run created it" in result["warnings"][0]

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._resources.snapshot import SNAPSHOT
 from ansible_collections.hosted.services.plugins.module_utils._resources.snapshot_info import SNAPSHOT_INFO
 from hosted_sandbox.testing import Sandbox
@@ -294,3 +295,29 @@ def test_a_name_of_several_snapshots_is_refused(
     assert writes(sandbox) == [] and snapshots(sandbox) == there
     assert run(sandbox, SNAPSHOT, **{"services": ["disk"], "name": "third", **state})["changed"]
     assert not run(sandbox, SNAPSHOT, services=["disk"], name="first")["changed"]
+
+
+@pytest.mark.parametrize("wait", [True, False])
+def test_a_snapshot_of_another_run_is_no_change_of_this_one(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, wait: bool
+) -> None:
+    """The platform refuses the second one; what the other run took is the result."""
+    create = Client.create_snapshot
+
+    def outrun(client: Client, id: str, name: str) -> None:
+        take(sandbox, name)
+        create(client, id, name)
+
+    monkeypatch.setattr(Client, "create_snapshot", outrun)
+    result = run(sandbox, SNAPSHOT, services=["disk"], name="s", wait=wait)
+    (entry,), (taken,) = result["services"], snapshots(sandbox)
+    assert [line["status"] for line in sandbox.journal("snapshots.create")] == [409]
+    assert (result["changed"], result["actions"], entry["changed"], entry["actions"]) == (
+        False,
+        [],
+        False,
+        [],
+    )
+    assert entry["snapshot"]["id"] == taken["id"]
+    assert result["diff"]["before"] == result["diff"]["after"]
+    assert "another run created it" in result["warnings"][0]

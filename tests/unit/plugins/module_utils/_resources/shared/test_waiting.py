@@ -250,7 +250,7 @@ def refuse() -> None:
 
 def test_what_another_run_made_in_the_same_moment_is_taken() -> None:
     task = task_of(SERVICE, FakeClient())
-    create_unique(refuse, lambda: [item("made by the other")], "project 'web'", task)
+    assert not create_unique(refuse, lambda: [item("made by the other")], "project 'web'", task)
     (warning,) = task.warnings
     assert "project 'web' was refused" in warning
     assert "the name is taken" in warning
