@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 from .._api.errors import OF_A_CALL, Conflict, Refused, TokenRejected
@@ -32,7 +33,7 @@ from .shared.controller_state import one_at_a_time
 from .shared.currency import format_price
 from .shared.money import Cost, Move, describe_monthly, format_amount, from_millicents, read_amount
 from .shared.options import WaitOptions, names_given, option
-from .shared.plan import Plan, Resource, Step, Task, after_waiting
+from .shared.plan import NOTHING_DONE, Plan, Resource, Step, Task, after_waiting
 from .shared.task_errors import EffectUnverified, Invalid, NoSuchItem, WaitEnded
 from .shared.waiting import QUIET_SECONDS, create_unique, wait_for_new, wait_until
 
@@ -64,11 +65,6 @@ class AppResource(Resource[AppOptions]):
         if app is None:
             return plan_creation(task, slug, size)
         check_existing(task, app, size)
-        managed = {"slug": slug}
-
-        def as_it_is(now: App) -> Plan:
-            return Plan(result=app_view(now), before=managed, after=managed)
-
         if not task.options.wait or task.check_mode:
             return as_it_is(app)
         what = f"wait until application {slug!r} is created"
@@ -76,6 +72,12 @@ class AppResource(Resource[AppOptions]):
 
 
 APP = AppResource()
+
+
+def as_it_is(app: App) -> Plan:
+    """Return the plan for an application that needs no change."""
+    managed = {"slug": app.slug}
+    return Plan(result=app_view(app), before=managed, after=managed)
 
 
 def plan_creation(task: Task[AppOptions], slug: str, size: Dimensions | None) -> Plan:
@@ -89,24 +91,7 @@ def plan_creation(task: Task[AppOptions], slug: str, size: Dimensions | None) ->
     warn_of_similar_slug(task, slug)
 
     quoted_host, quoted_size = as_quoted(quote, host, size)
-
-    def call() -> None:
-        task.client.create_app(slug, quoted_host, project, quoted_size)
-
-    def new_ones() -> list[App]:
-        return [app for app in task.client.apps() if app.slug == slug]
-
-    def make() -> None:
-        with one_at_a_time(order_lock(slug), f"creating application {slug!r}"):
-            if new_ones():
-                task.warn(f"application {slug!r} appeared before it was created; it is used instead")
-                return
-            try:
-                create_unique(call, new_ones, f"application {slug!r}", task)
-            except Refused as error:
-                raise explain_slug_refusal(error, slug) from None
-
-    seen: list[App] = []
+    creation = Creation(task, size, lambda: task.client.create_app(slug, quoted_host, project, quoted_size))
     price = describe_monthly(format_price(task, cost.after))
     adds = Commitment(
         "create",
@@ -116,19 +101,75 @@ def plan_creation(task: Task[AppOptions], slug: str, size: Dimensions | None) ->
         project=project,
         project_name=None if project else options.project,
     )
-    steps = [
-        Step(f"create application {slug!r} {price}", make, move=Move("create", cost.after), commitment=adds)
-    ]
-    if task.options.wait:
-        wait = f"wait until application {slug!r} is created"
-        steps.append(Step(wait, lambda: seen.append(await_app(task))))
-    return Plan(
+    plan = Plan(
         result=app_view(placeholder_app(slug)),
-        steps=steps,
-        reread=lambda: app_view(seen[0] if seen else read_created(task)),
+        reread=lambda: app_view(read_created(task)),
         after=to_diff(task, quote, cost),
         cost=cost,
     )
+    make = partial(creation.make, plan)
+    move = Move("create", cost.after)
+    steps = [Step(f"create application {slug!r} {price}", make, move=move, commitment=adds)]
+    if task.options.wait:
+        wait = f"wait until application {slug!r} is created"
+        steps.append(Step(wait, partial(creation.wait, plan)))
+    plan.steps = steps
+    return plan
+
+
+class Creation:
+    """The creation of an application, for which another run may be faster.
+
+    Then the plan becomes that for what the other run created.
+    """
+
+    def __init__(self, task: Task[AppOptions], size: Dimensions | None, call: Callable[[], None]) -> None:
+        self.task = task
+        self.slug = task.options.slug
+        self.size = size
+        self.call = call
+        self.outrun = False
+
+    def make(self, plan: Plan) -> object:
+        """Create the application, unless it has appeared since the plan was made.
+
+        :raises Invalid: if another run created one that does not match the options.
+        """
+        with one_at_a_time(order_lock(self.slug), f"creating application {self.slug!r}"):
+            found = self.create_or_find()
+        if found is None:
+            return None
+        self.outrun = True
+        check_existing(self.task, found, self.size)
+        plan.become(as_it_is(found))
+        return NOTHING_DONE
+
+    def create_or_find(self) -> App | None:
+        """Create the application, once; return the one that another run created, if that was faster."""
+        what = f"application {self.slug!r}"
+        there = self.new_ones()
+        if there:
+            self.task.warn(f"{what} appeared before it was created; it is used instead")
+            return there[0]
+        try:
+            own = create_unique(self.call, self.new_ones, what, self.task)
+        except Refused as error:
+            raise explain_slug_refusal(error, self.slug) from None
+        return None if own else read_created(self.task)
+
+    def new_ones(self) -> list[App]:
+        """Return the application, which was not there when the task was planned."""
+        found = find_app(self.task.client, self.slug)
+        return [found] if found else []
+
+    def wait(self, plan: Plan) -> object:
+        """Wait until the application is created, whoever creates it."""
+        now = await_app(self.task)
+        if self.outrun:
+            plan.become(as_it_is(now))
+            return NOTHING_DONE
+        plan.reread = lambda: app_view(now)
+        return None
 
 
 def warn_of_similar_slug(task: Task, slug: str) -> None:

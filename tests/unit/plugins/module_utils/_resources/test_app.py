@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -212,3 +214,76 @@ def test_a_quote_without_a_price_is_told(plain: Platform, monkeypatch: pytest.Mo
     limited = plain.run(APP, slug="blog", max_monthly="5")
     assert limited["failed"] and "is not known, so max_monthly" in limited["msg"]
     assert plain.writes() == []
+
+
+# --- What another run creates in the meantime ---------------------------------------------------------
+
+OUTRUN = {"before its turn": [], "in the same moment": [409]}
+"""When another run is faster, and what the platform then answers this one."""
+BIG = {"cpuCores": 2, "ramGb": 4, "storageGb": 10}
+
+
+def outrun(monkeypatch: pytest.MonkeyPatch, platform: Platform, when: str) -> None:
+    """Let another run create a big `blog` after this one has planned to create a small one."""
+
+    def create_other() -> None:
+        options = {"slug": "blog", "hostId": "node-paris-1", "dimensions": BIG}
+        assert platform.sandbox.api("POST", "/api/apps", options).ok
+        platform.sandbox.clear_journal()
+
+    @contextmanager
+    def in_turn(*given: Any) -> Iterator[bool]:
+        create_other()
+        yield True
+
+    create = Client.create_app
+
+    def create_too_late(client: Client, *given: Any) -> None:
+        create_other()
+        create(client, *given)
+
+    if when == "before its turn":
+        monkeypatch.setattr(app, "one_at_a_time", in_turn)
+    else:
+        monkeypatch.setattr(Client, "create_app", create_too_late)
+
+
+@pytest.mark.parametrize("when", OUTRUN)
+@pytest.mark.parametrize("wait", [True, False])
+def test_an_application_of_another_run_is_no_change_of_this_one(
+    plain: Platform, monkeypatch: pytest.MonkeyPatch, when: str, wait: bool
+) -> None:
+    """Nor does it cost anything that this task would have to tell."""
+    outrun(monkeypatch, plain, when)
+    result = plain.run(APP, slug="blog", wait=wait, token=plain.sandbox.token)
+    assert plain.writes(CREATE) == OUTRUN[when]
+    assert (result["changed"], result["actions"]) == (False, [])
+    assert "cost" not in result and result["app"]["slug"] == "blog" and result["app"]["id"]
+    assert result["diff"]["before"] == result["diff"]["after"]
+    assert len(result["warnings"]) == 1
+    wish = dict[str, Any](host="Paris 1", max_monthly="100", project="default")
+    assert not plain.run(APP, slug="blog", token=plain.sandbox.token, **wish)["changed"]
+
+
+@pytest.mark.parametrize("when", OUTRUN)
+@pytest.mark.parametrize(
+    ("wish", "said"),
+    [
+        ({"max_monthly": "4"}, "over max_monthly 4.00 EUR"),
+        ({"dimensions": SIZE}, "has 2 vCPU, 4 GB memory, 10 GB disk, not 1 vCPU, 1 GB memory"),
+        ({"host": "node-helsinki-arm"}, "is on host 'Paris 1', not 'node-helsinki-arm'"),
+        ({"project": "web"}, "is in project 'default', not 'web'"),
+    ],
+)
+def test_an_application_of_another_run_is_compared_as_one_that_was_there(
+    plain: Platform, monkeypatch: pytest.MonkeyPatch, when: str, wish: dict[str, Any], said: str
+) -> None:
+    """A limit of the price holds, whoever was first."""
+    plain.sandbox.seed({"projects": ["web"]})
+    outrun(monkeypatch, plain, when)
+    result = plain.run(APP, slug="blog", token=plain.sandbox.token, **wish)
+    assert result["failed"] and said in result["msg"]
+    assert plain.writes(CREATE) == OUTRUN[when]
+    assert (result["changed"], result["actions"]) == (False, []) and "cost" not in result
+    again = plain.run(APP, slug="blog", token=plain.sandbox.token, **wish)
+    assert again["failed"] and again["msg"] == result["msg"]
