@@ -19,6 +19,7 @@ from .restore_points.names import (
     check_found_again,
     name_hint,
     new_copies_named,
+    telling_of_beginnings,
     warn_of_changed_name,
 )
 from .restore_points.resources import RestorePointOptions, RestorePointResource, result_of
@@ -152,12 +153,12 @@ def find_concurrent_backup(
 ) -> Backup | None:
     """Return the backup with this name that another task made since the plan, if any."""
     known = {backup.id for backup in before}
-    there = [
-        backup
-        for backup in new_copies_named(name, task.client.backups(service.id))
-        if backup.id not in known and backup.status != BackupStatus.FAILED
-    ]
+    fresh = [backup for backup in task.client.backups(service.id) if backup.id not in known]
+    named = new_copies_named(name, fresh, accepted=False)
+    there = [backup for backup in named if backup.status != BackupStatus.FAILED]
     if not there:
+        if not named:
+            check_distinct_name("backup", service, name, fresh)
         return None
     task.warn(f"another task made backup {name!r} of {label(service)} at the same time; it is used")
     found = there[0]
@@ -178,17 +179,24 @@ def make_backup(
     with this name are deleted.
     """
     known = {backup.id for backup in before}
-    listed: list[Backup] = []
+    listed, fresh, accepted = list[Backup](), list[Backup](), False
 
     def read() -> list[Backup]:
         listed[:] = task.client.backups(service.id)
         return listed
 
     def new_ones() -> list[Backup]:
-        return new_copies_named(name, [backup for backup in read() if backup.id not in known])
+        fresh[:] = [backup for backup in read() if backup.id not in known]
+        return new_copies_named(name, fresh, accepted=accepted)
+
+    def call() -> None:
+        nonlocal accepted
+        request_backup(task, service, name, what)
+        accepted = True
 
     what = f"backup {name!r} of {label(service)}"
-    create(lambda: request_backup(task, service, name, what), new_ones, what, task)
+    with telling_of_beginnings("backup", name, fresh):
+        create(call, new_ones, what, task)
     found = wait_until(task, new_ones, bool, lambda none: "it is not on the list yet", what)
     if len(found) > 1:
         task.warn(f"{len(found)} backups named {name!r} of {label(service)} were made at the same time")

@@ -20,6 +20,7 @@ from .restore_points.names import (
     check_name_conflict,
     name_hint,
     new_copies_named,
+    telling_of_beginnings,
     warn_of_changed_name,
 )
 from .restore_points.resources import RestorePointOptions, RestorePointResource, result_of
@@ -153,19 +154,24 @@ def take_snapshot(
     """Take a snapshot, once. Return whether this task took it, and the snapshot as listed, if it waits."""
     known = {snapshot.name for snapshot in before}
     what = f"snapshot {name!r} of {label(service)}"
+    fresh, accepted = list[Snapshot](), False
 
     def new_ones() -> list[Snapshot]:
-        return new_copies_named(name, [s for s in task.client.snapshots(service.id) if s.name not in known])
+        fresh[:] = [s for s in task.client.snapshots(service.id) if s.name not in known]
+        return new_copies_named(name, fresh, accepted=accepted)
 
     def call() -> None:
+        nonlocal accepted
         begin = partial(task.client.create_snapshot, service.id, name)
         try:
             retry_while_busy(task, begin, what, lambda: is_busy(task, service), lambda: bool(new_ones()))
         except Refused as error:
             check_name_conflict(error, "snapshot", service, name, before)
             raise
+        accepted = True
 
-    own = create_unique(call, new_ones, what, task)
+    with telling_of_beginnings("snapshot", name, fresh):
+        own = create_unique(call, new_ones, what, task)
     if not task.options.wait:
         return own, None
     found = wait_until(task, new_ones, bool, lambda none: "it is not on the list yet", what)[0]

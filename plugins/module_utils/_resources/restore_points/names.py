@@ -8,7 +8,8 @@ The characters allowed in the name of a backup or a snapshot are not documented 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TypeVar
 
 from ..._api.errors import Refused
@@ -18,7 +19,7 @@ from ..shared.busy_retry import is_name_conflict
 from ..shared.names import normalized, same_name
 from ..shared.options import Options
 from ..shared.plan import Task
-from ..shared.task_errors import Invalid, WaitEnded
+from ..shared.task_errors import EffectUnverified, Invalid, WaitEnded
 
 C = TypeVar("C", Backup, Snapshot)
 MIN_CUT = 32
@@ -58,13 +59,37 @@ def possible_names(name: str, copies: Iterable[Backup | Snapshot]) -> list[str]:
     return sorted(other for other in names if same_name(other, name) or may_be_cut(other, name, there))
 
 
-def new_copies_named(name: str, fresh: Sequence[C]) -> list[C]:
-    """Return the new copies that have this name or a possible form of it."""
+def new_copies_named(name: str, fresh: Sequence[C], *, accepted: bool) -> list[C]:
+    """Return the new copies that have this name or a possible form of it.
+
+    Only where the platform ``accepted`` the request can the beginning of the name be what it kept of it.
+    Otherwise nobody knows whether there is a copy to be found, and it may be that of another run.
+    """
     return (
         [copy for copy in fresh if copy.name == name]
         or [copy for copy in fresh if same_name(copy.name, name)]
-        or [copy for copy in fresh if len(copy.name) >= MIN_REPEATED_CUT and is_beginning(copy.name, name)]
+        or (beginnings(name, fresh) if accepted else [])
     )
+
+
+def beginnings(name: str, fresh: Iterable[C]) -> list[C]:
+    """Return the new copies whose name may be what the platform kept of a longer one."""
+    return [copy for copy in fresh if len(copy.name) >= MIN_REPEATED_CUT and is_beginning(copy.name, name)]
+
+
+@contextmanager
+def telling_of_beginnings(kind: str, name: str, fresh: Collection[C]) -> Iterator[None]:
+    """Add to an error of a request the copies that have appeared, by ``fresh``, and prove nothing."""
+    try:
+        yield
+    except (EffectUnverified, Refused) as error:
+        appeared = ", ".join(repr(copy.name) for copy in beginnings(name, fresh))
+        if appeared:
+            error.append(
+                f". In the meantime, {kind} {appeared} appeared, which is only the beginning of {name!r} and "
+                "may be that of another run. If it is what the platform kept of the name, use it in the task"
+            )
+        raise
 
 
 def name_hint(name: str, copies: Iterable[Backup | Snapshot]) -> str:

@@ -183,7 +183,7 @@ def adopt(find_new: Callable[[], Sequence[T]], what: str, cause: HostedError) ->
             return found[0]
         if time.monotonic() >= until:
             raise EffectUnverified(
-                f"whether {what} was created is unknown: {cause.message}. Nothing new showed up on the list "
+                f"whether {what} was created is unknown: {cause.message}. It did not show up on the list "
                 f"within {QUIET_SECONDS:g} seconds, and the call was not sent again. Running this again is "
                 "safe once you have checked that the list does not contain it"
             ) from cause

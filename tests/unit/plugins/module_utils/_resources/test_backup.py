@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._resources import backup
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared import waiting
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import FakeClient, task_of
 from unit.plugins.module_utils._resources.platform import (
@@ -593,3 +595,65 @@ def test_the_deletion_of_a_failed_backup_remains_a_change(
     (action,) = result["actions"]
     assert result["changed"] and action.startswith("delete backup 'n'")
     assert (entry["backup"]["id"], made["status"]) == (made["id"], "COMPLETED")
+
+
+# --- Lost responses and names that are only the beginning of the requested one -------------------------
+
+
+def another_appears(monkeypatch: pytest.MonkeyPatch, sandbox: Sandbox, name: str) -> None:
+    """Let another run make a backup at the moment in which this one asks for its own."""
+    monkeypatch.setattr(waiting, "QUIET_SECONDS", 1.0)
+    create = Client.create_backup
+
+    def create_second(client: Client, id: str, wanted: str) -> None:
+        add(sandbox, "one", name)
+        create(client, id, wanted)
+
+    monkeypatch.setattr(Client, "create_backup", create_second)
+
+
+@pytest.mark.parametrize("wait", [True, False])
+def test_a_shorter_name_does_not_prove_a_backup_whose_answer_was_lost(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, wait: bool
+) -> None:
+    """It may be another run's; there is no backup of this task, and none is reported."""
+    another_appears(monkeypatch, sandbox, "before-upgrade")
+    sandbox.fault("backups.create", "reset")
+    result = run(sandbox, BACKUP, services=["one"], name="before-upgrade-of-the-shop", wait=wait)
+    assert result["failed"] and not result["changed"]
+    assert "is unknown" in result["msg"] and "backup 'before-upgrade' appeared" in result["msg"]
+    assert result["services"][0]["backup"] is None
+    assert writes(sandbox) == ["backups.create"]
+    assert [backup["name"] for backup in backups(sandbox, "one")] == ["before-upgrade"]
+
+
+def test_a_name_in_other_letters_proves_a_backup_whose_answer_was_lost(sandbox: Sandbox) -> None:
+    """As does the name itself; where the platform cut it, nobody can tell, and the error says so."""
+    fill(sandbox, **{"copy.name": "lower case"})
+    sandbox.fault("backups.create", "reset", when="after")
+    result = run(sandbox, BACKUP, services=["one"], name="Before Upgrade")
+    assert result["changed"] and result["services"][0]["backup"]["name"] == "before upgrade"
+    assert writes(sandbox) == ["backups.create"]
+
+
+def test_a_cut_name_does_not_prove_a_backup_whose_answer_was_lost(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody can tell it from that of another run, and the error names it. After a response, it does."""
+    monkeypatch.setattr(waiting, "QUIET_SECONDS", 1.0)
+    fill(sandbox, **{"copy.name": "cut at 40"})
+    sandbox.fault("backups.create", "reset", when="after")
+    result = run(sandbox, BACKUP, services=["one"], name=UPGRADE)
+    assert result["failed"] and "is unknown" in result["msg"]
+    assert f"backup {UPGRADE[:40]!r} appeared" in result["msg"]
+    assert writes(sandbox) == ["backups.create"] and len(backups(sandbox, "one")) == 1
+
+
+def test_a_shorter_name_is_no_backup_of_another_task(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor does it keep this task from making its own."""
+    outrun(monkeypatch, sandbox, "before-upgrade")
+    result = run(sandbox, BACKUP, services=["one"], name="before-upgrade-of-the-shop")
+    assert result["changed"] and writes(sandbox) == ["backups.create"]
+    assert result["services"][0]["backup"]["name"] == "before-upgrade-of-the-shop"

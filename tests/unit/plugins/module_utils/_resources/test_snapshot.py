@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import error_for_status
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared import waiting
 from ansible_collections.hosted.services.plugins.module_utils._resources.snapshot import SNAPSHOT
 from ansible_collections.hosted.services.plugins.module_utils._resources.snapshot_info import SNAPSHOT_INFO
 from hosted_sandbox.testing import Sandbox
@@ -321,3 +323,27 @@ def test_a_snapshot_of_another_run_is_no_change_of_this_one(
     assert entry["snapshot"]["id"] == taken["id"]
     assert result["diff"]["before"] == result["diff"]["after"]
     assert "another run created it" in result["warnings"][0]
+
+
+@pytest.mark.parametrize("wait", [True, False])
+@pytest.mark.parametrize(("fault", "said"), [("reset", "is unknown"), (None, "exists already")])
+def test_a_shorter_name_does_not_prove_a_snapshot(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, wait: bool, fault: str | None, said: str
+) -> None:
+    """It may be another run's, whether the answer was lost or a refusal."""
+    monkeypatch.setattr(waiting, "QUIET_SECONDS", 1.0)
+    create = Client.create_snapshot
+
+    def create_second(client: Client, id: str, name: str) -> None:
+        take(sandbox, "before-upgrade")
+        if fault is None:
+            raise error_for_status("a snapshot of this name exists already", 409)
+        sandbox.fault("snapshots.create", fault)
+        create(client, id, name)
+
+    monkeypatch.setattr(Client, "create_snapshot", create_second)
+    result = run(sandbox, SNAPSHOT, services=["disk"], name="before-upgrade-of-the-shop", wait=wait)
+    assert result["failed"] and not result["changed"]
+    assert said in result["msg"] and "snapshot 'before-upgrade' appeared" in result["msg"]
+    assert writes(sandbox) == ["snapshots.create"] * (fault is not None)
+    assert [snapshot["name"] for snapshot in snapshots(sandbox)] == ["before-upgrade"]

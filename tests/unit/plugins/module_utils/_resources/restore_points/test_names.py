@@ -34,9 +34,12 @@ def test_what_a_platform_may_have_made_of_a_name() -> None:
 
 def test_a_new_copy_is_known_by_its_name_or_by_what_is_left_of_it() -> None:
     exact, cut, other = backups("Before The Move", "before-the", "nightly")
-    assert names.new_copies_named("Before The Move", [cut, exact, other]) == [exact]
-    assert names.new_copies_named("Before The Move", [cut, other]) == [cut]
-    assert names.new_copies_named("Before The Move", backups("", "--")) == []
+    for accepted in (True, False):
+        found = names.new_copies_named("Before The Move", [cut, exact, other], accepted=accepted)
+        assert found == [exact]
+        found = names.new_copies_named("Before The Move", [cut, other], accepted=accepted)
+        assert found == ([cut] if accepted else [])
+        assert names.new_copies_named("Before The Move", backups("", "--"), accepted=accepted) == []
 
 
 LONG = "before-upgrade-of-the-shop-to-v1"
@@ -64,9 +67,10 @@ def test_what_a_platform_may_have_cut(stored: list[str], name: str, cut: bool) -
 
 
 def test_a_new_copy_of_another_task_is_not_taken_for_a_cut() -> None:
-    assert names.new_copies_named("v10", backups("v1")) == []
+    assert names.new_copies_named("v10", backups("v1"), accepted=True) == []
     lower, cut = backups("before the move", "before the")
-    assert names.new_copies_named("Before The Move", [cut, lower]) == [lower]
+    for accepted in (True, False):
+        assert names.new_copies_named("Before The Move", [cut, lower], accepted=accepted) == [lower]
 
 
 def test_no_second_copy_is_made_with_every_run() -> None:
