@@ -83,8 +83,15 @@ def newest_backup(backups: Sequence[Backup]) -> Backup | None:
 
 
 def to_diff(backups: Sequence[Backup]) -> dict[str, Any]:
-    """Return the names and statuses of backups for the diff."""
-    return {backup.name: backup.status for backup in backups}
+    """Return the names and statuses of backups for the diff. Several of a name are told apart."""
+    names = [backup.name for backup in backups]
+
+    def shown(backup: Backup) -> str:
+        if names.count(backup.name) == 1:
+            return backup.name
+        return f"{backup.name} of {backup.created_at or 'unknown date'} ({backup.id})"
+
+    return {shown(backup): backup.status for backup in backups}
 
 
 # --- Present ----------------------------------------------------------------------------------------

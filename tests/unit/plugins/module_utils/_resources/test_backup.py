@@ -322,6 +322,21 @@ def test_what_is_being_made_is_deleted_when_it_is_done(sandbox: Sandbox) -> None
     assert not run(sandbox, BACKUP, services=["one"], name="n", state="absent")["changed"]
 
 
+@pytest.mark.parametrize("check_mode", [True, False])
+def test_the_diff_shows_each_backup_of_a_name(sandbox: Sandbox, check_mode: bool) -> None:
+    """All of them are deleted, so each is a line, with what tells it from the others."""
+    for days in (1, 2):
+        add(sandbox, "one", "n", days)
+    there = backups(sandbox, "one")
+    result = run(sandbox, BACKUP, check_mode, services=["one"], name="n", state="absent")
+    assert len(result["actions"]) == 2
+    assert writes(sandbox) == ["backups.delete"] * (0 if check_mode else 2)
+    for made in there:
+        line = f"n of {made['createdAt']} ({made['id']}): COMPLETED"
+        assert result["diff"]["before"].count(line) == 1
+        assert line not in result["diff"]["after"]
+
+
 # --- What a platform may do that the specification does not show ---------------------------------------
 
 
