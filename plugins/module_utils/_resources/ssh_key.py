@@ -15,7 +15,7 @@ from .._api.errors import Conflict, HostedError, Refused
 from .._api.models import SshKey
 from .shared.names import same_name
 from .shared.options import FilePath, Options, option
-from .shared.plan import Plan, Resource, Step, Task
+from .shared.plan import NOTHING_DONE, Plan, Resource, Step, Task
 from .shared.public_key import PublicKey, keys_with_fingerprint, read_public_key
 from .shared.task_errors import Invalid, NoSuchItem
 from .shared.waiting import await_removal, create, wait_for_new
@@ -118,15 +118,15 @@ def plan_present(task: Task[SshKeyOptions], key: PublicKey, name: str) -> Plan:
             f"this key is registered as {registered.name!r}; the platform cannot rename keys, so the name "
             "stays"
         )
-    steps = [] if registered else [register_step(task, key, name, keys, others)]
-    steps += [delete_step(task, other, others) for other in others]
-    return Plan(
+    plan = Plan(
         result=registered.as_dict() if registered else expected_key(key, name),
-        steps=steps,
         reread=lambda: read_key(task, key),
         before=to_diff(registered) if registered else to_diff(others[0]) if others else {},
         after=to_diff(registered) if registered else {"name": name, "fingerprint": key.fingerprint},
     )
+    plan.steps = [] if registered else [register_step(plan, task, key, keys, others)]
+    plan.steps += [delete_step(task, other, others) for other in others]
+    return plan
 
 
 def others_of_name(
@@ -156,24 +156,31 @@ def warn_of_similar(task: Task[SshKeyOptions], keys: Sequence[SshKey], name: str
 
 
 def register_step(
-    task: Task[SshKeyOptions], key: PublicKey, name: str, keys: Sequence[SshKey], others: list[SshKey]
+    plan: Plan, task: Task[SshKeyOptions], key: PublicKey, keys: Sequence[SshKey], others: list[SshKey]
 ) -> Step:
     """Return the step that registers a key. Keys that it replaces are removed from ``others``."""
-    register = add_call(task, key, name, keys)
-    return Step(
-        f"register SSH key {name!r} ({key.fingerprint})", lambda: replace_keys(task, others, name, register)
-    )
+    name = task.options.name or ""
+    add = add_call(task, key, name, keys)
+
+    def register() -> object:
+        outcome = replace_keys(task, others, name, add)
+        if outcome is NOTHING_DONE and not others:
+            found = read_key(task, key)
+            plan.become(Plan(result=found, before=plan.after, after=plan.after))
+        return outcome
+
+    return Step(f"register SSH key {name!r} ({key.fingerprint})", register)
 
 
 def replace_keys(
-    task: Task[SshKeyOptions], others: list[SshKey], name: str, register: Callable[[], None]
-) -> None:
+    task: Task[SshKeyOptions], others: list[SshKey], name: str, register: Callable[[], object]
+) -> object:
     """Register a key before removing those with its name, so that one always works; after it if necessary.
 
     Whether two keys may have the same name is not documented. If a refusal is about the name, they may not.
     """
     try:
-        register()
+        return register()
     except Refused as error:
         if not others or not is_name_conflict(error):
             raise
@@ -187,6 +194,7 @@ def replace_keys(
                 f". The key of this name, {other.fingerprint}, was removed before, to make way for it"
             )
             raise
+        return None
 
 
 def is_name_conflict(error: Refused) -> bool:
@@ -199,8 +207,8 @@ def is_name_conflict(error: Refused) -> bool:
 
 def add_call(
     task: Task[SshKeyOptions], key: PublicKey, name: str, keys: Sequence[SshKey]
-) -> Callable[[], None]:
-    """Return the call that registers the key. A 409 because it already exists counts as success."""
+) -> Callable[[], object]:
+    """Return the call that registers the key. A 409 because it already exists is as good, and no change."""
     known = {key.id for key in keys}
 
     def add() -> None:
@@ -209,12 +217,14 @@ def add_call(
     def new_ones() -> list[SshKey]:
         return [new for new in task.client.ssh_keys() if key.matches(new.fingerprint) and new.id not in known]
 
-    def run() -> None:
+    def run() -> object:
         try:
             create(add, new_ones, f"SSH key {name!r}", task)
         except Conflict as error:
             if is_name_conflict(error) or registered_key(task, key) is None:
                 raise
+            return NOTHING_DONE
+        return None
 
     return run
 

@@ -18,6 +18,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     Refused,
     error_for_status,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared import runner
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Task
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.public_key import (
     read_public_key,
@@ -227,9 +228,12 @@ def raises(error: Exception) -> Any:
 
 
 def test_a_conflict_counts_as_done_when_the_key_is_there(client: FakeClient) -> None:
-    client.after["add_ssh_key"] = raises(Conflict("409", 409))  # somebody was faster
-    plan, _task = planned(client, name="laptop", public_key=LINE)
-    assert carry_out(plan)["fingerprint"] == PRINT
+    """That is no change of this task: somebody was faster."""
+    client.after["add_ssh_key"] = raises(Conflict("409", 409))
+    plan, task = planned(client, name="laptop", public_key=LINE)
+    runner.apply_plan(plan, task)
+    assert plan.result["fingerprint"] == PRINT and plan.result["id"]
+    assert not task.effects.changed and plan.before == plan.after
 
 
 def test_a_conflict_about_the_name_is_an_error_though_the_key_is_there(client: FakeClient) -> None:
