@@ -128,7 +128,7 @@ options:
   token:
     description:
       - API token with scope C(FULL). Can be a template, such as a lookup in a password store.
-      - Takes precedence over O(token_file). A token from the environment does not take precedence over an
+      - Mutually exclusive with O(token_file). A token from the environment does not take precedence over a
         O(token_file) that is set.
     type: str
     env:

@@ -19,8 +19,8 @@ description:
   - If the platform returns an error, the inventory fails; it is never silently empty. If the SFTP access or the settings of
     single services cannot be read, a warning names these services, and their hosts are added without them.
   - A host has the name of its service. Characters other than letters, digits, C(_), C(-) and C(.) are replaced with C(_). If
-    several services would have the same host name, the first characters of its id are appended to each of them, as in
-    C(db_6a88b66b). The same applies to a service with the name of a group, C(all) or C(localhost).
+    several services would have the same host name, the first characters of the service's id are appended to each of
+    them, as in C(db_6a88b66b). The same applies to a service with the name of a group, C(all) or C(localhost).
   - The whole file is refused if another source uses one of its host names for another service, platform or token, because
     Ansible would merge both into one host. Inventories of several accounts need O(hostnames) that differ.
   - No variable holds a secret, and no value from the platform is evaluated as a template.
@@ -56,14 +56,16 @@ options:
     description:
       - Name of the environment variable that holds the token, for this inventory and for the tasks and lookups on its hosts.
       - This allows inventories of several accounts in one play.
-      - Only one of O(token_env), O(token_file) and O(token_variable) can be set.
+      - Only one of O(token), O(token_env), O(token_file) and O(token_variable) can be set, except for O(token) beside
+        O(token_variable).
+      - Takes precedence over the environment variables E(HOSTED_SERVICES_TOKEN) and E(HOSTED_SERVICES_TOKEN_FILE).
     type: str
   token_variable:
     description:
       - Name of the variable that holds the token for the tasks and lookups on the hosts of this inventory, such as an
         encrypted one in C(group_vars).
       - Ansible reads inventories before such variables, so the inventory takes its own token from O(token), or from this
-        variable if it is set with C(-e).
+        variable if it is set with C(-e). If both are set, they must be the same token.
     type: str
   budget:
     description:
@@ -302,6 +304,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             self._check(config)
             options = self._connection_options(config)
             settings = connection(with_token_decrypted(options, loader), "inventory")
+            self._check_token_variable(settings, config)
             handed_on = {**self._passed_variables(options, config), **self._budget_variable(config)}
             listing = self._listing(settings, cache)
         except HostedError as error:
@@ -372,12 +375,13 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
         :raises ConfigurationError: if several options name a token, or the named one is not readable.
         """
-        named = [name for name in PASSED_VARIABLES if config.get(name) is not None]
-        if len(named) > 1:
+        named = [name for name in ("token", *PASSED_VARIABLES) if config.get(name) is not None]
+        if len(named) > 1 and named != ["token", "token_variable"]:
+            # Tasks on the hosts would act with another token than the one that listed them.
             raise ConfigurationError(f"{' and '.join(named)} each name a token; name one of them")
-        if not named and config.get("token") is None:
+        if not named:
             check_one_token("the environment", os.environ, ENVIRONMENT)
-        if config.get("token") is not None or named not in (["token_env"], ["token_variable"]):
+        if named not in (["token_env"], ["token_variable"]):
             return options
         source = str(self.get_option(named[0]))
         if named == ["token_env"]:
@@ -389,6 +393,18 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
                 "token as well, from where the inventory can read it"
             )
         return {**options, "token": str(untagged(self.templar.template(given[source])))}
+
+    def _check_token_variable(self, settings: Connection, config: Mapping[str, Any]) -> None:
+        """Refuse a variable given with ``-e`` that is another token than that of the file.
+
+        :raises ConfigurationError: naming the variable.
+        """
+        source, given = config.get("token_variable"), self._vars or {}
+        if source in given and str(untagged(self.templar.template(given[source]))) != settings.token:
+            raise ConfigurationError(
+                f"token and the variable {source}, which token_variable names, are two tokens, perhaps of two "
+                "accounts; give both the same token, or leave token out"
+            )
 
     def _passed_variables(self, options: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:
         """Return the host variables with the file's connection options, but never the token itself."""

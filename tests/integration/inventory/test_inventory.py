@@ -482,6 +482,32 @@ def test_where_the_token_is_is_handed_on(case: str, inventory: Inventory, sandbo
     assert sandbox.token not in str(host)
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"token_env": "MINE"}, "token and token_env each name a token"),
+        ({"token_file": "~/mine"}, "token and token_file each name a token"),
+        ({"token_file": "~/mine", "token_variable": "mine"}, "token and token_file and token_variable each"),
+        ({"token_variable": "mine"}, "token and the variable mine, which token_variable names, are two"),
+    ],
+)
+@pytest.mark.usefixtures("ids")
+def test_two_tokens_in_one_file_are_refused(
+    options: dict[str, Any], message: str, inventory: Inventory, sandbox: Sandbox
+) -> None:
+    """Hosts listed with one and tasks that act with the other may be of two accounts."""
+    (inventory.ansible.folder / "mine").write_text("sandbox-other-token\n")
+    sandbox.clear_journal()
+    inventory.write(token=sandbox.token, **options)
+    play = "- hosts: all\n  gather_facts: false\n  tasks:\n    - hosted.services.service:\n"
+    play += "        name: box\n        state: absent\n        delete_backups: true\n"
+    environment = {"MINE": "sandbox-other-token", "ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED": "1"}
+    run = inventory.ansible.playbook(play, "-e", "mine=sandbox-other-token", env=environment)
+    assert sandbox.journal() == []
+    assert run.rc != 0
+    assert message in " ".join(run.output.split())
+
+
 # --- Budget -----------------------------------------------------------------------------------------
 
 
