@@ -8,6 +8,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible
 
@@ -40,17 +42,30 @@ PLAY = """
         dest: www
       ignore_errors: true
 """
+CUT_SHORT = """
+- hosts: survival
+  gather_facts: false
+  vars: {customer: ""}
+  tasks:
+    - name: Push
+      hosted.services.sftp_sync:
+        src: "{{ item }}"
+        dest: www
+        known_hosts: "{{ playbook_dir }}/known_hosts"
+      loop: ["sites/{{ customer }}", "sites//{{ customer }}", "sites/{{ customer }}/."]
+      delegate_to: localhost
+      ignore_errors: true
+"""
 
 
-def test_the_host_of_the_play_is_meant(ansible: Ansible, sandbox: Sandbox, tmp_path: Path) -> None:
+def add_host(ansible: Ansible, sandbox: Sandbox, tmp_path: Path) -> str:
+    """Add a service whose host leads to its files, and return its id."""
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(tmp_path / "key")], check=True)
     key = {"name": "test", "public_key": (tmp_path / "key.pub").read_text()}
     service = {"name": "survival", "product": "minecraft"}
     seed = {"delays": {"provision": 0}, "ssh_keys": [key], "services": [service]}
-    id = sandbox.seed(seed)["services"]["survival"]
+    id: str = sandbox.seed(seed)["services"]["survival"]
     access = sandbox.api("GET", f"/api/resources/{id}/sftp").json()
-    (tmp_path / "site").mkdir()
-    (tmp_path / "site" / "index.html").write_text("welcome\n")
     variables = {
         "ansible_host": access["host"],
         "ansible_port": access["port"],
@@ -61,6 +76,13 @@ def test_the_host_of_the_play_is_meant(ansible: Ansible, sandbox: Sandbox, tmp_p
     line = " ".join(f"{name}={str(value)!r}" for name, value in variables.items())
     ansible.inventory.write_text(f"{ansible.inventory.read_text()}survival {line}\n")
     sandbox.clear_journal()
+    return id
+
+
+def test_the_host_of_the_play_is_meant(ansible: Ansible, sandbox: Sandbox, tmp_path: Path) -> None:
+    id = add_host(ansible, sandbox, tmp_path)
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "index.html").write_text("welcome\n")
     run = ansible.playbook(PLAY, env=NO_API).succeed()
     assert run["Push"].result["sftp_sync"]["created"] == [".", "index.html"]
     assert not sandbox.journal()
@@ -68,3 +90,21 @@ def test_the_host_of_the_play_is_meant(ansible: Ansible, sandbox: Sandbox, tmp_p
     assert run["Push from nowhere"].message == "one of the following is required: service, host"
     found = sandbox.api("GET", f"/api/resources/{id}/files/contents?path=www/index.html").json()
     assert found["content"] == "welcome\n"
+
+
+@pytest.mark.parametrize("in_process", [True, False], ids=["in_process", "as_module"])
+@pytest.mark.parametrize("mode", [["--check"], []], ids=["check", "apply"])
+def test_a_relative_source_that_was_cut_short_is_refused(
+    mode: list[str], in_process: bool, ansible: Ansible, sandbox: Sandbox, tmp_path: Path
+) -> None:
+    """The folder of one customer, without the name of the customer, is that of all of them."""
+    id = add_host(ansible, sandbox, tmp_path)
+    (tmp_path / "files" / "sites" / "public").mkdir(parents=True)
+    (tmp_path / "files" / "sites" / "public" / "index.html").write_text("of another customer\n")
+    run = ansible.playbook(CUT_SHORT, *mode, env=NO_API, in_process=in_process)
+    listed = sandbox.api("GET", f"/api/resources/{id}/files").text
+    assert "www" not in listed
+    messages = [one.get("msg", "") for one in run["Push"].result["results"]]
+    for message, given in zip(messages, ("sites/", "sites//", "sites//."), strict=True):
+        assert message.startswith(f"src is {given!r}, which looks like a longer path with an empty variable")
+        assert "write 'sites' to copy all" in message

@@ -68,7 +68,7 @@ def checked_arguments(resource: Resource, arguments: Mapping[str, Any]) -> dict[
     After the conversion, null is the same as omitted, and a name with a comma is the same as two names.
 
     :raises ConfigurationError: for a list or a dictionary in place of a string, or a fraction for a name.
-    :raises Invalid: if a selector is empty, or a path holds what no path can.
+    :raises Invalid: if a selector is empty, or a path holds what no path can or was cut short.
     """
     spec = argument_spec(resource)
     check_texts(spec, arguments)
@@ -77,6 +77,7 @@ def checked_arguments(resource: Resource, arguments: Mapping[str, Any]) -> dict[
     check_selectors(resource.selectors, written)
     check_fractions(resource, written)
     check_paths(resource, written)
+    resource.check_written(written)
     lists = {name for name in resource.selectors if resource.options[name].get("type") == "list"}
     texts = {
         name: value

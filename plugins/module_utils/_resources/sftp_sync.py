@@ -20,7 +20,13 @@ from .._sftp.patterns import Patterns
 from .._sftp.session import Login, SftpSession
 from .._sftp.sides import Local, Remote
 from .._sftp.trees import ROOT, Kind, Tree, TreeEntry, local_root, remote_root
-from .files.guards import SftpSyncOptions, check_deletions, check_options, warn_of_idle_patterns
+from .files.guards import (
+    SftpSyncOptions,
+    check_deletions,
+    check_not_cut_short,
+    check_options,
+    warn_of_idle_patterns,
+)
 from .files.mirror import (
     MirrorWork,
     as_plan,
@@ -49,6 +55,12 @@ class SftpSyncResource(Resource[SftpSyncOptions]):
         "required_one_of": [("service", "host")],
         "mutually_exclusive": [("service", "host")],
     }
+
+    def check_written(self, arguments: Mapping[str, Any]) -> None:
+        """Check a relative source on this machine before it is found, which takes its slash away."""
+        src = arguments.get("src")
+        if isinstance(src, str) and pushes(arguments.get("direction")) and not src.startswith(("/", "~")):
+            check_not_cut_short(src)
 
     def sources(self, arguments: Mapping[str, Any]) -> frozenset[str]:
         """Return the key file and, for a push, the source."""

@@ -80,7 +80,6 @@ def check_patterns(name: str, patterns: Sequence[str]) -> None:
 
 def check_source(src: str, local: bool) -> None:
     """Refuse to copy what an empty variable leads to: the files of everybody, or this whole machine."""
-    short = ends_with_empty_variable(src) and src not in ("./", "/")
     everything = ("/", os.path.realpath(os.path.expanduser("~")))
     try:
         is_everything = local and os.path.realpath(os.path.expanduser(src)) in everything
@@ -91,7 +90,12 @@ def check_source(src: str, local: bool) -> None:
             f"src is {src!r}, which is your home folder or the root of this machine; "
             "give src the folder to copy"
         )
-    if short:
+    check_not_cut_short(src)
+
+
+def check_not_cut_short(src: str) -> None:
+    """Refuse a source that looks like ``folder/{{ name }}`` with an empty variable."""
+    if ends_with_empty_variable(src) and src not in ("./", "/"):
         raise Invalid(
             f"src is {src!r}, which looks like a longer path with an empty variable; write "
             f"{os.path.normpath(src)!r} to copy all of that folder"

@@ -283,6 +283,12 @@ class Resource(ABC, Generic[OwnOptions]):
         """Return secret values that no key of a result hides: they are redacted wherever they appear."""
         return []
 
+    def check_written(self, arguments: Mapping[str, Any]) -> None:
+        """Check what only the arguments as written show, such as the slash at the end of a relative path.
+
+        :raises Invalid: if the task must be refused.
+        """
+
     def sources(self, arguments: Mapping[str, Any]) -> frozenset[str]:
         """Return the options that name local files or folders to read."""
         return self.source_options
