@@ -21,7 +21,8 @@ options:
     description:
       - Name of the key. Required to register one.
       - With O(state=absent), the name must match O(public_key), O(public_key_file) or O(fingerprint) if one of them
-        is also set.
+        is also set. If no registered key has that fingerprint, nothing is removed, and a warning names a key that has
+        the name.
     type: str
   public_key:
     description:

@@ -51,7 +51,7 @@ class SshKeyResource(Resource[SshKeyOptions]):
             found = find_targets(keys, key, task)
             check_key_name(found, task.options.name)
             if not found and task.options.name:
-                warn_of_similar(task, keys, task.options.name)
+                warn_of_key_left(task, keys, key.fingerprint if key else task.options.fingerprint)
             return plan_absent(task, found)
         if key is None or not task.options.name:
             raise Invalid("to register a key, give its name and public_key or public_key_file")
@@ -142,6 +142,24 @@ def others_of_name(
     others = [known for known in keys if known.name in names and known is not registered]
     warn_of_similar(task, [known for known in keys if known not in (registered, *others)], name)
     return others
+
+
+def warn_of_key_left(task: Task[SshKeyOptions], keys: Sequence[SshKey], wanted: str | None) -> None:
+    """Tell of keys that have the name of the key to remove, or one like it, and are left alone.
+
+    ``wanted`` is the fingerprint that the task names as well, and that no key has.
+    """
+    name = task.options.name or ""
+    if wanted is None:
+        warn_of_similar(task, keys, name)
+        return
+    for key in keys:
+        if key.name and same_name(key.name, name):
+            task.warn(
+                f"SSH key {key.name!r} has fingerprint {key.fingerprint}, not {wanted}, which no key has; "
+                f"nothing was removed, and key {key.name!r} still opens SFTP. To remove it, give its own "
+                "fingerprint"
+            )
 
 
 def warn_of_similar(task: Task[SshKeyOptions], keys: Sequence[SshKey], name: str) -> None:

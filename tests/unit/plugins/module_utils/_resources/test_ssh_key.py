@@ -197,6 +197,22 @@ def test_a_name_of_several_keys_removes_none(client: FakeClient) -> None:
     assert OTHER_PRINT in caught.value.message
 
 
+@pytest.mark.parametrize("given", [{"public_key": LINE}, {"fingerprint": PRINT}])
+@pytest.mark.parametrize("name", ["laptop", "Laptop"])
+def test_a_key_of_the_name_with_another_fingerprint_is_told(
+    client: FakeClient, name: str, given: dict[str, str]
+) -> None:
+    """The key of the fingerprint is absent, as the task says; the one of the name is another."""
+    client.add_key("key_1", "laptop", OTHER_PRINT)
+    plan, task = planned(client, state="absent", name=name, **given)
+    assert not plan.changed
+    [told] = task.warnings
+    assert told == (
+        f"SSH key 'laptop' has fingerprint {OTHER_PRINT}, not {PRINT}, which no key has; nothing was "
+        "removed, and key 'laptop' still opens SFTP. To remove it, give its own fingerprint"
+    )
+
+
 @pytest.mark.parametrize("given", [{"name": "laptop"}, {"public_key": LINE}, {"fingerprint": PRINT}])
 def test_a_registration_needs_name_and_key(client: FakeClient, given: dict[str, Any]) -> None:
     with pytest.raises(Invalid, match="give its name and public_key"):
