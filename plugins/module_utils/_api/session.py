@@ -39,6 +39,8 @@ EMPTY_WORDS = frozenset({errors.NO_REASON, "forbidden", "access denied", "permis
 """Messages that say no more than the status."""
 OF_TOKENS = re.compile(r"\b(token|scope|auth|credential)", re.IGNORECASE)
 """Matches a refusal that is about the token."""
+OF_VALIDITY = re.compile(r"\b((in)?valid|(un)?authenticat|(unknown|expired|revoked)\b)", re.IGNORECASE)
+"""Matches one that calls the token invalid, for which the specification shows no status (Authentication)."""
 
 
 class Session:
@@ -340,13 +342,14 @@ def describe_pause(seconds: float | None) -> str:
 
 
 def access_denied(route: Route[Any], status: int, said: str) -> str:
-    """Return the message for a 401 or 403. A 403 may have a reason unrelated to the token."""
+    """Return the message for a 401 or 403. A 403 may have another reason than the token's validity."""
     empty = said.strip(". !").lower() in EMPTY_WORDS
     if status == HTTPStatus.FORBIDDEN and not empty and not OF_TOKENS.search(said):
         return f"the platform refused ({status}): {said}"
-    message = f"the token was not accepted ({status}): {said}"
+    is_valid = status == HTTPStatus.FORBIDDEN and not empty and not OF_VALIDITY.search(said)
+    message = f"the token {'may not do this' if is_valid else 'was not accepted'} ({status}): {said}"
     scope = route.scope.value if route.scope is not Scope.OPEN else None
-    if scope is not None and scope in said:
+    if is_valid if scope is None else scope in said:
         return message
     return f"{message.rstrip('.')}. This route needs {f'scope {scope}' if scope else 'a valid token'}"
 

@@ -724,11 +724,15 @@ def test_a_refused_token_names_the_scope(
         (b"Forbidden\n", "the token was not accepted (403): Forbidden. This route needs scope FULL"),
         (
             {"message": "This route requires a token of scope FULL"},
-            "the token was not accepted (403): This route requires a token of scope FULL",
+            "the token may not do this (403): This route requires a token of scope FULL",
         ),
         (
             {"message": "Insufficient scope."},
-            "the token was not accepted (403): Insufficient scope. This route needs scope FULL",
+            "the token may not do this (403): Insufficient scope. This route needs scope FULL",
+        ),
+        (
+            {"message": "A valid API token is required"},
+            "the token was not accepted (403): A valid API token is required. This route needs scope FULL",
         ),
         (
             {"message": "The default project cannot be deleted"},
@@ -742,6 +746,13 @@ def test_a_403_is_blamed_on_the_token_only_where_it_speaks_of_it(
     """The scope is named once, and not at all where the platform has another reason."""
     server.script = [reply(403, body)]
     assert outcome(connect(), r.Idempotency.IDEMPOTENT).message.endswith(f": {said}")
+
+
+def test_a_route_without_a_known_scope_does_not_ask_for_a_valid_token(server: Server, connect: Open) -> None:
+    """The token is valid where the platform says which scope it lacks."""
+    server.script = [reply(403, {"message": "This route requires a token of scope FULL"})]
+    message = outcome(connect(), r.Idempotency.CREATE).message
+    assert message.endswith(": the token may not do this (403): This route requires a token of scope FULL")
 
 
 @pytest.mark.parametrize(
