@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal
 from .._api.models import FileEntry
 from .._api.text import counted
 from .files.manager import MAX_BYTES, USE_SFTP_SYNC, FileManager, as_result, expected_entry
-from .files.paths import ends_with_empty_variable, relative_path
+from .files.paths import ends_with_empty_variable, is_root, relative_path
 from .services.lookup import expect_created
 from .services.on_service import OnServiceOptions, check_service_offers, resolve_service
 from .shared.options import FilePath, names_given, option
@@ -81,12 +81,12 @@ def requested_paths(task: Task[FileOptions]) -> list[str]:
     given = [options.path] if options.path is not None else options.paths
     if given is None:
         raise Invalid("neither path nor paths is given")
-    paths = [relative_path(name, path) for path in given]
-    for path, plain in zip(given, paths, strict=True):
-        if not plain:
+    for path in given:  # before the check that would advise to write the root as '.'
+        if is_root(path):
             raise Invalid(
                 f"{name} is {path!r}, the root of the service, which always exists and cannot be removed"
             )
+    paths = [relative_path(name, path) for path in given]
     if options.path and options.path.endswith("/") and options.state == "present":
         raise Invalid(f"path is {options.path!r}; a file cannot end with a slash")
     if options.state in ("absent", "renamed"):

@@ -25,6 +25,11 @@ def relative_path(option: str, path: str) -> str:
     return "/".join(name for name in path.split("/") if name not in ("", "."))
 
 
+def is_root(path: str) -> bool:
+    """Tell whether a path is the root of a service, however it is written."""
+    return path == "~" or set(path.removeprefix("~/").split("/")) <= {"", "."}
+
+
 def ends_with_empty_variable(path: str) -> bool:
     """Tell whether a path looks like ``folder/{{ name }}`` with an empty variable."""
     return "//" in path or path.endswith(("/", "/."))

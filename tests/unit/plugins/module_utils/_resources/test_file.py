@@ -204,6 +204,19 @@ def test_a_rename_replaces_nothing(file: Run, root: Path, sandbox: Sandbox) -> N
     assert not sandbox.journal("files.rename")
 
 
+@pytest.mark.parametrize("path", ["/", "//", ".", "./", "/.", "~", "~/"])
+def test_the_root_is_refused_at_once(file: Run, root: Path, sandbox: Sandbox, path: str) -> None:
+    """Without the advice to write it in another way, which would be refused as well."""
+    (root / "world").mkdir()
+    for given in ({"path": path}, {"paths": ["world", path]}):
+        message = file(**given, state="absent")["msg"]
+        [name] = given
+        assert message == (
+            f"{name} is {path!r}, the root of the service, which always exists and cannot be removed"
+        )
+    assert sandbox.journal() == [] and (root / "world").is_dir()
+
+
 @pytest.mark.parametrize("name", ["", ".", "a/b", "b/", "../b", "/b"])
 def test_a_new_name_is_a_name(file: Run, root: Path, sandbox: Sandbox, name: str) -> None:
     (root / "old").touch()
