@@ -16,6 +16,7 @@ from .._api.errors import ConfigurationError
 from .._resources.shared.options import Options, WaitOptions, argument_spec_of
 from .._resources.shared.plan import Resource
 from .._resources.shared.selectors import (
+    check_file_path,
     check_one_pattern,
     check_path,
     check_selectors,
@@ -100,10 +101,14 @@ def check_texts(spec: Mapping[str, Any], arguments: Mapping[str, Any]) -> None:
             raise ConfigurationError(f"{name} is a {kind}; it must be a string")
 
 
+FILES_TO_WRITE = frozenset({"secrets_dest", "csv_dest"})
+"""Options that name a file which is written as a whole."""
+
+
 def check_paths(resource: Resource, arguments: Mapping[str, Any]) -> None:
     """Check the paths on this machine before anything is sent: what they are for may have no second try.
 
-    :raises Invalid: for a control character, or an empty path for a file to write.
+    :raises Invalid: for a control character, or a file to write whose path is empty or ends with a slash.
     """
     for name in sorted(resource.filled_options & arguments.keys()):
         if arguments[name] is not None:
@@ -113,6 +118,8 @@ def check_paths(resource: Resource, arguments: Mapping[str, Any]) -> None:
     for name in sorted(local & arguments.keys()):
         if isinstance(arguments[name], str):
             check_path(name, arguments[name])
+            if name in FILES_TO_WRITE:
+                check_file_path(name, arguments[name])
 
 
 AMOUNTS = frozenset({"max_monthly"})

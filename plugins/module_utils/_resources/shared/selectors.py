@@ -101,6 +101,15 @@ def check_path(name: str, value: str) -> None:
         raise Invalid(f"{name} is {value!r}, a path with a control character; remove it")
 
 
+def check_file_path(name: str, value: str) -> None:
+    """Refuse a path of a file to write that ends like a folder.
+
+    :raises Invalid: if it ends with a slash.
+    """
+    if value.endswith("/"):
+        raise Invalid(f"{name} is {value!r}, which ends with a slash; give the path of a file")
+
+
 def is_control(char: str) -> bool:
     """Tell whether a character is a line break, a tab or another that cannot be seen."""
     return unicodedata.category(char) == "Cc" or char in INVISIBLE

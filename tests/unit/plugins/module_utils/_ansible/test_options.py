@@ -173,6 +173,15 @@ def test_a_path_with_a_control_character_is_refused(
         checked_arguments(resource, given)
 
 
+@pytest.mark.parametrize(
+    ("resource", "name"), [(SFTP_PASSWORD, "secrets_dest"), (DATABASE_QUERY, "csv_dest")]
+)
+def test_a_folder_in_place_of_a_file_to_write_is_refused_as_written(resource: Any, name: str) -> None:
+    with pytest.raises(Invalid) as caught:
+        checked_arguments(resource, {name: "outdir/"})
+    assert caught.value.message == f"{name} is 'outdir/', which ends with a slash; give the path of a file"
+
+
 def test_a_path_on_a_service_is_left_to_the_service() -> None:
     given = {"dest": "a\tb", "direction": "push"}
     assert checked_arguments(SFTP_SYNC, given) == given

@@ -58,6 +58,17 @@ def test_one_that_nobody_was_shown_is_told(sandbox: Sandbox, tmp_path: Path) -> 
     assert "warnings" not in make(sandbox, secrets_dest=place)
 
 
+def test_a_folder_in_place_of_the_file_is_refused(sandbox: Sandbox, tmp_path: Path) -> None:
+    (tmp_path / "outdir").mkdir()
+    place = f"{tmp_path}/outdir/"
+    for check_mode in (True, False):
+        refused = run(sandbox, SFTP_PASSWORD, check_mode, service="survival", secrets_dest=place)
+        assert refused["msg"] == (
+            f"secrets_dest is {place!r}, which ends with a slash; give the path of a file"
+        )
+    assert sandbox.journal() == []
+
+
 def test_made_once(sandbox: Sandbox, tmp_path: Path) -> None:
     path = tmp_path / "password.json"
     made = make(sandbox, secrets_dest=str(path))
