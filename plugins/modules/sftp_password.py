@@ -39,6 +39,8 @@ options:
   return_secrets:
     description:
       - Whether to return the password, as RV(secrets). Set C(no_log) on the task.
+      - A password that the service already has cannot be read again. The task then returns none and warns, unless
+        O(secrets_dest) is set as well.
     type: bool
     default: false
 extends_documentation_fragment:

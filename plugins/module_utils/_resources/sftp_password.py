@@ -42,6 +42,7 @@ class SftpPasswordResource(Resource[SftpPasswordOptions]):
         if access.password_set_at is not None and task.options.update_password == ON_CREATE:
             warn_of_lost_secrets(task, subject_of(SFTP, id))
             warn_of_missing_file(task, access)
+            warn_of_nothing_to_return(task, access)
             return Plan(result=access.as_dict())
         what = f"generate an SFTP password for {access.username or task.options.service}"
         return Plan(
@@ -64,6 +65,16 @@ def warn_of_missing_file(task: Task[SftpPasswordOptions], access: SftpAccess) ->
             f"{access.username} has a password, set at {access.password_set_at}, and secrets_dest {path} "
             "does not exist. If nobody has that password, set update_password: always to generate another "
             "one, which invalidates it"
+        )
+
+
+def warn_of_nothing_to_return(task: Task[SftpPasswordOptions], access: SftpAccess) -> None:
+    """Tell of a password that the task wants returned, and that the platform does not show again."""
+    if task.options.return_secrets and task.options.secrets_dest is None:
+        task.warn(
+            f"{access.username} has a password, set at {access.password_set_at}, which cannot be read again, "
+            "so secrets is not returned. update_password: always sets a new one, which invalidates the "
+            "present one"
         )
 
 

@@ -69,6 +69,18 @@ def test_a_folder_in_place_of_the_file_is_refused(sandbox: Sandbox, tmp_path: Pa
     assert sandbox.journal() == []
 
 
+def test_one_that_cannot_be_returned_is_told(sandbox: Sandbox, tmp_path: Path) -> None:
+    """It is shown once: who asks for it later gets none, and another one would end it."""
+    place = str(tmp_path / "password.json")
+    assert make(sandbox, secrets_dest=place)["changed"]
+    sandbox.clear_journal()
+    again = make(sandbox, return_secrets=True)
+    assert not again["changed"] and "secrets" not in again and calls(sandbox) == 0
+    [told] = again["warnings"]
+    assert "cannot be read again" in told and "update_password: always" in told and "invalidates" in told
+    assert "warnings" not in make(sandbox, return_secrets=True, secrets_dest=place)
+
+
 def test_made_once(sandbox: Sandbox, tmp_path: Path) -> None:
     path = tmp_path / "password.json"
     made = make(sandbox, secrets_dest=str(path))
