@@ -23,6 +23,7 @@ options:
       - V(overview) is the balance, spend and forecast. V(wallet) is the balance and its currency. V(transactions) are
         the top-ups and adjustments. V(daily_spend) is the spend of each day of this month. V(invoices) are the
         accounting documents. V(statements) show each month service by service.
+      - It can only be an empty list if O(period) is set.
     type: list
     elements: str
     choices: [overview, wallet, transactions, daily_spend, invoices, statements]

@@ -25,7 +25,7 @@ options:
     type: str
   page:
     description:
-      - Page of O(table) to read, counted from 0. A page has 50 rows.
+      - Page of O(table) to read, counted from 0. A page has 50 rows. A page other than 0 needs O(table).
     type: int
     default: 0
   inventory:

@@ -53,6 +53,11 @@ class BillingInfoResource(Resource[BillingInfoOptions]):
     def plan(self, task: Task[BillingInfoOptions]) -> Plan:
         """Read; there is nothing to do."""
         check_period(task.options.period)
+        if not task.options.include and task.options.period is None:
+            raise Invalid(
+                "include is an empty list and period is not set, so there is nothing to read; name parts, or "
+                "leave include out"
+            )
         parts, client = task.options.include, task.client
         found: dict[str, Any] = {}
         notes: dict[str, str] = {}

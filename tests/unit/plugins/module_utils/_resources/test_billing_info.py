@@ -68,7 +68,15 @@ def test_amounts_are_in_currency_units_too() -> None:
 
 
 def test_only_what_is_asked_for_is_read() -> None:
-    assert read(Account(), include=[]) == {"notes": {}}
+    assert read(Account(), include=[], period="2026-10").keys() == {"statement", "notes"}
+
+
+def test_a_task_that_reads_nothing_is_refused() -> None:
+    """An empty variable does not pass for an account without money."""
+    with pytest.raises(
+        Invalid, match="include is an empty list and period is not set, so there is nothing to"
+    ):
+        read(Account(), include=[])
 
 
 def test_pages_linked_by_a_cursor_are_one_list() -> None:

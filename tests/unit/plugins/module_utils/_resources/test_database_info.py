@@ -131,6 +131,7 @@ def test_a_platform_that_does_not_say_whether_it_can(client: Account) -> None:
         ({"table": "users", "schema": "audit"}, NoSuchItem, "in schema 'audit'"),
         ({"table": "users", "page": -1}, Invalid, "page is -1"),
         ({"schema": "audit"}, Invalid, "set table"),
+        ({"page": 5}, Invalid, "page is 5, and table is not set; set table as well, or leave page out"),
     ],
 )
 def test_a_refusal_says_why(
