@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -28,6 +29,7 @@ from ..._sftp.server_features import ServerFeatures, detect_refusals
 from ..._sftp.session import Login, SftpSession
 from ..._sftp.sides import Side
 from ..._sftp.trees import ROOT, Kind, Tree, TreeEntry, printable_path
+from ..shared.controller_state import PLAYBOOK_FOLDER
 from ..shared.plan import Plan, Step, Task
 from ..shared.task_errors import NoSuchItem
 from .guards import SftpSyncOptions
@@ -171,11 +173,25 @@ async def read_source(task: Task[SftpSyncOptions], side: Side, patterns: Pattern
     skipped: dict[str, str] = {}
     source = without_stray_links(await side.tree(patterns, skipped.__setitem__), skipped.__setitem__)
     if ROOT not in source:
-        raise NoSuchItem(f"src {task.options.src!r} is not there")
+        raise NoSuchItem(describe_missing_source(task.options))
     for path, why in sorted(skipped.items()):
         task.warn(f"{printable_path(path)} was left out: {why}")
     warn_of_special_bits(task, source)
     return with_known_times(task, source) if pushes(task.options.direction) else source
+
+
+def describe_missing_source(options: SftpSyncOptions) -> str:
+    """Say that the source does not exist. Of a path in the folder of the playbook, name what follows."""
+    if not pushes(options.direction):
+        return f"src {options.src!r} does not exist on the server"
+    path = os.path.abspath(os.path.expanduser(options.src))
+    folder = os.path.abspath(os.environ.get(PLAYBOOK_FOLDER) or "/")
+    if folder == "/" or not path.startswith(f"{folder}/"):
+        return f"src {options.src!r} does not exist on this machine"
+    return (
+        f"src {os.path.relpath(path, folder)!r} does not exist in {folder!r}; a relative path is also looked "
+        "for in files/ of the role and of the playbook"
+    )
 
 
 def warn_of_special_bits(task: Task[SftpSyncOptions], source: Tree) -> None:

@@ -241,6 +241,21 @@ def test_an_empty_source_deletes_nothing(
     assert not sync(**mirror)["changed"], "nothing is left to delete"
 
 
+def test_a_source_that_does_not_exist_is_named_as_written(
+    sync: Sync, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ansible looks for a relative path in several places."""
+    monkeypatch.setenv("HOSTED_SERVICES_PLAYBOOK_FOLDER", str(tmp_path / "play"))
+    assert refusal(sync(src=f"{tmp_path}/play/./srcc", dest="there")) == (
+        f"src 'srcc' does not exist in '{tmp_path}/play'; a relative path is also looked for in files/ "
+        "of the role and of the playbook"
+    )
+    elsewhere = str(tmp_path / "srcc")
+    assert refusal(sync(src=elsewhere, dest="there")) == f"src {elsewhere!r} does not exist on this machine"
+    pulled = sync(direction="pull", src="srcc", dest=str(tmp_path / "copy"))
+    assert refusal(pulled) == "src 'srcc' does not exist on the server"
+
+
 def test_more_than_max_delete_is_refused(sync: Sync, server: Server, ours: dict[str, Any]) -> None:
     before = content(server.root)
     for check_mode in (True, False):
