@@ -69,7 +69,7 @@ def given_key(task: Task[SshKeyOptions]) -> PublicKey | None:
         return None if text is None else read_public_key(text)
     try:
         with open(os.path.expanduser(path), encoding="utf-8") as file:
-            return read_public_key(file.read())
+            return read_public_key(file.read(), f"public_key_file {path!r}")
     except (OSError, ValueError) as error:  # not there, not text, or no path at all
         raise NoSuchItem(f"public_key_file {path!r} cannot be read: {error}") from None
 

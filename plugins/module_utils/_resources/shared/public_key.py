@@ -93,32 +93,30 @@ def keys_with_fingerprint(keys: Sequence[SshKey], wanted: str) -> list[SshKey]:
     return found
 
 
-def read_public_key(text: str) -> PublicKey:
-    """Read a key as it stands in a public-key file.
+def read_public_key(text: str, source: str = "public_key") -> PublicKey:
+    """Read a key as it stands in a public-key file. ``source`` says in messages where the text is from.
 
     :raises Invalid: for anything that the platform does not accept. What was given is never echoed, as it
         may be a private key.
     """
     if "PRIVATE KEY" in text:
-        raise Invalid("public_key holds a private key; give the .pub file beside it. Nothing was sent")
+        raise Invalid(f"{source} holds a private key; give the .pub file beside it. Nothing was sent")
     lines = [line for line in text.splitlines() if line.strip()]
     if len(lines) != 1:
-        raise Invalid(f"public_key has {len(lines)} lines; a public key is one line")
+        raise Invalid(f"{source} has {len(lines)} lines; a public key is one line")
     algorithm, _space, rest = lines[0].strip().partition(" ")
     data, _space, comment = rest.strip().partition(" ")
     if algorithm not in ("ssh-ed25519", "ssh-rsa") and not algorithm.startswith("ecdsa-sha2-"):
-        raise Invalid(f"public_key is not of a type that the platform accepts; it accepts {ACCEPTED}")
-    check_key(algorithm, data)
+        raise Invalid(f"{source} is not of a type that the platform accepts; it accepts {ACCEPTED}")
+    check_key(algorithm, data, source)
     return PublicKey(algorithm, data, comment.strip())
 
 
-def check_key(algorithm: str, data: str) -> None:
+def check_key(algorithm: str, data: str, source: str) -> None:
     """Check that the base64 is a whole key of its type, and strong enough."""
     try:
         key = load_ssh_public_key(f"{algorithm} {data}".encode())
     except Exception:  # the library raises several kinds, and their texts may hold the key
-        raise Invalid(
-            f"public_key is damaged: what follows {algorithm!r} is not a key of that type"
-        ) from None
+        raise Invalid(f"{source} is damaged: what follows {algorithm!r} is not a key of that type") from None
     if isinstance(key, rsa.RSAPublicKey) and key.key_size < MIN_RSA_BITS:
-        raise Invalid(f"public_key is an RSA key of {key.key_size} bits; at least {MIN_RSA_BITS} are needed")
+        raise Invalid(f"{source} is an RSA key of {key.key_size} bits; at least {MIN_RSA_BITS} are needed")

@@ -231,7 +231,7 @@ def test_a_file_that_cannot_be_read_is_named(client: FakeClient, tmp_path: Path)
 def test_a_private_key_in_the_file_is_refused(client: FakeClient, tmp_path: Path) -> None:
     path = tmp_path / "id"
     path.write_text("-----BEGIN OPENSSH PRIVATE KEY-----\nc2VjcmV0\n-----END OPENSSH PRIVATE KEY-----\n")
-    with pytest.raises(Invalid, match="holds a private key") as caught:
+    with pytest.raises(Invalid, match=f"^public_key_file '{path}' holds a private key") as caught:
         planned(client, name="laptop", public_key_file=str(path))
     assert "c2VjcmV0" not in caught.value.message
 
