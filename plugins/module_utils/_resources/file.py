@@ -191,7 +191,7 @@ def checked_text(what: str, text: str) -> str:
     if size > MAX_BYTES:
         raise too_large_error(what, size)
     if "\0" in text:
-        raise not_text_error(what)
+        raise Invalid(f"{what} contains a NUL byte, which the file manager does not take; {USE_SFTP_SYNC}")
     return text
 
 

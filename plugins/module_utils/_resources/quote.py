@@ -53,7 +53,7 @@ def quote_service(task: Task[QuoteOptions]) -> tuple[dict[str, Any], Cost]:
     """
     missing = missing_options(task.options)
     if missing:
-        raise Invalid(f"to quote a service, set also {', '.join(missing)}")
+        raise Invalid(f"to quote a service, also set {missing}")
     if task.options.project:
         find_project(task.client, task.options.project)
     quote = task.client.quote(quote_fields(task.options))

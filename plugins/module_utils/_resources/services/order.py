@@ -53,7 +53,7 @@ def order_fields(task: Task[ServiceOptions]) -> dict[str, Any]:
         raise Invalid(f"the service name has {len(name)} characters; at most {MAX_SERVICE_NAME} are allowed")
     missing = missing_options(task.options)
     if missing:
-        raise Invalid(f"{missing_service(task, name)} To order it, set also {', '.join(missing)}")
+        raise Invalid(f"{missing_service(task, name)} To order it, also set {missing}")
     check_settings(task.options)
     return quote_fields(task.options)
 
@@ -85,13 +85,15 @@ def check_settings(options: ServiceOptions) -> None:
         )
 
 
-def missing_options(options: OrderOptions) -> list[str]:
-    """Return what an order and its quote need and the user did not give."""
+def missing_options(options: OrderOptions) -> str:
+    """Return what an order and its quote need and the user did not give, for messages; empty if nothing."""
     needed = {"product": options.product, "host": options.host}
     missing = [name for name, value in needed.items() if not value]
-    if not options.preset and (options.dimensions is None or options.dimensions.missing):
-        missing.append("dimensions (cpu_cores, ram_gb and storage_gb) or preset")
-    return missing
+    if options.preset or (options.dimensions is not None and not options.dimensions.missing):
+        return " and ".join(missing)
+    parts = "" if options.dimensions is None else " (cpu_cores, ram_gb and storage_gb)"
+    size = f"dimensions{parts} or preset"
+    return ", ".join([*missing, f"and {size}"]) if missing else size
 
 
 def quote_fields(options: OrderOptions) -> dict[str, Any]:

@@ -441,7 +441,7 @@ def plan_network(
     if network.editable is False and not resumes:
         raise Invalid(f"the network of {view.label} cannot be changed")
     task.warn(f"a network change recreates the container of {view.label}: if it runs, it is restarted")
-    what = f"{'open' if wanted else 'close'} {view.label} {'to' if wanted else 'from'} the Internet"
+    what = f"{'open' if wanted else 'close'} {view.label} to the Internet"
     if task.options.state == "restarted":  # a restart does not read ports again, a start from stop does
         changes.pending.add(NETWORK)
     changes.add(what, lambda: set_network(task, view, wanted, what), public=wanted)

@@ -334,6 +334,12 @@ def test_no_content_is_returned_that_is_not_the_file(
     assert result["failed"] and "sftp_sync" in result["msg"]
 
 
+def test_a_text_with_a_nul_byte_is_called_that(file: Run, sandbox: Sandbox) -> None:
+    message = file(path="a", content="a\0b")["msg"]
+    assert message.startswith("content contains a NUL byte, which the file manager does not take; ")
+    assert not [line for line in sandbox.journal() if line["method"] != "GET"]
+
+
 def test_a_file_that_grows_while_it_is_read_is_whole(
     file_info: Run, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -97,8 +97,8 @@ def test_an_application_of_the_platforms_choice(client: Account) -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({}, "set also product, host, dimensions"),
-        ({"product": "mc", "host": "nd_1", "dimensions": {**SIZE, "ram_gb": None}}, "set also dimensions"),
+        ({}, "also set product, host, and dimensions or preset"),
+        ({"product": "mc", "host": "nd_1", "dimensions": {**SIZE, "ram_gb": None}}, "also set dimensions"),
         ({"kind": "application", "project": "games", "preset": "s"}, "remove preset, project"),
         ({"kind": "application", "dimensions": {**SIZE, "ram_gb": None}}, "lacks ram_gb"),
         ({"kind": "application", "max_monthly": "3.88"}, "would cost 3.885 a month, over max_monthly 3.88"),

@@ -621,9 +621,12 @@ def test_a_preset_takes_the_place_of_the_size(client: FakeClient) -> None:
 @pytest.mark.parametrize(
     ("given", "complaint"),
     [
-        ({"product": None}, "set also product"),
-        ({"host": None}, "set also host"),
-        ({"product": None, "host": None, "dimensions": None}, "set also product, host, dimensions"),
+        ({"product": None}, "also set product"),
+        ({"host": None}, "also set host"),
+        (
+            {"product": None, "host": None, "dimensions": None},
+            "also set product, host, and dimensions or preset",
+        ),
         ({"dimensions": {**SIZE, "ram_gb": None}}, "cpu_cores, ram_gb and storage_gb"),
         ({"name": "x" * 81}, "has 81 characters; at most 80"),
         ({"max_monthly": "1.05"}, "would cost 1.06 a month, over max_monthly 1.05"),
@@ -958,12 +961,12 @@ def test_a_service_of_the_name_elsewhere_is_told_when_it_cannot_be_ordered(clien
         planned(client, name="mc", project="shop")
     assert caught.value.message.startswith(
         "there is no service named 'mc' in project 'shop', but GAME service s in project 'default' has that "
-        "name. To order it, set also product, host, "
+        "name. To order it, also set product, host, "
     )
     with pytest.raises(Invalid) as caught:
         planned(client, name="mcc", family="GAME")
     assert caught.value.message.startswith(
-        "there is no service named 'mcc' of family GAME; did you mean 'mc'? To order it, set also product, "
+        "there is no service named 'mcc' of family GAME; did you mean 'mc'? To order it, also set product, "
     )
 
 

@@ -59,7 +59,6 @@ ORDER: dict[str, Any] = {
     "host": "node-paris-1",
     "dimensions": {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20},
 }
-SIZE_OR_PRESET = "dimensions (cpu_cores, ram_gb and storage_gb) or preset"
 ORDERED = "order minecraft as service 'survival' for 10.74 EUR a month"
 
 
@@ -567,7 +566,10 @@ def test_a_service_without_a_container_is_not_waited_for(sandbox: Sandbox) -> No
     [
         ({"product": None}, "product"),
         ({"host": None}, "host"),
-        ({"dimensions": None}, SIZE_OR_PRESET),
+        ({"product": None, "host": None}, "product and host"),
+        ({"host": None, "dimensions": None}, "host, and dimensions or preset"),
+        ({"product": None, "host": None, "dimensions": None}, "product, host, and dimensions or preset"),
+        ({"dimensions": None}, "dimensions or preset"),
         (
             {"dimensions": {"cpu_cores": 2, "ram_gb": 4, "storage_gb": None}},
             "dimensions (cpu_cores, ram_gb and storage_gb) or preset",
@@ -584,7 +586,7 @@ def test_what_an_order_lacks_is_named(given: dict[str, Any], lacks: str | None) 
         return
     with pytest.raises(Invalid) as error:
         SERVICE.plan(task_of(SERVICE, client, **wish))
-    assert error.value.message.endswith(f"To order it, set also {lacks}")
+    assert error.value.message.endswith(f"To order it, also set {lacks}")
 
 
 def test_what_is_ordered_is_what_was_quoted() -> None:

@@ -698,7 +698,7 @@ def test_a_network_change_that_is_refused_is_done_only_if_it_shows(client: FakeC
 
 
 @pytest.mark.parametrize(
-    ("public", "way"), [(True, "open {} to the Internet"), (False, "close {} from the Internet")]
+    ("public", "way"), [(True, "open {} to the Internet"), (False, "close {} to the Internet")]
 )
 def test_a_step_says_which_way_the_network_goes(client: FakeClient, public: bool, way: str) -> None:
     client.setting_records["s"]["network"]["isPublic"] = not public
