@@ -169,7 +169,11 @@ def check_namesake(
     if home is None:  # gone by now
         return
     destination = None if project is None or home == project.id else project
-    reason = None if is_separate_service(task, other) else reason_to_stop(task, project, other, home, known)
+    separate = is_separate_service(task, other)
+    if destination is None and other.name == task.options.wanted_name and not separate:
+        check_newcomer(other, placing)
+        return
+    reason = None if separate else reason_to_stop(task, project, other, home, known)
     if reason is None:
         move = ". To move that one instead, set its id and new_project" if destination else ""
         task.warn(
@@ -183,6 +187,19 @@ def check_namesake(
         f"{other.id}{to}; or set allow_duplicate_name: true, to order another one",
         namesakes=[other.id],
     )
+
+
+def check_newcomer(other: ServiceSummary, placing: bool) -> None:
+    """Check a service that has appeared since the task looked for it, which it does again before the order.
+
+    :raises Invalid: if the order would follow at once.
+    """
+    if placing:
+        raise Invalid(
+            f"{label(other)} has just appeared, perhaps ordered by another run. Nothing was ordered. Run "
+            "this again, to use it; or set allow_duplicate_name: true, to order another one",
+            namesakes=[other.id],
+        )
 
 
 def check_unreadable(task: Task[ServiceOptions], other: ServiceSummary, placing: bool) -> None:

@@ -793,3 +793,14 @@ def test_tasks_of_one_controller_order_a_name_one_after_the_other(
         results = list(pool.map(lambda _fork: order(platform), range(forks.parties)))
     assert ordered(platform) == ["survival"]
     assert sum("appeared before it was ordered" in said(result) for result in results) == 3
+
+
+@pytest.mark.parametrize("home", [None, "prj_default"])
+def test_what_has_appeared_since_the_plan_began_is_left_to_the_order(home: str | None) -> None:
+    """It has the very name in the very project, so the task would have used it; it will, before it orders."""
+    account = Account()
+    account.add_service("svc_1", "web")
+    assert checked(account, home) == []
+    if home is None:
+        with pytest.raises(Invalid, match=r"'web' \(svc_1\) has just appeared, .*Nothing was ordered. Run"):
+            checked_last(account)
