@@ -153,24 +153,27 @@ def warn_of_key_left(task: Task[SshKeyOptions], keys: Sequence[SshKey], wanted: 
     if wanted is None:
         warn_of_similar(task, keys, name)
         return
-    for key in keys:
-        if key.name and same_name(key.name, name):
-            task.warn(
-                f"SSH key {key.name!r} has fingerprint {key.fingerprint}, not {wanted}, which no key has; "
-                f"nothing was removed, and key {key.name!r} still opens SFTP. To remove it, give its own "
-                "fingerprint"
-            )
+    for key in keys_like(keys, name):
+        task.warn(
+            f"SSH key {key.name!r} has fingerprint {key.fingerprint}, not {wanted}, which no key has; "
+            f"nothing was removed, and key {key.name!r} still opens SFTP. To remove it, give its own "
+            "fingerprint"
+        )
 
 
 def warn_of_similar(task: Task[SshKeyOptions], keys: Sequence[SshKey], name: str) -> None:
     """Tell of keys whose names a platform may have made of this one, and that are left alone."""
-    for key in keys:
-        if key.name and same_name(key.name, name):
-            task.warn(
-                f"SSH key {key.name!r} ({key.fingerprint}) was left alone and still opens SFTP: its name is "
-                f"not {name!r}, although the platform may have derived it from that. If this is the key, use "
-                "its present name, or its fingerprint"
-            )
+    for key in keys_like(keys, name):
+        task.warn(
+            f"SSH key {key.name!r} ({key.fingerprint}) was left alone and still opens SFTP: its name is "
+            f"not {name!r}, although the platform may have derived it from that. If this is the key, use "
+            "its present name, or its fingerprint"
+        )
+
+
+def keys_like(keys: Sequence[SshKey], name: str) -> list[SshKey]:
+    """Return the keys whose names a platform may take for this one."""
+    return [key for key in keys if key.name and same_name(key.name, name)]
 
 
 def register_step(
