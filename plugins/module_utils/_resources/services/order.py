@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from ..._api.errors import HostedError, UnexpectedAnswer
@@ -260,11 +261,7 @@ class Ordering:
         services = self.task.client.services()
         # Another task may have ordered since the plan.
         check_namesakes(self.task, self.project, services, self.projects, placing=True)
-        before = {service.id for service in services}
-
-        def new_ones() -> list[ServiceSummary]:
-            return self._since(before)
-
+        new_ones = partial(self._since, {service.id for service in services})
         what = f"service {self.name!r}"
         body = {**self.body, "name": self.name}
         if self.project is not None:
