@@ -178,6 +178,12 @@ def meanwhile(
     monkeypatch.setattr(Client, kind, list_copies)
 
 
+def deleted_meanwhile(monkeypatch: pytest.MonkeyPatch, sandbox: Sandbox, place: int) -> None:
+    """Let another run delete one of the backups of service `one` after the task has made its plan."""
+    gone = f"/api/resources/{id_of(sandbox, 'one')}/backups/{backups(sandbox, 'one')[place]['id']}"
+    meanwhile(monkeypatch, sandbox, "backups", lambda: sandbox.api("DELETE", gone))
+
+
 NIGHTLY: dict[str, Any] = {"services": ["one"], "pattern": "nightly-*", "keep_last": 1}
 
 
@@ -185,8 +191,7 @@ def test_what_another_run_deleted_is_not_counted(sandbox: Sandbox, monkeypatch: 
     """Neither as a change, nor in the result or the diff."""
     for day in range(2):
         add(sandbox, "one", f"nightly-{day}", day + 0.5)
-    gone = f"/api/resources/{id_of(sandbox, 'one')}/backups/{backups(sandbox, 'one')[1]['id']}"
-    meanwhile(monkeypatch, sandbox, "backups", lambda: sandbox.api("DELETE", gone))
+    deleted_meanwhile(monkeypatch, sandbox, 1)
     result = run(sandbox, BACKUP_RETENTION, **NIGHTLY)
     (entry,) = result["services"]
     assert writes(sandbox) == []
@@ -206,8 +211,7 @@ def test_what_stays_after_all_is_not_counted(sandbox: Sandbox, monkeypatch: pyte
     """The newest one went, so the next one is the last that is left."""
     for day in range(2):
         add(sandbox, "one", f"nightly-{day}", day + 0.5)
-    gone = f"/api/resources/{id_of(sandbox, 'one')}/backups/{backups(sandbox, 'one')[0]['id']}"
-    meanwhile(monkeypatch, sandbox, "backups", lambda: sandbox.api("DELETE", gone))
+    deleted_meanwhile(monkeypatch, sandbox, 0)
     result = run(sandbox, BACKUP_RETENTION, **NIGHTLY)
     (entry,) = result["services"]
     assert writes(sandbox) == []
@@ -222,8 +226,7 @@ def test_only_what_the_task_deleted_is_counted(sandbox: Sandbox, monkeypatch: py
     """Of two that were to go, another run deleted one."""
     for day in range(3):
         add(sandbox, "one", f"nightly-{day}", day + 0.5)
-    gone = f"/api/resources/{id_of(sandbox, 'one')}/backups/{backups(sandbox, 'one')[1]['id']}"
-    meanwhile(monkeypatch, sandbox, "backups", lambda: sandbox.api("DELETE", gone))
+    deleted_meanwhile(monkeypatch, sandbox, 1)
     result = run(sandbox, BACKUP_RETENTION, **NIGHTLY)
     (entry,) = result["services"]
     assert writes(sandbox) == ["backups.delete"]
