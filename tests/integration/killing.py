@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -15,6 +16,9 @@ from pathlib import Path
 from hosted_sandbox.testing import SandboxClient
 from integration.ansible_run import Ansible
 from integration.warm import COLD
+
+LOOK_SECONDS = 0.02
+"""A run makes few requests in this time, and looking without a pause would slow it down."""
 
 
 def kill_points(variable: str, default: str) -> Iterator[int]:
@@ -36,12 +40,29 @@ def kill_play_after(ansible: Ansible, sandbox: SandboxClient, point: int, play: 
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     ) as run:
-        while run.poll() is None and len(sandbox.journal()) < point:
-            pass
+        seen = Counter(sandbox)
+        while run.poll() is None and seen.requests() < point:
+            time.sleep(LOOK_SECONDS)
         if run.poll() is not None:
             return False
         kill_run(ansible.folder, run.pid)
     return True
+
+
+class Counter:
+    """Counts the requests that reach a sandbox, and reads each of them once."""
+
+    def __init__(self, sandbox: SandboxClient) -> None:
+        self._sandbox = sandbox
+        self._count = self._last = 0
+
+    def requests(self) -> int:
+        """Return how many are in the journal."""
+        lines = self._sandbox.journal(after=self._last)
+        if lines:
+            self._last = lines[-1]["n"]
+            self._count += len(lines)
+        return self._count
 
 
 def kill_run(home: Path, pid: int) -> None:

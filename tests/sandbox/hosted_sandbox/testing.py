@@ -93,9 +93,15 @@ class SandboxClient:
         """Remove all faults."""
         self.control("DELETE", "/faults")
 
-    def journal(self, route: str | None = None, method: str | None = None) -> list[dict[str, Any]]:
-        """Return the requests so far, oldest first, optionally of one route or method."""
-        query = {name: value for name, value in (("route", route), ("method", method)) if value}
+    def journal(
+        self, route: str | None = None, method: str | None = None, after: int = 0
+    ) -> list[dict[str, Any]]:
+        """Return the requests so far, oldest first, optionally of one route or method.
+
+        `after` is the number (`n`) of the last request that is already known.
+        """
+        given = {"route": route, "method": method, "after": str(after) if after else None}
+        query = {name: value for name, value in given.items() if value}
         found: list[dict[str, Any]] = self.control("GET", "/journal", query=query)
         return found
 

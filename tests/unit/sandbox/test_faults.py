@@ -175,6 +175,8 @@ def test_the_journal_tells_what_was_asked(sandbox: Sandbox) -> None:
     assert first["ms"] > 0
     assert begun <= first["real_at"] <= second["real_at"] <= time.time()
     assert sandbox.journal(method="POST") == [first]
+    assert sandbox.journal(after=first["n"]) == [second]
+    assert sandbox.journal(method="POST", after=first["n"]) == sandbox.journal(after=second["n"]) == []
     sandbox.clear_journal()
     assert sandbox.journal() == []
 

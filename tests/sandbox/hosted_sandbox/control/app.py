@@ -212,8 +212,9 @@ class Control:
         self.faults.clear()
 
     def read_journal(self, request: Request, document: Document) -> Any:
-        """Return the requests so far, filtered by `route` and `method`."""
-        return self.journal.read(request.query_params.get("route"), request.query_params.get("method"))
+        """Return the requests so far, filtered by `route` and `method`, and those `after` a number."""
+        given = request.query_params
+        return self.journal.read(given.get("route"), given.get("method"), int(given.get("after", 0)))
 
     def clear_journal(self, request: Request, document: Document) -> None:
         """Delete the requests so far."""

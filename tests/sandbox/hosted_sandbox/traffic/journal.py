@@ -9,7 +9,7 @@ import json
 import time
 from collections import deque
 from collections.abc import Callable
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Any
 
 from starlette.datastructures import Headers, QueryParams
@@ -95,17 +95,27 @@ class Journal:
     def __len__(self) -> int:
         return len(self._lines)
 
-    def read(self, route: str | None = None, method: str | None = None) -> list[dict[str, Any]]:
-        """Return the requests of a route and method, oldest first; raise ValueError if one is unknown."""
+    def read(
+        self, route: str | None = None, method: str | None = None, after: int = 0
+    ) -> list[dict[str, Any]]:
+        """Return the requests of a route and method, oldest first; raise ValueError if one is unknown.
+
+        With `after`, only those with a higher number.
+        """
         names = self._routes.named(route) if route is not None else None
         if method is not None and method not in METHODS:
             raise ValueError(f"no requests have method {method!r}; known: {', '.join(METHODS)}")
         chosen = (
             line
-            for line in self._lines
+            for line in self._since(after)
             if (names is None or line["route"] in names) and (method is None or line["method"] == method)
         )
         return [self._shown(line) for line in chosen]
+
+    def _since(self, after: int) -> list[dict[str, Any]]:
+        """Return the lines with a higher number, without looking at the others."""
+        newest_first = takewhile(lambda line: line["n"] > after, reversed(self._lines))
+        return list(newest_first)[::-1]
 
     def _shown(self, line: dict[str, Any]) -> dict[str, Any]:
         return {
