@@ -5,15 +5,19 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import pwd
 import shutil
 import socket
+import socketserver
 import subprocess
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 START_SECONDS = 60
@@ -196,6 +200,43 @@ def serving(kind: type[Server], port: int, owner: str = USER, database: str = DA
         finally:
             process.terminate()
             process.wait(START_SECONDS)
+
+
+@contextmanager
+def behind_proxy(server: Server, refused: int) -> Iterator[int]:
+    """Yield a port that accepts every connection, and leads to a server after so many of them.
+
+    The proxy of a platform listens before what is behind it does.
+    """
+    numbers = itertools.count()
+
+    class Connection(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            if next(numbers) < refused:
+                return
+            with (
+                socket.create_connection(("127.0.0.1", server.port)) as behind,
+                ThreadPoolExecutor() as pool,
+            ):
+                pool.submit(forward, behind, self.request)
+                forward(self.request, behind)
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Connection) as proxy:
+        thread = threading.Thread(target=proxy.serve_forever)
+        thread.start()
+        try:
+            yield proxy.server_address[1]
+        finally:
+            proxy.shutdown()
+            thread.join()
+
+
+def forward(source: socket.socket, target: socket.socket) -> None:
+    """Copy what one side of a connection says to the other side."""
+    with suppress(OSError):
+        while block := source.recv(65536):
+            target.sendall(block)
+        target.shutdown(socket.SHUT_WR)
 
 
 def wait_for(server: Server, process: subprocess.Popen[bytes]) -> None:

@@ -6,17 +6,25 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.databases.dump import dump
 from ansible_collections.hosted.services.plugins.module_utils._resources.recover import RECOVER
 from hosted_sandbox.testing import Sandbox
-from integration.database_servers import DATABASE, PATH, Server, free_port, missing, serving
-from integration.test_clone_databases import AS_OWNER, KINDS, MORE, TABLES, connect, content
+from integration.ansible_run import PLAY_SECONDS
+from integration.backup_machine import BackupMachine
+from integration.database_servers import DATABASE, PATH, Server, behind_proxy, free_port, missing, serving
+from integration.test_blueprint_killed import register_key
+from integration.test_clone_databases import AS_OWNER, KINDS, MORE, TABLES, connect, content, id_of
+from integration.test_recover import check_live_alone, drill_play
+from unit.plugins.module_utils._resources.clones.platform import ids_of
 from unit.plugins.module_utils._resources.platform import run
 from unit.plugins.module_utils._resources.recoveries.platform import MOMENT
 
@@ -108,6 +116,57 @@ def test_a_database_that_holds_anything_is_not_overwritten(
     assert "is that of another service, too" in refused["msg"]
     found = fresh.sql("SELECT count(*) FROM live;", "fresh")
     assert found.strip() == "0"
+
+
+def test_a_drill_from_the_copies_of_role_backups(
+    lost: Server, fresh: Server, sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the live database over its nightly copy to another one, which takes its time to start."""
+    monkeypatch.setenv("PATH", PATH)
+    machine = BackupMachine(tmp_path, sandbox)
+    sandbox.seed(
+        {
+            "balance_cents": 100_000,
+            "projects": ["old", "shop"],
+            "services": [{"name": "db", "product": lost.engine, "project": "shop"}],
+        }
+    )
+    connect(sandbox, "db", lost)
+    live = ids_of(sandbox, "shop")
+    offsite = {"dest": str(tmp_path / "copies")}
+    plan = {"name": "nightly", "project": "shop", "keep": {"last": 2}, "offsite": offsite, "wait_timeout": 20}
+    machine.install(plan).succeed()
+    code, output = machine.run("run", "nightly")
+    assert code == 0, output
+    service = {"product": lost.engine, "host": "node-paris-1", "dimensions": SIZE}
+    (tmp_path / "shop.yml").write_text(yaml.safe_dump({"project": "shop", "services": {"db": service}}))
+    play = drill_play(
+        tmp_path,
+        register_key(sandbox, tmp_path),
+        without=(),
+        recovery_drill_queries=[{"service": "db", "sql": "SELECT 1", "expect": 1}],
+    )
+    before = content(lost, DATABASE)
+    sandbox.clear_journal()
+    sandbox.delays(provision=3)
+    with behind_proxy(fresh, refused=6) as port, ThreadPoolExecutor() as pool:
+        pool.submit(connect_once_ordered, sandbox, "db-drill", {**fresh.connection, "port": port})
+        machine.ansible.playbook(play).succeed()
+    told = json.loads((tmp_path / "drill.json").read_text())
+    assert told["restored"] and told["problems"] == []
+    [restored] = told["services"]
+    assert restored["verified"]["same_dump"] and restored["verified"]["rows"] == ROWS[lost.engine]
+    assert content(fresh, "fresh") == content(lost, DATABASE) == before
+    check_live_alone(sandbox, live)
+
+
+def connect_once_ordered(sandbox: Sandbox, name: str, connection: dict[str, Any]) -> None:
+    """Let a service be a real database as soon as it is ordered, before it is in service."""
+    end = time.monotonic() + PLAY_SECONDS
+    while name not in {each["name"] for each in sandbox.api("GET", "/api/resources").json()["items"]}:
+        assert time.monotonic() < end, f"nobody orders {name}"
+        time.sleep(0.05)
+    sandbox.operator(f"services/{id_of(sandbox, name)}", connection=connection)
 
 
 def test_a_dump_that_was_cut_off_is_found_before_anything_is_ordered(

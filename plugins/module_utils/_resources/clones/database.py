@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -15,13 +15,13 @@ from ..._api.text import counted
 from ..._api.values import ServiceStatus
 from ..._sftp.errors import TransferFailed
 from ..databases.dump import NoDumpError, Source, find_source
-from ..databases.restore import HeldDump, check_client, find_target, held_dump, restore
+from ..databases.restore import HeldDump, check_client, check_login, find_target, held_dump, restore
 from ..services.lookup import label
 from ..services.view import read_service, read_settings
 from ..shared.options import WaitOptions, required
 from ..shared.plan import Plan, Resource, Step, Task
-from ..shared.task_errors import EffectUnverified
-from ..shared.waiting import poll_for
+from ..shared.task_errors import EffectUnverified, WaitEnded
+from ..shared.waiting import wait_until
 from .guard import check_own
 
 T = TypeVar("T")
@@ -169,7 +169,9 @@ def explained(service: Service, call: Callable[[], T]) -> T:
 def await_database(
     task: Task[Any], id: str | None, facts: Callable[[Task[Any], Service], dict[str, Any]] = connection_facts
 ) -> None:
-    """Wait until a new database accepts connections: it may be in service a little before.
+    """Wait until a new database lets its user in: it may be in service a little before.
+
+    One that does not within ``wait_timeout`` is left to whoever writes to it, who fails and says why.
 
     :param facts: returns how to connect to it.
     """
@@ -177,11 +179,18 @@ def await_database(
         return
     service = read_service(task, id)
 
-    def accepts() -> bool:
+    def ready() -> bool:
         try:
-            find_source(facts(task, service))
+            check_login(find_source(facts(task, service)))
         except NoDumpError:
             return False
         return True
 
-    poll_for(accepts, task.options.wait_timeout)
+    with suppress(WaitEnded):
+        wait_until(
+            task,
+            ready,
+            bool,
+            lambda _ready: "it does not let its user in yet",
+            f"the database of {label(service)}",
+        )

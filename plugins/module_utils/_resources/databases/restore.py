@@ -296,6 +296,16 @@ SELECT CONCAT('SELECT ', QUOTE(TABLE_NAME), ', COUNT(*) FROM `', REPLACE(TABLE_N
 """Returns the statements that count the rows of each table."""
 
 
+def check_login(target: Source) -> None:
+    """Log in to a database, and run a statement.
+
+    What accepts the connection may be a proxy, or an engine that is still starting.
+
+    :raises NoDumpError: with what the client said.
+    """
+    run_client(target, [b"SELECT 1;\n"])
+
+
 def count_rows(target: Source) -> dict[str, int]:
     """Return how many rows each table of a database has, counted by the engine and not estimated.
 

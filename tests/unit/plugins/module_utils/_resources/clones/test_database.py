@@ -61,10 +61,11 @@ class Account(FakeClient):
         self.spoiled = False
         self.restored: list[tuple[str, str]] = []
         self.checked: list[str] = []
+        self.starting: set[str] = set()
         self.network: dict[str, Any] = {"isPublic": False, "publicIp": "203.0.113.1", "publicPort": 15432}
         for id in self.contents:
             self.add_service(id, id)
-        for name in ("check_client", "held_dump", "find_source", "find_target", "restore"):
+        for name in ("check_client", "check_login", "held_dump", "find_source", "find_target", "restore"):
             monkeypatch.setattr(database, name, getattr(self, name))
 
     def database_connection(self, id: str) -> DatabaseConnection:
@@ -84,6 +85,11 @@ class Account(FakeClient):
         if facts["database"] not in self.contents:
             raise NoDumpError("nothing answers")
         return SimpleNamespace(engine=facts["engine"], login=SimpleNamespace(database=facts["database"]))
+
+    def check_login(self, source: Any) -> None:
+        """Log in; a database may accept connections before it can do that."""
+        if source.login.database in self.starting:
+            raise NoDumpError("the database system is starting up")
 
     def find_target(self, facts: dict[str, Any], source: Any) -> Any:
         """Find the database of a clone."""
@@ -201,6 +207,10 @@ def test_a_new_database_is_waited_for_as_long_as_the_task_says(
     clock.then = [lambda: None, lambda: account.contents.update(new="empty")]
     await_database(task, "new")
     assert len(clock.pauses) == 2
+    account.starting.add("new")
+    clock.then = [lambda: None, lambda: None, account.starting.clear]
+    await_database(task, "new")
+    assert len(clock.pauses) == 5, "that something listens is not enough"
     del account.contents["new"]
     await_database(task, "new")
-    assert sum(clock.pauses[2:]) == 60, "whoever writes to it then fails, and says why"
+    assert sum(clock.pauses[5:]) == pytest.approx(60), "whoever writes to it then fails, and says why"

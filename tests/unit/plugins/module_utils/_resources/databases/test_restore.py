@@ -195,3 +195,13 @@ def test_rows_are_counted_by_the_engine(tools: Path, port: int) -> None:
     tables = "echo 'SELECT count of orders;'"
     program(tools, "mariadb", f"grep -q information_schema && {tables} || printf 'orders\\t3\\nempty\\t0\\n'")
     assert module.count_rows(source(tools, port)) == {"orders": 3, "empty": 0}
+
+
+def test_a_login_is_checked_by_the_engine(tools: Path, port: int) -> None:
+    """That something listens does not say that the engine is ready."""
+    dumps(tools, ROWS)
+    program(tools, "mariadb", "grep -q 'SELECT 1' || exit 3")
+    module.check_login(source(tools, port))
+    program(tools, "mariadb", "echo 'Lost connection at handshake' >&2; exit 1")
+    with pytest.raises(NoDumpError, match="Lost connection"):
+        module.check_login(source(tools, port))
