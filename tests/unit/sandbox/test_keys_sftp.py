@@ -126,6 +126,15 @@ def test_a_key_opens_all_services_of_its_account_only(sandbox: Sandbox, order: O
     assert not _opens_as(sandbox, username, key)
 
 
+def test_a_new_service_can_be_closed_for_a_while(sandbox: Sandbox, order: Order) -> None:
+    sandbox.delays(sftp=3600)
+    service, key = order(), _generate()
+    _add(sandbox, key)
+    assert not _opens(sandbox, service, client_keys=[key])
+    sandbox.clock(advance=3601)
+    assert _opens(sandbox, service, client_keys=[key])
+
+
 def _opens_as(sandbox: Sandbox, username: str, key: asyncssh.SSHKey) -> bool:
     async def attempt() -> bool:
         options = {"known_hosts": None, "config": None, "agent_path": None, "client_keys": [key]}

@@ -17,7 +17,7 @@ from typing import Any, TypeVar, cast
 from ..._api.models import Service
 from ..._api.values import ServiceStatus
 from ..._sftp.compare import compare
-from ..._sftp.errors import LoginRefused, TransferFailed
+from ..._sftp.errors import ConnectionBroken, LoginRefused, TransferFailed
 from ..._sftp.host_keys import ACCEPT_NEW, HostKeys
 from ..._sftp.library import require
 from ..._sftp.mirror import PUSH, Mirror, same_size
@@ -48,6 +48,10 @@ SETTLE_SECONDS = 2.1
 Times over SFTP are whole seconds, and those of some file systems are even. What is written to a file after
 its content was read has another time then than the listing showed, so that the next copy finds it.
 """
+PAUSES = (1, 2, 4, 8, 15, 30)
+"""The seconds between attempts to log in to a service that may be new."""
+REFUSED_SECONDS = 7
+"""How long a refused login may be due to that. It is more often a key that is not registered."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +120,7 @@ def plan_foreseen(task: Task[FilesOptions]) -> Plan:
 def plan_copy(task: Task[FilesOptions], service: Service, stopper: Resource[Any]) -> Plan:
     """Plan what makes the files of a clone like those of its source. It is stopped for that."""
     stack = task.closing.enter_context(ExitStack())
-    target = open_session(task, stack, service.id)
+    target = open_target(task, stack, service.id)
     source = open_session(task, stack, task.options.source_id, beside=target)
     mirror = Mirror(relayed(task, source), Remote(target.sftp, EVERYTHING), PUSH, task.progress)
     found = target.run(compared(task, target, mirror, ServiceWork))
@@ -273,6 +277,26 @@ SHARED = [*Options.__dataclass_fields__, "wait", "wait_timeout", "wait_interval"
 def relayed(task: Task[FilesOptions], session: SftpSession) -> Relayed:
     """Return the files of the source."""
     return Relayed(session.sftp, EVERYTHING, f"service {task.options.source_name!r}")
+
+
+def open_target(task: Task[CopyOptions], stack: ExitStack, id: str) -> SftpSession:
+    """Log in to a service that may be new.
+
+    What serves its files may start, and learn the keys of the account, a little after the service does.
+
+    :raises HostedError: why it still does not let the account in.
+    """
+    waited = 0.0
+    for pause in PAUSES:
+        try:
+            return open_session(task, stack, id)
+        except (ConnectionBroken, LoginRefused) as error:
+            if isinstance(error, LoginRefused) and waited >= REFUSED_SECONDS:
+                raise
+        task.progress(f"waiting until service {id} lets the account in over SFTP")
+        time.sleep(pause)
+        waited += pause
+    return open_session(task, stack, id)
 
 
 def open_session(

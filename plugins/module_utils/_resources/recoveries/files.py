@@ -29,7 +29,7 @@ from ..clones.files import (
     CopyOptions,
     CopyWork,
     compared,
-    open_session,
+    open_target,
     plan_between,
     power_steps,
     stop_steps,
@@ -185,7 +185,7 @@ def log_in(task: Task[PushOptions], stack: ExitStack, id: str) -> SftpSession:
     :raises LoginRefused: saying how to register one.
     """
     try:
-        return open_session(task, stack, id)
+        return open_target(task, stack, id)
     except LoginRefused:
         raise LoginRefused(
             f"service {id} refused the login over SFTP. Register a key with hosted.services.ssh_key, or in "

@@ -198,6 +198,7 @@ def _provisioned(world: World, task: Task) -> None:
 
 def enter(world: World, service: Service) -> None:
     """Complete a creation: the service becomes ACTIVE, is billed from now on, and starts."""
+    service.sftp_from = world.now + round(world.delays.sftp * SECOND)
     set_status(world, service, "ACTIVE")
     events.record(world, service, "PROVISIONED")
     if service.product == "application" and not service.image.get("config"):

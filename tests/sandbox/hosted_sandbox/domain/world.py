@@ -57,6 +57,8 @@ class Delays:
     scan: float = 0.3
     scan_wait: float = 30
     query: float = 15
+    sftp: float = 0
+    """How long after its creation a service can be opened over SFTP."""
     project_page: float = 0
     project_list: float = 0
 

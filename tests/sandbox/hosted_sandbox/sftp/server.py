@@ -31,7 +31,7 @@ class Login(asyncssh.SSHServer):
     def _service(self, username: str) -> Service | None:
         for service in self._world.store.all(Service):
             if service.sftp.get("username") == username and service.status in OPEN_STATUSES:
-                return service
+                return service if service.sftp_from <= self._world.now else None
         return None
 
     def begin_auth(self, username: str) -> bool:

@@ -150,6 +150,7 @@ class Service(Record):
     suspended_at: int | None = None
     deleted_at: int | None = None
     sftp: dict[str, Any] = field(default_factory=dict)
+    sftp_from: int = 0
     secrets: dict[str, str] = field(default_factory=dict)
     start_fails: bool = False
     backup_fails: bool = False
