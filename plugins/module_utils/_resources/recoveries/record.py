@@ -38,6 +38,7 @@ class RecoveryRecord(MadeRecord):
     """By key: which copy a service got, with its id."""
     run_process: int | None = None
     run_folder: str | None = None
+    run_started: str | None = None
     """The run that makes the drill, or made it last."""
     lock: RLock = field(default_factory=RLock, init=False)
 
@@ -50,7 +51,7 @@ class RecoveryRecord(MadeRecord):
         """Note that the run of this task makes the drill."""
         run = Run.of_task()
         if run is not None:
-            self.run_process, self.run_folder = run.process, run.folder
+            self.run_process, self.run_folder, self.run_started = run.process, run.folder, run.started
 
     def check_claim(self, project: str) -> None:
         """Refuse to touch a drill that another run makes.
@@ -59,7 +60,7 @@ class RecoveryRecord(MadeRecord):
         """
         if self.run_process is None or self.run_folder is None:
             return
-        other = Run(self.run_process, self.run_folder)
+        other = Run(self.run_process, self.run_folder, self.run_started)
         if other != Run.of_task() and other.goes_on():
             raise Invalid(
                 f"process {other.process} on this controller is running a drill in project {project!r}. "

@@ -29,6 +29,7 @@ from ..shared.money import (
 )
 from ..shared.names import same_name
 from ..shared.plan import Task
+from ..shared.runs import run_process
 from ..shared.secret_notes import ORDERED, remove_notes, seconds_since_call, subject_of
 from ..shared.task_errors import Invalid
 from ..shared.waiting import adopt, create, poll_for
@@ -176,7 +177,7 @@ class Ordering:
         self.id: str | None = None
         self.adopted = False
         """Whether the service appeared since the plan, so that nothing was ordered."""
-        self.run = os.getppid()
+        self.run = run_process()
         """The process that waits for this task. An orphan has another one: its run was killed."""
         self.cost = Cost(None, None)
         """What was quoted, once it is."""

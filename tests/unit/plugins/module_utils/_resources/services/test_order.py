@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Barrier, Event, Thread, current_thread
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -768,10 +770,16 @@ def test_a_cost_has_the_lines_of_its_quote() -> None:
     }
 
 
-def test_nothing_is_ordered_for_a_run_that_was_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("before", [True, False])
+def test_nothing_is_ordered_for_a_run_that_was_killed(before: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither if it was killed before the task planned anything, nor if that was later."""
     client = FakeClient()
+    parent = SimpleNamespace(pid=os.getppid())
+    monkeypatch.setattr(multiprocessing, "parent_process", lambda: parent)
+    if before:
+        monkeypatch.setattr(os, "getppid", lambda: 1)
     plan, _task = planned(client)
-    monkeypatch.setattr(os, "getppid", lambda: -1)
+    monkeypatch.setattr(os, "getppid", lambda: 1)
     with pytest.raises(Invalid, match="the run was killed before service 'survival' was ordered"):
         carry_out(plan)
     assert client.calls == []

@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,7 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
     RUN_FOLDER,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.runs import Run
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.runs import Run, start_of
 
 
 def test_a_run_goes_on_as_long_as_its_process_and_its_folder(tmp_path: Path) -> None:
@@ -38,4 +40,37 @@ def test_a_task_belongs_to_the_run_that_started_its_process(monkeypatch: pytest.
     monkeypatch.delenv(RUN_FOLDER, raising=False)
     assert Run.of_task() is None
     monkeypatch.setenv(RUN_FOLDER, "/tmp/run")
-    assert Run.of_task() == Run(os.getppid(), "/tmp/run")
+    own = os.getppid()
+    assert Run.of_task() == Run(own, "/tmp/run", start_of(own))
+
+
+def test_a_task_whose_run_was_killed_belongs_to_that_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An orphan's parent is process 1, or whichever collects orphans: those never end."""
+    monkeypatch.setenv(RUN_FOLDER, "/tmp/run")
+    context = multiprocessing.get_context("fork")
+    numbers = context.SimpleQueue()
+
+    def be_run() -> None:
+        def be_worker() -> None:
+            while os.getppid() == context.parent_process().pid:  # type: ignore[union-attr]
+                time.sleep(0.01)
+            found = Run.of_task()
+            numbers.put(found and found.process)
+
+        context.Process(target=be_worker).start()
+        os._exit(0)
+
+    run = context.Process(target=be_run)
+    run.start()
+    run.join()
+    assert numbers.get() == run.pid
+
+
+def test_another_process_with_the_number_of_a_run_that_was_killed(tmp_path: Path) -> None:
+    """A power cut leaves the folder of the run, and numbers begin anew after it."""
+    with subprocess.Popen(["sleep", "600"]) as process:
+        started = start_of(process.pid)
+        assert Run(process.pid, str(tmp_path), started).goes_on()
+        assert started is None or not Run(process.pid, str(tmp_path), "before").goes_on()
+        process.kill()
+    assert start_of(process.pid) is None
