@@ -95,7 +95,7 @@ def plan_recovery(task: Task[RecoverOptions]) -> Plan:
     RecoveryRecord.take_turns(task, project)
     record = RecoveryRecord.read(task.options, project)
     if task.options.drill:
-        record.check_claim(project)
+        record.check_claim(task.client, project)
     target = find_target(task, file, names, record)
     contents, states = contents_of(task.options, file, names, target.there, target.kept)
     check_neighbors(task, document, contents)
@@ -204,7 +204,7 @@ class RecoveryAssembly(FilledAssembly):
         record, entries = self.target.record, entries_of(self.contents)
         record.drill = self.task.options.drill
         if record.drill:
-            record.claim()
+            record.claim(self.task.client)
         own = [each for each in entries if self.target.is_own(each.key)]
         for entry in own:
             if entry.key not in self.target.there and record.ids.get(entry.key) != self.made[entry.key].id:
@@ -335,7 +335,7 @@ def plan_removal(task: Task[RecoverOptions]) -> Plan:
     project = str(task.options.project)
     RecoveryRecord.take_turns(task, project)
     record = RecoveryRecord.read(task.options, project)
-    record.check_claim(project)
+    record.check_claim(task.client, project)
     parts = planned(task, removal_parts(task, project, record, DELETERS))
     report = Report(task, parts.found, "drill")
     refusal = report.refusal()

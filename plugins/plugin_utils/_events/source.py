@@ -44,13 +44,13 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.account
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.state_file import (
     StateFile,
     open_state,
-    owner_of,
     path_of,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.connecting import (
     connection,
     is_encrypted,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.owners import owner_of
 from ansible_collections.hosted.services.plugins.plugin_utils._events.drift import comparison
 
 NAME = "hosted.services.account"

@@ -16,7 +16,6 @@ No event is lost, and none has two ids.
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import os
 import uuid
 from collections.abc import Iterator
@@ -42,11 +41,6 @@ def path_of(options: SourceOptions) -> str:
 def new_state() -> State:
     """Return the state of a source that has seen nothing yet."""
     return State(salt=str(uuid.uuid4()))
-
-
-def owner_of(email: str | None) -> str:
-    """Return a hash of whom an account belongs to; empty if the platform does not tell."""
-    return hashlib.sha256(email.encode()).hexdigest()[:32] if email else ""
 
 
 class StateFile:

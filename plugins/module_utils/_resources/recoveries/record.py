@@ -16,10 +16,20 @@ from dataclasses import dataclass, field
 from threading import RLock
 from typing import Any, ClassVar
 
+from ..._api.client import Client
+from ..._api.errors import HostedError
 from ..blueprints.members import Member
 from ..clones.target import MadeRecord
+from ..shared.owners import owner_of
 from ..shared.runs import Run
 from ..shared.task_errors import Invalid
+
+
+def account_of(client: Client) -> str | None:
+    """Return a checksum of the account that a token is of; ``None`` if it is not shown."""
+    with suppress(HostedError):
+        return owner_of(client.whoami().email) or None
+    return None
 
 
 @dataclass
@@ -36,6 +46,8 @@ class RecoveryRecord(MadeRecord):
     """By key: the id of the service whose content has begun to be replaced."""
     restored: dict[str, dict[str, Any]] = field(default_factory=dict)
     """By key: which copy a service got, with its id."""
+    account: str | None = None
+    """A checksum of the account that a drill is made in."""
     run_process: int | None = None
     run_folder: str | None = None
     run_started: str | None = None
@@ -47,17 +59,25 @@ class RecoveryRecord(MadeRecord):
         """Whether there is anything that was made, or may have been."""
         return bool(self.names or self.ids or self.project_id)
 
-    def claim(self) -> None:
-        """Note that the run of this task makes the drill."""
+    def claim(self, client: Client) -> None:
+        """Note that the run of this task makes the drill, and in which account."""
+        self.account = account_of(client) or self.account
         run = Run.of_task()
         if run is not None:
             self.run_process, self.run_folder, self.run_started = run.process, run.folder, run.started
 
-    def check_claim(self, project: str) -> None:
-        """Refuse to touch a drill that another run makes.
+    def check_claim(self, client: Client, project: str) -> None:
+        """Refuse to touch a drill that another run makes, or that is in another account.
 
-        :raises Invalid: naming its process.
+        With the token of another account, nothing of it would be found, and so all of it be forgotten.
+
+        :raises Invalid: naming the process of the run, or saying that the token is another's.
         """
+        if self.account is not None and account_of(client) not in (None, self.account):
+            raise Invalid(
+                f"the drill in project {project!r} was made with the token of another account, where it may "
+                "still be billed. Nothing was done. Use that token, or give this drill another project"
+            )
         if self.run_process is None or self.run_folder is None:
             return
         other = Run(self.run_process, self.run_folder, self.run_started)

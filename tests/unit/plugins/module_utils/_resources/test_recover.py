@@ -227,6 +227,18 @@ def test_a_drill_that_another_run_makes_is_left_alone(
     assert "shop-drill" not in [each["name"] for each in sandbox.api("GET", "/api/projects").json()]
 
 
+def test_a_drill_of_another_account_is_left_alone(sandbox: Sandbox, recover: Recover) -> None:
+    """Its token sees nothing of the drill, which then would be forgotten while it is billed."""
+    assert not recover(**DRILL).get("failed")
+    made = ids_of(sandbox, "shop-drill")
+    for options in (DRILL, {"state": "absent", "project": "shop-drill"}):
+        refused = recover(token="sandbox-other-token", **options)
+        assert refused["failed"] and "with the token of another account" in refused["msg"]
+    assert ids_of(sandbox, "shop-drill") == made
+    assert not recover(state="absent", project="shop-drill").get("failed")
+    assert "shop-drill" not in [each["name"] for each in sandbox.api("GET", "/api/projects").json()]
+
+
 def test_only_what_a_drill_made_is_deleted(sandbox: Sandbox, recover: Recover) -> None:
     """A project that somebody made, a recovery that is meant to last, and what somebody put into a drill."""
     sandbox.seed({"projects": ["shop-drill"]})

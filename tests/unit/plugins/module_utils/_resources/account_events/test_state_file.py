@@ -19,7 +19,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.account
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.state_file import (
     open_state,
-    owner_of,
     path_of,
 )
 
@@ -111,9 +110,3 @@ def test_each_platform_has_a_file_of_its_own(monkeypatch: pytest.MonkeyPatch, tm
     assert Path(one).parent == tmp_path / "events"
     assert path_of(SourceOptions(base_url="https://A.example.com:443/")) == one
     assert path_of(SourceOptions(state_file="/tmp/mine.json")) == "/tmp/mine.json"  # type: ignore[arg-type]
-
-
-def test_the_file_does_not_say_whose_account_it_is() -> None:
-    assert owner_of("me@example.com") == owner_of("me@example.com") != owner_of("you@example.com")
-    assert "me" not in owner_of("me@example.com")
-    assert owner_of(None) == ""
