@@ -172,6 +172,29 @@ def test_a_drill_that_fails_tells_why_and_leaves_nothing(ansible: Ansible, sandb
     assert spent(sandbox) <= Decimal(LIMIT)
 
 
+def test_a_drill_does_not_pass_with_copies_that_hold_nothing(ansible: Ansible, sandbox: Sandbox) -> None:
+    live, key = prepare(ansible, sandbox)
+    [file] = (ansible.folder / "copies" / "svc_2").glob("nightly-*/a/b.txt")
+    file.unlink()
+    run = ansible.playbook(drill_play(ansible.folder, key))
+    assert run.rc and "game-3': no file is in any of its copies" in " ".join(run.output.split())
+    told = json.loads((ansible.folder / "drill.json").read_text())
+    [problem] = told["problems"]
+    assert problem.startswith("game-3-drill: its copy nightly-") and "holds no file" in problem
+    check_nothing_is_left(sandbox, live)
+
+
+def test_a_drill_that_cannot_begin_is_reported(ansible: Ansible, sandbox: Sandbox) -> None:
+    """Else the report would be that of the drill before."""
+    _live, key = prepare(ansible, sandbox)
+    kill_play_after(ansible, sandbox, 420, drill_play(ansible.folder, key))
+    (ansible.folder / "drill.json").write_text('{"restored": true}')
+    sandbox.fault("*", "status", status=403, count=None)
+    assert ansible.playbook(drill_play(ansible.folder, key)).rc
+    told = json.loads((ansible.folder / "drill.json").read_text())
+    assert not told["restored"] and "Delete what an earlier drill has left" in told["problems"][0]
+
+
 def test_a_drill_asks_its_databases(ansible: Ansible, sandbox: Sandbox) -> None:
     """An answer that is not the expected one fails it. The playbook `report` reads what it tells."""
     live, key = prepare(ansible, sandbox)

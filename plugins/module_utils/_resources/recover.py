@@ -25,7 +25,7 @@ from .blueprints.source import read_source
 from .clone import secrets_in_entries, tighten
 from .clones.database import await_database
 from .clones.image import IMAGE
-from .recoveries.copies import Choice, Chosen, check_dump, read_shelves
+from .recoveries.copies import Choice, Chosen, check_content, read_shelves
 from .recoveries.database import RecoveredDatabase, own_address
 from .recoveries.files import RecoveredFiles
 from .recoveries.images import Images, find_images
@@ -140,7 +140,7 @@ def choose_copies(task: Task[RecoverOptions], file: Contents, target: Target) ->
                 if entry.key in given
                 else choice.known(label, projects_of(file), entry.name, is_app)
             )
-            check_dump(found)
+            check_content(found, entry.values.get("product"))
             chosen[entry.key] = found
         except HostedError as error:
             missing.append(error.message)

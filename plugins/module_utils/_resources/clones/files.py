@@ -50,7 +50,7 @@ its content was read has another time then than the listing showed, so that the 
 """
 PAUSES = (1, 2, 4, 8, 15, 30)
 """The seconds between attempts to log in to a service that may be new."""
-REFUSED_SECONDS = 7
+REFUSED_SECONDS = 15
 """How long a refused login may be due to that. It is more often a key that is not registered."""
 
 
@@ -286,17 +286,25 @@ def open_target(task: Task[CopyOptions], stack: ExitStack, id: str) -> SftpSessi
 
     :raises HostedError: why it still does not let the account in.
     """
-    waited = 0.0
-    for pause in PAUSES:
+    pauses, waited = iter(PAUSES), 0
+    while True:
+        pause = next(pauses, None)
         try:
             return open_session(task, stack, id)
-        except (ConnectionBroken, LoginRefused) as error:
-            if isinstance(error, LoginRefused) and waited >= REFUSED_SECONDS:
+        except LoginRefused:
+            if pause is None or waited >= REFUSED_SECONDS:
+                raise LoginRefused(
+                    f"service {id} refused the login over SFTP. If it was made just now, it may not know the "
+                    "keys of the account yet: run this again. Otherwise register a key with "
+                    "hosted.services.ssh_key or in ssh_keys of a blueprint, and name its private half in "
+                    "private_key_file"
+                ) from None
+        except ConnectionBroken:
+            if pause is None:
                 raise
         task.progress(f"waiting until service {id} lets the account in over SFTP")
         time.sleep(pause)
         waited += pause
-    return open_session(task, stack, id)
 
 
 def open_session(

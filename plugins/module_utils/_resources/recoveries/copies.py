@@ -21,7 +21,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from ..._api.text import counted
-from ..databases.dump import ENGINES
+from ..databases.dump import ENGINES, NotDumpableError, engine_of
 from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
 
 DESCRIPTION = "service.json"
@@ -49,8 +49,8 @@ class Copy:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is in it."""
-        return not os.listdir(self.path)
+        """Whether no file is in it; folders alone are no content."""
+        return not any(files for _folder, _folders, files in os.walk(self.path))
 
     def age(self, now: datetime) -> int:
         """Return how many seconds ago it was made."""
@@ -64,6 +64,8 @@ class Shelf:
     id: str
     copies: Sequence[Copy]
     """The oldest first."""
+    undated: Sequence[Copy] = ()
+    """Folders whose names do not say when they were made, which only a user can name."""
     about: Mapping[str, Any] = field(default_factory=dict)
     """What its description says; nothing if it has none."""
 
@@ -71,6 +73,9 @@ class Shelf:
     def label(self) -> str:
         """How messages call it."""
         names = [str(self.about[name]) for name in ("project", "slug", "name") if self.about.get(name)]
+        other = self.about.get("id", self.id)
+        if other != self.id:
+            return f"{self.id} (its {DESCRIPTION} is that of {other})"
         return f"{self.id} ({' / '.join(names[:2])})" if names else f"{self.id} (no {DESCRIPTION})"
 
     @property
@@ -118,7 +123,7 @@ def read_shelves(folder: str) -> list[Shelf]:
             f"copies is {folder!r}, which cannot be read: {error.strerror or error}. Is a disk not mounted?"
         ) from None
     found = [read_shelf(os.path.join(folder, name)) for name in names if not name.startswith(".")]
-    shelves = [shelf for shelf in found if shelf.copies]
+    shelves = [shelf for shelf in found if shelf.copies or shelf.undated]
     if not shelves:
         raise NoSuchItem(
             f"copies is {folder!r}, in which there is no copy of any service. It must be the folder that "
@@ -130,12 +135,13 @@ def read_shelves(folder: str) -> list[Shelf]:
 def read_shelf(path: str) -> Shelf:
     """Return the copies of one service. What was not completed has a name that begins with a dot."""
     copies: list[Copy] = []
+    undated: list[Copy] = []
     with suppress(NotADirectoryError, FileNotFoundError):
-        copies = [
-            Copy(each.path, moment_of(each))
-            for each in os.scandir(path)
-            if each.is_dir(follow_symlinks=False) and not each.name.startswith(".")
-        ]
+        for each in os.scandir(path):
+            if each.is_dir(follow_symlinks=False) and not each.name.startswith("."):
+                made = moment_of(each.name)
+                copy = Copy(each.path, made or datetime.fromtimestamp(each.stat().st_mtime, UTC))
+                (copies if made else undated).append(copy)
     about: Any = {}
     with (
         suppress(OSError, ValueError, RecursionError),
@@ -143,16 +149,26 @@ def read_shelf(path: str) -> Shelf:
     ):
         about = json.load(file)
     copies.sort(key=lambda each: (each.moment, each.name))
-    return Shelf(os.path.basename(path), copies, about if isinstance(about, dict) else {})
+    return Shelf(id := os.path.basename(path), copies, undated, description_of(id, about))
 
 
-def moment_of(entry: os.DirEntry[str]) -> datetime:
-    """Return when a copy was made: its name says that, and for one that somebody renamed its folder."""
-    found = MOMENT.search(entry.name)
+def description_of(id: str, about: Any) -> dict[str, Any]:
+    """Return what the description of a shelf says; of one that belongs to another shelf, only that."""
+    if not isinstance(about, dict):
+        return {}
+    return about if about.get("id", id) == id else {"id": about["id"]}
+
+
+def moment_of(name: str) -> datetime | None:
+    """Return when a copy was made, which its name says.
+
+    ``None`` for one that somebody renamed, and for what a file system or another program put there.
+    """
+    found = MOMENT.search(name)
     if found:
         with suppress(ValueError):
             return datetime.strptime(found[1].upper(), "%Y%m%dT%H%M%S").replace(tzinfo=UTC)
-    return datetime.fromtimestamp(entry.stat().st_mtime, UTC)
+    return None
 
 
 # --- Choosing -----------------------------------------------------------------------------------------
@@ -184,9 +200,10 @@ class Choice:
             raise NoSuchItem(f"copies_of: {label} is to get {wanted!r}; there are {self.list_shelves()}")
         if not name:
             return self.newest(label, shelf)
-        copy = next((each for each in shelf.copies if each.name == name), None)
+        there = [*shelf.undated, *shelf.copies]
+        copy = next((each for each in there if each.name == name), None)
         if copy is None:
-            known = ", ".join(each.name for each in shelf.copies)
+            known = ", ".join(each.name for each in there)
             raise NoSuchItem(f"copies_of: {label} is to get {wanted!r}; {shelf.label} has {known}")
         return Chosen(shelf, copy)
 
@@ -196,9 +213,12 @@ class Choice:
         :raises NoSuchItem: if there is none.
         :raises Ambiguous: if it may be that of another service.
         """
-        shelves = [each for each in self.shelves if each.is_of(projects, name, is_app)]
-        if not shelves:
+        own = [each for each in self.shelves if each.is_of(projects, name, is_app)]
+        if not own:
             raise NoSuchItem(f"there is no copy of {label}; there are {self.list_shelves()}")
+        shelves = [each for each in own if each.copies]
+        if not shelves:
+            return self.newest(label, own[0])
         shelves.sort(key=lambda each: each.copies[-1].moment)
         newest = shelves[-1]
         for other in shelves[:-1]:
@@ -223,6 +243,12 @@ class Choice:
         :raises NoSuchItem: if there is none.
         """
         found = self.counting(shelf)
+        if not shelf.copies:
+            there = ", ".join(each.name for each in shelf.undated)
+            raise NoSuchItem(
+                f"no folder of {label} has the name of a backup: {there}. If one is a copy, name it in "
+                f"copies_of as {shelf.id}/FOLDER"
+            )
         if not found and self.latest is None:
             raise NoSuchItem(f"all copies of {label} are dated in the future: {shelf.copies[0].name}")
         if not found:
@@ -240,6 +266,11 @@ class Choice:
             self.remarks.append(
                 f"{label}: the newest copy, {found[-1].name}, is empty; {filled[-1].name} is taken. If the "
                 "service really held nothing then, name the newest in copies_of"
+            )
+        if not filled:
+            self.remarks.append(
+                f"{label}: no file is in any of its copies, so it gets none. If it never held any, name it "
+                "in without_data"
             )
         return Chosen(shelf, (filled or found)[-1])
 
@@ -292,10 +323,28 @@ def writable_by_all(folder: str, chosen: Chosen) -> Iterator[str]:
             return
 
 
-def check_dump(chosen: Chosen) -> None:
-    """Refuse a dump that is empty.
+def check_content(chosen: Chosen, product: str | None) -> None:
+    """Refuse a copy that cannot be what the service held: no dump of a database, or an empty one.
 
-    :raises Invalid: naming it.
+    Role `backups` copies a database as a dump or not at all.
+
+    :param product: what the blueprint orders for it.
+    :raises Invalid: naming the copy.
     """
-    if chosen.dump and not os.path.getsize(chosen.dump):
-        raise Invalid(f"{chosen.dump} is empty, so it is no dump; name another copy in copies_of")
+    engine = chosen.shelf.about.get("engine")
+    other = "; name another copy in copies_of"
+    if chosen.dump is None:
+        kind = str(engine) if engine else product if is_dumped(product) else None
+        if kind is not None:
+            raise Invalid(f"{chosen.copy.path} holds no dump, and the service is a {kind} database{other}")
+        return
+    if not os.path.getsize(chosen.dump):
+        raise Invalid(f"{chosen.dump} is empty, so it is no dump{other}")
+
+
+def is_dumped(product: str | None) -> bool:
+    """Tell whether a product is a database that is copied as a dump."""
+    try:
+        return product is not None and bool(engine_of(product))
+    except NotDumpableError:
+        return False

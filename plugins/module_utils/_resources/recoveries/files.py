@@ -16,11 +16,11 @@ from typing import Any
 from ..._api.models import Service
 from ..._api.values import ServiceStatus
 from ..._sftp.compare import compare
-from ..._sftp.errors import LoginRefused, TransferFailed
+from ..._sftp.errors import TransferFailed
 from ..._sftp.library import require
 from ..._sftp.mirror import PUSH, Mirror
 from ..._sftp.patterns import Patterns
-from ..._sftp.session import Login, SftpSession
+from ..._sftp.session import Login
 from ..._sftp.sides import Local, Remote
 from ..._sftp.trees import ROOT, Kind, Tree, TreeEntry
 from ..clones.files import (
@@ -116,7 +116,7 @@ class RecoveredFiles(Resource[PushOptions]):
         """Plan the push, which notes where it begins and what it ended with."""
         started, options, record = time.monotonic(), task.options, self._target.record
         stack = task.closing.enter_context(ExitStack())
-        session = log_in(task, stack, service.id)
+        session = open_target(task, stack, service.id)
         mirror = Mirror(Local(options.src), Remote(session.sftp, EVERYTHING), PUSH, task.progress)
         found = session.run(compared(task, session, mirror, PushWork))
         result: dict[str, Any] = {"copy": os.path.basename(options.src), "restored": bool(found.changes)}
@@ -177,18 +177,3 @@ def plan_foreseen(task: Task[PushOptions]) -> Plan:
     plan.steps = [replace(step, summary=said) for step in plan.steps]
     plan.result = {"copy": os.path.basename(task.options.src), "restored": bool(changes)}
     return plan
-
-
-def log_in(task: Task[PushOptions], stack: ExitStack, id: str) -> SftpSession:
-    """Log in to a service with a key of the account.
-
-    :raises LoginRefused: saying how to register one.
-    """
-    try:
-        return open_target(task, stack, id)
-    except LoginRefused:
-        raise LoginRefused(
-            f"service {id} refused the login over SFTP. Register a key with hosted.services.ssh_key, or in "
-            "ssh_keys of the blueprint, and name its private half in private_key_file. Then run this again: "
-            "it goes on from there"
-        ) from None

@@ -109,8 +109,8 @@ def test_the_source_is_no_clone(sandbox: Sandbox, given: dict[str, Any]) -> None
     [
         (ConnectionBroken, 6, 60),
         (ConnectionBroken, 7, None),
-        (LoginRefused, 3, 7),
-        (LoginRefused, 4, None),
+        (LoginRefused, 4, 15),
+        (LoginRefused, 5, None),
         (HostKeyRefused, 1, None),
     ],
 )

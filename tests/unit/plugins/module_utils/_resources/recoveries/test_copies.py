@@ -13,7 +13,7 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.copies import (
     Choice,
-    check_dump,
+    check_content,
     read_shelves,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
@@ -48,12 +48,29 @@ def test_the_newest_whole_copy_is_taken(tmp_path: Path) -> None:
         choice(tmp_path, datetime(2026, 10, 1, tzinfo=UTC)).known("world", ["shop"], "world", is_app=False)
 
 
-def test_a_copy_that_somebody_renamed_is_as_old_as_its_folder(tmp_path: Path) -> None:
+def test_a_copy_that_somebody_renamed_is_taken_by_its_name_alone(tmp_path: Path) -> None:
+    """Network storage puts folders of its own next to the copies, such as @eaDir and lost+found."""
     copy = shelve(tmp_path, "svc_1", {"a": "1"}, name="world")
     renamed = copy.rename(copy.with_name("before-the-update"))
     os.utime(renamed, (1_000_000, 1_000_000))
-    [shelf] = read_shelves(str(tmp_path))
-    assert shelf.copies[0].moment.timestamp() == 1_000_000
+    (tmp_path / "svc_1" / "@eaDir").mkdir()
+    for take in ("known", "given"):
+        with pytest.raises(NoSuchItem, match="name it in copies_of as svc_1/FOLDER") as refused:
+            known = ("svc_1",) if take == "given" else (["shop"], "world", False)
+            getattr(choice(tmp_path), take)("service 'world'", *known)
+        assert "before-the-update" in refused.value.message
+    found = choice(tmp_path).given("service 'world'", "svc_1/before-the-update").copy
+    assert found.moment.timestamp() == 1_000_000
+    newest = shelve(tmp_path, "svc_1", {"a": "2"}, moment=OLD, name="world")
+    assert choice(tmp_path).known("world", ["shop"], "world", is_app=False).copy.path == str(newest)
+
+
+def test_the_description_of_another_shelf_says_nothing(tmp_path: Path) -> None:
+    """Somebody copied or swapped them: each service would get what the other one held."""
+    shelve(tmp_path, "svc_1", {"a": "1"}, name="world")
+    (tmp_path / "svc_1").rename(tmp_path / "svc_3")
+    with pytest.raises(NoSuchItem, match=r"svc_3 \(its service.json is that of svc_1\)"):
+        choice(tmp_path).known("service 'world'", ["shop"], "world", is_app=False)
 
 
 def test_a_name_alone_is_not_enough(tmp_path: Path) -> None:
@@ -82,7 +99,7 @@ def test_a_service_that_was_ordered_anew_has_two_shelves(tmp_path: Path) -> None
 
 def test_an_empty_copy_and_one_of_the_future_are_passed_over(tmp_path: Path) -> None:
     shelve(tmp_path, "svc_1", {"a": "1"}, moment=OLD, name="world")
-    (tmp_path / "svc_1" / f"nightly-{NEW}").mkdir()
+    (tmp_path / "svc_1" / f"nightly-{NEW}" / "folders" / "alone").mkdir(parents=True)
     shelve(tmp_path, "svc_1", {"a": "3"}, moment="20991120T030000Z", name="world")
     chooses = choice(tmp_path)
     found = chooses.known("service 'world'", ["shop"], "world", is_app=False)
@@ -94,7 +111,9 @@ def test_an_empty_copy_and_one_of_the_future_are_passed_over(tmp_path: Path) -> 
 
 def test_a_service_that_held_nothing_has_an_empty_copy(tmp_path: Path) -> None:
     (tmp_path / "svc_1" / f"nightly-{NEW}").mkdir(parents=True)
-    assert choice(tmp_path).given("world", "svc_1").copy.name == f"nightly-{NEW}"
+    chooses = choice(tmp_path)
+    assert chooses.given("world", "svc_1").copy.name == f"nightly-{NEW}"
+    assert "world: no file is in any of its copies" in chooses.remarks[0]
 
 
 def test_all_copies_of_the_future_are_none(tmp_path: Path) -> None:
@@ -149,10 +168,21 @@ def test_a_dump_is_known_by_its_description_or_by_being_alone(tmp_path: Path) ->
         "svc_3": "database.sql.gz",
         "svc_4": None,
     }
-    check_dump(choice(tmp_path).given("it", "svc_1"))
-    check_dump(choice(tmp_path).given("it", "svc_2"))
+    check_content(choice(tmp_path).given("it", "svc_1"), "postgresql")
+    check_content(choice(tmp_path).given("it", "svc_2"), "minecraft")
     with pytest.raises(Invalid, match="is empty, so it is no dump"):
-        check_dump(choice(tmp_path).given("it", "svc_3"))
+        check_content(choice(tmp_path).given("it", "svc_3"), None)
+
+
+@pytest.mark.parametrize(
+    ("engine", "product"),
+    [("postgresql", "database"), ("valkey", None), ("", "postgresql"), ("", "mariadb-11")],
+)
+def test_a_database_gets_a_dump_or_nothing(tmp_path: Path, engine: str, product: str | None) -> None:
+    """A drill without one would pass, and files do not belong into a database."""
+    shelve(tmp_path, "svc_1", {"database.dump.old": "PGDMP"}, name="db", engine=engine)
+    with pytest.raises(Invalid, match="holds no dump, and the service is a "):
+        check_content(choice(tmp_path).given("it", "svc_1"), product)
 
 
 @pytest.mark.parametrize("part", ["", "svc_1", f"svc_1/nightly-{NEW}", f"svc_1/nightly-{NEW}/database.dump"])

@@ -106,4 +106,4 @@ def test_a_login_that_is_refused_says_what_to_do(
     for key in sandbox.api("GET", "/api/users/me/ssh-keys").json():
         sandbox.api("DELETE", f"/api/users/me/ssh-keys/{key['id']}")
     refused = run(sandbox, resource(tmp_path), **given)
-    assert "in ssh_keys of the blueprint" in refused["msg"]
+    assert "in ssh_keys of a blueprint" in refused["msg"]
