@@ -19,6 +19,8 @@ from integration.warm import COLD
 
 LOOK_SECONDS = 0.02
 """A run makes few requests in this time, and looking without a pause would slow it down."""
+END_SECONDS = 10
+"""How long a process may take to end on a busy machine."""
 
 
 def kill_points(variable: str, default: str) -> Iterator[int]:
@@ -76,6 +78,14 @@ def kill_run(home: Path, pid: int) -> None:
             with suppress(ProcessLookupError):
                 os.kill(victim, signal.SIGKILL)
         found = list(processes_of(home))
+
+
+def left_of(home: Path) -> list[int]:
+    """Return the processes of a run that stay after it: some need a moment to end."""
+    end = time.monotonic() + END_SECONDS
+    while (left := [*processes_of(home)]) and time.monotonic() < end:
+        time.sleep(LOOK_SECONDS)
+    return left
 
 
 def processes_of(home: Path) -> Iterator[int]:

@@ -19,7 +19,7 @@ import pytest
 
 from hosted_sandbox.testing import Sandbox
 from integration.backup_machine import NIGHTLY, BackupMachine
-from integration.killing import kill_run, processes_of
+from integration.killing import kill_run, left_of, processes_of
 
 
 def points() -> Iterator[int]:
@@ -91,7 +91,7 @@ def test_what_outlives_a_run_that_is_killed(victim: str, tmp_path: Path, sandbox
     code, output = machine.run("run", "nightly")
     assert code == 0, output
     assert ("the run before was cut off" in output) == (victim == "command")
-    assert [*processes_of(machine.folder)] == []
+    assert left_of(machine.folder) == []
     assert len(sandbox.journal("backups.create")) == 1
 
 
@@ -103,7 +103,7 @@ def test_a_run_that_hangs_is_ended(tmp_path: Path, sandbox: Sandbox) -> None:
     code, output = machine.run("run", "nightly")
     assert code == 124, output
     assert "the run was not over after 3s; whatever is left of it is ended now" in output
-    assert [*processes_of(machine.folder)] == []
+    assert left_of(machine.folder) == []
     assert "run=" not in (tmp_path / "state" / "nightly.lock").read_text()
 
 
