@@ -74,7 +74,7 @@ class Server:
         done = subprocess.run(
             command,
             input=text,
-            env={"PATH": PATH, "LC_ALL": "C", "HOME": str(self.folder)},
+            env=self.environment(),
             cwd=self.folder,
             user=self.user(),
             capture_output=True,
@@ -83,6 +83,10 @@ class Server:
         )
         assert done.returncode == 0, done.stderr
         return done.stdout
+
+    def environment(self) -> dict[str, str]:
+        """Return the environment of its programs. Two servers of MariaDB meet in a folder they share."""
+        return {"PATH": PATH, "LC_ALL": "C", "HOME": str(self.folder), "TMPDIR": str(self.folder)}
 
     def user(self) -> str | None:
         """Return the account to run as; engines refuse to be root."""
@@ -186,7 +190,7 @@ def serving(kind: type[Server], port: int, owner: str = USER, database: str = DA
         with (server.folder / "log").open("wb") as log:
             process = subprocess.Popen(
                 server.command(),
-                env={"PATH": PATH, "LC_ALL": "C"},
+                env=server.environment(),
                 cwd=server.folder,
                 user=account,
                 stdin=subprocess.DEVNULL,
