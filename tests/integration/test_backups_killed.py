@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -19,17 +18,10 @@ import pytest
 
 from hosted_sandbox.testing import Sandbox
 from integration.backup_machine import NIGHTLY, BackupMachine
-from integration.killing import kill_run, left_of, processes_of
+from integration.killing import LOOK_SECONDS, Counter, kill_points, kill_run, left_of, processes_of
 
 
-def points() -> Iterator[int]:
-    """Yield after how many requests a run is killed."""
-    for part in os.environ.get("BACKUP_KILLS", "4,10").split(","):
-        first, _dash, last = part.partition("-")
-        yield from range(int(first), int(last or first) + 1)
-
-
-@pytest.mark.parametrize("point", [*points()])
+@pytest.mark.parametrize("point", [*kill_points("BACKUP_KILLS", "4,10")])
 def test_a_run_that_is_killed(point: int, tmp_path: Path, sandbox: Sandbox) -> None:
     """The next run finds the lock free and leaves exactly what the policy keeps."""
     service = {"name": "one", "product": "minecraft", "project": "web"}
@@ -45,8 +37,9 @@ def test_a_run_that_is_killed(point: int, tmp_path: Path, sandbox: Sandbox) -> N
     sandbox.clear_journal()
     sandbox.fault("*", "latency", latency=0.05, count=None)
     run = machine.start("run", "nightly", "-e", "backups_run_name=nightly-20260104t020000z")
-    while run.poll() is None and len(sandbox.journal()) < point:
-        pass
+    seen = Counter(sandbox)
+    while run.poll() is None and seen.requests() < point:
+        time.sleep(LOOK_SECONDS)
     kill_run(machine.folder, run.pid)
     run.communicate(timeout=60)
     sandbox.clear_faults()

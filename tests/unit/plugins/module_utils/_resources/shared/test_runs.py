@@ -51,8 +51,10 @@ def test_a_task_whose_run_was_killed_belongs_to_that_run(monkeypatch: pytest.Mon
     numbers = context.SimpleQueue()
 
     def be_run() -> None:
+        run_process = os.getpid()
+
         def be_worker() -> None:
-            while os.getppid() == context.parent_process().pid:  # type: ignore[union-attr]
+            while os.getppid() == run_process:
                 time.sleep(0.01)
             found = Run.of_task()
             numbers.put(found and found.process)
