@@ -27,6 +27,7 @@ from .errors import (
     TokenRejected,
     UnexpectedAnswer,
 )
+from .platform_clock import PlatformClock
 from .session import Session
 from .values import ServiceStatus
 
@@ -88,6 +89,11 @@ class Client:
     def report_pauses(self, on_pause: Callable[[str], None]) -> None:
         """Report long pauses before retries: see the attribute of :class:`Session`."""
         self.session.on_pause = on_pause
+
+    @property
+    def clock(self) -> PlatformClock:
+        """The platform's clock."""
+        return self.session.clock
 
     @property
     def last_call_was_retried(self) -> bool:

@@ -58,6 +58,7 @@ class Response:
     retry_after: str | None
     body: bytes
     content_type: str = ""
+    date: str = ""
 
 
 class Transport(Protocol):
@@ -126,6 +127,7 @@ class HttpTransport:
                     headers.get("Retry-After"),
                     read_body(response),
                     headers.get("Content-Type", ""),
+                    headers.get("Date", ""),
                 )
             finally:
                 response.close()

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import codecs
-import email.utils
 import json
 import re
 import time
@@ -20,6 +19,7 @@ from . import errors
 from .backoff import backoff
 from .connection import Connection
 from .http_transport import HttpTransport, Request, Response, Transport
+from .platform_clock import PlatformClock, parse_http_date
 from .routes import Route, Scope, Undocumented
 from .text import Redactor, clean
 
@@ -57,6 +57,7 @@ class Session:
         transport: Transport | None = None,
     ) -> None:
         self.connection = connection
+        self.clock = PlatformClock()
         self.attempts_of_call = 0
         """The number of requests that the last call took, retries included."""
         self.next_turn: Callable[[float], float] = lambda now: now
@@ -89,6 +90,7 @@ class Session:
         clone = Session(self.connection, self.log, self._transport.clone())
         clone.hide(self._secrets)
         clone.on_pause = self.on_pause
+        clone.clock = self.clock
         return clone
 
     def close(self) -> None:
@@ -152,6 +154,7 @@ class Session:
         try:
             response = self._transport.exchange(self._request(route, url, query, body), seconds)
             outcome = str(response.status)
+            self.clock.set(response.date)
             return self._check_response(route, response)
         except TimeoutError:
             raise errors.Interrupted(f"{route}: no complete response within {seconds:.0f} seconds") from None
@@ -232,13 +235,8 @@ def retry_after_seconds(value: str | None) -> float | None:
         return max(0.0, float(int(value)))
     except (ValueError, OverflowError):
         pass
-    try:
-        when = email.utils.parsedate_to_datetime(value)
-    except (ValueError, OverflowError):
-        return None
-    if when.tzinfo is None:
-        when = when.replace(tzinfo=UTC)
-    return max(0.0, (when - datetime.now(UTC)).total_seconds())
+    when = parse_http_date(value)
+    return None if when is None else max(0.0, (when - datetime.now(UTC)).total_seconds())
 
 
 def is_page(response: Response) -> bool:

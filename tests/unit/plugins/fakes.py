@@ -13,6 +13,7 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import WAITING_SPEC
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
+from ansible_collections.hosted.services.plugins.module_utils._api.platform_clock import PlatformClock
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import runner
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import Options
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
@@ -53,6 +54,7 @@ class FakeClient:
         self.order_answer: dict[str, Any] = {}
         self.currency: str | None = None
         self.account_key = "account"
+        self.clock = PlatformClock()
         self.add_project("prj_default", "default")
 
     def clone(self) -> FakeClient:

@@ -9,6 +9,7 @@ import logging
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from email.utils import formatdate
 
 from starlette.datastructures import Headers
 from starlette.responses import Response
@@ -18,6 +19,7 @@ from hosted_sandbox.api import bodies
 from hosted_sandbox.api.app import failure
 from hosted_sandbox.api.call import Call
 from hosted_sandbox.api.tokens import refusal, sent_token
+from hosted_sandbox.clock import SECOND
 from hosted_sandbox.domain.files import has_dot_dot
 from hosted_sandbox.domain.world import World
 from hosted_sandbox.store.records import Account, Token
@@ -143,7 +145,8 @@ class Gateway:
         written = [(name, kind if value == b"application/json" else value) for name, value in headers]
         if self.world.gaps["version.header"] == "yes":
             written.append((b"x-api-version", b"1"))
-        return written
+        now = self.world.clock.now() // SECOND
+        return [*written, (b"date", formatdate(now, usegmt=True).encode())]
 
     def _failure(self, point: str, message: str) -> Answer:
         return Answer.of(failure(self.world.gaps.status(point), message))

@@ -34,7 +34,7 @@ def test_a_request_crosses_whole() -> None:
 
 @pytest.mark.parametrize("body", [b"", b"\n", b"\xff\x00\n{}\n"])
 def test_a_response_crosses_whole(body: bytes) -> None:
-    response = Response(429, "3", body, "text/html")
+    response = Response(429, "3", body, "text/html", "Thu, 26 Nov 2026 04:00:00 GMT")
     assert decode_response(encode_response(response)) == response
 
 

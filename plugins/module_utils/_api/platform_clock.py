@@ -1,0 +1,43 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The platform's time, which its timestamps can be compared with. This machine's clock may be wrong."""
+
+from __future__ import annotations
+
+import email.utils
+import time
+from datetime import UTC, datetime, timedelta
+
+
+class PlatformClock:
+    """The platform's clock, as far as its responses show it. Threads may share one."""
+
+    def __init__(self) -> None:
+        self._last: tuple[datetime, float] | None = None
+        """The time in the last response that had one, and when that arrived, by the monotonic clock."""
+
+    def set(self, date: str) -> None:
+        """Set the clock to the ``Date`` header of a response that has just arrived, if it holds a date."""
+        moment = parse_http_date(date)
+        if moment is not None:
+            self._last = moment, time.monotonic()
+
+    def now(self) -> datetime:
+        """Return the platform's time, in UTC: this machine's until a response shows the platform's."""
+        if self._last is not None:
+            moment, at = self._last
+            try:
+                return moment + timedelta(seconds=time.monotonic() - at)
+            except OverflowError:  # the year 10000
+                return moment
+        return datetime.now(UTC)
+
+
+def parse_http_date(value: str) -> datetime | None:
+    """Return the moment in a header such as ``Date``, in UTC; ``None`` if it holds no date."""
+    try:
+        moment = email.utils.parsedate_to_datetime(value)
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,71 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The platform's time is that of its last response, and runs on from there."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
+from ansible_collections.hosted.services.plugins.module_utils._api.platform_clock import (
+    PlatformClock,
+    parse_http_date,
+)
+from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
+from hosted_sandbox.testing import Sandbox
+
+THREE = datetime(2031, 11, 20, 3, tzinfo=UTC)
+
+
+@pytest.fixture
+def sandbox() -> Iterator[Sandbox]:
+    """A platform whose clock can be set."""
+    with Sandbox() as sandbox:
+        yield sandbox
+
+
+@pytest.mark.parametrize(
+    ("header", "moment"),
+    [
+        ("Thu, 20 Nov 2031 03:00:00 GMT", THREE),
+        ("Thu, 20 Nov 2031 03:00:00 -0000", THREE),
+        ("Thu, 20 Nov 2031 04:00:00 +0100", THREE),
+        ("", None),
+        ("soon", None),
+        ("Thu, 99 Nov 2031 03:00:00 GMT", None),
+        ("Fri, 99 Foo 99999999999999999999 00:00:00 GMT", None),
+    ],
+)
+def test_a_date_is_read_in_each_of_its_forms(header: str, moment: datetime | None) -> None:
+    assert parse_http_date(header) == moment
+
+
+def test_the_time_runs_on_after_a_response(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A response without a date, or with one that is none, leaves it as it is."""
+    clock, seconds = PlatformClock(), [5.0]
+    monkeypatch.setattr(time, "monotonic", lambda: seconds[0])
+    assert abs(clock.now() - datetime.now(UTC)) < timedelta(minutes=1), "this machine's, until one came"
+    clock.set("Thu, 20 Nov 2031 03:00:00 GMT")
+    seconds[0] += 90
+    clock.set("")
+    clock.set("soon")
+    assert clock.now() == THREE + timedelta(seconds=90)
+    clock.set("Fri, 31 Dec 9999 23:59:59 GMT")
+    seconds[0] += 90
+    assert clock.now() == datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)
+
+
+def test_the_clock_of_the_platform_counts_in_every_thread(sandbox: Sandbox) -> None:
+    sandbox.clock(freeze=True)
+    sandbox.clock(set="2031-11-20T03:00:00Z")
+    client = Client(Session(Connection(sandbox.base_url, sandbox.token)))
+    other = client.clone()
+    client.whoami()
+    for each in (client, other):
+        assert THREE <= each.clock.now() < THREE + timedelta(minutes=1)
