@@ -387,10 +387,25 @@ class FilledAssembly(Assembly):
         """Add the part that brings what a service holds, and return it; ``None`` if there is nothing."""
         raise NotImplementedError
 
+    def note_made(self, key: str, id: str | None) -> None:
+        """Remember that a service is going to be ordered, or its id."""
+        raise NotImplementedError
+
     def add_service(self, entry: Entry) -> None:
         """Add a service, what it holds, and whether it runs then."""
         super().add_service(entry)
+        self.note(entry)
         self.add_content(entry, [self.made[entry.key]])
+
+    def add_application(self, entry: Entry) -> None:
+        """Add an application."""
+        super().add_application(entry)
+        self.note(entry)
+
+    def note(self, entry: Entry) -> None:
+        """Remember a service before it is ordered and once its id is known."""
+        made = self.made[entry.key]
+        made.note = lambda: self.note_made(entry.key, made.id)
 
     def add_settings(self, entry: Entry) -> list[Part]:
         """Add the settings of an application, what it holds, and whether it runs then."""

@@ -231,6 +231,10 @@ class CloneAssembly(FilledAssembly):
                 record.ids[original] = id
         record.write()
 
+    def note_made(self, key: str, id: str | None) -> None:
+        """Remember that a clone is going to be ordered, or its id."""
+        self.record.note_order(self.originals[key].id, id, self.task.client.clock.now())
+
     def show_blueprint(self) -> None:
         """Put what deletes the clone into the result: its blueprint, without what may be secret."""
         shown: dict[str, Any] = {"project": self.clone.data["project"]}

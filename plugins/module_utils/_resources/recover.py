@@ -213,6 +213,11 @@ class RecoveryAssembly(FilledAssembly):
         ids = {each.key: id for each in own if (id := self.made[each.key].id)}
         record.note(self.project.id, ids)
 
+    def note_made(self, key: str, id: str | None) -> None:
+        """Remember that a service is going to be ordered, or its id; nothing of one that was there before."""
+        if self.target.is_own(key):
+            self.target.record.note_order(key, id, self.task.client.clock.now())
+
     def in_registry(self, entry: Entry) -> Part:
         """Add the copy of an image out of the repository that still has it, and return it."""
         made, source = self.made[entry.key], self.images.sources.get(entry.key)

@@ -14,10 +14,13 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, fields
+from datetime import datetime
+from threading import RLock
 from typing import ClassVar, Self
 
 from ..._api.models import Project
 from ..blueprints.members import Member, Members, read_members
+from ..services.lookup import came_up
 from ..services.namesakes import oldest_projects
 from ..shared.controller_state import collection_folder, one_at_a_time, state_key, write_json
 from ..shared.names import same_name
@@ -42,6 +45,9 @@ class MadeRecord:
     """By what it was made for: its name or slug."""
     ids: dict[str, str] = field(default_factory=dict)
     """By what it was made for: its id, once that is known."""
+    sent: dict[str, str] = field(default_factory=dict)
+    """By what it was to be made for: when the order was sent whose service is not known yet."""
+    lock: RLock = field(default_factory=RLock, init=False, compare=False)
 
     @classmethod
     def read(cls, options: StateDirOptions, project: str) -> Self:
@@ -90,12 +96,33 @@ class MadeRecord:
         except OSError as error:
             raise Invalid(f"state_dir cannot be written to ({error}); nothing was ordered") from None
 
+    def note_order(self, original: str, id: str | None, now: datetime) -> None:
+        """Note that something is going to be ordered, or the id of what was. ``now`` is the platform's time.
+
+        A run may be killed between the two, or the response be lost.
+        """
+        with self.lock:
+            if id is None:
+                self.sent[original] = now.isoformat(timespec="seconds")
+            else:
+                self.ids[original] = id
+                self.sent.pop(original, None)
+            self.write()
+
     def made(self, member: Member) -> bool:
-        """Tell whether a service was made for this."""
+        """Tell whether a service was made for this.
+
+        One whose id is not known is if it came up with the order of its name: anybody can make another one
+        of that name later.
+        """
         if member.id in self.ids.values():
             return True
-        expected = (name for original, name in self.names.items() if original not in self.ids)
-        return any(same_name(member.name, name) for name in expected)
+        expected = (original for original, name in self.names.items() if same_name(member.name, name))
+        return any(
+            came_up(member.service.created_at, self.sent.get(each))
+            for each in expected
+            if each not in self.ids
+        )
 
 
 @dataclass

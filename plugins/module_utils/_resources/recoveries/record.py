@@ -13,7 +13,6 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from threading import RLock
 from typing import Any, ClassVar
 
 from ..._api.client import Client
@@ -52,7 +51,6 @@ class RecoveryRecord(MadeRecord):
     run_folder: str | None = None
     run_started: str | None = None
     """The run that makes the drill, or made it last."""
-    lock: RLock = field(default_factory=RLock, init=False)
 
     @property
     def known(self) -> bool:
@@ -109,7 +107,7 @@ class RecoveryRecord(MadeRecord):
     def drop(self, key: str) -> None:
         """Forget a service that is gone, so that the one that takes its place is known to be made as well."""
         with self.lock:
-            for known in (self.ids, self.begun, self.restored):
+            for known in (self.ids, self.sent, self.begun, self.restored):
                 known.pop(key, None)
 
     def has_restored(self, key: str, member: Member | None) -> bool:

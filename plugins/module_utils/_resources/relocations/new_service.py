@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..._api.models import Service
+from ..._api.models import Service, ServiceSummary
 from ..._api.values import ServiceStatus
-from ..services.lookup import find_project, in_project, label, only_service
+from ..services.lookup import came_up, find_project, in_project, label, only_service
 from ..services.namesakes import existing_services
 from ..services.rates import rates_of
 from ..services.settings import check_max_monthly
@@ -20,7 +20,7 @@ from ..shared.plan import Task
 from ..shared.task_errors import Invalid
 from .options import RelocateOptions
 from .origin import asked_by_task, asked_of, differing, wanted_order
-from .record import BEFORE_SWITCH, Relocation
+from .record import BEFORE_SWITCH, Phase, Relocation
 from .work import Work
 
 
@@ -40,7 +40,8 @@ def read_new(work: Work) -> Service | None:
             f"{work.new_name} ({content.new_id}), which took the place of {work.origin.label}, was deleted. "
             "Nothing was done. state: returned brings the old one back into service"
         )
-    gone, content.new_id = content.new_id, id_by_name(work.task, work.record)
+    gone, found = content.new_id, find_by_name(work.task, work.record)
+    content.new_id = found.id if found else None
     if content.new_id not in (None, gone):
         check_adopts(work.task, work.record, f"not the one that was ordered before, {gone}, which is gone")
     return read_service(work.task, content.new_id) if content.new_id else None
@@ -91,22 +92,26 @@ def find_made(task: Task[RelocateOptions], record: Relocation) -> None:
     """Find the new service by its name, if a run was killed before its id was known.
 
     :raises Ambiguous: if several in the project have the name.
+    :raises Invalid: if it did not come up with the order: anybody can make another one of that name later.
     """
     content = record.content
     if content.new_id is None and content.new_name and content.project_id:
-        content.new_id = id_by_name(task, record)
+        found = find_by_name(task, record)
+        content.new_id = found.id if found else None
+        if found and record.phase is not Phase.NONE and not came_up(found.created_at, content.sent):
+            when = f"was created at {found.created_at}" if content.sent else "was ordered by something else"
+            check_adopts(task, record, f"not known to be the one that was ordered for this: it {when}")
 
 
-def id_by_name(task: Task[RelocateOptions], record: Relocation) -> str | None:
-    """Return the id of the service in the project that has the new name.
+def find_by_name(task: Task[RelocateOptions], record: Relocation) -> ServiceSummary | None:
+    """Return the service in the project that has the new name.
 
     :raises Ambiguous: if several have it.
     """
     name = record.content.new_name
     project = find_project(task.client, str(record.content.project_id))
     same = [each for each in existing_services(task.client.services()) if same_name(each.name, name)]
-    found = only_service(in_project(task.client, same, project), name)
-    return found.id if found else None
+    return only_service(in_project(task.client, same, project), name)
 
 
 def check_adopts(task: Task[RelocateOptions], record: Relocation, doubt: str) -> None:

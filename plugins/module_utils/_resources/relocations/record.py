@@ -63,7 +63,9 @@ class Content:
     project_id: str | None = None
     new_name: str = ""
     new_id: str | None = None
-    """``None`` until it is known: then a service of the new name was made by the relocation."""
+    """``None`` until it is known: then a service of the new name that came up with the order is it."""
+    sent: str | None = None
+    """When the order was sent."""
     phase: str = Phase.NONE
     asked: dict[str, Any] | None = None
     """What was ordered; ``None`` if an earlier version ordered it, or another task."""

@@ -131,6 +131,7 @@ def preparing_steps(work: Work, there: Service | None, order: Plan | None, rates
         facts["asked"] = asked_of(wanted_order(work.task, work.origin))
     steps = [work.note(Phase.ORDERED, lambda: {**facts, "switched_at": None})]
     if order is not None:
+        steps.append(work.note(None, lambda: {"sent": written(work.task.client.clock.now())}))
         steps += ordering_steps(work, costing(order.steps, rates.both))
     elif there is not None:
         if there.status == ServiceStatus.SUSPENDED:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Sequence
+from datetime import timedelta
 from typing import Protocol, TypeVar, cast
 
 from ..._api.client import Client
@@ -15,8 +16,12 @@ from ..._api.models import Project, Service, ServiceSummary
 from ..._api.values import ServiceStatus
 from ..shared.parallel import run_parallel
 from ..shared.plan import Task
+from ..shared.restore_points import parse_moment
 from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
 from ..shared.waiting import poll_for
+
+ORDER_TIME = timedelta(minutes=10)
+"""How long after an order a service of its name can be what was ordered, and how far clocks may differ."""
 
 
 class Identifiable(Protocol):
@@ -306,3 +311,15 @@ def only_service(services: list[S], name: str) -> S | None:
             ids=ids,
         )
     return services[0] if services else None
+
+
+def came_up(created: str | None, sent: str | None) -> bool:
+    """Tell whether a service can be the one of an order that was sent at a time.
+
+    The clocks of the platform and of this machine may differ. A platform that does not say when a service was
+    created has it taken for that of the order.
+    """
+    ordered, made = parse_moment(sent), parse_moment(created)
+    if ordered is None:
+        return False
+    return made is None or abs(made - ordered) <= ORDER_TIME

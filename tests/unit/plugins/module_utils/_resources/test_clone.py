@@ -226,6 +226,21 @@ def test_what_is_there_is_kept_or_taken_over_only_if_that_is_said(sandbox: Sandb
     assert not clone(project="alike", **alone)["changed"]
 
 
+def test_what_somebody_made_after_an_order_that_came_to_nothing_is_left_alone(
+    sandbox: Sandbox, clone: Clone
+) -> None:
+    """It has the name of what was ordered, and no id is known. Its age tells."""
+    sandbox.fault("order.create", "status", status=400, count=20)
+    assert clone(**NO_APPS)["failed"]
+    sandbox.clear_faults()
+    sandbox.clock(advance=3600)
+    own = {"name": "Survival-staging", "product": "minecraft", "project": "shop-staging"}
+    sandbox.seed({"services": [{**own, "files": {"precious.txt": "mine"}}]})
+    refused = clone(**NO_APPS)
+    assert refused["failed"] and "not known to be made by it" in refused["msg"]
+    assert files(sandbox, ids_of(sandbox, "shop-staging")["Survival-staging"]) == {"/precious.txt": "mine"}
+
+
 def test_environments_come_from_the_blueprint_of_the_source(
     sandbox: Sandbox, clone: Clone, tmp_path: Path
 ) -> None:

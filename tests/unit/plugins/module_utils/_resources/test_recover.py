@@ -205,6 +205,21 @@ def test_a_drill_leaves_nothing(sandbox: Sandbox, recover: Recover) -> None:
     assert not recover(state="absent", project="shop-drill")["changed"]
 
 
+def test_what_somebody_made_after_an_order_that_came_to_nothing_is_left_alone(
+    sandbox: Sandbox, recover: Recover
+) -> None:
+    """It has the name of what was ordered, and no id is known. Its age tells."""
+    sandbox.fault("order.create", "status", status=400, count=2)
+    assert recover()["failed"]
+    sandbox.clear_faults()
+    sandbox.clock(advance=3600)
+    own = {"name": "Survival", "product": "minecraft", "project": "shop", "files": {"precious.txt": "mine"}}
+    sandbox.seed({"services": [own]})
+    refused = recover()
+    assert refused["failed"] and "this recovery did not make it" in refused["msg"]
+    assert files(sandbox, ids_of(sandbox, "shop")["Survival"]) == {"/precious.txt": "mine"}
+
+
 def test_a_drill_that_another_run_makes_is_left_alone(
     sandbox: Sandbox, recover: Recover, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -32,6 +33,7 @@ from unit.plugins.module_utils._resources.clones.platform import original, sourc
 GAME = original("Survival")
 SOURCE = source_of(GAME)
 NAMES = {"survival": "Survival-x"}
+NOW = datetime(2026, 11, 20, 3, tzinfo=UTC)
 
 
 def options(folder: Path, **given: Any) -> CloneOptions:
@@ -41,7 +43,7 @@ def options(folder: Path, **given: Any) -> CloneOptions:
 
 def member(name: str, id: str = "svc_1", slug: str | None = None) -> Member:
     """Return something in the target project."""
-    return Member(cast(Any, SimpleNamespace(id=id, name=name)), slug)
+    return Member(cast(Any, SimpleNamespace(id=id, name=name, created_at=None)), slug)
 
 
 def check(folder: Path, *found: Member, record: CloneRecord | None = None, **given: Any) -> Target:
@@ -61,8 +63,14 @@ def test_what_was_made_is_known_by_its_name_before_its_id_is(tmp_path: Path) -> 
     record.write()
     again = CloneRecord.read(options(tmp_path), "copy")
     assert again == record and again.path.startswith(str(tmp_path / "clones"))
+    assert not again.made(member("Survival-x")), "nothing was ordered yet, so somebody else made it"
+    again.note_order("id-Survival", None, NOW)
+    again = CloneRecord.read(options(tmp_path), "copy")
     assert again.made(member("Survival-x")) and again.made(member("survival-x"))
     assert not again.made(member("other"))
+    again.note_order("id-Survival", "svc_7", NOW)
+    assert CloneRecord.read(options(tmp_path), "copy").ids == {"id-Survival": "svc_7"}
+    assert again.sent == {} and not again.made(member("Survival-x"))
     assert Path(again.path).stat().st_mode & 0o077 == 0
 
 
@@ -262,12 +270,13 @@ def test_nobody_else_reads_the_folder_of_records(tmp_path: Path) -> None:
 
 
 @dataclass
-class Locked(CloneRecord):
+class Noting(CloneRecord):
     """A record with something that is of no use to the next run."""
 
-    lock: object = field(default_factory=object, init=False)
+    scratch: object = field(default_factory=object, init=False)
 
 
 def test_what_is_only_needed_now_is_not_kept(tmp_path: Path) -> None:
-    Locked.read(options(tmp_path), "copy").write()
-    assert Locked.read(options(tmp_path), "copy").kept() == CloneRecord.kept() == ["names", "ids", "source"]
+    Noting.read(options(tmp_path), "copy").write()
+    kept = ["names", "ids", "sent", "source"]
+    assert Noting.read(options(tmp_path), "copy").kept() == CloneRecord.kept() == kept

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     StateDirOptions,
 )
 from unit.plugins.module_utils._resources.recoveries.platform import member
+
+NOW = datetime(2026, 11, 20, 3, tzinfo=UTC)
 
 
 def read(folder: Path) -> RecoveryRecord:
@@ -36,7 +39,9 @@ def test_it_is_there_in_the_next_run(tmp_path: Path) -> None:
     record.drill = True
     record.names["world"] = "world"
     record.note("prj_1", {})
-    assert read(tmp_path).made(world), "it was going to be made, so a run that was killed may have"
+    assert not read(tmp_path).made(world), "nothing was ordered yet"
+    record.note_order("world", None, NOW)
+    assert read(tmp_path).made(world), "it was ordered, so a run that was killed may have made it"
     record.begin("world", world.id)
     assert read(tmp_path).may_replace("world", world.id) and not read(tmp_path).has_restored("world", world)
     record.end("world", world.id, {"copy": "/srv/offsite/svc_1/nightly"})
@@ -86,7 +91,9 @@ def test_what_is_gone_makes_room_for_another(tmp_path: Path) -> None:
     record.begin("world", "svc_world")
     record.end("world", "svc_world", {})
     record.drop("world")
-    assert record.made(other()) and not record.begun and not record.restored
+    assert not record.made(other()) and not record.begun and not record.restored
+    record.note_order("world", None, NOW)
+    assert record.made(other())
 
 
 def test_it_can_be_forgotten(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
@@ -47,7 +48,7 @@ def test_what_was_ordered_right_before_a_kill_is_deleted(sandbox: Sandbox, recov
     record = record_of(sandbox, "shop-drill")
     record.drill = True
     record.names = {"world": "Survival-drill", "lobby": "lobby-drill"}
-    record.write()
+    record.note_order("world", None, datetime.now(UTC))
     sandbox.seed({"services": [{"name": "Survival-drill", "product": "minecraft", "project": "shop-drill"}]})
     gone = recover(state="absent", project="shop-drill")
     assert not gone.get("failed"), gone["msg"]

@@ -31,7 +31,8 @@ def test_a_service_of_the_new_name_is_that_of_a_run_that_was_killed(tmp_path: Pa
     found.account.add_service("svc_9", "survival-2", projectId="prj_1")
 
     def made(**facts: Any) -> str | None:
-        content = replace(found.work.record.content, **{"new_id": None, **facts})
+        known = {"new_id": None, "sent": "2026-11-20T03:00:00Z"}
+        content = replace(found.work.record.content, **{**known, **facts})
         find_made(found.work.task, Relocation(found.work.record.file, content))
         return content.new_id
 
@@ -39,6 +40,13 @@ def test_a_service_of_the_new_name_is_that_of_a_run_that_was_killed(tmp_path: Pa
     found.account.add("new", "SURVIVAL-2")
     assert made() == "new" and made(new_id="known") == "known"
     assert made(new_name="") is None and made(project_id=None) is None
+    found.account.service_records["new"]["createdAt"] = "2026-11-20T03:09:00Z"
+    assert made() == "new"
+    found.account.service_records["new"]["createdAt"] = "2026-11-20T03:11:00Z"
+    with pytest.raises(Invalid, match=r"it was created at 2026-11-20T03:11:00Z\. Nothing was done"):
+        made()
+    with pytest.raises(Invalid, match="it was ordered by something else"):
+        made(sent=None)
 
 
 @pytest.mark.parametrize("phase", [Phase.ORDERED, Phase.STOPPED, Phase.RETURNED])

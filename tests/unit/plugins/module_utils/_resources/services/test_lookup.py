@@ -304,3 +304,20 @@ def test_what_contradicts_the_id_is_named(
         f"the id is that of service 'web' (a) with {option} '{known}', but the task says {option} "
         f"'{wanted}'; nothing was done. Correct the id or the {option}, or leave the {option} out"
     )
+
+
+@pytest.mark.parametrize(
+    ("created", "sent", "is_it"),
+    [
+        ("2026-11-20T03:00:05.000Z", "2026-11-20T03:00:00+00:00", True),
+        ("2026-11-20T02:51:00Z", "2026-11-20T03:00:00+00:00", True),
+        ("2026-11-20T03:11:00Z", "2026-11-20T03:00:00+00:00", False),
+        ("2026-11-20T02:49:00Z", "2026-11-20T03:00:00+00:00", False),
+        (None, "2026-11-20T03:00:00+00:00", True),
+        ("yesterday", "2026-11-20T03:00:00+00:00", True),
+        ("2026-11-20T03:00:00Z", None, False),
+    ],
+)
+def test_a_service_came_up_with_an_order(created: str | None, sent: str | None, is_it: bool) -> None:
+    """Clocks may differ, and a platform may not say when a service was created."""
+    assert lookup.came_up(created, sent) is is_it
