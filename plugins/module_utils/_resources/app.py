@@ -174,6 +174,8 @@ class Creation:
 
 def warn_of_similar_slug(task: Task, slug: str) -> None:
     """Warn of an application with a similar slug before another one is created and billed."""
+    if task.names_made:
+        return
     meant = similar_name(slug, (app.slug for app in task.client.apps()))
     if meant is not None:
         task.warn(

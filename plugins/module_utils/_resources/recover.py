@@ -95,6 +95,7 @@ def plan_recovery(task: Task[RecoverOptions]) -> Plan:
     RecoveryRecord.take_turns(task, project)
     record = RecoveryRecord.read(task.options, project)
     if task.options.drill:
+        task.names_made = True
         record.check_claim(task.client, project)
     target = find_target(task, file, names, record)
     contents, states = contents_of(task.options, file, names, target.there, target.kept)

@@ -53,6 +53,7 @@ class RelocateResource(Resource[RelocateOptions]):
     def plan(self, task: Task[RelocateOptions]) -> Plan:
         """Plan what is left to do on the way that the state names."""
         check_options(task.options)
+        task.names_made = True
         record = find_record(task)
         if not task.check_mode:
             subject = f"relocate:{state_key(task.options.base_url, record.content.old_id)}"

@@ -97,15 +97,7 @@ def plan_order(work: Work) -> Plan:
         "return_secrets": options.return_secrets,
     }
     given = {**wanted_order(work.task, work.origin), **own, "state": state_while_copying(work)}
-    order = plan_with(work.task, work.modules.service, given)
-    drop_expected(work)
-    return order
-
-
-def drop_expected(work: Work) -> None:
-    """Take back the warning that no service has the new name yet: that is why one is ordered."""
-    expected = f"there is no service named {work.record.content.new_name!r}"
-    work.task.warnings[:] = [each for each in work.task.warnings if not each.startswith(expected)]
+    return plan_with(work.task, work.modules.service, given)
 
 
 def state_while_copying(work: Work) -> str:
@@ -154,7 +146,6 @@ def ordering_steps(work: Work, steps: Iterable[Step]) -> list[Step]:
     ids: list[str] = []
 
     def once_shown() -> dict[str, Any]:
-        drop_expected(work)
         ids.append(str(work.task.effects.facts.pop("service_id")))
         try:
             shown = work.task.client.service(ids[0]) is not None

@@ -120,7 +120,7 @@ def check_namesakes(
     others = [service for service in services if may_be_one(service.name, name)]
     for other in others:
         check_namesake(task, project, other, known, placing)
-    slip = similar_name(name, (service.name for service in services))
+    slip = None if task.names_made else similar_name(name, (service.name for service in services))
     if slip is not None and not others:
         ids = ", ".join(service.id for service in services if service.name == slip)
         task.warn(

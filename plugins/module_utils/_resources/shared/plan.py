@@ -61,6 +61,8 @@ class Task(Generic[OptionsT_co]):
     """What holds the budget. Each step tells it what it commits."""
     composed: bool = False
     """Whether the plan is a part of a larger one, which creates what is missing: nobody need be told."""
+    names_made: bool = False
+    """Whether the names of what is ordered come from a rule, so that none is a misspelling of another."""
 
     def warn(self, message: str) -> None:
         """Warn the user. Each message is shown once."""

@@ -73,6 +73,14 @@ def test_a_project_is_cloned_at_the_price_that_was_announced(
     check_unchanged(sandbox, clone)
 
 
+def test_names_of_a_clone_are_not_taken_for_slips(sandbox: Sandbox, clone: Clone) -> None:
+    alone = {"services": ["lobby", "acme-api"], "environments": None, "secret_environments": None}
+    done = clone(**alone, rename={"suffix": "-x"})
+    assert not done.get("failed"), done["msg"]
+    assert set(ids_of(sandbox, "shop-staging")) == {"lobby-x", "acme-api-x"}
+    assert not any("did you mean" in warning for warning in done.get("warnings", ()))
+
+
 def check_unchanged(sandbox: Sandbox, clone: Clone) -> None:
     """Check that another run finds nothing to do, in check mode either."""
     sandbox.clear_journal()

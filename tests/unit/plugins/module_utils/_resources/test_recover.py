@@ -205,6 +205,13 @@ def test_a_drill_leaves_nothing(sandbox: Sandbox, recover: Recover) -> None:
     assert not recover(state="absent", project="shop-drill")["changed"]
 
 
+def test_names_of_a_drill_are_not_taken_for_slips(sandbox: Sandbox, recover: Recover) -> None:
+    assert not recover().get("failed")
+    made = recover(**{**DRILL, "rename": {"suffix": "-x"}})
+    assert set(ids_of(sandbox, "shop-drill")) == {"Survival-x", "lobby-x"}
+    assert not any("did you mean" in warning for warning in made.get("warnings", ()))
+
+
 def test_what_somebody_made_after_an_order_that_came_to_nothing_is_left_alone(
     sandbox: Sandbox, recover: Recover
 ) -> None:
