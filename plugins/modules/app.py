@@ -217,7 +217,7 @@ actions:
   returned: success
   type: list
   elements: str
-  sample: ["create application 'acme-shop' for 3.885 EUR a month", "wait until application 'acme-shop' is created"]
+  sample: ["create application 'acme-shop' for 3.885 EUR a month"]
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

@@ -112,7 +112,7 @@ def plan_creation(task: Task[AppOptions], slug: str, size: Dimensions | None) ->
     steps = [Step(f"create application {slug!r} {price}", make, move=move, commitment=adds)]
     if task.options.wait:
         wait = f"wait until application {slug!r} is created"
-        steps.append(Step(wait, partial(creation.wait, plan)))
+        steps.append(Step(wait, partial(creation.wait, plan), changes=False))
     plan.steps = steps
     return plan
 

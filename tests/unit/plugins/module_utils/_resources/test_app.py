@@ -42,7 +42,7 @@ def test_an_application_is_created_once(platform: Platform) -> None:
     assert platform.uses_only_application_routes()
     again = platform.run(APP, **wish)
     assert [planned["changed"], created["changed"], again["changed"]] == [True, True, False]
-    assert created["actions"] == planned["actions"]
+    assert created["actions"] == planned["actions"] and len(created["actions"]) == 1
     assert created["cost"]["monthly_after"] == "3.885"
     assert again["app"] == created["app"]
     assert created["app"]["digest"] is None and created["app"]["image_ref"] is None
