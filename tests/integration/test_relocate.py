@@ -51,6 +51,7 @@ def task(folder: Path, key: str, **given: Any) -> str:
         "secrets_dest": str(folder / "secrets.json"),
         "healthy_for": 0,
         "wait_interval": 0.2,
+        "state_dir": str(folder / "state"),
         **given,
     }
     return f"- name: Relocate\n  hosted.services.relocate: {json.dumps(options)}\n"
@@ -82,12 +83,23 @@ def check_in_service(sandbox: Sandbox, one: str, other: str | None, expected: di
     assert status_of(sandbox, ids_of(sandbox, "shop")["acme-web"]) == ("ACTIVE", "running")
 
 
+def check_untouched(sandbox: Sandbox, old: str) -> None:
+    """Check that nothing was ordered, and that the service runs with what it held."""
+    assert ordered(sandbox) == deletions(sandbox) == []
+    check_in_service(sandbox, old, None, CONTENT)
+
+
 def graph(sandbox: Sandbox) -> dict[str, Any]:
     """Return the references in the project."""
     projects = sandbox.api("GET", "/api/projects").json()
     id = next(each["id"] for each in projects if each["name"] == "shop")
     found: dict[str, Any] = sandbox.api("GET", f"/api/projects/{id}/graphe").json()
     return found
+
+
+def is_remembered(folder: Path) -> bool:
+    """Tell whether a relocation has begun."""
+    return any((folder / "state").rglob("*.json"))
 
 
 def ordered(sandbox: Sandbox) -> list[str]:
@@ -142,6 +154,10 @@ def test_a_run_that_is_killed(point: int, way: str, ansible: Ansible, sandbox: S
     deleted = deletions(sandbox)
     given = {} if way == "on" else {"state": "returned"}
     text = task(ansible.folder, key, **given)
+    if way == "back" and not is_remembered(ansible.folder):
+        assert "no relocation of service" in ansible.tasks(text).output
+        check_untouched(sandbox, old)
+        return
     ansible.tasks(text).succeed()
     new = ids_of(sandbox, "shop").get("survival-2")
     if way == "on":
