@@ -130,6 +130,8 @@ def find_release(task: Task[AppDeployOptions], app: App) -> ScanReport:
     if report is not None and (digest is None or same_image(task, task.options.slug, digest, report.digest)):
         return report if digest is None else with_declared_digest(report, digest)
     error = undeclared_tag(task, app) if report is None else moved_tag(task, report)
+    if digest is None and task.check_mode and not task.options.declared:
+        task.warn(f"if an earlier task of the play declares release {tag!r}, set digest for check mode")
     if digest is None or task.options.declared:
         raise error
     expect_created(task, error, "declares")
