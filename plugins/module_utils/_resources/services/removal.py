@@ -147,11 +147,12 @@ def check_copies(task: Task, view: View) -> None:
             **{kind: names for kind, names in kinds.items() if names},
         )
     if unknown:
+        # A larger task may need it to stay as it is.
+        again = "S" if task.composed else f"Run this again once it is {ServiceStatus.ACTIVE}, or s"
         raise Invalid(
             f"{view.label} may have {' and '.join(unknown)}, but they cannot be listed while its status is "
             f"{view.service.status}. Nothing was deleted. {why_so_long(view.service)}"
-            f"Run this again once it is {ServiceStatus.ACTIVE}, or set delete_backups: true to delete it "
-            "with whatever it has",
+            f"{again}et delete_backups: true to delete it with whatever it has",
             unknown=unknown,
         )
 

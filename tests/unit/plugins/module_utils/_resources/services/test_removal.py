@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,22 @@ def test_what_cannot_be_listed_counts_as_there(sandbox: Sandbox, status: str, ch
         f"may have backups and snapshots, but they cannot be listed while its status is {status}"
         in result["msg"]
     )
-    assert "delete_backups: true" in result["msg"]
+    assert "Run this again once it is ACTIVE, or set delete_backups: true" in result["msg"]
+
+
+def test_a_part_of_a_larger_task_is_not_told_to_resume_what_that_suspended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    client = FakeClient()
+    client.add_service("svc_1", "one", "PROVISIONING", family="GAME")
+
+    def refuse(id: str) -> None:
+        raise Conflict("not now", 409)
+
+    monkeypatch.setattr(client, "backups", refuse)
+    task = task_of(SERVICE, client, id="svc_1", state="absent")
+    with pytest.raises(Invalid, match=r"PROVISIONING\. Nothing was deleted\. Set delete_backups: true"):
+        SERVICE.plan(replace(task, composed=True))
 
 
 @pytest.mark.parametrize(("name", "told"), [("acme-web", True), ("one", False)])
