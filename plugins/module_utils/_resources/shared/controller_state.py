@@ -35,6 +35,10 @@ PLAYBOOK_FOLDER = "HOSTED_SERVICES_PLAYBOOK_FOLDER"
 RUN_FOLDER = "HOSTED_SERVICES_RUN_FOLDER"
 """The folder that the tasks of this run share. Set like the one above; a module elsewhere has none."""
 LOCKS = "locks"
+UNFINISHED = ".unfinished"
+"""The end of the name of a file that is being written. One that stays is of a run that was killed."""
+LONGEST_PREFIX = 200
+"""How many characters of a name that of its unfinished file has: file systems allow 255 bytes."""
 MAX_LOCK_SECONDS = 300.0
 """Seconds to wait for other tasks, each of which ends by its own deadlines long before."""
 
@@ -148,7 +152,9 @@ def atomic_file(path: str) -> Iterator[TextIO]:
 
     The folder must exist. Line endings are written unchanged.
     """
-    handle, temporary = tempfile.mkstemp(dir=os.path.dirname(os.path.abspath(path)))  # created with mode 0600
+    folder, name = os.path.split(os.path.abspath(path))
+    # Created with mode 0600. Its name says what it was to become, in case a run is killed.
+    handle, temporary = tempfile.mkstemp(UNFINISHED, f".{name[:LONGEST_PREFIX]}.", folder)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
             yield file

@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from .controller_state import collection_folder, normalized_url, state_key, write_json
+from .controller_state import UNFINISHED, collection_folder, normalized_url, state_key, write_json
 from .names import normalized
 from .plan import Task
 
@@ -117,10 +117,23 @@ def warn_of_lost_secrets(task: Task, subject: str) -> None:
                 f"safe place, and remove {path} to end this warning"
             )
             continue
+        found = unfinished_files(task)
+        look = f" Look into {', '.join(found)} first, which a killed run left." if found else ""
         task.warn(
-            f"{what} may have been generated on {since} and never kept: {cause}. If nobody has it: "
+            f"{what} may have been generated on {since} and never kept: {cause}.{look} If nobody has it: "
             f"{REMEDIES[subject.partition(':')[0]]}. Remove {path} to end this warning"
         )
+
+
+def unfinished_files(task: Task) -> list[str]:
+    """Return the files in the folders of secrets that were never completed."""
+    given = getattr(task.options, "secrets_dest", None)
+    folders = {collection_folder(FOLDER), *([os.path.dirname(os.path.abspath(given))] if given else [])}
+    found: list[str] = []
+    for folder in folders:
+        with suppress(OSError):
+            found += [os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(UNFINISHED)]
+    return sorted(found)
 
 
 def read_note(path: str) -> dict[str, Any]:

@@ -19,6 +19,9 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.order import Ordering
 from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_password import SFTP_PASSWORD
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import secret_notes
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
+    UNFINISHED,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import FakeClient, task_of
@@ -208,6 +211,18 @@ def test_a_note_says_what_to_do(task: Task[Any], kind: str, remedy: str) -> None
     (warning,) = task.warnings
     assert "may have been generated on 2" in warning and "and never kept" in warning
     assert remedy in warning and f"Remove {note.path} to end" in warning
+
+
+def test_a_note_names_what_a_killed_run_left_in_the_folder(task: Task[Any]) -> None:
+    """A run that is killed while it writes secrets leaves a file that has them, perhaps."""
+    note = note_on("service:db")
+    left = Path(note.path).parent.parent / f".svc_1.json.x{UNFINISHED}"
+    left.write_text("{}")
+    secret_notes.warn_of_lost_secrets(task, "service:db")
+    (warning,) = task.warnings
+    assert f"Look into {left} first, which a killed run left" in warning
+    left.unlink()
+    note.remove()
 
 
 def test_a_note_names_the_file_that_has_what_was_not_returned(task: Task[Any]) -> None:
