@@ -11,7 +11,8 @@ then, and deleted only if a task says so.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import count, takewhile
 from typing import Any
 
 from .._api.models import ServiceSummary
@@ -29,6 +30,7 @@ from .relocations.record import Content, Phase, Relocation, find_relocation
 from .relocations.ways import plan_back, plan_end, plan_there, view
 from .relocations.work import Modules, Work
 from .service import SERVICE
+from .services.lookup import find_project, in_project, label
 from .services.namesakes import existing_services
 from .services.on_service import service_id
 from .services.order import MAX_SERVICE_NAME
@@ -181,8 +183,8 @@ def choose_name(task: Task[RelocateOptions], record: Relocation, origin: Origin)
     services = existing_services(task.client.services())
     expected = record.phase is not Phase.NONE
     if not expected:
-        content.new_name = options.name or free_name(origin.service.name, services)
         content.old_name, content.project_id = origin.service.name, origin.service.project_id
+        content.new_name = options.name or next_name(task, origin, services)
         check_name(content.new_name, origin)
     find_made(task, record)
     if content.new_id is not None and not expected:
@@ -202,17 +204,39 @@ def check_name(name: str, origin: Origin) -> None:
         )
 
 
+def next_name(task: Task[RelocateOptions], origin: Origin, services: list[ServiceSummary]) -> str:
+    """Return the old name with the next number that no service has.
+
+    A service of the project with a number before that may be the new one of a relocation whose record was
+    lost. It is told of, and its name is taken if one is to be adopted.
+    """
+    by_name = {normalized(each.name): each for each in services}
+    taken = takewhile(lambda name: normalized(name) in by_name, numbered(origin.service.name))
+    found = [by_name[normalized(name)] for name in taken]
+    there = in_project(task.client, found, find_project(task.client, str(origin.service.project_id)))
+    if there and task.options.existing == "adopt":
+        return there[0].name
+    for each in there:
+        task.warn(
+            f"{label(each)} is there already. If a relocation ordered it whose record is not on this "
+            "controller, nothing more has to be ordered: existing: adopt takes it"
+        )
+    return free_name(origin.service.name, services)
+
+
 def free_name(name: str, services: list[ServiceSummary]) -> str:
     """Return a name that no service has: the old one with the next number."""
     taken = {normalized(each.name) for each in services}
+    return next(each for each in numbered(name) if normalized(each) not in taken)
+
+
+def numbered(name: str) -> Iterator[str]:
+    """Return a name with each number that may follow."""
     found = NUMBER.match(name)
-    base, number = (found[1], int(found[2]) + 1) if found else (name, 2)
-    while True:
+    base, first = (found[1], int(found[2]) + 1) if found else (name, 2)
+    for number in count(first):
         suffix = f"-{number}"
-        free = f"{base[: MAX_SERVICE_NAME - len(suffix)]}{suffix}"
-        if normalized(free) not in taken:
-            return free
-        number += 1
+        yield f"{base[: MAX_SERVICE_NAME - len(suffix)]}{suffix}"
 
 
 def check_variables(task: Task[RelocateOptions], origin: Origin, record: Relocation) -> None:

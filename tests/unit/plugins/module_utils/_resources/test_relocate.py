@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import shutil
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -175,6 +176,41 @@ def test_a_platform_that_fails_right_after_the_order_hides_no_service(
     old, new = pair(sandbox)
     assert orders(sandbox) == 1 and again["relocation"]["new_id"] == new
     assert status_of(sandbox, old)[0] == "SUSPENDED" and status_of(sandbox, new) == ("ACTIVE", "running")
+
+
+@pytest.mark.parametrize("state", ["relocated", "returned"])
+def test_what_somebody_made_after_an_order_that_was_refused_is_left_alone(
+    state: str, sandbox: Sandbox, relocate: Relocate
+) -> None:
+    sandbox.fault("order.create", "status", status=400)
+    assert relocate()["failed"]
+    sandbox.clear_faults()
+    own = {"name": "survival-2", "host": NODE, "files": {"precious.txt": "mine"}}
+    sandbox.seed({"services": [{**SEED["services"][0], **own}]})
+    __, theirs = pair(sandbox)
+    found = relocate(state=state)
+    if state == "relocated":
+        assert found["failed"] and "existing: adopt" in found["msg"]
+    else:
+        assert not found.get("failed") and "stays as it is" in " ".join(found["warnings"])
+    assert files(sandbox, theirs) == {"/precious.txt": "mine"}
+    assert status_of(sandbox, theirs)[0] == "ACTIVE" and calls_to(sandbox, theirs) == []
+
+
+def test_a_new_service_whose_record_was_lost_is_told_of_or_adopted(
+    sandbox: Sandbox, relocate: Relocate, tmp_path: Path
+) -> None:
+    """Another controller knows nothing of the order."""
+    sandbox.fault("POST /api/resources/{id}/power", "status", status=409, nth=2)
+    assert relocate()["failed"]
+    sandbox.clear_faults()
+    __, new = pair(sandbox)
+    shutil.rmtree(next(tmp_path.rglob("relocations")))
+    planned = done(relocate(check_mode=True))
+    assert f"'survival-2' ({new}) is there already" in " ".join(planned["warnings"])
+    assert "as service 'survival-3'" in " ".join(planned["actions"])
+    adopted = done(relocate(existing="adopt"))
+    assert adopted["relocation"]["new_id"] == new and orders(sandbox) == 1
 
 
 def test_another_service_of_the_name_is_not_taken_for_one_that_was_deleted(
