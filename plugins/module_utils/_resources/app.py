@@ -91,7 +91,12 @@ def plan_creation(task: Task[AppOptions], slug: str, size: Dimensions | None) ->
     warn_of_similar_slug(task, slug)
 
     quoted_host, quoted_size = as_quoted(quote, host, size)
-    creation = Creation(task, size, lambda: task.client.create_app(slug, quoted_host, project, quoted_size))
+
+    def call() -> None:
+        with task.creating():
+            task.client.create_app(slug, quoted_host, project, quoted_size)
+
+    creation = Creation(task, size, call)
     price = describe_monthly(format_price(task, cost.after))
     adds = Commitment(
         "create",

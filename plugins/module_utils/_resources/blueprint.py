@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, TypeVar
 
 from .._api.client import Client
@@ -387,8 +389,12 @@ class FilledAssembly(Assembly):
         """Add the part that brings what a service holds, and return it; ``None`` if there is nothing."""
         raise NotImplementedError
 
-    def note_made(self, key: str, id: str | None) -> None:
-        """Remember that a service is going to be ordered, or its id."""
+    def ordering(self, key: str) -> AbstractContextManager[None]:
+        """Remember that a service is ordered, while the call that does so is made."""
+        raise NotImplementedError
+
+    def note_id(self, key: str, id: str) -> None:
+        """Remember the id of a service that was made or found."""
         raise NotImplementedError
 
     def add_service(self, entry: Entry) -> None:
@@ -403,9 +409,10 @@ class FilledAssembly(Assembly):
         self.note(entry)
 
     def note(self, entry: Entry) -> None:
-        """Remember a service before it is ordered and once its id is known."""
+        """Remember a service right before it is ordered, and its id once that is known."""
         made = self.made[entry.key]
-        made.note = lambda: self.note_made(entry.key, made.id)
+        made.task.creating = partial(self.ordering, entry.key)
+        made.note = partial(self.note_id, entry.key)
 
     def add_settings(self, entry: Entry) -> list[Part]:
         """Add the settings of an application, what it holds, and whether it runs then."""

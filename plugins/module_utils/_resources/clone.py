@@ -11,7 +11,7 @@ between its own, so that a run that was killed goes on, and nothing is ordered t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from typing import Any
 
 from .._api.errors import HostedError
@@ -232,9 +232,13 @@ class CloneAssembly(FilledAssembly):
                 record.ids[original] = id
         record.write()
 
-    def note_made(self, key: str, id: str | None) -> None:
-        """Remember that a clone is going to be ordered, or its id."""
-        self.record.note_order(self.originals[key].id, id, self.task.client.clock.now())
+    def ordering(self, key: str) -> AbstractContextManager[None]:
+        """Remember that a clone is ordered, while the call that does so is made."""
+        return self.record.ordering(self.originals[key].id, self.task.client.clock)
+
+    def note_id(self, key: str, id: str) -> None:
+        """Remember the id of a clone."""
+        self.record.note_id(self.originals[key].id, id)
 
     def show_blueprint(self) -> None:
         """Put what deletes the clone into the result: its blueprint, without what may be secret."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
@@ -214,10 +215,14 @@ class RecoveryAssembly(FilledAssembly):
         ids = {each.key: id for each in own if (id := self.made[each.key].id)}
         record.note(self.project.id, ids)
 
-    def note_made(self, key: str, id: str | None) -> None:
-        """Remember that a service is going to be ordered, or its id; nothing of one that was there before."""
+    def ordering(self, key: str) -> AbstractContextManager[None]:
+        """Remember that a service is ordered, while the call that does so is made."""
+        return self.target.record.ordering(key, self.task.client.clock)
+
+    def note_id(self, key: str, id: str) -> None:
+        """Remember the id of a service, but for one that was there before."""
         if self.target.is_own(key):
-            self.target.record.note_order(key, id, self.task.client.clock.now())
+            self.target.record.note_id(key, id)
 
     def in_registry(self, entry: Entry) -> Part:
         """Add the copy of an image out of the repository that still has it, and return it."""
@@ -248,6 +253,7 @@ class RecoveryAssembly(FilledAssembly):
             "delete": options.delete,
             "exclude": chosen.shelf.excluded,
             "allow_empty_source": True,
+            "existing": "replace" if options.drill else options.existing,
             "start": entry.key not in self.states,
             **({"known_hosts": options.known_hosts} if options.known_hosts else {}),
         }

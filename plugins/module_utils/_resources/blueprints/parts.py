@@ -39,8 +39,8 @@ class Part(Branch):
     needs: Sequence[Part] = ()
     prepare: Callable[[Part], None] = lambda part: None
     """Runs right before a part is planned in its turn, and may wait."""
-    note: Callable[[], None] | None = None
-    """Remembers what the part makes: called before its first step, and after its last."""
+    note: Callable[[str], None] = lambda id: None
+    """Told the id of what the part made or found, once its steps are done."""
     plan: Plan | None = None
     late: bool = False
     """Whether it is always planned again in its turn, so that the platform is read right before it."""
@@ -96,7 +96,7 @@ class Part(Branch):
             commitments = [commitment for _step, commitment in plan.commitments]
             summary = "; ".join(plan.actions) or f"look at {self.label} again"
             return [Expansion(summary, self.plan_in_turn, changes=plan.changed, expects=commitments)]
-        return self.framed(plan) if plan.steps else ()
+        return [*plan.steps, self.read_step(plan.steps)] if plan.steps else ()
 
     def plan_in_turn(self) -> Sequence[Step]:
         """Plan the part for real, now that what it needs is there."""
@@ -104,15 +104,7 @@ class Part(Branch):
         self.task.options = self.resource.read_options(self.arguments(self))
         plan = self.plan = self.resource.plan(self.task)
         self.foreseen, self.result = False, plan.result
-        return self.framed(plan)
-
-    def framed(self, plan: Plan) -> Sequence[Step]:
-        """Return the steps of a plan between those that remember the part and read it again."""
-        steps = plan.steps
-        if self.note is not None and steps:
-            first = Step(f"remember {self.label}", self.note, changes=False)
-            steps = [first, *union([(self, steps)], after=[first])]
-        return [*steps, self.read_step(steps)]
+        return [*plan.steps, self.read_step(plan.steps)]
 
     def read_step(self, steps: Sequence[Step]) -> Step:
         """Return the step that reads the part again, after all others."""
@@ -123,8 +115,8 @@ class Part(Branch):
         plan = self.plan
         if plan is not None:
             self.result = plan.reread() if plan.reread and self.task.effects.actions else plan.result
-        if self.note is not None:
-            self.note()
+        if self.id is not None:
+            self.note(self.id)
 
 
 def new_part(

@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field, fields
-from datetime import datetime
 from threading import RLock
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
+from ..._api.errors import HostedError
 from ..._api.models import Project
+from ..._api.platform_clock import PlatformClock
 from ..blueprints.members import Member, Members, read_members
 from ..services.lookup import came_up
 from ..services.namesakes import oldest_projects
@@ -96,33 +97,52 @@ class MadeRecord:
         except OSError as error:
             raise Invalid(f"state_dir cannot be written to ({error}); nothing was ordered") from None
 
-    def note_order(self, original: str, id: str | None, now: datetime) -> None:
-        """Note that something is going to be ordered, or the id of what was. ``now`` is the platform's time.
+    @contextmanager
+    def ordering(self, original: str, clock: PlatformClock) -> Iterator[None]:
+        """Note when an order is sent, unless it comes to nothing for sure.
 
-        A run may be killed between the two, or the response be lost.
+        A run may be killed before the id is noted, or the response be lost.
         """
         with self.lock:
-            if id is None:
-                self.sent[original] = now.isoformat(timespec="seconds")
-            else:
-                self.ids[original] = id
-                self.sent.pop(original, None)
+            self.sent[original] = clock.now().isoformat(timespec="seconds")
+            self.write()
+        try:
+            yield
+        except HostedError as error:
+            if error.nothing_done:
+                with self.lock:
+                    self.sent.pop(original, None)
+                    self.write()
+            raise
+
+    def note_id(self, original: str, id: str) -> None:
+        """Note the id of what was made."""
+        with self.lock:
+            self.ids[original] = id
+            self.sent.pop(original, None)
             self.write()
 
-    def made(self, member: Member) -> bool:
-        """Tell whether a service was made for this.
+    def recognize(self, members: Iterable[Member]) -> list[list[Member]]:
+        """Take what came up with an order for what was ordered, where its id is not known yet.
 
-        One whose id is not known is if it came up with the order of its name: anybody can make another one
-        of that name later.
+        Anybody can make another one of the name. So it has to be the only one that came up then; return those
+        of which several did.
         """
-        if member.id in self.ids.values():
-            return True
-        expected = (original for original, name in self.names.items() if same_name(member.name, name))
-        return any(
-            came_up(member.service.created_at, self.sent.get(each))
-            for each in expected
-            if each not in self.ids
-        )
+        unknown = [each for each in members if each.id not in self.ids.values()]
+        doubtful = []
+        for original, sent in list(self.sent.items()):
+            name = self.names.get(original, "")
+            same = [each for each in unknown if same_name(each.name, name)]
+            found = [each for each in same if came_up(each.service.created_at, sent)]
+            if len(found) == 1 and original not in self.ids:
+                self.ids[original] = found[0].id
+            elif len(found) > 1:
+                doubtful.append(found)
+        return doubtful
+
+    def made(self, member: Member) -> bool:
+        """Tell whether a service was made for this."""
+        return member.id in self.ids.values()
 
 
 @dataclass
@@ -187,6 +207,8 @@ def check_target(
                 "show: the oldest is taken for it. Clone into a project of its own"
             )
         members = read_members(task.client, found.id)
+    if members:
+        recognize(task, record, members)
     if record.source not in (None, source.project.id) and members and members.found:
         raise Invalid(
             f"project {name!r} holds the clone of another project ({record.source}). Delete that first, or "
@@ -196,6 +218,15 @@ def check_target(
     check_members(task, source, names, target)
     check_slugs(task, source, names, target)
     return target
+
+
+def recognize(task: Task[Any], record: MadeRecord, members: Members) -> None:
+    """Take what came up with an order for what was ordered; warn where that may be several things."""
+    for found in record.recognize(members.found):
+        task.warn(
+            f"{describe(found)} were created when one of that name was ordered, and the response to that was "
+            "lost. None is taken for it, as others may use them. Delete the one that nobody needs"
+        )
 
 
 def check_not_source(source: SourceProject, name: str) -> None:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import Any
 
 from ..._api.models import Service
@@ -46,8 +47,12 @@ from ..files.mirror import (
 )
 from ..shared.options import required
 from ..shared.plan import Expansion, Plan, Resource, Step, Task
+from ..shared.restore_points import parse_moment
 from ..shared.task_errors import EffectUnverified, Invalid
 from .target import Target
+
+IN_USE = timedelta(hours=1)
+"""How long after the recovery did something with a service a file has to be written to count as in use."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +61,8 @@ class PushOptions(CopyOptions):
 
     key: str = required()
     name: str = required()
+    existing: str = "refuse"
+    """Whether a service that is in use is kept as it is, its content replaced, or the task refused."""
     start: bool = False
     """Whether the service runs afterwards. One that the recovery did not make runs if it did before."""
 
@@ -120,6 +127,8 @@ class RecoveredFiles(Resource[PushOptions]):
         mirror = Mirror(Local(options.src), Remote(session.sftp, EVERYTHING), PUSH, task.progress)
         found = session.run(compared(task, session, mirror, PushWork))
         result: dict[str, Any] = {"copy": os.path.basename(options.src), "restored": bool(found.changes)}
+        if self._is_in_use(task, service, found):
+            return Plan(result={**result, "restored": False})
 
         def check() -> None:
             result["verified"] = session.run(found.check())
@@ -138,6 +147,29 @@ class RecoveredFiles(Resource[PushOptions]):
         plan.result, plan.reread = result, None
         return plan
 
+    def _is_in_use(self, task: Task[PushOptions], service: Service, found: PushWork) -> bool:
+        """Tell whether somebody uses a service that never got its content, so that it is left as it is.
+
+        Long after a run that failed, it may have been filled by hand, or have made a world of its own.
+
+        :raises Invalid: if it is not to be kept.
+        """
+        key, record = task.options.key, self._target.record
+        newer = written_since(found, parse_moment(record.touched.get(key)))
+        if newer is None or key in self._target.overwrite or task.options.existing == "replace":
+            return False
+        said = (
+            f"service {service.name!r} ({service.id}) did not get the content of its copy when this recovery "
+            f"made it, and files were written to it more than an hour later, such as {newer!r}"
+        )
+        if task.options.existing == "keep":
+            task.warn(f"{said}. It is left as it is; name {key!r} in overwrite to replace what it holds")
+            return True
+        raise Invalid(
+            f"{said}, so somebody may use it. Nothing was written to it. existing: keep leaves it as it is; "
+            f"name {key!r} in overwrite to replace what it holds by the copy"
+        )
+
     def _start_steps(self, task: Task[PushOptions], service: Service) -> Sequence[Step]:
         """Return what starts a service that was stopped for its files, or whose run was killed then."""
         runs = self._target.is_own(task.options.key) or stop_steps(task, service, self._service)
@@ -148,6 +180,19 @@ class RecoveredFiles(Resource[PushOptions]):
             return power_steps(task, service, self._service, "started")
 
         return [Expansion("start it again if it does not run", start, changes=False)]
+
+
+def written_since(found: PushWork, touched: datetime | None) -> str | None:
+    """Return a file that would be replaced or deleted, and was written long after the recovery was there."""
+    if touched is None:
+        return None
+    limit, copy = (touched + IN_USE).timestamp(), found.source.entries
+    for path, entry in found.target.entries.items():
+        known = copy.get(path)
+        same = known is not None and (known.size, known.mtime) == (entry.size, entry.mtime)
+        if entry.kind is Kind.FILE and entry.mtime > limit and not same and path not in found.equal:
+            return path
+    return None
 
 
 def describe_push(options: PushOptions, counts: Any) -> str:

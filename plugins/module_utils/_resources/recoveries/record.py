@@ -10,13 +10,15 @@ unless that is said.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any, ClassVar
 
 from ..._api.client import Client
 from ..._api.errors import HostedError
+from ..._api.platform_clock import PlatformClock
 from ..blueprints.members import Member
 from ..clones.target import MadeRecord
 from ..shared.owners import owner_of
@@ -45,6 +47,8 @@ class RecoveryRecord(MadeRecord):
     """By key: the id of the service whose content has begun to be replaced."""
     restored: dict[str, dict[str, Any]] = field(default_factory=dict)
     """By key: which copy a service got, with its id."""
+    touched: dict[str, str] = field(default_factory=dict)
+    """By key: when the service was ordered, or its content begun to be replaced, by this machine's clock."""
     account: str | None = None
     """A checksum of the account that a drill is made in."""
     run_process: int | None = None
@@ -85,9 +89,22 @@ class RecoveryRecord(MadeRecord):
                 "Nothing was done. Wait until that has ended, or give this drill another project"
             )
 
+    @contextmanager
+    def ordering(self, original: str, clock: PlatformClock) -> Iterator[None]:
+        """Note when an order is sent; see :meth:`MadeRecord.ordering`."""
+        self.touch(original)
+        with super().ordering(original, clock):
+            yield
+
+    def touch(self, key: str) -> None:
+        """Note that something is done with a service now."""
+        with self.lock:
+            self.touched[key] = datetime.now(UTC).isoformat(timespec="seconds")
+
     def begin(self, key: str, id: str) -> None:
         """Note that the content of a service is going to be replaced."""
         with self.lock:
+            self.touch(key)
             self.ids[key] = self.begun[key] = id
             self.write()
 
@@ -107,7 +124,7 @@ class RecoveryRecord(MadeRecord):
     def drop(self, key: str) -> None:
         """Forget a service that is gone, so that the one that takes its place is known to be made as well."""
         with self.lock:
-            for known in (self.ids, self.sent, self.begun, self.restored):
+            for known in (self.ids, self.sent, self.begun, self.restored, self.touched):
                 known.pop(key, None)
 
     def has_restored(self, key: str, member: Member | None) -> bool:

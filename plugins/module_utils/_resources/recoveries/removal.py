@@ -11,7 +11,7 @@ from typing import Any
 from ..blueprints.members import Member, Members, by_references, read_members
 from ..blueprints.parts import Arguments, Part, new_part
 from ..blueprints.removal import Deleters, project_deletion
-from ..clones.target import describe
+from ..clones.target import describe, recognize
 from ..services.all_services import all_services
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid
@@ -28,6 +28,7 @@ def removal_parts(
     :raises Invalid: if what is there was not made by a drill, or if something else is in its project.
     """
     if not record.known:
+        warn_of_unknown(task, project)
         return []
     if not record.drill:
         raise Invalid(
@@ -38,6 +39,7 @@ def removal_parts(
     warn_of_moved(task, record, members)
     if members is None:
         return []
+    recognize(task, record, members)
     going = [each for each in members.found if record.made(each)]
     staying = [each for each in members.found if not record.made(each)]
     parts = deletions(task, members, going, deleters)
@@ -48,6 +50,18 @@ def removal_parts(
         )
         return parts
     return [*parts, project_deletion(task, members.project, parts, deleters.project)]
+
+
+def warn_of_unknown(task: Task[RecoverOptions], project: str) -> None:
+    """Warn of a project with services that no drill from this controller is known to have made."""
+    found = find_named(task.client.projects(), project)
+    members = read_members(task.client, found.id) if found else None
+    if members and members.found:
+        task.warn(
+            f"project {project!r} has {describe(list(members.found))}, and no drill from this controller "
+            "made it. Nothing was deleted. If a drill from another controller did, delete it there, or with "
+            "its state_dir"
+        )
 
 
 def warn_of_moved(task: Task[RecoverOptions], record: RecoveryRecord, members: Members | None) -> None:

@@ -40,7 +40,7 @@ def read_new(work: Work) -> Service | None:
             f"{work.new_name} ({content.new_id}), which took the place of {work.origin.label}, was deleted. "
             "Nothing was done. state: returned brings the old one back into service"
         )
-    gone, found = content.new_id, find_by_name(work.task, work.record)
+    gone, found = content.new_id, only_of_name(work.task, work.record)
     content.new_id = found.id if found else None
     if content.new_id not in (None, gone):
         check_adopts(work.task, work.record, f"not the one that was ordered before, {gone}, which is gone")
@@ -91,27 +91,66 @@ def told(found: Mapping[str, tuple[Any, Any]]) -> str:
 def find_made(task: Task[RelocateOptions], record: Relocation) -> None:
     """Find the new service by its name, if a run was killed before its id was known.
 
-    :raises Ambiguous: if several in the project have the name.
-    :raises Invalid: if it did not come up with the order: anybody can make another one of that name later.
+    Anybody can make another one of that name. So the new one is the only one that came up with the order.
+
+    :raises Invalid: if several did, or none, and the task is to bring the new one into service.
     """
     content = record.content
-    if content.new_id is None and content.new_name and content.project_id:
-        found = find_by_name(task, record)
+    if content.new_id is not None or not content.new_name or not content.project_id:
+        return
+    if record.phase is Phase.NONE:
+        found = only_of_name(task, record)
         content.new_id = found.id if found else None
-        if found and record.phase is not Phase.NONE and not came_up(found.created_at, content.sent):
-            when = f"was created at {found.created_at}" if content.sent else "was ordered by something else"
-            check_adopts(task, record, f"not known to be the one that was ordered for this: it {when}")
+        return
+    same = services_by_name(task, record)
+    own = [each for each in same if came_up(each.created_at, content.sent)]
+    if len(own) > 1:
+        raise Invalid(
+            f"{', '.join(map(label, own))} were created when the new service was ordered, and the response "
+            "was lost, so which one it is is not known. Nothing was done. Delete the one that nobody needs"
+        )
+    if own:
+        content.new_id = own[0].id
+    elif same:
+        leave_or_adopt(task, record, same)
 
 
-def find_by_name(task: Task[RelocateOptions], record: Relocation) -> ServiceSummary | None:
+def leave_or_adopt(task: Task[RelocateOptions], record: Relocation, same: list[ServiceSummary]) -> None:
+    """Decide about services of the new name that did not come up with the order.
+
+    On the way back, they stay as they are.
+
+    :raises Invalid: on the way there, unless one is to be adopted.
+    """
+    content = record.content
+    found = f"{', '.join(map(label, same))}, created at {', '.join(str(each.created_at) for each in same)},"
+    if task.options.state != "relocated":
+        task.warn(f"{found} is not known to be the one that was ordered for this, and stays as it is")
+        return
+    if task.options.existing != "adopt":
+        raise Invalid(
+            f"{found} has the name of the new service, and is not known to be the one that was ordered for "
+            "this. Nothing was done. Set another name; existing: adopt takes it for the new one, and "
+            "overwrites what it holds"
+        )
+    only = only_service(same, content.new_name)
+    content.new_id = only.id if only else None
+
+
+def only_of_name(task: Task[RelocateOptions], record: Relocation) -> ServiceSummary | None:
     """Return the service in the project that has the new name.
 
     :raises Ambiguous: if several have it.
     """
+    return only_service(services_by_name(task, record), record.content.new_name)
+
+
+def services_by_name(task: Task[RelocateOptions], record: Relocation) -> list[ServiceSummary]:
+    """Return the services in the project that have the new name."""
     name = record.content.new_name
     project = find_project(task.client, str(record.content.project_id))
     same = [each for each in existing_services(task.client.services()) if same_name(each.name, name)]
-    return only_service(in_project(task.client, same, project), name)
+    return in_project(task.client, same, project)
 
 
 def check_adopts(task: Task[RelocateOptions], record: Relocation, doubt: str) -> None:

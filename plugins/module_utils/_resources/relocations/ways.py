@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 from ..._api.errors import HostedError
@@ -97,7 +99,20 @@ def plan_order(work: Work) -> Plan:
         "return_secrets": options.return_secrets,
     }
     given = {**wanted_order(work.task, work.origin), **own, "state": state_while_copying(work)}
-    return plan_with(work.task, work.modules.service, given)
+    return plan_with(replace(work.task, creating=partial(sending, work)), work.modules.service, given)
+
+
+@contextmanager
+def sending(work: Work) -> Iterator[None]:
+    """Note when the order is sent, unless it comes to nothing for sure."""
+    record = work.record
+    record.write(sent=written(work.task.client.clock.now()))
+    try:
+        yield
+    except HostedError as error:
+        if error.nothing_done:
+            record.write(sent=None)
+        raise
 
 
 def state_while_copying(work: Work) -> str:
@@ -123,7 +138,6 @@ def preparing_steps(work: Work, there: Service | None, order: Plan | None, rates
         facts["asked"] = asked_of(wanted_order(work.task, work.origin))
     steps = [work.note(Phase.ORDERED, lambda: {**facts, "switched_at": None})]
     if order is not None:
-        steps.append(work.note(None, lambda: {"sent": written(work.task.client.clock.now())}))
         steps += ordering_steps(work, costing(order.steps, rates.both))
     elif there is not None:
         if there.status == ServiceStatus.SUSPENDED:

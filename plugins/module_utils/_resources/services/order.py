@@ -269,7 +269,7 @@ class Ordering:
             body["projectId"] = self.project.id
         subject = subject_of(ORDERED, self.name)
         with secrets_file.keep_secrets(self.task, subject, f"the one-time secrets of {what}") as kept:
-            order, adopted = create(lambda: self.task.client.order(body), new_ones, what, self.task)
+            order, adopted = create(lambda: self._send(body), new_ones, what, self.task)
             if order is None:
                 kept.discard()
                 self.task.warn(
@@ -285,6 +285,10 @@ class Ordering:
         if not has_secrets:  # until the service is known, the next run must wait for it before it orders
             kept.discard()
         return id
+
+    def _send(self, body: dict[str, Any]) -> Order:
+        with self.task.creating():
+            return self.task.client.order(body)
 
     def _since(self, before: Set[str]) -> list[ServiceSummary]:
         """Return the services that may be the one ordered: new, of its name, and as the order has them.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, cast, get_args
 
@@ -61,6 +61,8 @@ class Task(Generic[OptionsT_co]):
     """What holds the budget. Each step tells it what it commits."""
     composed: bool = False
     """Whether the plan is a part of a larger one, which creates what is missing: nobody need be told."""
+    creating: Callable[[], AbstractContextManager[None]] = nullcontext
+    """Entered around the call that creates a service, so that a larger plan can remember it before."""
     names_made: bool = False
     """Whether the names of what is ordered come from a rule, so that none is a misspelling of another."""
 

@@ -237,11 +237,10 @@ def test_what_is_there_is_kept_or_taken_over_only_if_that_is_said(sandbox: Sandb
 def test_what_somebody_made_after_an_order_that_came_to_nothing_is_left_alone(
     sandbox: Sandbox, clone: Clone
 ) -> None:
-    """It has the name of what was ordered, and no id is known. Its age tells."""
+    """It has the name of what was ordered, and no id is known; but the order was refused."""
     sandbox.fault("order.create", "status", status=400, count=20)
     assert clone(**NO_APPS)["failed"]
     sandbox.clear_faults()
-    sandbox.clock(advance=3600)
     own = {"name": "Survival-staging", "product": "minecraft", "project": "shop-staging"}
     sandbox.seed({"services": [{**own, "files": {"precious.txt": "mine"}}]})
     refused = clone(**NO_APPS)

@@ -30,6 +30,7 @@ from unit.plugins.module_utils._resources.recoveries.platform import (
     recovering,
     shelve,
 )
+from unit.plugins.module_utils._resources.relocations.platform import write_file
 
 
 @pytest.fixture
@@ -215,16 +216,39 @@ def test_names_of_a_drill_are_not_taken_for_slips(sandbox: Sandbox, recover: Rec
 def test_what_somebody_made_after_an_order_that_came_to_nothing_is_left_alone(
     sandbox: Sandbox, recover: Recover
 ) -> None:
-    """It has the name of what was ordered, and no id is known. Its age tells."""
+    """It has the name of what was ordered, and no id is known; but the order was refused."""
     sandbox.fault("order.create", "status", status=400, count=2)
     assert recover()["failed"]
     sandbox.clear_faults()
-    sandbox.clock(advance=3600)
     own = {"name": "Survival", "product": "minecraft", "project": "shop", "files": {"precious.txt": "mine"}}
     sandbox.seed({"services": [own]})
     refused = recover()
     assert refused["failed"] and "this recovery did not make it" in refused["msg"]
     assert files(sandbox, ids_of(sandbox, "shop")["Survival"]) == {"/precious.txt": "mine"}
+
+
+def test_what_is_in_use_by_now_is_not_filled(sandbox: Sandbox, recover: Recover, tmp_path: Path) -> None:
+    """The run that made it failed before it brought the content, and somebody did so by hand since."""
+    sandbox.fault("sftp.get", "status", status=400, count=None)
+    assert recover()["failed"]
+    sandbox.clear_faults()
+    world = ids_of(sandbox, "shop")["Survival"]
+    write_file(sandbox, world, "players.dat", "three days of play")
+    write_file(sandbox, world, "server.properties", "restored by hand")
+    used = files(sandbox, world)
+    [record] = tmp_path.rglob("recoveries/*.json")
+    kept = json.loads(record.read_text())
+    kept["touched"] = {key: "2026-11-20T03:00:00+00:00" for key in kept["touched"]}
+    record.write_text(json.dumps(kept))
+    refused = recover()
+    assert refused["failed"] and "files were written to it more than an hour later" in refused["msg"]
+    assert "name 'world' in overwrite" in refused["msg"] and files(sandbox, world) == used
+    left = recover(existing="keep")
+    assert not left.get("failed"), left["msg"]
+    assert "It is left as it is" in " ".join(left["warnings"]) and files(sandbox, world) == used
+    replaced = recover(overwrite=["world"])
+    assert not replaced.get("failed"), replaced["msg"]
+    assert "/players.dat" not in files(sandbox, world)
 
 
 def test_a_drill_that_another_run_makes_is_left_alone(

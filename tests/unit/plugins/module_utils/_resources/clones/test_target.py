@@ -6,14 +6,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
+    BadRequest,
+    HostedError,
+    Interrupted,
+    RateLimited,
+)
 from ansible_collections.hosted.services.plugins.module_utils._api.models import App, Project
+from ansible_collections.hosted.services.plugins.module_utils._api.platform_clock import PlatformClock
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.members import (
     Member,
     Members,
@@ -24,6 +30,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.clones.
     Target,
     check_members,
     check_target,
+    recognize,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
@@ -33,7 +40,6 @@ from unit.plugins.module_utils._resources.clones.platform import original, sourc
 GAME = original("Survival")
 SOURCE = source_of(GAME)
 NAMES = {"survival": "Survival-x"}
-NOW = datetime(2026, 11, 20, 3, tzinfo=UTC)
 
 
 def options(folder: Path, **given: Any) -> CloneOptions:
@@ -63,15 +69,47 @@ def test_what_was_made_is_known_by_its_name_before_its_id_is(tmp_path: Path) -> 
     record.write()
     again = CloneRecord.read(options(tmp_path), "copy")
     assert again == record and again.path.startswith(str(tmp_path / "clones"))
+    assert not again.recognize([member("Survival-x")])
     assert not again.made(member("Survival-x")), "nothing was ordered yet, so somebody else made it"
-    again.note_order("id-Survival", None, NOW)
-    again = CloneRecord.read(options(tmp_path), "copy")
-    assert again.made(member("Survival-x")) and again.made(member("survival-x"))
-    assert not again.made(member("other"))
-    again.note_order("id-Survival", "svc_7", NOW)
+    with again.ordering("id-Survival", PlatformClock()):
+        again = CloneRecord.read(options(tmp_path), "copy")
+    assert not again.recognize([member("other"), member("survival-x")])
+    assert again.made(member("survival-x")) and not again.made(member("other", "svc_2"))
+    again.note_id("id-Survival", "svc_7")
     assert CloneRecord.read(options(tmp_path), "copy").ids == {"id-Survival": "svc_7"}
     assert again.sent == {} and not again.made(member("Survival-x"))
     assert Path(again.path).stat().st_mode & 0o077 == 0
+
+
+def test_of_several_that_came_up_with_an_order_none_is_taken(tmp_path: Path) -> None:
+    """Somebody else may have made any of them."""
+    record = CloneRecord(str(tmp_path / "record"), names={"id-Survival": "Survival-x"})
+    record.sent["id-Survival"] = "2026-11-20T03:00:00Z"
+    one, other = member("Survival-x", "svc_1"), member("Survival-x", "svc_2")
+    assert record.recognize([one, other]) == [[one, other]]
+    assert not record.made(one) and not record.made(other)
+    other.service.created_at = "2026-11-20T03:11:00Z"
+    assert record.recognize([one, other]) == []
+    assert record.made(one) and not record.made(other)
+    task: Task[CloneOptions] = Task(cast(Any, None), options(tmp_path))
+    doubtful = CloneRecord("", names=record.names, sent=record.sent)
+    other.service.created_at = None
+    recognize(task, doubtful, Members(Project(id="prj-copy", name="copy"), [one, other]))
+    assert "'Survival-x' (svc_1), service 'Survival-x' (svc_2) were created when" in task.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("error", "noted"),
+    [(BadRequest("no", 400), False), (RateLimited("later"), False), (Interrupted("lost"), True)],
+)
+def test_an_order_that_came_to_nothing_for_sure_is_not_noted(
+    error: HostedError, noted: bool, tmp_path: Path
+) -> None:
+    record = CloneRecord(str(tmp_path / "record.json"))
+    with pytest.raises(type(error)), record.ordering("id-Survival", PlatformClock()):
+        assert "id-Survival" in Path(record.path).read_text()
+        raise error
+    assert ("id-Survival" in Path(record.path).read_text()) is noted
 
 
 def test_what_was_made_is_known_by_its_id_later(tmp_path: Path) -> None:

@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._api.platform_clock import PlatformClock
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.members import Member
 from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.record import (
     RecoveryRecord,
@@ -22,8 +22,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 )
 from unit.plugins.module_utils._resources.recoveries.platform import member
 
-NOW = datetime(2026, 11, 20, 3, tzinfo=UTC)
-
 
 def read(folder: Path) -> RecoveryRecord:
     """Return the record of a project."""
@@ -33,15 +31,22 @@ def read(folder: Path) -> RecoveryRecord:
     return RecoveryRecord.read(options, "shop")
 
 
+def recognizes(record: RecoveryRecord, member: Member) -> bool:
+    """Tell whether a service is taken for one that the recovery made."""
+    record.recognize([member])
+    return record.made(member)
+
+
 def test_it_is_there_in_the_next_run(tmp_path: Path) -> None:
     record, world = read(tmp_path), member("world")
     assert not record.known and not record.made(world)
     record.drill = True
     record.names["world"] = "world"
     record.note("prj_1", {})
-    assert not read(tmp_path).made(world), "nothing was ordered yet"
-    record.note_order("world", None, NOW)
-    assert read(tmp_path).made(world), "it was ordered, so a run that was killed may have made it"
+    assert not recognizes(read(tmp_path), world), "nothing was ordered yet"
+    with record.ordering("world", PlatformClock()):
+        assert recognizes(read(tmp_path), world), "it was ordered, so a run that was killed may have made it"
+        assert "world" in read(tmp_path).touched
     record.begin("world", world.id)
     assert read(tmp_path).may_replace("world", world.id) and not read(tmp_path).has_restored("world", world)
     record.end("world", world.id, {"copy": "/srv/offsite/svc_1/nightly"})
@@ -91,9 +96,9 @@ def test_what_is_gone_makes_room_for_another(tmp_path: Path) -> None:
     record.begin("world", "svc_world")
     record.end("world", "svc_world", {})
     record.drop("world")
-    assert not record.made(other()) and not record.begun and not record.restored
-    record.note_order("world", None, NOW)
-    assert record.made(other())
+    assert not recognizes(record, other()) and not record.begun and not record.restored
+    with record.ordering("world", PlatformClock()):
+        assert recognizes(record, other())
 
 
 def test_it_can_be_forgotten(tmp_path: Path) -> None:

@@ -5,13 +5,15 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import Interrupted
 from ansible_collections.hosted.services.plugins.module_utils._api.models import App, ProjectGraph
+from ansible_collections.hosted.services.plugins.module_utils._api.platform_clock import PlatformClock
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.parts import Part
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.removal import Deleters
 from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
@@ -31,6 +33,8 @@ from unit.plugins.module_utils._resources.clones.platform import ids_of
 from unit.plugins.module_utils._resources.recoveries.platform import Recover, recovering
 from unit.plugins.module_utils._resources.recoveries.test_options import options
 
+OF_DRILL = {"product": "minecraft", "project": "shop-drill"}
+
 
 @pytest.fixture
 def recover(sandbox: Sandbox, key_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Recover:
@@ -48,12 +52,33 @@ def test_what_was_ordered_right_before_a_kill_is_deleted(sandbox: Sandbox, recov
     record = record_of(sandbox, "shop-drill")
     record.drill = True
     record.names = {"world": "Survival-drill", "lobby": "lobby-drill"}
-    record.note_order("world", None, datetime.now(UTC))
-    sandbox.seed({"services": [{"name": "Survival-drill", "product": "minecraft", "project": "shop-drill"}]})
+    with record.ordering("world", PlatformClock()):
+        sandbox.seed({"services": [{**OF_DRILL, "name": "Survival-drill"}]})
     gone = recover(state="absent", project="shop-drill")
     assert not gone.get("failed"), gone["msg"]
     assert "shop-drill" not in [each["name"] for each in sandbox.api("GET", "/api/projects").json()]
     assert not record_of(sandbox, "shop-drill").known
+
+
+def test_of_two_that_came_up_with_a_lost_order_none_is_deleted(sandbox: Sandbox, recover: Recover) -> None:
+    """One may be somebody else's."""
+    record = record_of(sandbox, "shop-drill")
+    record.drill, record.names = True, {"world": "Survival-drill", "lobby": "lobby-drill"}
+    for key in record.names:
+        with record.ordering(key, PlatformClock()), suppress(Interrupted):
+            raise Interrupted("lost")
+    theirs = {**OF_DRILL, "product": "factorio", "files": {"important.txt": "mine"}}
+    sandbox.seed(
+        {
+            "services": [{**OF_DRILL, "name": name} for name in record.names.values()]
+            + [{**theirs, "name": "Survival-drill"}]
+        }
+    )
+    kept = recover(state="absent", project="shop-drill")
+    assert not kept.get("failed"), kept["msg"]
+    names = [each["name"] for each in sandbox.api("GET", "/api/resources").json()["items"]]
+    assert sorted(names) == ["Survival-drill", "Survival-drill"]
+    assert "were created when one of that name was ordered" in " ".join(kept["warnings"])
 
 
 def test_a_namesake_of_a_service_whose_id_is_known_stays(sandbox: Sandbox, recover: Recover) -> None:
@@ -70,8 +95,10 @@ def test_a_namesake_of_a_service_whose_id_is_known_stays(sandbox: Sandbox, recov
 def test_a_project_that_nobody_knows_is_left_alone(sandbox: Sandbox, recover: Recover) -> None:
     sandbox.seed({"services": [{"name": "mine", "product": "minecraft", "project": "shop-drill"}]})
     sandbox.clear_journal()
-    assert not recover(state="absent", project="shop-drill")["changed"]
-    assert sandbox.writes() == []
+    left = recover(state="absent", project="shop-drill")
+    assert not left["changed"] and sandbox.writes() == []
+    assert "project 'shop-drill' has service 'mine'" in left["warnings"][0]
+    assert "no drill from this controller made it. Nothing was deleted" in left["warnings"][0]
 
 
 def test_what_somebody_moved_stays_and_is_told(sandbox: Sandbox, recover: Recover) -> None:
@@ -167,4 +194,5 @@ def test_only_drills_are_deleted() -> None:
     account = Account()
     with pytest.raises(Invalid, match="a recovery that is meant to last, so nothing was deleted"):
         parts_of(account, drill=False)
-    assert parts_of(account, drill=False, project_id=None) == ([], [])
+    parts, warnings = parts_of(account, drill=False, project_id=None)
+    assert parts == [] and "no drill from this controller made it" in warnings[0]

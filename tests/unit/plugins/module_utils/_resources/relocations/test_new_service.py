@@ -43,10 +43,28 @@ def test_a_service_of_the_new_name_is_that_of_a_run_that_was_killed(tmp_path: Pa
     found.account.service_records["new"]["createdAt"] = "2026-11-20T03:09:00Z"
     assert made() == "new"
     found.account.service_records["new"]["createdAt"] = "2026-11-20T03:11:00Z"
-    with pytest.raises(Invalid, match=r"it was created at 2026-11-20T03:11:00Z\. Nothing was done"):
+    with pytest.raises(Invalid, match=r"created at 2026-11-20T03:11:00Z, has the name of the new service"):
         made()
-    with pytest.raises(Invalid, match="it was ordered by something else"):
+    with pytest.raises(Invalid, match="not known to be the one that was ordered"):
         made(sent=None)
+    found.account.add("second", "survival-2")
+    found.account.service_records["second"]["createdAt"] = "2026-11-20T03:00:01Z"
+    assert made() == "second", "the other one is older than the order"
+    found.account.service_records["new"]["createdAt"] = "2026-11-20T03:00:02Z"
+    with pytest.raises(Invalid, match=r"\(new\), .*\(second\) were created when the new service was ordered"):
+        made()
+
+
+def test_on_the_way_back_a_service_that_is_not_known_stays(tmp_path: Path) -> None:
+    found = case(tmp_path, Phase.ORDERED)
+    content = replace(found.work.record.content, new_id=None, sent="2026-11-20T03:00:00Z")
+    found.account.service_records["new"]["createdAt"] = "2026-11-20T03:11:00Z"
+    task = replace(found.work.task, options=replace(found.work.task.options, state="returned"))
+    find_made(task, Relocation(found.work.record.file, content))
+    assert content.new_id is None and "and stays as it is" in task.warnings[0]
+    adopting = replace(task, options=replace(found.work.task.options, existing="adopt"))
+    find_made(adopting, Relocation(found.work.record.file, content))
+    assert content.new_id == "new"
 
 
 @pytest.mark.parametrize("phase", [Phase.ORDERED, Phase.STOPPED, Phase.RETURNED])

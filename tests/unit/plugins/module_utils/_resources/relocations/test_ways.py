@@ -382,7 +382,7 @@ def test_a_new_service_that_is_gone_is_ordered_again_before_the_switch_alone(
     if status is None:
         del found.account.service_records["new"]
     plan = plan_there(found.work)
-    assert plan.steps[2].summary == "service survival-2 stopped"
+    assert plan.steps[1].summary == "service survival-2 stopped"
     for phase in (Phase.SWITCHED, Phase.RELOCATED):
         found.work.record.content.new_id, found.work.record.content.phase = "new", phase
         with pytest.raises(Invalid, match=r"'survival-2' \(new\), which took the place .* was deleted"):
