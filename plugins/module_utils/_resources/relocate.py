@@ -186,6 +186,11 @@ def choose_name(task: Task[RelocateOptions], record: Relocation, origin: Origin)
         content.old_name, content.project_id = origin.service.name, origin.service.project_id
         content.new_name = options.name or next_name(task, origin, services)
         check_name(content.new_name, origin)
+    elif options.name and not same_name(options.name, content.new_name):
+        task.warn(
+            f"the relocation was begun with the name {content.new_name!r} for the new service, so name "
+            f"{options.name!r} is not used"
+        )
     find_made(task, record)
     if content.new_id is not None and not expected:
         check_adopts(task, record, "not known to be made by a relocation")

@@ -178,6 +178,17 @@ def test_a_platform_that_fails_right_after_the_order_hides_no_service(
     assert status_of(sandbox, old)[0] == "SUSPENDED" and status_of(sandbox, new) == ("ACTIVE", "running")
 
 
+def test_another_name_for_what_is_ordered_already_is_told_not_to_be_used(
+    sandbox: Sandbox, relocate: Relocate
+) -> None:
+    sandbox.fault("POST /api/resources/{id}/power", "status", status=409, nth=2)
+    assert relocate()["failed"]
+    sandbox.clear_faults()
+    moved = done(relocate(name="arena"))
+    assert moved["relocation"]["new_name"] == "survival-2" and orders(sandbox) == 1
+    assert "name 'arena' is not used" in " ".join(moved["warnings"])
+
+
 @pytest.mark.parametrize("state", ["relocated", "returned"])
 def test_what_somebody_made_after_an_order_that_was_refused_is_left_alone(
     state: str, sandbox: Sandbox, relocate: Relocate
@@ -210,6 +221,7 @@ def test_a_new_service_whose_record_was_lost_is_told_of_or_adopted(
     assert f"'survival-2' ({new}) is there already" in " ".join(planned["warnings"])
     assert "as service 'survival-3'" in " ".join(planned["actions"])
     adopted = done(relocate(existing="adopt"))
+    assert not any("is there already" in warning for warning in adopted.get("warnings", ()))
     assert adopted["relocation"]["new_id"] == new and orders(sandbox) == 1
 
 
