@@ -8,13 +8,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..._api.client import Client
+from ..._api.models import Project, ServiceSummary
 from ..blueprints.members import Member, Members, by_references, read_members
 from ..blueprints.parts import Arguments, Part, new_part
 from ..blueprints.removal import Deleters, project_deletion
 from ..clones.target import describe, recognize
 from ..services.all_services import all_services
+from ..services.lookup import in_project, label
+from ..services.namesakes import existing_services
+from ..services.order import LOST_ORDER_SECONDS
 from ..shared.plan import Task
+from ..shared.restore_points import parse_moment
 from ..shared.task_errors import Invalid
+from ..shared.waiting import poll_for
 from .options import RecoverOptions
 from .record import RecoveryRecord
 from .target import find_named
@@ -49,7 +56,45 @@ def removal_parts(
             "make"
         )
         return parts
-    return [*parts, project_deletion(task, members.project, parts, deleters.project)]
+    deletion = project_deletion(task, members.project, parts, deleters.project)
+    await_empty = deletion.prepare
+
+    def prepare(part: Part) -> None:
+        await_lost_orders(part.task, members, record)
+        await_empty(part)
+
+    deletion.prepare = prepare
+    return [*parts, deletion]
+
+
+def await_lost_orders(task: Task[Any], members: Members, record: RecoveryRecord) -> None:
+    """Give an order whose response was lost the time to be carried out, before the drill is forgotten.
+
+    :raises Invalid: if a service appears that the drill may have ordered.
+    """
+    sent = [parse_moment(each) for key, each in record.sent.items() if key not in record.ids]
+    ages = [(task.client.clock.now() - each).total_seconds() for each in sent if each is not None]
+    left = LOST_ORDER_SECONDS - min(ages, default=LOST_ORDER_SECONDS)
+    if left <= 0:
+        return
+    known = {each.id for each in members.found}
+    late: list[ServiceSummary] = []
+
+    def appears() -> bool:
+        late[:] = [each for each in services_of(task.client, members.project) if each.id not in known]
+        return bool(late)
+
+    task.progress(f"watching for up to {left:.0f} s for a service of an order whose response was lost")
+    if poll_for(appears, left):
+        raise Invalid(
+            f"{label(late[0])} appeared late, from an order whose response was lost. Project "
+            f"{members.project.name!r} stays. Run this again, which deletes the service"
+        )
+
+
+def services_of(client: Client, project: Project) -> Sequence[ServiceSummary]:
+    """Return what is in a project and is not deleted."""
+    return in_project(client, existing_services(client.services()), project)
 
 
 def warn_of_unknown(task: Task[RecoverOptions], project: str) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
+from threading import Timer
 from typing import Any, cast
 
 import pytest
@@ -79,6 +80,25 @@ def test_of_two_that_came_up_with_a_lost_order_none_is_deleted(sandbox: Sandbox,
     names = [each["name"] for each in sandbox.api("GET", "/api/resources").json()["items"]]
     assert sorted(names) == ["Survival-drill", "Survival-drill"]
     assert "were created when one of that name was ordered" in " ".join(kept["warnings"])
+
+
+def test_a_drill_is_not_forgotten_while_an_order_may_still_be_carried_out(
+    sandbox: Sandbox, recover: Recover
+) -> None:
+    """The platform acted late on an order whose response was lost, while the drill was deleted."""
+    record = record_of(sandbox, "shop-drill")
+    record.drill, record.names = True, {"world": "Survival-drill"}
+    with record.ordering("world", PlatformClock()), suppress(Interrupted):
+        raise Interrupted("lost")
+    sandbox.seed({"projects": ["shop-drill"]})
+    late = Timer(2, lambda: sandbox.seed({"services": [{**OF_DRILL, "name": "Survival-drill"}]}))
+    late.start()
+    kept = recover(state="absent", project="shop-drill")
+    late.join()
+    assert kept["failed"] and "'Survival-drill'" in kept["msg"] and "appeared late" in kept["msg"]
+    assert not recover(state="absent", project="shop-drill").get("failed")
+    assert sandbox.api("GET", "/api/resources").json()["items"] == []
+    assert not record_of(sandbox, "shop-drill").known
 
 
 def test_a_namesake_of_a_service_whose_id_is_known_stays(sandbox: Sandbox, recover: Recover) -> None:
