@@ -23,7 +23,7 @@ from .clones.files import FilesResource
 from .clones.source import Data
 from .environment import ENVIRONMENT
 from .relocations.dependents import check_references, read_dependents
-from .relocations.new_service import check_adopts, check_kept, find_made
+from .relocations.new_service import check_adopts, check_kept, find_made, of_order
 from .relocations.options import WHERE_TO, RelocateOptions, check_options
 from .relocations.origin import Origin, check_relocatable, differences, read_origin
 from .relocations.record import Content, Phase, Relocation, find_relocation
@@ -181,8 +181,9 @@ def choose_name(task: Task[RelocateOptions], record: Relocation, origin: Origin)
     """
     content, options = record.content, task.options
     services = existing_services(task.client.services())
-    expected = record.phase is not Phase.NONE
+    expected = record.phase is not Phase.NONE and not is_name_free(task, record)
     if not expected:
+        content.sent = None
         content.old_name, content.project_id = origin.service.name, origin.service.project_id
         content.new_name = options.name or next_name(task, origin, services)
         check_name(content.new_name, origin)
@@ -194,6 +195,20 @@ def choose_name(task: Task[RelocateOptions], record: Relocation, origin: Origin)
     find_made(task, record)
     if content.new_id is not None and not expected:
         check_adopts(task, record, "not known to be made by a relocation")
+
+
+def is_name_free(task: Task[RelocateOptions], record: Relocation) -> bool:
+    """Tell whether the new service may get another name: none was ordered by that of the record.
+
+    One whose order got no response keeps its name, unless the task gives another one and nothing came of the
+    order.
+    """
+    content, name = record.content, task.options.name
+    if content.new_id is not None:
+        return False
+    if content.sent is None:
+        return True
+    return name is not None and not same_name(name, content.new_name) and not of_order(task, record)
 
 
 def check_name(name: str, origin: Origin) -> None:

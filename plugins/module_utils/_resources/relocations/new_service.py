@@ -102,8 +102,7 @@ def find_made(task: Task[RelocateOptions], record: Relocation) -> None:
         found = only_of_name(task, record)
         content.new_id = found.id if found else None
         return
-    same = services_by_name(task, record)
-    own = [each for each in same if came_up(each.created_at, content.sent)]
+    own = of_order(task, record)
     if len(own) > 1:
         raise Invalid(
             f"{', '.join(map(label, own))} were created when the new service was ordered, and the response "
@@ -111,8 +110,14 @@ def find_made(task: Task[RelocateOptions], record: Relocation) -> None:
         )
     if own:
         content.new_id = own[0].id
-    elif same:
+    elif same := services_by_name(task, record):
         leave_or_adopt(task, record, same)
+
+
+def of_order(task: Task[RelocateOptions], record: Relocation) -> list[ServiceSummary]:
+    """Return the services of the new name that came up with the order."""
+    found = services_by_name(task, record)
+    return [each for each in found if came_up(each.created_at, record.content.sent)]
 
 
 def leave_or_adopt(task: Task[RelocateOptions], record: Relocation, same: list[ServiceSummary]) -> None:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.models import
 from ansible_collections.hosted.services.plugins.module_utils._resources.relocate import (
     check_forward,
     free_name,
+    is_name_free,
     plan_kept,
     start_over,
 )
@@ -200,10 +202,12 @@ def test_what_somebody_made_after_an_order_that_was_refused_is_left_alone(
     sandbox.seed({"services": [{**SEED["services"][0], **own}]})
     __, theirs = pair(sandbox)
     found = relocate(state=state)
+    assert not found.get("failed"), found["msg"]
     if state == "relocated":
-        assert found["failed"] and "existing: adopt" in found["msg"]
+        assert f"'survival-2' ({theirs}) is there already" in " ".join(found["warnings"])
+        assert found["relocation"]["new_name"] == "survival-3" and orders(sandbox) == 1
     else:
-        assert not found.get("failed") and "stays as it is" in " ".join(found["warnings"])
+        assert "stays as it is" in " ".join(found["warnings"])
     assert files(sandbox, theirs) == {"/precious.txt": "mine"}
     assert status_of(sandbox, theirs)[0] == "ACTIVE" and calls_to(sandbox, theirs) == []
 
@@ -559,6 +563,26 @@ def named(*names: str) -> list[ServiceSummary]:
 )
 def test_the_new_service_gets_the_next_number_that_is_free(name: str, taken: list[str], free: str) -> None:
     assert free_name(name, named(*taken)) == free
+
+
+@pytest.mark.parametrize(
+    ("name", "facts", "created", "free"),
+    [
+        ("arena", {"new_id": "new"}, None, False),
+        (None, {"sent": None}, None, True),
+        (None, {}, "2026-11-20T04:00:00Z", False),
+        ("SURVIVAL-2", {}, "2026-11-20T04:00:00Z", False),
+        ("arena", {}, "2026-11-20T03:00:01Z", False),
+        ("arena", {}, "2026-11-20T04:00:00Z", True),
+    ],
+)
+def test_a_new_service_keeps_the_name_that_it_may_have_been_ordered_by(
+    name: str | None, facts: dict[str, Any], created: str | None, free: bool, tmp_path: Path
+) -> None:
+    found = case(tmp_path, Phase.ORDERED, facts={"new_id": None, "sent": "2026-11-20T03:00:00Z", **facts})
+    found.account.service_records["new"]["createdAt"] = created
+    task = replace(found.work.task, options=replace(found.work.task.options, name=name))
+    assert is_name_free(task, found.work.record) is free
 
 
 def test_a_relocation_begins_anew_only_once_what_it_made_is_deleted(tmp_path: Path) -> None:
