@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..._api.client import Client
-from ..._api.models import Project, ServiceSummary
+from ..._api.models import ServiceSummary
 from ..blueprints.members import Member, Members, by_references, read_members
 from ..blueprints.parts import Arguments, Part, new_part
 from ..blueprints.removal import Deleters, project_deletion
@@ -18,6 +17,7 @@ from ..services.all_services import all_services
 from ..services.lookup import in_project, label
 from ..services.namesakes import existing_services
 from ..services.order import LOST_ORDER_SECONDS
+from ..shared.names import same_name
 from ..shared.plan import Task
 from ..shared.restore_points import parse_moment
 from ..shared.task_errors import Invalid
@@ -72,8 +72,9 @@ def await_lost_orders(task: Task[Any], members: Members, record: RecoveryRecord)
 
     :raises Invalid: if a service appears that the drill may have ordered.
     """
-    sent = [parse_moment(each) for key, each in record.sent.items() if key not in record.ids]
-    ages = [(task.client.clock.now() - each).total_seconds() for each in sent if each is not None]
+    lost = {record.names.get(key, ""): sent for key, sent in record.sent.items() if key not in record.ids}
+    sent = [moment for moment in map(parse_moment, lost.values()) if moment is not None]
+    ages = [(task.client.clock.now() - moment).total_seconds() for moment in sent]
     left = LOST_ORDER_SECONDS - min(ages, default=LOST_ORDER_SECONDS)
     if left <= 0:
         return
@@ -81,7 +82,9 @@ def await_lost_orders(task: Task[Any], members: Members, record: RecoveryRecord)
     late: list[ServiceSummary] = []
 
     def appears() -> bool:
-        late[:] = [each for each in services_of(task.client, members.project) if each.id not in known]
+        found = [each for each in existing_services(task.client.services()) if each.id not in known]
+        named = [each for each in found if any(same_name(each.name, name) for name in lost)]
+        late[:] = in_project(task.client, named, members.project)
         return bool(late)
 
     task.progress(f"watching for up to {left:.0f} s for a service of an order whose response was lost")
@@ -90,11 +93,6 @@ def await_lost_orders(task: Task[Any], members: Members, record: RecoveryRecord)
             f"{label(late[0])} appeared late, from an order whose response was lost. Project "
             f"{members.project.name!r} stays. Run this again, which deletes the service"
         )
-
-
-def services_of(client: Client, project: Project) -> Sequence[ServiceSummary]:
-    """Return what is in a project and is not deleted."""
-    return in_project(client, existing_services(client.services()), project)
 
 
 def warn_of_unknown(task: Task[RecoverOptions], project: str) -> None:
