@@ -12,6 +12,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, ClassVar, Self
 
 from .text import printable, shortened
@@ -48,6 +50,17 @@ class HostedError(Exception):
         self.message = message
         self.args = (message,)
         return self
+
+
+@contextmanager
+def undone_if_nothing_happened(undo: Callable[[], object]) -> Iterator[None]:
+    """Undo what was noted before a call if that fails and the platform certainly did not act on it."""
+    try:
+        yield
+    except HostedError as error:
+        if error.nothing_done:
+            undo()
+        raise
 
 
 class ConfigurationError(HostedError):

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, fields
 from threading import RLock
 from typing import Any, ClassVar, Self
 
-from ..._api.errors import HostedError
+from ..._api.errors import undone_if_nothing_happened
 from ..._api.models import Project
 from ..._api.platform_clock import PlatformClock
 from ..blueprints.members import Member, Members, read_members
@@ -106,14 +106,14 @@ class MadeRecord:
         with self.lock:
             self.sent[original] = clock.now().isoformat(timespec="seconds")
             self.write()
-        try:
+
+        def forget() -> None:
+            with self.lock:
+                self.sent.pop(original, None)
+                self.write()
+
+        with undone_if_nothing_happened(forget):
             yield
-        except HostedError as error:
-            if error.nothing_done:
-                with self.lock:
-                    self.sent.pop(original, None)
-                    self.write()
-            raise
 
     def note_id(self, original: str, id: str) -> None:
         """Note the id of what was made."""

@@ -13,7 +13,7 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
-from ..._api.errors import HostedError
+from ..._api.errors import HostedError, undone_if_nothing_happened
 from ..._api.models import Service
 from ..._api.values import ContainerState, ServiceStatus
 from ..clones.source import Data
@@ -107,12 +107,8 @@ def sending(work: Work) -> Iterator[None]:
     """Note when the order is sent, unless it comes to nothing for sure."""
     record = work.record
     record.write(sent=written(work.task.client.clock.now()))
-    try:
+    with undone_if_nothing_happened(lambda: record.write(sent=None)):
         yield
-    except HostedError as error:
-        if error.nothing_done:
-            record.write(sent=None)
-        raise
 
 
 def state_while_copying(work: Work) -> str:

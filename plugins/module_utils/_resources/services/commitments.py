@@ -20,7 +20,7 @@ from decimal import Decimal
 from typing import Any
 
 from ..._api.client import Client
-from ..._api.errors import AccessDenied, HostedError
+from ..._api.errors import AccessDenied, HostedError, undone_if_nothing_happened
 from ..._api.models import Project
 from ..._api.routes import Route
 from ..._api.text import counted
@@ -173,12 +173,8 @@ class BudgetGuard(Guard):
         record = CommitmentRecord.of(account_of(self.task))
         with record.locked() as content:
             entry = self._reserve(client, record, content, commitment)
-            try:
+            with undone_if_nothing_happened(lambda: record.update(lambda now: drop(now, entry))):
                 yield
-            except HostedError as error:
-                if error.nothing_done:
-                    record.update(lambda now: drop(now, entry))
-                raise
             record.update(lambda now: confirm(now, entry))
 
     def _reserve(

@@ -28,7 +28,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
-from ..._api.errors import HostedError
+from ..._api.errors import undone_if_nothing_happened
 from .controller_state import atomic_file, collection_folder, flush_to_disk, in_turn
 from .options import FilePath, Options, option
 from .plan import Task
@@ -187,12 +187,8 @@ def keep_secrets(task: Task[SecretsOptions], subject: str, what: str) -> Iterato
             f"no note can be written to {os.path.dirname(kept.note.path)!r} ({error.strerror or error}): if "
             "this run is killed before it has saved the secrets, the next one cannot warn you"
         )
-    try:
+    with undone_if_nothing_happened(kept.discard):
         yield kept
-    except HostedError as error:
-        if error.nothing_done:
-            kept.discard()
-        raise
 
 
 # --- After the call ---------------------------------------------------------------------------------
