@@ -51,7 +51,8 @@ options:
       - V(returned) puts the old service back in service, whichever step was reached, and suspends the new one. What was
         written to the new one since it was in service is kept there, unless O(copy_back) is set.
       - V(finished) deletes the service that is not in service. It fails before its date, which is O(keep_days) after it was
-        suspended, if somebody has resumed it, or if the other one is not in service.
+        suspended, if somebody has resumed it, if the other one is not in service, or if it holds what was written to it
+        in service and was not copied back (O(discard_newer)).
     type: str
     choices: [relocated, returned, finished]
     default: relocated
@@ -170,6 +171,12 @@ options:
     description:
       - With O(state=finished), whether to delete the service with its backups and snapshots. Of a suspended service, the
         platform may not show whether there are any; it is not deleted then unless this is set.
+    type: bool
+    default: false
+  discard_newer:
+    description:
+      - With O(state=finished) after O(state=returned) without O(copy_back), whether to delete the new service although it
+        was in service, so that what was written to it then is lost.
     type: bool
     default: false
   healthy_for:

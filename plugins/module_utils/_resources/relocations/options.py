@@ -19,6 +19,8 @@ RelocateState = Literal["relocated", "returned", "finished"]
 DEFAULT_DAYS = 7
 """For how many days the service that is out of service is kept, unless the task says otherwise."""
 MAX_DAYS = 3650
+STATE_OF = {"copy_back": "returned", "delete_backups": "finished", "discard_newer": "finished"}
+"""The options that only one state uses."""
 WHERE_TO = ("host", "product", "runtime", "preset", "dimensions", "options")
 """The options that make the new service another one than the old."""
 
@@ -43,6 +45,7 @@ class RelocateOptions(
     copy_back: bool = False
     keep_days: int | None = None
     delete_backups: bool = False
+    discard_newer: bool = False
     health_checks: list[ProbeOptions] = option([])
     checksum: bool = False
     private_key_file: FilePath | None = option(None, no_log=False, reads_file=True)
@@ -80,7 +83,7 @@ def check_state(options: RelocateOptions) -> None:
 
     :raises Invalid: naming them.
     """
-    for name, state in (("copy_back", "returned"), ("delete_backups", "finished")):
+    for name, state in STATE_OF.items():
         if getattr(options, name) and options.state != state:
             raise Invalid(
                 f"{name} goes with state: {state} alone, and state is {options.state}; nothing was done. Set "

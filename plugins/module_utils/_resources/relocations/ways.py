@@ -365,12 +365,28 @@ def check_end(task: Task[RelocateOptions], record: Relocation, left: Service | N
             f"{label(left)} was suspended by the relocation and has status {left.status} now, so somebody "
             "may use it. Nothing was deleted. Suspend it, or delete it with hosted.services.service"
         )
+    if left is not None and record.returned:
+        check_discarded(task, record)
     due = due_date(task, record)
     if due is not None and datetime.now(UTC) < due:
         raise Invalid(
             f"{label(left) if left else 'it'} is kept until {written(due)}. Nothing "
             "was deleted. Run this after that, or shorten it with keep_days",
             delete_after=written(due),
+        )
+
+
+def check_discarded(task: Task[RelocateOptions], record: Relocation) -> None:
+    """Check that what only the new service holds may be lost with it.
+
+    :raises Invalid: if it was in service, was not copied back, and the task does not discard it.
+    """
+    content = record.content
+    if content.newer and not task.options.discard_newer:
+        raise Invalid(
+            f"service {content.new_name!r} ({content.new_id}) was in service from {content.switched_at} to "
+            f"{content.since}, and holds what was written to it then and is nowhere else. Nothing was "
+            "deleted. To delete it as well, set discard_newer: true; to keep it, copy it elsewhere first"
         )
 
 

@@ -534,7 +534,11 @@ def test_after_the_way_back_the_new_one_is_deleted_and_another_can_be_ordered(
     done(relocate())
     _old, new = pair(sandbox)
     done(relocate(state="returned"))
-    done(relocate(state="finished", keep_days=0, delete_backups=True))
+    sandbox.clear_journal()
+    end = {"state": "finished", "keep_days": 0, "delete_backups": True}
+    assert "set discard_newer: true; to keep it, copy it elsewhere first" in relocate(**end)["msg"]
+    assert commits(sandbox) == []
+    done(relocate(**end, discard_newer=True))
     assert set(ids_of(sandbox, "shop")) == {each["name"] for each in SEED["services"]} | {"acme-web"}
     assert not done(relocate(state="returned"))["changed"]
     done(relocate())

@@ -26,7 +26,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
         {"keep_days": 3650, "healthy_for": 86400.0},
         {"health_checks": [ProbeOptions(tcp=True)], "environments": {"web": {}}},
         {"state": "returned", "copy_back": True},
-        {"state": "finished", "delete_backups": True},
+        {"state": "finished", "delete_backups": True, "discard_newer": True},
     ],
 )
 def test_what_makes_sense_is_accepted(given: dict[str, Any]) -> None:
@@ -44,6 +44,7 @@ def test_what_makes_sense_is_accepted(given: dict[str, Any]) -> None:
         ({"secret_environments": {"web": "x"}}, "secret_environments: 'web' must have a dictionary"),
         ({"copy_back": True}, "copy_back goes with state: returned alone, and state is relocated"),
         ({"state": "returned", "delete_backups": True}, "delete_backups goes with state: finished alone"),
+        ({"discard_newer": True}, "discard_newer goes with state: finished alone"),
     ],
 )
 def test_what_does_not_is_refused(given: dict[str, Any], message: str) -> None:
@@ -53,8 +54,8 @@ def test_what_does_not_is_refused(given: dict[str, Any], message: str) -> None:
 
 def test_nothing_is_overwritten_left_out_or_deleted_unless_that_is_said() -> None:
     options = RelocateOptions(service="survival")
-    bold = ("without_data", "overwrite", "copy_back", "delete_backups", "without_dependents")
-    assert [getattr(options, name) for name in bold] == [False, False, False, False, []]
+    bold = ("without_data", "overwrite", "copy_back", "delete_backups", "discard_newer", "without_dependents")
+    assert [getattr(options, name) for name in bold] == [*[False] * 5, []]
     assert (options.state, options.existing, options.checksum) == ("relocated", "refuse", False)
 
 

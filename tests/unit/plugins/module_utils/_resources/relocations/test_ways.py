@@ -601,6 +601,26 @@ def test_the_one_that_is_not_in_service_is_deleted_by_its_id(phase: Phase, left:
     assert again.steps == () and again.result["deleted"] is True
 
 
+@pytest.mark.parametrize(
+    ("phase", "newer", "discard", "refused"),
+    [
+        (Phase.RETURNED, True, False, True),
+        (Phase.RETURNED, True, True, False),
+        (Phase.RETURNED, False, False, False),
+        (Phase.RELOCATED, True, False, False),
+    ],
+)
+def test_what_only_the_new_one_holds_is_deleted_only_if_that_is_said(
+    phase: Phase, newer: bool, discard: bool, refused: bool, tmp_path: Path
+) -> None:
+    facts = {"newer": newer, "switched_at": "2019-12-30T00:00:00Z"}
+    if refused:
+        with pytest.raises(Invalid, match=r"in service from 2019-12-30.* Nothing was deleted.*discard_newer"):
+            ending(tmp_path, phase, facts=facts, discard_newer=discard)
+        return
+    assert ending(tmp_path, phase, facts=facts, discard_newer=discard)[1].actions
+
+
 def test_a_deletion_that_was_begun_is_completed_whatever_its_date(tmp_path: Path) -> None:
     """And costs nothing any more if the service is gone."""
     facts = {"deleting": "old", "since": SINCE, "keep_days": 3000}
