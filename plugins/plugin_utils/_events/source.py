@@ -40,6 +40,9 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.account
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.observer import (
     Observer,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.of_account import (
+    unmatched_patterns,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.pace import Pace
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.state_file import (
     StateFile,
@@ -118,6 +121,8 @@ class Account:
         """Whether it is known whom the token belongs to."""
         self.settings = connection(vars(options), "event source account")
         self.rules = options.rules(self.settings.base_url)
+        self.unmatched: list[str] = []
+        """The patterns of backup_services that matched nothing at the last poll."""
         self.observer = self._connect()
 
     def _connect(self) -> Observer:
@@ -171,6 +176,8 @@ class Account:
         self._check()
         now = datetime.now(UTC)
         seen = self.observer.observe(before, now)
+        if seen.services is not None:
+            self.unmatched = unmatched_patterns(self.rules, seen.services.values())
         return advance(before.model_copy(update={"owner": self.owner}), seen, now, self.rules)
 
     def _take_new_token(self) -> bool:
@@ -256,8 +263,11 @@ class Source:
             problems.setdefault(LIMITED, ConfigurationError(LIMITED))
             if LIMITED not in self.told:
                 LOG.warning("%s: %s", NAME, LIMITED)
+        unwatched = {UNMATCHED.format(pattern) for pattern in self.account.unmatched}
+        for message in sorted(unwatched - self.told):
+            LOG.warning("%s: %s", NAME, message)
         # What the token may not read is tried once an hour, and is not news then.
-        self.told = set(problems) | (self.told if observer.refused else set())
+        self.told = set(problems) | unwatched | (self.told if observer.refused else set())
 
     async def deliver(self, queue: Queue) -> None:
         """Put the events on the queue, oldest first, and note each that was taken."""
@@ -295,6 +305,7 @@ LIMITED = (
     "the token may only read applications (scope REGISTRY). Events come from their list alone: deploys, "
     "verdicts, statuses. A token of scope FULL shows the rest"
 )
+UNMATCHED = "backup_services: no service has a name like {!r}, so nobody is told if its backups are too old"
 
 
 def moved(before: State, after: State) -> bool:

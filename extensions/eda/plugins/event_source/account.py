@@ -146,8 +146,8 @@ options:
   backup_services:
     description:
       - Patterns, such as C(db-*), for the names of the services whose age of backups
-        is watched. A service that matches must have a backup. By default, all that
-        have one are watched.
+        is watched. A service that matches must have a backup, and a pattern without a
+        match is logged. By default, all that have one are watched.
     type: list
     elements: str
   blueprints:

@@ -149,6 +149,11 @@ def check_texts(options: SourceOptions) -> None:
             raise ConfigurationError(f"blueprints names {path!r}, which is not a file")
     if options.backup_services is not None and not all(options.backup_services):
         raise ConfigurationError("backup_services has an empty pattern, which matches nothing")
+    if options.backup_services is not None and options.backup_max_age is None:
+        raise ConfigurationError(
+            "backup_services names what is watched, and backup_max_age, after how many hours to tell, is not "
+            "set; set it, or leave backup_services out"
+        )
 
 
 def expanded(path: str) -> str:

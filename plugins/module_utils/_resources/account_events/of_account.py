@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from typing import Any
 
-from ..._api.models import Backup, BillingOverview
+from ..._api.models import Backup, BillingOverview, ServiceSummary
 from ..._api.text import counted
 from ..._api.values import BackupStatus
 from ..shared.money import format_amount, from_cents
@@ -96,6 +96,13 @@ def is_stale(poll: Poll, memory: ServiceMemory, newest: str | None) -> bool:
         return False
     reference = parse_moment(newest) or (parse_moment(memory.created_at) if named is not None else None)
     return reference is not None and poll.now - reference > rules.backup_max_age
+
+
+def unmatched_patterns(rules: Rules, services: Iterable[ServiceSummary]) -> list[str]:
+    """Return the patterns of services to watch that match none: a slip there would never be noticed."""
+    names = [service.name for service in services]
+    patterns = rules.backup_services or () if rules.backup_max_age is not None else ()
+    return [pattern for pattern in patterns if not any(fnmatchcase(name, pattern) for name in names)]
 
 
 def tell_age(poll: Poll, id: str, memory: ServiceMemory, newest: str | None, stale: bool) -> None:

@@ -32,6 +32,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.account
 )
 from ansible_collections.hosted.services.plugins.plugin_utils._events.source import (
     LIMITED,
+    UNMATCHED,
     Source,
     in_thread,
     watch,
@@ -46,6 +47,7 @@ class ScriptedAccount:
         self.options = SourceOptions(**options)
         self.observer = self
         self.problems: list[HostedError] = []
+        self.unmatched: list[str] = []
         self.refused: dict[str, Any] = {}
 
     def look(self, before: State) -> State:
@@ -175,6 +177,22 @@ def test_each_problem_is_logged_once(tmp_path: Path, caplog: pytest.LogCaptureFi
     assert [record.getMessage().partition(": ")[2] for record in caplog.records] == [
         "not read: no bills", LIMITED,
     ]  # fmt: skip
+
+
+def test_a_pattern_without_a_service_is_logged_until_there_is_one(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def use(file: StateFile) -> None:
+        account = ScriptedAccount(0, 0, 0, 0)
+        watched = source(file, account)
+        for unmatched in (["db-*", "{x}"], ["db-*"], [], ["db-*"]):
+            account.unmatched = unmatched
+            await watched.turn()
+
+    on_file(tmp_path, use)
+    assert [record.getMessage().partition(": ")[2] for record in caplog.records] == [
+        UNMATCHED.format(pattern) for pattern in ("db-*", "{x}", "db-*")
+    ]
 
 
 def test_with_feedback_an_event_is_noted_once_the_engine_has_it(tmp_path: Path) -> None:

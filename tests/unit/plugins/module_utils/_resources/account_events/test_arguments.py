@@ -51,6 +51,7 @@ def test_a_slip_in_a_name_is_an_error_that_names_the_known_ones() -> None:
         ({"balance_days": [-1]}, "balance_days has a negative number"),
         ({"blueprints": ["/nowhere.yml"]}, "'/nowhere.yml', which is not a file"),
         ({"backup_services": ["db-*", ""]}, "backup_services has an empty pattern"),
+        ({"backup_services": ["db-*"]}, "backup_max_age, after how many hours to tell, is not set"),
     ],
 )
 def test_a_wrong_value_is_refused_at_the_start(arguments: dict[str, Any], message: str) -> None:

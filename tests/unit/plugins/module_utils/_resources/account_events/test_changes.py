@@ -104,6 +104,7 @@ class Frames:
 
     def __init__(self) -> None:
         self.frame: Frame | None = None
+        self.unmatched: list[str] = []
         self.observer = Observer(FrameClient, READING, lambda client, path: client.compare(client, path))  # type: ignore[arg-type, attr-defined]
 
     def look(self, before: State) -> State:

@@ -15,7 +15,11 @@ from ansible_collections.hosted.services.plugins.module_utils._api.models import
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.observation import (
     Drift,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.of_account import due
+from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.of_account import (
+    due,
+    unmatched_patterns,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.poll import Rules
 from unit.plugins.module_utils._resources.account_events.polls import BEGIN, Polls, service, types
 
 
@@ -68,6 +72,25 @@ def test_a_service_that_must_have_a_backup_is_named() -> None:
         polls = Polls(backup_max_age=timedelta(hours=1), backup_services=patterns)
         old = service().model_copy(update={"created_at": (BEGIN - timedelta(days=2)).isoformat()})
         assert types(polls.see(old, backups={"s1": []})) == expected
+
+
+@pytest.mark.parametrize(
+    ("patterns", "age", "expected"),
+    [
+        (["name of *", "db-*", "*s1"], 1, ["db-*"]),
+        (["Name of *"], 1, ["Name of *"]),
+        (["db-*"], None, []),
+        (None, 1, []),
+    ],
+)
+def test_a_pattern_that_matches_no_service_is_found(
+    patterns: list[str] | None, age: int | None, expected: list[str]
+) -> None:
+    rules = Rules(
+        account="", backup_max_age=None if age is None else timedelta(hours=age), backup_services=patterns
+    )
+    assert unmatched_patterns(rules, [service(), service("s2")]) == expected
+    assert unmatched_patterns(rules, []) == ([] if age is None else list(patterns or ()))
 
 
 def test_a_backup_of_the_future_is_fresh() -> None:
