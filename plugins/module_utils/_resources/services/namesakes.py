@@ -26,6 +26,7 @@ from ..shared.plan import Task
 from ..shared.restore_points import parse_moment
 from ..shared.task_errors import Invalid
 from .all_services import may_be_cut, missing_from, read_pages
+from .given_names import GivenNames
 from .lookup import is_listed, label, project_id_in, read_if_readable
 from .options import ServiceOptions
 
@@ -117,6 +118,7 @@ def check_namesakes(
     check_list_complete(task, services, known, looks_again=not placing)
     services = existing_services(services)
     check_families(task, services)
+    check_given_names(task, project, services)
     others = [service for service in services if may_be_one(service.name, name)]
     for other in others:
         check_namesake(task, project, other, known, placing)
@@ -146,6 +148,24 @@ def check_families(task: Task[ServiceOptions], services: Sequence[ServiceSummary
             raise Invalid(
                 f"service {other.name!r} ({other.id}) of this product is of family {other.family}, not "
                 f"{family}. Nothing was ordered. Correct the family, or leave it out",
+                namesakes=[other.id],
+            )
+
+
+def check_given_names(
+    task: Task[ServiceOptions], project: Project | None, services: Sequence[ServiceSummary]
+) -> None:
+    """Check that no earlier order of this name became a service that the platform named otherwise.
+
+    :raises Invalid: naming it.
+    """
+    given, name = GivenNames.of(task, project).read(), task.options.wanted_name
+    for other in services:
+        if other.id in given and not is_separate_service(task, other):
+            raise Invalid(
+                f"{label(other)} is, or may be, what an earlier order of {name!r} became, as the "
+                "platform names services in its own way. Nothing was ordered. Use that name, or id: "
+                f"{other.id}; or set allow_duplicate_name: true, to order another one",
                 namesakes=[other.id],
             )
 
@@ -319,10 +339,10 @@ def unlisted_namesakes(
         return []
 
 
-def warn_of_normalized_name(task: Task[ServiceOptions], service: Service) -> None:
+def warn_of_normalized_name(task: Task[ServiceOptions], project: Project | None, service: Service) -> None:
     """Warn that the platform gave a new service another name than the task did.
 
-    :raises Invalid: if the next run would not find the service by it, and would order again.
+    :raises Invalid: if the next run would not find the service by it. It is remembered, so none is ordered.
     """
     wanted = task.options.wanted_name
     if service.name in (None, wanted):
@@ -332,7 +352,8 @@ def warn_of_normalized_name(task: Task[ServiceOptions], service: Service) -> Non
         f"{service.id}, from now on: tasks that use the other name will not find it"
     )
     if not may_be_one(service.name, wanted):
-        raise Invalid(f"{told}, and another one would be ordered")
+        GivenNames.of(task, project).remember([service])
+        raise Invalid(f"{told}. This controller does not order it again, but another controller would")
     task.warn(told)
 
 

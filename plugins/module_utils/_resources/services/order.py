@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -27,13 +28,22 @@ from ..shared.money import (
     read_amount,
     to_decimal,
 )
-from ..shared.names import same_name
+from ..shared.names import may_be_one, may_be_part, same_name
 from ..shared.plan import Task
 from ..shared.runs import run_process
 from ..shared.secret_notes import ORDERED, remove_notes, seconds_since_call, subject_of
-from ..shared.task_errors import Invalid
+from ..shared.task_errors import EffectUnverified, Invalid
 from ..shared.waiting import adopt, create, poll_for
-from .lookup import await_readable, close_name, describe_location, in_project, only_service, with_name
+from .given_names import GivenNames
+from .lookup import (
+    await_readable,
+    close_name,
+    describe_location,
+    in_project,
+    label,
+    only_service,
+    with_name,
+)
 from .namesakes import KnownProjects, check_namesakes, existing_services, order_lock
 from .options import OrderOptions, ServiceOptions
 from .settings import check_max_monthly, differing_fact
@@ -181,6 +191,8 @@ class Ordering:
         """The process that waits for this task. An orphan has another one: its run was killed."""
         self.cost = Cost(None, None)
         """What was quoted, once it is."""
+        self.newcomers: list[ServiceSummary] = []
+        """The services that came up with the order, whatever their names."""
         secrets_file.check_folder(task)
 
     @property
@@ -269,7 +281,8 @@ class Ordering:
             body["projectId"] = self.project.id
         subject = subject_of(ORDERED, self.name)
         with secrets_file.keep_secrets(self.task, subject, f"the one-time secrets of {what}") as kept:
-            order, adopted = create(lambda: self._send(body), new_ones, what, self.task)
+            with self._naming_suspects():
+                order, adopted = create(lambda: self._send(body), new_ones, what, self.task)
             if order is None:
                 kept.discard()
                 self.task.warn(
@@ -296,12 +309,11 @@ class Ordering:
         Others may order a service of the same name in another project at the same time.
         """
         client, options = self.task.client, self.task.options
+        self.newcomers = [service for service in client.services() if service.id not in before]
         new = [
             service
-            for service in client.services()
-            if service.id not in before
-            and same_name(service.name, self.name)
-            and differing_fact(options, service) is None
+            for service in self.newcomers
+            if same_name(service.name, self.name) and differing_fact(options, service) is None
         ]
         if self.project is not None:
             for service in new:
@@ -312,9 +324,37 @@ class Ordering:
         """Return the id of the service that was ordered. Tell of its price and of its namesakes."""
         self._compare_price(order)
         new = self._new_ids(order, new_ones)
-        id = self._id_of(order, new) or str(self._adopted(order, new_ones).id)
+        with self._naming_suspects():
+            id = self._id_of(order, new) or str(self._adopted(order, new_ones).id)
+        own = [service for service in self.newcomers if service.id == id]
+        self._remember_names([each for each in own if not may_be_one(each.name, self.name)])
         self._report_namesakes([other for other in new if other != id], id)
         return id
+
+    @contextmanager
+    def _naming_suspects(self) -> Iterator[None]:
+        """Name and remember the services that a lost order may have become by another name."""
+        try:
+            yield
+        except EffectUnverified as error:
+            suspects = [
+                service
+                for service in self.newcomers
+                if may_be_part(service.name, self.name) and differing_fact(self.task.options, service) is None
+            ]
+            if not suspects:
+                raise
+            self._remember_names(suspects)
+            raise error.append(
+                f". {' and '.join(map(label, suspects))} appeared since, which it may be: the platform names "
+                "services in its own way. The next run does not order while that exists, unless "
+                "allow_duplicate_name is set"
+            ) from None
+
+    def _remember_names(self, services: Sequence[ServiceSummary]) -> None:
+        """Remember services that the next run would not find by the name of the order."""
+        if services:
+            GivenNames.of(self.task, self.project).remember(services)
 
     def _new_ids(self, order: Order, new_ones: Callable[[], Sequence[ServiceSummary]]) -> list[str]:
         """Return the ids of the services that came up with the order.

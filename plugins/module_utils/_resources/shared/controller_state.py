@@ -4,8 +4,8 @@
 """The collection's folder on the controller: what the platform does not show again is kept there.
 
 It is ``hosted_services`` inside Ansible's home, or what ``HOSTED_SERVICES_HOME`` names, and holds
-``environments`` (fingerprints), ``pending`` (what is written and not in effect), ``secrets`` (what the
-platform shows only once) and ``locks``.
+``environments`` (fingerprints), ``given-names`` (how the platform named services), ``pending`` (what is
+written and not in effect), ``secrets`` (what the platform shows only once) and ``locks``.
 """
 
 from __future__ import annotations

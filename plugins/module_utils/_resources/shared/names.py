@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 import unicodedata
 
@@ -28,8 +29,14 @@ def may_be_one(one: str, other: str) -> bool:
     return same_name(one, other) or "" != bare(one) == bare(other)
 
 
+def may_be_part(one: str, other: str) -> bool:
+    """Tell whether one name is part of the other, as on a platform that cuts names or adds to them."""
+    short, long = sorted((bare(one), bare(other)), key=len)
+    return short != "" and short in long
+
+
 def bare(name: str) -> str:
-    """Return a name without accents, capitals, blanks and punctuation, but for that between two digits."""
-    letters = unicodedata.normalize("NFKD", name)
+    """Return a name without escapes of HTML, accents, capitals, blanks, and punctuation outside of numbers."""
+    letters = unicodedata.normalize("NFKD", html.unescape(name))
     text = "".join(letter for letter in letters if not unicodedata.combining(letter)).casefold()
     return re.sub(r"(?<!\d)[\W_]+|[\W_]+(?!\d)", "", text)

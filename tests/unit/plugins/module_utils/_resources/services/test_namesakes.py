@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from threading import Barrier
 from typing import Any
 
@@ -18,9 +20,11 @@ from ansible_collections.hosted.services.plugins.module_utils._api.models import
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import namesakes
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.order import Ordering
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared import waiting
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.names import same_name
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from hosted_sandbox.testing import Sandbox
+from integration.proxy_server import ProxyServer, running
 from unit.plugins.fakes import FakeClient, task_of
 from unit.plugins.module_utils._resources.platform import calls, id_of, run, writes
 
@@ -28,10 +32,15 @@ SIZE = {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20}
 ORDER: dict[str, Any] = {"product": "minecraft", "host": "node-paris-1", "dimensions": SIZE}
 
 
-@pytest.fixture
-def platform(sandbox: Sandbox, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Sandbox:
-    """An account without services, whose clock stands still but between the steps of a test."""
+@pytest.fixture(autouse=True)
+def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Keep what is remembered of orders apart."""
     monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path))
+
+
+@pytest.fixture
+def platform(sandbox: Sandbox) -> Sandbox:
+    """An account without services, whose clock stands still but between the steps of a test."""
     sandbox.reset(delays={"provision": 0, "start": 0})
     sandbox.clock(freeze=True)
     return sandbox
@@ -221,7 +230,53 @@ def test_a_name_that_the_next_run_would_not_find_fails_the_task(
     result = order(platform, "my  server")
     assert result["failed"] and result["changed"]
     assert result["service_id"] == id_of(platform, "my server")
-    assert "tasks that use the other name will not find it, and another one would be ordered" in result["msg"]
+    assert "tasks that use the other name will not find it. This controller does not order" in result["msg"]
+
+
+NAMED_BY: dict[str, Callable[[str], str]] = {
+    "cut": lambda name: name[:8],
+    "prefix": lambda name: f"acme/{name}",
+    "suffix": lambda name: f"{name}-1",
+    "HTML": lambda name: name.replace("&", "&amp;"),
+    "own": lambda name: "server 4711",
+}
+RENAMED = "Tom & Jerry"
+
+
+@pytest.fixture
+def renaming(platform: Sandbox, request: pytest.FixtureRequest) -> Iterator[str]:
+    """The address of a platform whose answers show the name in another form."""
+    shown, sent = (json.dumps(name).encode() for name in (NAMED_BY[request.param](RENAMED), RENAMED))
+    with running(ProxyServer(platform, change=lambda content: content.replace(sent, shown))) as proxy:
+        yield proxy.url
+
+
+@pytest.mark.parametrize("renaming", NAMED_BY, indirect=True)
+def test_a_name_that_the_platform_changes_as_it_likes_is_not_ordered_again(
+    platform: Sandbox, renaming: str
+) -> None:
+    first = order(platform, RENAMED, base_url=renaming)
+    assert "the platform named the new service" in said(first) + first.get("msg", "")
+    for check_mode in (True, False):
+        again = order(platform, RENAMED, check_mode, base_url=renaming)
+        assert refused(platform, again)
+        assert id_of(platform, RENAMED) in again["msg"] and "Nothing was ordered" in again["msg"]
+    assert ordered(platform) == [RENAMED]
+    order(platform, RENAMED, base_url=renaming, allow_duplicate_name=True)
+    assert ordered(platform) == [RENAMED] * 2
+
+
+@pytest.mark.parametrize("renaming", ["cut", "prefix", "suffix", "HTML"], indirect=True)
+def test_an_order_whose_response_is_lost_and_whose_name_is_changed_is_not_repeated(
+    platform: Sandbox, renaming: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waiting, "QUIET_SECONDS", 0.5)
+    platform.fault("order.create", "reset", when="after")
+    lost = order(platform, RENAMED, base_url=renaming)
+    assert lost["failed"] and "appeared since, which it may be" in lost["msg"]
+    assert f"({id_of(platform, RENAMED)})" in lost["msg"]
+    assert refused(platform, order(platform, RENAMED, base_url=renaming))
+    assert ordered(platform) == [RENAMED]
 
 
 SPELLINGS = ["My Game Server EU no 1", "my-game-server-eu-no-1", "My Game_Server (EU), no. 1!"]
@@ -552,7 +607,7 @@ def test_a_name_that_the_platform_wrote_otherwise_is_told(named: str, warnings: 
     account.add_service("svc_1", named)
     task, service = task_of(SERVICE, account, name="my server", product="nginx"), account.service("svc_1")
     assert service is not None
-    namesakes.warn_of_normalized_name(task, service)
+    namesakes.warn_of_normalized_name(task, None, service)
     assert len(task.warnings) == warnings
     assert all("named the new service 'my-server', not 'my server'" in said for said in task.warnings)
 
@@ -562,8 +617,10 @@ def test_a_name_that_the_next_run_would_not_find_is_an_error() -> None:
     account.add_service("svc_1", "server-7")
     task, service = task_of(SERVICE, account, name="web", product="nginx"), account.service("svc_1")
     assert service is not None
-    with pytest.raises(Invalid, match=r"named the new service 'server-7', not 'web'.*would be ordered"):
-        namesakes.warn_of_normalized_name(task, service)
+    with pytest.raises(
+        Invalid, match=r"named the new service 'server-7', not 'web'.*does not order it again"
+    ):
+        namesakes.warn_of_normalized_name(task, None, service)
     assert task.warnings == []
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.names import (
     may_be_one,
+    may_be_part,
     normalized,
     same_name,
 )
@@ -48,8 +49,26 @@ def test_names_that_may_be_one(one: str, other: str, same: bool) -> None:
         ("1-a", "1a", True),
         ("!", "?", False),
         ("web", "web1", False),
+        ("Tom & Jerry", "Tom &amp; Jerry", True),
+        ("John's", "John&#39;s", True),
+        ("a & b", "a &amp; c", False),
     ],
 )
 def test_names_that_a_platform_may_strip(one: str, other: str, same: bool) -> None:
     for pair in ((one, other), (other, one)):
         assert may_be_one(*pair) is same
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "part"),
+    [
+        ("Tom & Jerry", "Tom & Je", True),
+        ("Tom & Jerry", "acme/tom-jerry-1", True),
+        ("web", "web", True),
+        ("web-1", "web-2", False),
+        ("!", "web", False),
+    ],
+)
+def test_names_of_which_one_is_part_of_the_other(one: str, other: str, part: bool) -> None:
+    for pair in ((one, other), (other, one)):
+        assert may_be_part(*pair) is part
