@@ -15,6 +15,7 @@ from .._api.models import Backup, Service
 from .._api.values import BackupStatus
 from .restore_points.missing import add_backup_count, missing_from, warn_of_missing
 from .restore_points.names import (
+    await_listed,
     check_distinct_name,
     check_found_again,
     name_hint,
@@ -68,9 +69,23 @@ BACKUP = BackupResource()
 
 
 def find_targets(task: Task[BackupOptions], backups: Sequence[Backup]) -> list[Backup]:
-    """Return the backups with this id, or else with this name."""
+    """Return the backups with this name or, unless one is to be made, with this id.
+
+    :raises Ambiguous: if it is the id of one backup and the name of another.
+    """
     wanted = task.options.name
-    return [b for b in backups if b.id == wanted] or [b for b in backups if b.name == wanted]
+    named = [backup for backup in backups if backup.name == wanted]
+    if task.options.state == "present":
+        return named
+    found = [backup for backup in backups if backup.id == wanted]
+    others = [backup for backup in named if backup not in found]
+    if found and others:
+        raise Ambiguous(
+            f"{wanted!r} is the id of backup {found[0].name!r} and the name of the one with id "
+            f"{others[0].id!r}. Nothing was done. Name the one that is meant by what is its alone",
+            ids=[backup.id for backup in (*found, *others)],
+        )
+    return found or named
 
 
 to_result = partial(result_of, "backup")
@@ -204,7 +219,7 @@ def make_backup(
     what = f"backup {name!r} of {label(service)}"
     with telling_of_beginnings("backup", name, fresh):
         create(call, new_ones, what, task)
-    found = wait_until(task, new_ones, bool, lambda none: "it is not on the list yet", what)
+    found = await_listed(task, what, new_ones, fresh)
     if len(found) > 1:
         task.warn(f"{len(found)} backups named {name!r} of {label(service)} were made at the same time")
     mine = min(found, key=lambda backup: (backup.created_at or "", backup.id))

@@ -15,6 +15,7 @@ from .._api.models import Service, Snapshot
 from .._api.values import BackupStatus
 from .restore_points.missing import missing_from, warn_of_missing
 from .restore_points.names import (
+    await_listed,
     check_distinct_name,
     check_found_again,
     check_name_conflict,
@@ -174,7 +175,7 @@ def take_snapshot(
         own = create_unique(call, new_ones, what, task)
     if not task.options.wait:
         return own, None
-    found = wait_until(task, new_ones, bool, lambda none: "it is not on the list yet", what)[0]
+    found = await_listed(task, what, new_ones, fresh)[0]
     warn_of_changed_name(task, "snapshot", service, name, found)
     complete = wait_until_complete(task, service, found)
     check_found_again("snapshot", service, name, complete, [*before, complete])

@@ -8,7 +8,8 @@ The characters allowed in the name of a backup or a snapshot are not documented 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -17,9 +18,10 @@ from ..._api.models import Backup, Service, Snapshot
 from ..services.lookup import label
 from ..shared.busy_retry import is_name_conflict
 from ..shared.names import normalized, same_name
-from ..shared.options import Options
+from ..shared.options import Options, WaitOptions
 from ..shared.plan import Task
 from ..shared.task_errors import EffectUnverified, Invalid, WaitEnded
+from ..shared.waiting import QUIET_SECONDS, wait_until
 
 C = TypeVar("C", Backup, Snapshot)
 MIN_CUT = 32
@@ -92,6 +94,32 @@ def telling_of_beginnings(kind: str, name: str, fresh: Collection[C]) -> Iterato
         raise
 
 
+def await_listed(
+    task: Task[WaitOptions], what: str, new_ones: Callable[[], list[C]], fresh: Collection[C]
+) -> list[C]:
+    """Wait until new copies of the requested name, by ``new_ones``, are on the list, and return them.
+
+    :param fresh: all new copies that ``new_ones`` has seen, whatever their names.
+    :raises WaitEnded: if one of another name has come in its place, or after ``wait_timeout``.
+    """
+    since: list[float] = []
+
+    def are_there(found: Sequence[C]) -> bool:
+        if found or not fresh:
+            return bool(found)
+        since.append(time.monotonic())
+        if since[-1] - since[0] >= QUIET_SECONDS:
+            appeared = " and ".join(repr(copy.name) for copy in fresh)
+            raise WaitEnded(
+                f"the platform accepted {what}, and {appeared} appeared: it named it in its own way, or "
+                "another run made that. Check the list, and use that name if you mean it. The next run of "
+                "this task makes another one"
+            )
+        return False
+
+    return wait_until(task, new_ones, are_there, lambda none: "it is not on the list yet", what)
+
+
 def name_hint(name: str, copies: Iterable[Backup | Snapshot]) -> str:
     """Return a clause on names that may be this one; empty if there are none."""
     close = possible_names(name, copies)
@@ -126,12 +154,14 @@ def warn_of_changed_name(
     """Warn that the platform gave a copy another name than requested."""
     if made.name == name:
         return
-    cut = (
-        ""
-        if same_name(made.name, name)
-        else f". It kept {len(made.name)} of {len(name)} characters: other names that begin with these are "
-        "refused from now on, so choose shorter ones"
-    )
+    cut = ""
+    if not same_name(made.name, name):
+        kept, of = len(made.name), len(name)
+        then = "are refused from now on" if kept >= MIN_CUT else f"may make more {kind}s of this name"
+        cut = (
+            f". It kept {kept} of {of} characters: other names that begin with these {then}, so choose "
+            "shorter ones"
+        )
     task.warn(
         f"the platform named the {kind} of {label(service)} {made.name!r} in place of {name!r}; use that "
         f"name in all tasks, because none finds it by the other one{cut}"

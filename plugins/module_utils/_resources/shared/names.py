@@ -36,7 +36,7 @@ def may_be_part(one: str, other: str) -> bool:
 
 
 def bare(name: str) -> str:
-    """Return a name without escapes of HTML, accents, capitals, blanks, and punctuation outside of numbers."""
+    """Return a name without HTML escapes, accents, capitals, blanks, and punctuation outside of numbers."""
     letters = unicodedata.normalize("NFKD", html.unescape(name))
     text = "".join(letter for letter in letters if not unicodedata.combining(letter)).casefold()
     return re.sub(r"(?<!\d)[\W_]+|[\W_]+(?!\d)", "", text)

@@ -12,10 +12,12 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._api import models as m
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._resources import backup
-from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
+from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP, find_targets
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import waiting
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Ambiguous
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import FakeClient, task_of
 from unit.plugins.module_utils._resources.platform import (
@@ -37,6 +39,28 @@ def test_one_that_is_being_made_is_adopted(sandbox: Sandbox) -> None:
     assert not result["changed"]
     assert result["services"][0]["backup"]["status"] == "COMPLETED"
     assert writes(sandbox) == []
+
+
+NUMBERED = [
+    m.Backup(id=id, name=name, status="COMPLETED") for id, name in (("2", "1"), ("3", "2"), ("4", "4"))
+]
+
+
+@pytest.mark.parametrize("state", ["present", "restored", "absent"])
+def test_a_number_that_is_one_backups_id_and_anothers_name_is_told_apart(state: str) -> None:
+    """A platform may count its backups, as a pipeline names them by its builds."""
+
+    def found(name: str) -> list[str]:
+        task = task_of(BACKUP, FakeClient(), services=["one"], name=name, state=state)
+        return [each.id for each in find_targets(task, NUMBERED)]
+
+    assert found("1") == ["2"] and found("4") == ["4"]
+    assert found("3") == ([] if state == "present" else ["3"])
+    if state == "present":
+        assert found("2") == ["3"]
+        return
+    with pytest.raises(Ambiguous, match="'2' is the id of backup '1' and the name of the one with id '3'"):
+        found("2")
 
 
 @pytest.mark.parametrize("kind", ["reset", "truncated"])

@@ -15,7 +15,8 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     Invalid,
     WaitEnded,
 )
-from unit.plugins.fakes import FakeClient, task_of
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.waiting import QUIET_SECONDS
+from unit.plugins.fakes import Clock, FakeClient, task_of
 
 SERVICE = m.Service.model_construct(id="svc_1", name="web")
 
@@ -40,6 +41,43 @@ def test_a_new_copy_is_known_by_its_name_or_by_what_is_left_of_it() -> None:
         found = names.new_copies_named("Before The Move", [cut, other], accepted=accepted)
         assert found == ([cut] if accepted else [])
         assert names.new_copies_named("Before The Move", backups("", "--"), accepted=accepted) == []
+
+
+def awaited(seen: list[list[m.Backup]], found: list[list[m.Backup]]) -> list[m.Backup]:
+    """Wait for a backup: what each look sees on the list, and what it finds by the name."""
+    fresh: list[m.Backup] = []
+
+    def look() -> list[m.Backup]:
+        fresh[:] = seen.pop(0) if len(seen) > 1 else seen[0]
+        return found.pop(0) if len(found) > 1 else found[0]
+
+    task = task_of(BACKUP, FakeClient(), services=["web"], name="rel", wait_timeout=60.0)
+    return names.await_listed(task, "backup 'rel' of service 'web'", look, fresh)
+
+
+def test_a_copy_that_the_platform_named_otherwise_is_not_waited_for_to_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = Clock(monkeypatch)
+    other, own = backups("backup-3", "rel")
+    with pytest.raises(WaitEnded, match=r"accepted backup 'rel' of service 'web', and 'backup-3' appeared"):
+        awaited([[], [], [other]], [[]])
+    assert QUIET_SECONDS <= clock.now - 1000 < QUIET_SECONDS + 3
+    assert awaited([[other], [other], [other, own]], [[], [], [own]]) == [own]
+    with pytest.raises(WaitEnded, match=r"gave up waiting .* it is not on the list yet"):
+        awaited([[]], [[]])
+
+
+@pytest.mark.parametrize(
+    ("length", "promise"),
+    [(names.MIN_CUT, "are refused from now on"), (names.MIN_CUT - 1, "may make more backups of this name")],
+)
+def test_what_a_cut_name_means_for_others_is_told_as_it_is(length: int, promise: str) -> None:
+    name = "n" * 40
+    task = task_of(BACKUP, FakeClient(), services=["web"], name=name)
+    names.warn_of_changed_name(task, "backup", SERVICE, name, backups(name[:length])[0])
+    (warning,) = task.warnings
+    assert f"It kept {length} of 40 characters: other names that begin with these {promise}, so" in warning
 
 
 LONG = "before-upgrade-of-the-shop-to-v1"
