@@ -241,6 +241,7 @@ def test_two_runs_at_once(machine: BackupMachine) -> None:
     code, output = machine.run("run", "nightly")
     assert (code, output) == (75, "plan nightly: another run is under way, so this one steps aside\n")
     assert sandbox.token not in command_lines(first.pid)
+    sandbox.delays(backup=0.1)  # of what is requested only after the clock was moved
     sandbox.clock(advance=3600)
     output, _nothing = first.communicate(timeout=120)
     assert first.returncode == 0, output
