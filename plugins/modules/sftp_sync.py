@@ -22,8 +22,8 @@ description:
     warning, on either side.
   - Servers support different features beyond reading and writing. Tests the features of this server before it relies
     on them, with its own files and links inside O(dest), which are removed afterwards. If the server does not support
-    links, they are left out with a warning. If it does not keep times or permissions, copied files are recognized by
-    their content, with a warning.
+    links, they are left out with a warning. If it does not keep times to the second, or permissions, copied files are
+    recognized by their content, with a warning.
   - Items that are left out with a warning are not deleted from O(dest) either.
   - In a play over hosts of the P(hosted.services.inventory#inventory) inventory, or over any hosts that speak SFTP,
     the task works on the host itself if neither O(service) nor O(host) is set. It uses the variables C(ansible_host),

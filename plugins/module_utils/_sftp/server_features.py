@@ -19,8 +19,10 @@ from typing import Any
 from .library import asyncssh
 from .trees import TreeEntry, encode_path, join, remote_target
 
-TRIED_TIME, TRIED_MODE = 1_000_000_000, 0o640
-"""A time and a mode that no server gives to a new file by itself."""
+TRIED_TIME, TRIED_MODE = 1_000_000_001, 0o640
+"""A time and a mode that no server gives to a new file by itself. FAT stores even seconds, so it is odd."""
+STEP = 2
+"""How far, in seconds, a time may be from the one that was set to count as rounded."""
 PRIVATE = 0o600
 NEW = asyncssh.FXF_WRITE | asyncssh.FXF_CREAT | asyncssh.FXF_EXCL if asyncssh else 0
 
@@ -30,6 +32,9 @@ class ServerFeatures:
     """The capabilities of a server. Those that were not tried are assumed to work."""
 
     times: bool = True
+    """True if a file has exactly the time that was set."""
+    times_rounded: bool = False
+    """True if it has about that time, so that it is worth setting, but does not tell whether files differ."""
     modes: bool = True
     links: bool = True
     links_swapped: bool = False
@@ -92,21 +97,22 @@ async def try_attributes(sftp: Any, folder: str, features: ServerFeatures) -> No
         async with file:
             with suppress(asyncssh.SFTPError):
                 await file.setstat(asyncssh.SFTPAttrs(**both))
-        if await are_attributes_kept(sftp, path) == (True, True):
+        if await are_attributes_kept(sftp, path, features) == (True, True):
             return
         features.by_path = True
         for some in (both, {"permissions": TRIED_MODE}, {"atime": TRIED_TIME, "mtime": TRIED_TIME}):
             with suppress(asyncssh.SFTPError):
                 await sftp.setstat(path, asyncssh.SFTPAttrs(**some))
-        features.times, features.modes = await are_attributes_kept(sftp, path)
+        features.times, features.modes = await are_attributes_kept(sftp, path, features)
 
 
-async def are_attributes_kept(sftp: Any, path: bytes) -> tuple[bool, bool]:
-    """Tell whether a file has the time and the permissions that were tried."""
+async def are_attributes_kept(sftp: Any, path: bytes, features: ServerFeatures) -> tuple[bool, bool]:
+    """Tell whether a file has the time and the permissions that were tried; note a time that is near."""
     try:
         found = await sftp.lstat(path)
     except (asyncssh.SFTPNoSuchFile, asyncssh.SFTPPermissionDenied):
         return False, False
+    features.times_rounded = 0 < abs((found.mtime or 0) - TRIED_TIME) <= STEP
     return found.mtime == TRIED_TIME, (found.permissions or 0) & 0o777 == TRIED_MODE
 
 
@@ -188,6 +194,6 @@ async def removed_afterwards(sftp: Any, *paths: str) -> AsyncIterator[None]:
 
 def attributes(entry: TreeEntry, features: ServerFeatures) -> Any:
     """Return the times and permissions to set on a file; ``None`` when there are none to set."""
-    times = {"atime": entry.mtime, "mtime": entry.mtime} if features.times else {}
+    times = {"atime": entry.mtime, "mtime": entry.mtime} if features.times or features.times_rounded else {}
     mode = {"permissions": entry.mode} if features.modes and entry.mode is not None else {}
     return asyncssh.SFTPAttrs(**times, **mode) if times or mode else None

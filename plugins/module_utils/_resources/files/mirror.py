@@ -149,8 +149,8 @@ class MirrorWork:
             )
         if not features.times:
             self.task.warn(
-                "the server does not keep modification times, so files of the same size are compared by "
-                "their content, as with checksum: true"
+                "the server does not keep modification times to the second, so files of the same size are "
+                "compared by their content, as with checksum: true"
             )
         wanted = options.preserve_modes, options.file_mode, options.directory_mode
         if not features.modes and any(wanted):

@@ -23,6 +23,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_sy
 from ansible_collections.hosted.services.plugins.module_utils._sftp import sides
 from unit.plugins.module_utils._sftp import servers
 from unit.plugins.module_utils._sftp.as_user import as_user
+from unit.plugins.module_utils._sftp.odd_servers import EvenTimes, odd_server
 from unit.plugins.module_utils._sftp.servers import Server
 from unit.plugins.results import Result
 
@@ -241,6 +242,22 @@ def test_a_server_that_sets_neither_times_nor_permissions(
     assert good(sync(server, src=str(src)))["updated"] == ["a"]
     assert (server.root / "up/a").read_text() == "b"
     assert not list(server.root.rglob(".hosted-*"))
+
+
+def test_a_server_that_stores_times_in_steps_of_two_seconds(src: Path, tmp_path: Path) -> None:
+    for path in (src / "a", src / "deep/b"):
+        os.utime(path, (OLD + 1, OLD + 1))
+    with odd_server(tmp_path, EvenTimes) as server:
+        first = sync(server, src=str(src))
+        assert warned(first, "does not keep modification times to the second")
+        for _run in range(2):
+            again = sync(server, src=str(src))
+            assert not again["changed"] and good(again)["unchanged"] == 4
+            assert warned(again, "does not keep modification times to the second")
+        assert (server.root / "up/a").stat().st_mtime == OLD, "as near as it can be stored"
+        (src / "a").write_text("b")
+        assert good(sync(server, src=str(src)))["updated"] == ["a"]
+        assert (server.root / "up/a").read_text() == "b"
 
 
 def test_a_server_that_keeps_no_permissions_is_told_apart(start: Start, src: Path) -> None:
