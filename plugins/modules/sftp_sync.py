@@ -24,6 +24,10 @@ description:
     on them, with its own files and links inside O(dest), which are removed afterwards. If the server does not support
     links, they are left out with a warning. If it does not keep times to the second, or permissions, copied files are
     recognized by their content, with a warning.
+  - After writing and before deleting, lists each directory it wrote to once more. Fails if a file is missing there or
+    has another size than was written.
+  - If the destination finds names regardless of case or Unicode form, items keep the spelling that they have there,
+    with a warning. They are updated and not deleted.
   - Items that are left out with a warning are not deleted from O(dest) either.
   - In a play over hosts of the P(hosted.services.inventory#inventory) inventory, or over any hosts that speak SFTP,
     the task works on the host itself if neither O(service) nor O(host) is set. It uses the variables C(ansible_host),

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .._api.text import clean
+from .arrivals import Arrivals
 from .blocks import Moved, Shrank
 from .compare import TreeChanges
 from .count import Count
@@ -21,7 +22,8 @@ from .library import asyncssh
 from .relay import Relayed, Unreadable
 from .server_features import try_attributes, try_links, try_renaming
 from .sides import OWNER, Local, Remote, Side
-from .trees import ROOT, Kind, TreeEntry, printable_path, run_all, within
+from .spelling import align
+from .trees import ROOT, Kind, Tree, TreeEntry, printable_path, run_all, within
 
 FILES_AT_ONCE = 64
 WRITABLE = 0o300
@@ -46,6 +48,8 @@ class Mirror:
     """Paths that were changed so far."""
     failures: dict[str, str] = field(default_factory=dict)
     """The reason of each failure, by path."""
+    respelled: dict[str, str] = field(default_factory=dict)
+    """What the target calls something, by the path that it finds it under as well."""
     compared: bool = False
     """True if files of equal size were compared by content, so that those to be copied do differ."""
 
@@ -142,11 +146,34 @@ class Mirror:
             await self.target.make_link(path, entry, there is None or there.kind is not Kind.LINK)
 
         await self._change("link", changes.links, link)
+        await self._check_arrivals(changes)
         await self._remove(dict.fromkeys(changes.leftovers, TreeEntry(Kind.FILE)))
         if not self.failures:  # what is deleted may be all that is left of what could not be copied
             await self._remove(changes.extra)
         if self.remote.features.modes or self.direction == PULL:
             await self._change("set the mode of", finished(changes), self._set_mode)
+
+    async def _check_arrivals(self, changes: TreeChanges) -> None:
+        """See that what was written is there, before anything is deleted."""
+        arrivals = Arrivals(self.target, changes, self.failures, self.respelled)
+        folders = dict.fromkeys(arrivals.written, TreeEntry(Kind.DIRECTORY))
+        await self._each("list", folders, arrivals.check, self._count("check", folders, with_bytes=False))
+
+    async def align(self, source: Tree, target: Tree) -> None:
+        """Spell in ``target`` as in ``source`` what the target finds under both names.
+
+        Else it would be copied in every run, and what was there deleted: itself.
+        """
+
+        async def finds(path: str) -> bool:
+            try:
+                return await self.target.look(path) is not None
+            except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
+                raise
+            except (asyncssh.SFTPError, OSError):  # what is written shows it
+                return False
+
+        self.respelled |= await align(source, target, finds)
 
     async def _keep_unreadable(self, changes: TreeChanges) -> None:
         """Keep what is in the way of something that cannot be read."""

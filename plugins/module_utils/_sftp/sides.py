@@ -24,7 +24,18 @@ from .blocks import Blocks, Moved, Read, block_size, digest, fetch, holds, read_
 from .library import asyncssh
 from .patterns import Patterns
 from .server_features import NEW, PRIVATE, ServerFeatures, attributes, make_link, temporary_path
-from .trees import Kind, Tree, TreeEntry, encode_path, join, local_tree, remote_tree
+from .trees import (
+    Kind,
+    Tree,
+    TreeEntry,
+    check_entry_name,
+    encode_path,
+    join,
+    local_tree,
+    plain_entry,
+    remote_tree,
+    shown_entry,
+)
 
 LARGE = 1024 * 1024
 """Beyond this size, in bytes, a file waits for its turn: a few of them fill the connection, and memory."""
@@ -52,6 +63,14 @@ class Side(ABC):
     @abstractmethod
     async def tree(self, patterns: Patterns, skip: Callable[[str, str], None]) -> Tree:
         """Read the tree."""
+
+    @abstractmethod
+    async def look(self, path: str) -> TreeEntry | None:
+        """Return what is at a path, but for the target of a link; ``None`` if there is nothing."""
+
+    @abstractmethod
+    async def listing(self, folder: str) -> dict[str, TreeEntry]:
+        """Return what a directory holds now, by name, but for the targets of links."""
 
     @abstractmethod
     async def try_reading(self, path: str) -> None:
@@ -98,6 +117,18 @@ class Local(Side):
     async def tree(self, patterns: Patterns, skip: Callable[[str, str], None]) -> Tree:
         """Read the tree."""
         return local_tree(self.root, patterns, skip)
+
+    async def look(self, path: str) -> TreeEntry | None:
+        """Return what is at a path, but for the target of a link; ``None`` if there is nothing."""
+        try:
+            return plain_entry(os.lstat(self.at(path)))
+        except FileNotFoundError:
+            return None
+
+    async def listing(self, folder: str) -> dict[str, TreeEntry]:
+        """Return what a directory holds now, by name, but for the targets of links."""
+        found = {name: await self.look(join(folder, name)) for name in os.listdir(self.at(folder))}
+        return {name: entry for name, entry in found.items() if entry is not None}
 
     async def try_reading(self, path: str) -> None:
         """Open a file, and close it again."""
@@ -170,6 +201,18 @@ class Remote(Side):
     async def tree(self, patterns: Patterns, skip: Callable[[str, str], None]) -> Tree:
         """Read the tree."""
         return await remote_tree(self.sftp, self.root, patterns, skip)
+
+    async def look(self, path: str) -> TreeEntry | None:
+        """Return what is at a path, but for the target of a link; ``None`` if there is nothing."""
+        try:
+            return shown_entry(await self.sftp.lstat(encode_path(self.at(path))))
+        except (asyncssh.SFTPNoSuchFile, asyncssh.SFTPNoSuchPath):
+            return None
+
+    async def listing(self, folder: str) -> dict[str, TreeEntry]:
+        """Return what a directory holds now, by name, but for the targets of links."""
+        found = await self.sftp.readdir(encode_path(self.at(folder)))
+        return {check_entry_name(item.filename): shown_entry(item.attrs) for item in found}
 
     async def try_reading(self, path: str) -> None:
         """Open a file, and close it again."""

@@ -11,7 +11,7 @@ import posixpath
 import re
 import stat
 from collections.abc import Callable, Container
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
@@ -24,6 +24,8 @@ TEMPORARY = re.compile(r"\.hosted-[0-9a-f]{16}\.part")
 """The names that files have until they are whole."""
 LISTINGS_AT_ONCE = 32
 ROOT = ""
+UNKNOWN = -1
+"""The size of a file of which the server does not tell any."""
 
 
 class Kind(Enum):
@@ -177,9 +179,14 @@ def local_root(root: str) -> TreeEntry | None:
 
 def local_entry(path: str, info: os.stat_result) -> TreeEntry:
     """Read what ``lstat`` told."""
-    kind = kind_of(info.st_mode)
-    target = os.readlink(path) if kind is Kind.LINK else None
-    return TreeEntry(kind, info.st_size, int(info.st_mtime), stat.S_IMODE(info.st_mode), target)
+    entry = plain_entry(info)
+    return replace(entry, target=os.readlink(path)) if entry.kind is Kind.LINK else entry
+
+
+def plain_entry(info: os.stat_result) -> TreeEntry:
+    """Read what ``lstat`` told, without the target of a link."""
+    mode = info.st_mode
+    return TreeEntry(kind_of(mode), info.st_size, int(info.st_mtime), stat.S_IMODE(mode))
 
 
 # --- On the server ------------------------------------------------------------------------------------
@@ -258,10 +265,16 @@ async def remote_root(sftp: Any, root: str) -> TreeEntry | None:
 
 async def remote_entry(sftp: Any, path: str, attributes: Any) -> TreeEntry:
     """Read what the server tells about an entry."""
-    kind = kind_of(attributes.permissions or 0)
-    target, resolved = await remote_target(sftp, path) if kind is Kind.LINK else (None, False)
-    mode = stat.S_IMODE(attributes.permissions or 0)
-    return TreeEntry(kind, attributes.size or 0, attributes.mtime or 0, mode, target, resolved)
+    entry = replace(shown_entry(attributes), size=attributes.size or 0)
+    target, resolved = await remote_target(sftp, path) if entry.kind is Kind.LINK else (None, False)
+    return replace(entry, target=target, resolved=resolved)
+
+
+def shown_entry(attributes: Any) -> TreeEntry:
+    """Read what the server tells about an entry, without the target of a link."""
+    size = UNKNOWN if attributes.size is None else attributes.size
+    mode = attributes.permissions or 0
+    return TreeEntry(kind_of(mode), size, attributes.mtime or 0, stat.S_IMODE(mode))
 
 
 async def remote_target(sftp: Any, path: str) -> tuple[str | None, bool]:

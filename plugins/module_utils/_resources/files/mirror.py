@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import posixpath
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -63,6 +64,8 @@ class MirrorWork:
 
     async def compare(self) -> None:
         """Find out what is to be done, without what the server refuses outright."""
+        await self.mirror.align(self.source, self.target)
+        self._warn_of_spelling()
         if self.task.options.checksum:
             await self._read(self.source.entries)
         self._compare()
@@ -117,16 +120,38 @@ class MirrorWork:
             if mirror.failures:
                 raise self._failed(mirror.failures)
         except BaseException:
-            task.effects.facts.update(changed=bool(mirror.done), finished=sorted_paths(set(mirror.done)))
+            task.effects.facts.update(changed=bool(mirror.done), finished=self._finished())
             if mirror.failures:  # there may be some before the one that ended it
                 task.effects.facts["failures"] = failures_as_list(mirror.failures)
             raise
         finally:
             self._warn()
+            self._warn_of_spelling()
         said = self.describe()
         task.effects.nothing_changed = not mirror.done
         task.effects.facts["actions"] = [said] if mirror.done else []
         plan.before, plan.after = before_and_after(self.changes, self.target)
+
+    def _finished(self) -> list[str]:
+        return sorted_paths(set(self.mirror.done) - self.mirror.failures.keys())
+
+    def _warn_of_spelling(self) -> None:
+        """Say what has another name on the other side. Below a directory that has one, that says it all."""
+        kept = {
+            path: there
+            for path, there in self.mirror.respelled.items()
+            if posixpath.basename(path) != posixpath.basename(there)
+        }
+        if kept:
+            named = [
+                f"{printable_path(there)} is {printable_path(path)} at the source"
+                for path, there in sorted(kept.items())
+            ]
+            more = f", and {len(named) - MAX_NAMED_PATHS} more" if len(named) > MAX_NAMED_PATHS else ""
+            self.task.warn(
+                f"some names have another spelling {self.mirror.target.where}, where both lead to the same: "
+                f"{', '.join(named[:MAX_NAMED_PATHS])}{more}; rename one of each, so that both sides agree"
+            )
 
     def describe(self) -> str:
         """Say in one line what is done."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
+import unicodedata
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -18,11 +19,23 @@ import asyncssh
 
 from unit.plugins.module_utils._sftp.servers import START_SECONDS, Server, make_key
 
+KEPT = 1000
+"""The bytes of a file that a server without room keeps."""
 STEP = 2
 """The seconds between two times that a FAT file system can store."""
 
 
-class EvenTimes(asyncssh.SFTPServer):
+class Plain(asyncssh.SFTPServer):
+    """Keeps links as they are written, which the library does not below a root of its own."""
+
+    def symlink(self, oldpath: bytes, newpath: bytes) -> None:
+        os.symlink(oldpath, self.map_path(newpath))
+
+    def readlink(self, path: bytes) -> bytes:
+        return os.readlink(self.map_path(path))
+
+
+class EvenTimes(Plain):
     """Stores times in steps of two seconds, as on a FAT file system."""
 
     def setstat(self, path: bytes, attrs: asyncssh.SFTPAttrs) -> Any:
@@ -47,6 +60,46 @@ class Connections(asyncssh.SSHServer):
 
     def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
         self._made.append(conn)
+
+
+class Truncating(Plain):
+    """Keeps the beginning of each file, and confirms all of it, as with a quota that is checked later."""
+
+    def write(self, file_obj: object, offset: int, data: bytes) -> int:
+        super().write(file_obj, offset, data[: max(KEPT - offset, 0)])
+        return len(data)
+
+
+class Losing(Plain):
+    """Keeps no file that has a name with ``lost`` in it."""
+
+    def posix_rename(self, oldpath: bytes, newpath: bytes) -> Any:
+        super().posix_rename(oldpath, newpath)
+        if b"lost" in newpath:
+            super().remove(newpath)
+
+
+def simple(name: str) -> str:
+    """Return what is the same for all spellings of a name that a server takes for one."""
+    return unicodedata.normalize("NFC", name.rstrip(".") or name).lower()
+
+
+def present(root: str, path: str) -> str:
+    """Return where a path leads if names are found in any spelling."""
+    place = root
+    for name in os.path.relpath(path, root).split("/"):
+        there = os.listdir(place) if os.path.isdir(place) else []
+        alike = [other for other in there if simple(other) == simple(name)]
+        place = os.path.join(place, alike[0] if alike else name)
+    return os.path.normpath(place)
+
+
+class Folding(Plain):
+    """Finds names in any case and normal form, without dots at the end, and keeps the first spelling."""
+
+    def map_path(self, path: bytes) -> bytes:
+        root = os.fsdecode(super().map_path(b"/"))
+        return os.fsencode(present(root, os.fsdecode(super().map_path(path))))
 
 
 @contextmanager

@@ -28,6 +28,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.last_co
     read_manifest,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import removal
+from ansible_collections.hosted.services.plugins.module_utils._sftp.mirror import Mirror
 from ansible_collections.hosted.services.plugins.module_utils._sftp.sides import Local, Remote
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.platform import add, id_of, writes
@@ -316,6 +317,20 @@ def test_a_file_that_is_lost_on_the_way(
         """Say that all went well."""
 
     monkeypatch.setattr(Remote, "pull", pull)
+    message = refused(sandbox, delete("one"), tmp_path)
+    assert "a.txt on this machine: it was written without an error, but is not there" in message
+
+
+def test_a_file_that_is_lost_after_it_was_pulled(
+    sandbox: Sandbox, delete: Delete, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = Mirror.apply
+
+    async def apply(own: Mirror, *given: Any) -> None:
+        await original(own, *given)
+        Path(own.local.at("a.txt")).unlink()
+
+    monkeypatch.setattr(Mirror, "apply", apply)
     message = refused(sandbox, delete("one"), tmp_path)
     assert "the copy does not have what the service has: a.txt" in message
 

@@ -1,0 +1,85 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Names that a side finds though it spells them otherwise: in another case, or Unicode normal form.
+
+Whether it does is not known from its names. It is asked for the wanted spelling: one that tells names apart
+has nothing there.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import unicodedata
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+
+from .trees import Tree, join, run_all
+
+ASKED_AT_ONCE = 64
+
+
+async def align(source: Tree, target: Tree, finds: Callable[[str], Awaitable[bool]]) -> dict[str, str]:
+    """Have ``target`` spell what it finds as ``source`` does; return its own spelling of each such path.
+
+    :param finds: tells whether the target has something at a path that it does not list.
+    """
+    kept: dict[str, str] = {}
+    levels: dict[int, dict[str, str]] = {}
+    for path, there in namesakes(source.entries, target.entries).items():
+        levels.setdefault(path.count("/"), {})[path] = there
+
+    for depth in sorted(levels):
+        todo = iter(levels[depth].items())
+
+        async def work(todo: Iterable[tuple[str, str]] = todo) -> None:
+            for path, there in todo:
+                folder, place = posixpath.dirname(path), posixpath.dirname(there)
+                # Below what the side tells apart, everything is another thing.
+                if kept.get(folder, folder) == place and (
+                    posixpath.basename(path) == posixpath.basename(there) or await finds(path)
+                ):
+                    kept[path] = there
+
+        await run_all(*(work() for _worker in range(min(ASKED_AT_ONCE, len(levels[depth])))))
+    respell(target, {there: path for path, there in kept.items()})
+    return kept
+
+
+def namesakes(wanted: Iterable[str], listed: Iterable[str]) -> dict[str, str]:
+    """Return for each wanted path that is not listed the one path that may be it, and is not wanted."""
+    wanted, listed = set(wanted), set(listed)
+    strange: dict[str, list[str]] = {}
+    for path in listed - wanted:
+        strange.setdefault(folded(path), []).append(path)
+    found = {}
+    for path in sorted(wanted - listed) if strange else ():
+        # A side that lists several tells them apart. One cannot be two of the wanted ones either.
+        match strange.pop(folded(path), []):
+            case [there]:
+                found[path] = there
+    return found
+
+
+def folded(path: str) -> str:
+    """Return what is the same for all spellings of a path that some file system takes for one."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFD", path).casefold())
+
+
+def respell(tree: Tree, names: Mapping[str, str]) -> None:
+    """Give paths of a tree, and what lies below them, other names."""
+    if not names:
+        return
+    tree.entries = {renamed(path, names): entry for path, entry in tree.entries.items()}
+    tree.unreadable = {renamed(path, names): why for path, why in tree.unreadable.items()}
+    tree.protected = {renamed(path, names) for path in tree.protected}
+    tree.left_out = {renamed(path, names) for path in tree.left_out}
+    tree.leftovers = [renamed(path, names) for path in tree.leftovers]
+
+
+def renamed(path: str, names: Mapping[str, str]) -> str:
+    """Return the new name of a path."""
+    above, rest = path, ""
+    while above and above not in names:
+        rest = join(posixpath.basename(above), rest) if rest else posixpath.basename(above)
+        above = posixpath.dirname(above)
+    return path if not above else posixpath.join(names[above], rest) if rest else names[above]

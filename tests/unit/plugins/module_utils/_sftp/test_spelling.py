@@ -1,0 +1,133 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where names are found in any spelling, nothing that is wanted is deleted, and nothing is copied twice."""
+
+from __future__ import annotations
+
+import asyncio
+import unicodedata
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._sftp import spelling
+from ansible_collections.hosted.services.plugins.module_utils._sftp.sides import Local, Remote
+from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import Kind, Tree, TreeEntry
+from unit.plugins.module_utils._sftp import servers
+from unit.plugins.module_utils._sftp.mirrored import fill, holds, sync
+from unit.plugins.module_utils._sftp.odd_servers import Folding, odd_server, present
+
+FILE = TreeEntry(Kind.FILE)
+COMPOSED = unicodedata.normalize("NFC", "für.txt")
+APART = unicodedata.normalize("NFD", COMPOSED)
+Content = dict[str, str | None]
+Case = tuple[Content, Content, Content]
+CASES: list[Case] = [
+    ({"Server.cfg": "new"}, {"server.cfg": "old text", "Extra.txt": "x"}, {"server.cfg": "new"}),
+    ({COMPOSED: "new"}, {APART: "old text", "extra": "x"}, {APART: "new"}),
+    (
+        {"Maps/A": "new", "Maps/Deep/b": "b"},
+        {"maps/a": "old text", "maps/deep/b": "old text", "maps/extra": "x"},
+        {"maps": None, "maps/a": "new", "maps/deep": None, "maps/deep/b": "b"},
+    ),
+    ({"b": "b", "Link": "@b"}, {"b": "b", "link": "@a", "extra": "x"}, {"b": "b", "link": "@b"}),
+    ({"Empty": None, "b": "b"}, {"empty": None, "b": "b", "extra": "x"}, {"b": "b", "empty": None}),
+    ({"A": "new"}, {"a/b": "x"}, {"A": "new"}),
+]
+
+
+@pytest.mark.parametrize("direction", ["push", "pull"])
+@pytest.mark.parametrize("case", CASES)
+def test_what_is_kept_in_another_spelling_is_not_deleted(
+    direction: str,
+    case: Case,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    wanted, there, left = case
+    push = direction == "push"
+    with odd_server(tmp_path, Folding) as server:
+        source, target = tmp_path / "src", server.root / "conf"
+        if not push:
+            source, target = server.root / "src", tmp_path / "conf"
+            monkeypatch.setattr(Local, "at", lambda side, path: present(side.root, f"{side.root}/{path}"))
+        fill(source, wanted)
+        fill(target, there)
+        given: dict[str, Any] = (
+            {"src": str(source), "dest": "conf"} if push else {"src": "src", "dest": str(target)}
+        )
+        given = {**given, "direction": direction}
+        foreseen = sync(server, True, **given, delete=True)
+        result = sync(server, **given, delete=True)
+        assert "failed" not in result, result["msg"]
+        assert foreseen["sftp_sync"]["deleted"] == result["sftp_sync"]["deleted"]
+        assert holds(target) == left
+        again = sync(server, **given, delete=True)
+        assert not again["changed"] and holds(target) == left
+        if "A" not in left:
+            assert any("some names have another spelling" in said for said in again["warnings"])
+
+
+def test_a_warning_names_both_spellings(tmp_path: Path) -> None:
+    src = fill(tmp_path / "src", {"Maps/a": "a", "Maps/b": "b"})
+    with odd_server(tmp_path, Folding) as server:
+        fill(server.root / "up", {"maps/a": "a", "maps/c": "c"})
+        result = sync(server, src=str(src), dest="up", delete=True)
+        assert result["sftp_sync"]["deleted"] == ["Maps/c"] and result["sftp_sync"]["created"] == ["Maps/b"]
+        assert [said for said in result["warnings"] if "spelling" in said] == [
+            "some names have another spelling on the service, where both lead to the same: maps is Maps at "
+            "the source; rename one of each, so that both sides agree"
+        ]
+        assert holds(server.root / "up") == {"maps": None, "maps/a": "a", "maps/b": "b"}
+
+
+@pytest.mark.parametrize("shown", [True, False])
+def test_what_shows_only_when_it_is_written_is_not_deleted(
+    shown: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Differences that nobody foresaw, and a server that does not say what it finds."""
+    name = "a." if shown else "A"
+    src = fill(tmp_path / "src", {name: "new", "b": "b"})
+    look = Remote.look
+
+    async def silent(self: Remote, path: str) -> TreeEntry | None:
+        return await look(self, path) if (Path(server.root) / "up/b").exists() else None
+
+    with odd_server(tmp_path, Folding) as server:
+        if not shown:
+            monkeypatch.setattr(Remote, "look", silent)
+        fill(server.root / "up", {"a": "old text", "extra": "x"})
+        result = sync(server, src=str(src), dest="up", delete=True)
+        assert result["sftp_sync"]["deleted"] == ["extra"]
+        assert any(f"a is {name} at the source" in said for said in result["warnings"])
+        assert holds(server.root / "up") == {"a": "new", "b": "b"}
+
+
+def test_a_server_that_tells_names_apart_loses_the_other_one(tmp_path: Path) -> None:
+    src = fill(tmp_path / "src", {"Server.cfg": "new", "Maps/a": "a"})
+    with servers.start("sandbox", tmp_path) as server:
+        fill(server.root / "conf", {"server.cfg": "old", "maps/a": "a"})
+        for check_mode in (True, False):
+            result = sync(server, check_mode, src=str(src), dest="conf", delete=True)
+            assert result["sftp_sync"]["deleted"] == ["maps", "maps/a", "server.cfg"]
+            assert "warnings" not in result
+        assert holds(server.root / "conf") == holds(src)
+
+
+def test_a_side_is_asked_about_namesakes_alone() -> None:
+    asked: list[str] = []
+
+    async def finds(path: str) -> bool:
+        asked.append(path)
+        return path != "Other"
+
+    source = Tree(dict.fromkeys(["Maps", "Maps/a", "Maps/B", "Other", "Other/c", "new", "X"], FILE))
+    target = Tree(dict.fromkeys(["maps", "maps/a", "maps/b", "other", "other/c", "x", "X"], FILE))
+    target.protected, target.leftovers = {"", "maps"}, ["maps/part"]
+    kept = asyncio.run(spelling.align(source, target, finds))
+    assert sorted(asked) == ["Maps", "Maps/B", "Other"]
+    assert kept == {"Maps": "maps", "Maps/a": "maps/a", "Maps/B": "maps/b"}
+    assert set(target.entries) == {"Maps", "Maps/a", "Maps/B", "other", "other/c", "x", "X"}
+    assert target.protected == {"", "Maps"} and target.leftovers == ["Maps/part"]
