@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from http import HTTPStatus
 from typing import Any, ClassVar, Self
 
 from .text import printable, shortened
@@ -103,7 +104,7 @@ class Interrupted(CallOutcomeUnknown):
 
 
 class ServerFailure(CallOutcomeUnknown):
-    """5xx, from the platform or a proxy in front of it.
+    """5xx or 408, from the platform or a proxy in front of it.
 
     ``explained`` is true if the platform itself gave a reason, in more than the name of the status.
     """
@@ -120,7 +121,7 @@ class MalformedResponse(CallOutcomeUnknown):
 
 
 class Refused(HostedError):
-    """4xx: the platform refused the call and did not act.
+    """4xx, but not 408: the platform refused the call and did not act.
 
     Outside this package, catch a subclass or use the ``may_mean_...`` attributes instead of ``status``.
     Create instances with :func:`refused`, so that class and status agree.
@@ -199,6 +200,14 @@ REFUSALS: dict[int, type[Refused]] = {
     423: Locked,
     425: Locked,
 }
+
+
+def leaves_open(status: int) -> bool:
+    """Tell whether a response with this HTTP status leaves open whether the platform acted.
+
+    A gateway that no longer waits for the platform may say 408 as well as 504.
+    """
+    return status >= HTTPStatus.INTERNAL_SERVER_ERROR or status == HTTPStatus.REQUEST_TIMEOUT
 
 
 def error_for_status(message: str, status: int, **details: Any) -> Refused:

@@ -27,6 +27,7 @@ from .errors import (
     ServerFailure,
     UnexpectedAnswer,
     error_for_status,
+    leaves_open,
 )
 from .http_transport import is_connection_failure, root_reason
 from .libraries import requests
@@ -280,7 +281,7 @@ def check_response(response: Any) -> bool:
 
     :raises Redirected: for 3xx.
     :raises RateLimited: for 429.
-    :raises ServerFailure: for 5xx.
+    :raises ServerFailure: for 5xx and 408.
     :raises Refused: for any other status.
     """
     if response.ok and response.status_code < 300:
@@ -295,7 +296,7 @@ def check_response(response: Any) -> bool:
             f"the registry answered {where} with a redirect ({response.status_code}) to "
             f"{without_query(response.headers.get('Location', 'nowhere'))}, which is not followed"
         )
-    if response.status_code >= 500:
+    if leaves_open(response.status_code):
         raise ServerFailure(f"the registry failed ({response.status_code}) at {where}: {said}")
     raise error_for_status(
         f"the registry refused ({response.status_code}) {where}: {said}", response.status_code

@@ -63,7 +63,7 @@ class Session:
         self.next_turn: Callable[[float], float] = lambda now: now
         """Asked before each request, retries included, when it may be sent."""
         self.on_setback: Callable[[errors.HostedError, float], None] = lambda error, sent: None
-        """Told at once of each 429 and 5xx, and when its request was sent, be it retried or not."""
+        """Told at once of each 429, 408 and 5xx, and when its request was sent, be it retried or not."""
         self.on_pause: Callable[[str], None] = lambda line: None
         """Told every second of a pause before a retry how long it goes on and why, for progress."""
         self.log = log or (lambda line: None)
@@ -324,7 +324,7 @@ def error_for_response(route: Route[Any], response: Response, said: str) -> erro
     status = response.status
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         return errors.RateLimited(f"too many requests (429){describe_pause(after)}: {said}", after)
-    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+    if errors.leaves_open(status):
         failure = errors.ServerFailure(f"the platform failed ({status}): {said}", after, status=status)
         failure.explained = is_explained(response, said)
         return failure
@@ -365,7 +365,7 @@ def is_explained(response: Response, said: str) -> bool:
     return own and words not in EMPTY_PHRASES
 
 
-STATUS_PHRASES = [status.phrase for status in HTTPStatus if status >= HTTPStatus.INTERNAL_SERVER_ERROR]
+STATUS_PHRASES = [status.phrase for status in HTTPStatus if errors.leaves_open(status)]
 NOTHING_SAID = (
     "",
     errors.NO_REASON,

@@ -77,7 +77,7 @@ class Pace:
             return turn
 
     def note_setback(self, sent: float, now: float, *, refused: bool) -> None:
-        """Slow down: the platform has refused a request as one too many (429), or failed at it (5xx)."""
+        """Slow down: the platform has refused a request as one too many (429), or failed at it (5xx, 408)."""
         with self._lock:
             if sent <= self._cut_at:  # it was sent before slowing down could help it
                 return

@@ -33,6 +33,10 @@ def test_a_refusal_is_of_the_class_of_its_status(status: int) -> None:
     assert error.message == "no"
 
 
+def test_which_statuses_leave_open_whether_the_platform_acted() -> None:
+    assert {status for status in range(400, 600) if errors.leaves_open(status)} == {408, *range(500, 600)}
+
+
 def test_a_token_that_is_not_accepted_is_told_from_one_that_may_not() -> None:
     rejected, forbidden = errors.error_for_status("no", 401), errors.error_for_status("no", 403)
     assert isinstance(rejected, errors.TokenRejected) and not isinstance(rejected, errors.Forbidden)

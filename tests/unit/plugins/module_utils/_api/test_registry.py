@@ -416,17 +416,18 @@ def refusing(status: int, *headers: tuple[bytes, bytes]) -> Callable[[str, str],
     return lambda method, path: None if path == "/v2/" else (status, [*headers], b"")
 
 
+@pytest.mark.parametrize("status", [408, 500])
 @pytest.mark.parametrize("retries", [0, 2])
 def test_a_failure_is_retried_as_often_as_the_task_says(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, retries: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, retries: int, status: int
 ) -> None:
     pauses: list[str] = []
     monkeypatch.setattr(registry, "pause_before_retry", lambda error, failures: 0.01)
-    with odd(tmp_path, answer=refusing(500)) as strange:
+    with odd(tmp_path, answer=refusing(status)) as strange:
         with pytest.raises(ServerFailure):
             strange.repository(retries=retries, on_pause=pauses.append).has_blob(DIGEST)
         assert strange.calls("HEAD") == ["HEAD"] * (retries + 1)
-    assert len(pauses) == retries and all("the registry failed (500)" in line for line in pauses)
+    assert len(pauses) == retries and all(f"the registry failed ({status})" in line for line in pauses)
 
 
 def test_a_pause_that_is_longer_than_the_timeout_is_not_begun(tmp_path: Path) -> None:

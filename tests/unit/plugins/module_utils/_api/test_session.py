@@ -211,6 +211,7 @@ OPEN_ENDINGS: dict[str, tuple[Answer, type[errors.HostedError]]] = {
     "502": (reply(502, b"<html>Bad gateway</html>"), errors.ServerFailure),
     "503": (reply(503, b""), errors.ServerFailure),
     "504": (reply(504, b""), errors.ServerFailure),
+    "408": (reply(408, {"message": "Request Timeout"}), errors.ServerFailure),
     "no HTTP": (lambda connection: connection.sendall(b"SSH-2.0-OpenSSH_9\r\n"), errors.Interrupted),
 }
 REFUSALS: dict[str, tuple[Answer, type[errors.HostedError]]] = {
@@ -767,6 +768,7 @@ def test_a_route_without_a_known_scope_does_not_ask_for_a_valid_token(server: Se
         ),
         (r.SERVICES, 429, None, errors.RateLimited, "too many requests (429): no"),
         (r.SERVICES, 500, None, errors.ServerFailure, "the platform failed (500): no"),
+        (r.SERVICES, 408, None, errors.ServerFailure, "the platform failed (408): no"),
         (r.SERVICES, 499, None, errors.Refused, "the platform refused (499): no"),
         (
             r.SERVICES,
@@ -788,7 +790,7 @@ def test_what_an_error_says_of_the_response(
     assert error.__class__ is kind and error.message == message
 
 
-@pytest.mark.parametrize("status", [429, 500, 503])
+@pytest.mark.parametrize("status", [408, 429, 500, 503])
 def test_the_pause_that_a_response_asks_for_is_kept(status: int) -> None:
     error = session.error_for_response(r.SERVICES, http_transport.Response(status, "7", b""), "no")
     assert isinstance(error, errors.RateLimited | errors.ServerFailure) and error.retry_after == 7
@@ -809,6 +811,13 @@ def test_a_failure_that_the_platform_explains_is_told_from_that_of_a_gateway(
 ) -> None:
     error = session.error_for_response(r.SERVICES, http_transport.Response(503, None, body), said)
     assert isinstance(error, errors.ServerFailure) and error.explained is explained
+
+
+def test_a_408_that_names_its_status_only_explains_nothing() -> None:
+    body = b'{"statusCode": 408, "message": "Request Timeout"}'
+    response = http_transport.Response(408, None, body)
+    error = session.error_for_response(r.SERVICES, response, "Request Timeout")
+    assert isinstance(error, errors.ServerFailure) and not error.explained
 
 
 def test_the_log_names_call_status_and_time(server: Server, connect: Open, lines: list[str]) -> None:
