@@ -41,8 +41,8 @@ options:
       - Verdicts and severities that make the task fail, with the whole report in the result.
       - The verdict C(BLOCKED) prevents a deploy. C(WARNED) and C(FAILED) (the scan did not complete) do not.
       - A severity matches every vulnerability of that severity, including those that the platform only warns about.
-        If the scan does not show severities, a severity in this list makes the task fail. If the scan did not
-        complete, the task warns.
+        If the scan does not show severities, or in a form such as C(9.8) that cannot be read, a severity in this list
+        makes the task fail. If the scan did not complete, the task warns.
       - An empty list accepts everything. If the platform's team has lifted the verdict on a release, its status may
         still be C(BLOCKED); M(hosted.services.app_deploy) lets the platform decide.
     type: list

@@ -5,15 +5,17 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
 from ..._api.client import Client
 from ..._api.errors import HostedError, Interrupted, Refused, TokenRejected
-from ..._api.models import Flaw, ScanReport, plain
+from ..._api.models import Flaw, ScanReport, Verdict, plain
+from ..._api.text import clean
 from ..._api.values import SEVERITIES, ScanStatus
 from ..shared.options import Options, WaitOptions, option, required
 from ..shared.parallel import run_parallel
@@ -24,6 +26,10 @@ from .lookup import OnAppOptions
 from .release_list import DeclaredReleases, read_declared
 from .running import parts_of
 
+BELOW_LOW = frozenset({"negligible", "info", "informational"})
+"""Severities of scanners that no limit covers, as all of them are lower than its lowest."""
+BESIDE_SEVERITIES = frozenset({"cvss", "score", "severity", "v"})
+"""Words that may stand beside a severity, as in ``CRITICAL (CVSS 9.8)``."""
 REASONS = {"isolation": "the package isolates containers", "scope": "its impact leaves the component"}
 
 QUICK_SCAN_SECONDS = 5.0
@@ -207,18 +213,53 @@ def severities(report: ScanReport) -> tuple[Counter[str], str]:
     if verdict is None:
         return Counter(), ""
     flaws = [*(verdict.blocking or ()), *(verdict.warnings or ())]
-    counts = Counter((flaw.severity or "").lower() for flaw in flaws)
-    counts.pop("", None)
-    told = verdict.counts or {}
+    counts = Counter(filter(None, (severity_of(flaw.severity) for flaw in flaws)))
+    nameless = len(flaws) - counts.total()
+    told, uncountable = told_counts(verdict.counts or {})
     for name, count in told.items():
-        counts[name.lower()] = max(count or 0, counts[name.lower()])
-    if told and None not in told.values():
-        return counts, ""
+        counts[name] = max(count, counts[name])
     all_of_them = max(len(flaws), (verdict.warning_count or 0) + len(verdict.blocking or ()))
-    missing = all_of_them - sum(counts.values())
-    if not all_of_them and report.scan_status in (ScanStatus.WARNED, ScanStatus.BLOCKED):
+    if verdict.counts and None not in verdict.counts.values():  # they are of all flaws, so of the nameless
+        missing = max(min(nameless, len(flaws) - counts.total()), uncountable)
+    elif not all_of_them and report.scan_status in (ScanStatus.WARNED, ScanStatus.BLOCKED):
         return counts, "its flaws"
-    return counts, f"{missing} of its flaws" if missing > 0 else ""
+    else:
+        missing = max(all_of_them - counts.total(), uncountable)
+    return counts, f"{missing} of its flaws{describe_unread(verdict, flaws)}" if missing > 0 else ""
+
+
+def describe_unread(verdict: Verdict, flaws: Sequence[Flaw]) -> str:
+    """Describe the first severity that a scan gives in a form that cannot be read; empty if there is none."""
+    given = [
+        *(flaw.severity for flaw in flaws),
+        *(name for name, count in (verdict.counts or {}).items() if count),
+    ]
+    unread = next((text for text in given if text and severity_of(text) is None), None)
+    return f" in words that can be read (it says {clean(unread)!r})" if unread else ""
+
+
+def told_counts(counts: Mapping[str, int | None]) -> tuple[Counter[str], int]:
+    """Return the counts of a scan by severity, and the sum of those under a name that cannot be read."""
+    told, uncountable = Counter[str](), 0
+    for name, count in counts.items():
+        severity = severity_of(name)
+        if severity is not None:
+            told[severity] += count or 0
+        elif name.lower() != "total":
+            uncountable += count or 0
+    return told, uncountable
+
+
+def severity_of(text: str | None) -> str | None:
+    """Return the severity in a text such as ``CRITICAL (9.8)``; nothing if it cannot be read.
+
+    A number alone is not read: which severity it stands for depends on the version of CVSS.
+    """
+    words = set(re.findall(r"[^\W\d_]+", (text or "").lower())) - BESIDE_SEVERITIES
+    if len(words) != 1:
+        return None
+    [word] = words
+    return word if word in SEVERITIES or word in BELOW_LOW else None
 
 
 def scan_view(report: ScanReport) -> dict[str, Any]:

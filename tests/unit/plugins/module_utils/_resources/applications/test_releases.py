@@ -231,3 +231,77 @@ def test_a_release_whose_scan_runs_or_is_gone_is_shown_as_far_as_the_list_tells(
         }
         for tag, status in (("running", "PENDING"), ("unknown", None))
     }
+
+
+# --- Severities in other forms ------------------------------------------------------------------------------
+
+
+def report_of(counts: dict[str, int | None] | None, *severities: str | None) -> ScanReport:
+    warnings = [{"id": "CVE-1", "package": "zlib", "severity": severity} for severity in severities]
+    verdict = {"counts": counts, "blocking": [], "warnings": warnings, "warningCount": len(warnings)}
+    return ScanReport.model_validate({"tag": "v1", "scanStatus": "WARNED", "scanVerdict": verdict})
+
+
+ZEROS: dict[str, int | None] = {"Critical": 0, "High": 0, "Medium": 0, "Low": 0}
+
+
+@pytest.mark.parametrize(
+    "said", ["9.8", "CVSS:3.1/AV:N/AC:L/C:H", "unknown", "none", "non-critical", "medium to high"]
+)
+@pytest.mark.parametrize("counts", [None, {}, ZEROS, {"High": None}])
+def test_a_severity_that_cannot_be_read_keeps_no_limit(
+    counts: dict[str, int | None] | None, said: str
+) -> None:
+    """It may be any of them, whatever the counts leave out."""
+    [found] = releases.objections(report_of(counts, said), ["critical"])
+    assert (
+        f"does not show the severity of 1 of its flaws in words that can be read (it says {said!r})" in found
+    )
+    assert "critical cannot be checked" in found
+    assert releases.objections(report_of(counts, said), ["blocked"]) == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "critical",
+        "CRITICAL",
+        "CRITICAL (9.8)",
+        "9.8 (Critical)",
+        "Critical (CVSS v3: 9.8)",
+        "severity_critical",
+    ],
+)
+@pytest.mark.parametrize("counts", [None, {}, ZEROS])
+def test_a_severity_is_read_with_its_score(counts: dict[str, int | None] | None, said: str) -> None:
+    report = report_of(counts, said)
+    assert releases.objections(report, ["critical"]) == ["it has 1 critical flaw"]
+    assert releases.objections(report, ["high"]) == []
+
+
+@pytest.mark.parametrize(("said", "fails"), [("negligible", False), ("INFO", False), ("low", True)])
+def test_what_is_lower_than_low_is_no_flaw_of_a_limit(said: str, fails: bool) -> None:
+    assert bool(releases.objections(report_of({}, said), ["low"])) is fails
+
+
+@pytest.mark.parametrize(
+    ("counts", "found"),
+    [
+        ({"Critical": 0, "Unknown": 2}, ["its scan does not show the severity of 2 of its flaws"]),
+        ({"CRITICAL (9.8)": 2}, ["it has 2 critical flaws"]),
+        ({"Critical": 0, "Unknown": 0}, []),
+        ({"Critical": 0, "Low": 2, "Total": 2}, []),
+        ({"Critical": 0, "Low": 1}, []),
+    ],
+)
+def test_the_names_of_counts_are_read_alike(counts: dict[str, int | None], found: list[str]) -> None:
+    told = releases.objections(report_of(counts), ["critical"])
+    assert len(told) == len(found) and all(
+        text.startswith(start) for text, start in zip(told, found, strict=True)
+    )
+
+
+def test_counts_of_all_flaws_stand_for_those_whose_severity_cannot_be_read() -> None:
+    counts: dict[str, int | None] = {"Critical": 0, "High": 1, "Medium": 0, "Low": 0}
+    assert releases.objections(report_of(counts, "7.5"), ["critical"]) == []
+    assert releases.objections(report_of(counts, "7.5", "9.8"), ["critical"])
