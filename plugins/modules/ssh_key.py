@@ -16,6 +16,9 @@ description:
   - A key on the account opens SFTP on all services of the account, without a password.
   - Refuses a private key, a damaged key, a key of a type that the platform does not accept, and an RSA key of less
     than 2048 bits, before anything is sent.
+  - A key is recognized by its fingerprint, in any usual notation. If the platform shows one that cannot be read,
+    O(state=absent) with a key or a fingerprint that was not found fails, as the key may still be registered; give
+    its O(name) alone. A registration is then tried, and counts as done if the platform says that it has the key.
 options:
   name:
     description:
@@ -37,7 +40,8 @@ options:
     type: path
   fingerprint:
     description:
-      - Fingerprint of a registered key to remove, as SHA256 or MD5, with or without the prefix.
+      - Fingerprint of a registered key to remove, in hexadecimal digits or base64, with or without the prefix.
+      - Which digest the platform shows is not documented; give the one that M(hosted.services.ssh_key_info) returns.
     type: str
   replace:
     description:

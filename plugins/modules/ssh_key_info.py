@@ -20,7 +20,7 @@ options:
     type: str
   fingerprint:
     description:
-      - Only the key with this fingerprint, as SHA256 or MD5, with or without the prefix.
+      - Only the key with this fingerprint, in hexadecimal digits or base64, with or without the prefix.
     type: str
 extends_documentation_fragment:
   - hosted.services.common

@@ -16,7 +16,7 @@ from .._api.models import SshKey
 from .shared.names import same_name
 from .shared.options import FilePath, Options, option
 from .shared.plan import NOTHING_DONE, Plan, Resource, Step, Task
-from .shared.public_key import PublicKey, keys_with_fingerprint, read_public_key
+from .shared.public_key import PublicKey, is_comparable, keys_with_fingerprint, read_public_key
 from .shared.task_errors import Invalid, NoSuchItem
 from .shared.waiting import await_removal, create, wait_for_new
 
@@ -32,6 +32,14 @@ class SshKeyOptions(Options):
     fingerprint: str | None = option(None, selects=True)
     replace: bool = False
     state: Literal["present", "absent"] = "present"
+
+
+@dataclass
+class Rivals:
+    """Registered keys that a task removes: those ``left`` to remove, and those ``kept`` after all."""
+
+    left: Sequence[SshKey]
+    kept: Sequence[SshKey] = ()
 
 
 class SshKeyResource(Resource[SshKeyOptions]):
@@ -50,6 +58,8 @@ class SshKeyResource(Resource[SshKeyOptions]):
             keys = task.client.ssh_keys()
             found = find_targets(keys, key, task)
             check_key_name(found, task.options.name)
+            if not found:
+                check_absence(keys, key or task.options.fingerprint)
             if not found and task.options.name:
                 warn_of_key_left(task, keys, key.fingerprint if key else task.options.fingerprint)
             return plan_absent(task, found)
@@ -84,6 +94,26 @@ def find_targets(keys: Sequence[SshKey], key: PublicKey | None, task: Task[SshKe
     return [known for known in keys if known.name == task.options.name]
 
 
+def check_absence(keys: Sequence[SshKey], wanted: PublicKey | str | None) -> None:
+    """Check that the fingerprints of all keys show that none is the wanted one, which was not found.
+
+    :raises Invalid: naming one that may be it: it would go on opening SFTP.
+    """
+    other = next((key for key in keys if wanted and not is_comparable(key.fingerprint, wanted)), None)
+    if other is not None:
+        raise Invalid(
+            f"whether the key is registered is not known, and nothing was removed: {describe_print(other)}, "
+            "which cannot be compared with what the task gives. If that is the key, give its name alone, "
+            f"as in name: {other.name}"
+        )
+
+
+def describe_print(key: SshKey) -> str:
+    """Describe the fingerprint of a key, which may be in any form, for messages."""
+    shown = f"the fingerprint {key.fingerprint!r}" if key.fingerprint else "no fingerprint"
+    return f"the platform shows {shown} for key {key.name!r}"
+
+
 def check_key_name(keys: Sequence[SshKey], name: str | None) -> None:
     """Check that a key to remove is not registered under another name.
 
@@ -102,6 +132,10 @@ def plan_present(task: Task[SshKeyOptions], key: PublicKey, name: str) -> Plan:
     keys = task.client.ssh_keys()
     registered = next((known for known in keys if key.matches(known.fingerprint)), None)
     others = others_of_name(task, keys, name, registered)
+    unread = [] if registered else unreadable(keys, key)
+    warn_of_unread(task, unread)
+    if not task.options.replace:  # one that may be this key stays, and is no reason to refuse it
+        others = [other for other in others if other not in unread]
     if others and not task.options.replace:
         raise Invalid(
             f"another key named {name!r} is registered, with fingerprint {others[0].fingerprint}. "
@@ -120,13 +154,23 @@ def plan_present(task: Task[SshKeyOptions], key: PublicKey, name: str) -> Plan:
         )
     plan = Plan(
         result=registered.as_dict() if registered else expected_key(key, name),
-        reread=lambda: read_key(task, key),
+        reread=lambda: read_key(task, key, keys),
         before=to_diff(registered) if registered else to_diff(others[0]) if others else {},
         after=to_diff(registered) if registered else {"name": name, "fingerprint": key.fingerprint},
     )
-    plan.steps = [] if registered else [register_step(plan, task, key, keys, others)]
-    plan.steps += [delete_step(task, other, others) for other in others]
+    rivals = Rivals(others)
+    plan.steps = [] if registered else [register_step(plan, task, key, keys, rivals)]
+    plan.steps += [delete_step(task, other, rivals) for other in others]
     return plan
+
+
+def warn_of_unread(task: Task[SshKeyOptions], unread: Sequence[SshKey]) -> None:
+    """Tell that a key to register may be one of those whose fingerprints cannot be read."""
+    if unread:
+        task.warn(
+            f"whether this key is registered is not known: {describe_print(unread[0])}, which cannot be "
+            "compared with the key. Its registration is tried, as the platform refuses a key that it has"
+        )
 
 
 def others_of_name(
@@ -177,16 +221,20 @@ def keys_like(keys: Sequence[SshKey], name: str) -> list[SshKey]:
 
 
 def register_step(
-    plan: Plan, task: Task[SshKeyOptions], key: PublicKey, keys: Sequence[SshKey], others: list[SshKey]
+    plan: Plan,
+    task: Task[SshKeyOptions],
+    key: PublicKey,
+    keys: Sequence[SshKey],
+    rivals: Rivals,
 ) -> Step:
-    """Return the step that registers a key. Keys that it replaces are removed from ``others``."""
+    """Return the step that registers a key. Keys that it replaces or keeps are no longer ``left``."""
     name = task.options.name or ""
-    add = add_call(task, key, name, keys)
+    add = add_call(task, key, keys, rivals)
 
     def register() -> object:
-        outcome = replace_keys(task, others, name, add)
-        if outcome is NOTHING_DONE and not others:
-            found = read_key(task, key)
+        outcome = replace_keys(task, rivals, name, add)
+        if outcome is NOTHING_DONE and not rivals.left:
+            found = read_key(task, key, keys)
             plan.become(Plan(result=found, before=plan.after, after=plan.after))
         return outcome
 
@@ -194,7 +242,7 @@ def register_step(
 
 
 def replace_keys(
-    task: Task[SshKeyOptions], others: list[SshKey], name: str, register: Callable[[], object]
+    task: Task[SshKeyOptions], rivals: Rivals, name: str, register: Callable[[], object]
 ) -> object:
     """Register a key before removing those with its name, so that one always works; after it if necessary.
 
@@ -203,11 +251,11 @@ def replace_keys(
     try:
         return register()
     except Refused as error:
-        if not others or not is_name_conflict(error):
+        if not rivals.left or not is_name_conflict(error):
             raise
-        [other] = others  # as several of a name are refused
+        [other] = rivals.left  # as several of a name are refused
         remove_key(task, other)
-        others.clear()
+        rivals.left = ()
         try:
             register()
         except HostedError as again:
@@ -227,27 +275,74 @@ def is_name_conflict(error: Refused) -> bool:
 
 
 def add_call(
-    task: Task[SshKeyOptions], key: PublicKey, name: str, keys: Sequence[SshKey]
+    task: Task[SshKeyOptions],
+    key: PublicKey,
+    keys: Sequence[SshKey],
+    rivals: Rivals,
 ) -> Callable[[], object]:
-    """Return the call that registers the key. A 409 because it already exists is as good, and no change."""
-    known = {key.id for key in keys}
+    """Return the call that registers the key. A 409 because it already exists is as good, and no change.
 
-    def add() -> None:
-        task.client.add_ssh_key(name, key.line)
+    Where fingerprints cannot be read, that 409 alone tells that the key is there. It may then be one of
+    those to remove, so it is kept.
+    """
+    name = task.options.name or ""
+
+    def add() -> str | None:
+        return task.client.add_ssh_key(name, key.line)
 
     def new_ones() -> list[SshKey]:
-        return [new for new in task.client.ssh_keys() if key.matches(new.fingerprint) and new.id not in known]
+        return find_new(task.client.ssh_keys(), key, name, keys)
 
     def run() -> object:
         try:
-            create(add, new_ones, f"SSH key {name!r}", task)
+            id, __ = create(add, new_ones, f"SSH key {name!r}", task)
         except Conflict as error:
-            if is_name_conflict(error) or registered_key(task, key) is None:
+            if is_name_conflict(error) or not wait_for_new(lambda: may_be_listed(task, key)):
                 raise
+            keep(task, rivals, key)
             return NOTHING_DONE
+        if unreadable(rivals.left, key) and not wait_for_new(lambda: any_new(task, keys, id)):
+            keep(task, rivals, key)
         return None
 
     return run
+
+
+def keep(task: Task[SshKeyOptions], rivals: Rivals, key: PublicKey) -> None:
+    """Take those from the keys to remove that may be the registered key itself, and tell of them."""
+    rivals.kept = unreadable(rivals.left, key)
+    rivals.left = [other for other in rivals.left if other not in rivals.kept]
+    for other in rivals.kept:
+        task.warn(
+            f"SSH key {other.name!r} was not removed, as it may be the very key of this task: "
+            f"{describe_print(other)}. If it is another one, remove it by that fingerprint"
+        )
+
+
+def unreadable(keys: Sequence[SshKey], key: PublicKey) -> list[SshKey]:
+    """Return the registered keys of which cannot be known that they are not this one."""
+    return [known for known in keys if not is_comparable(known.fingerprint, key)]
+
+
+def may_be_listed(task: Task[SshKeyOptions], key: PublicKey) -> bool | None:
+    """Tell whether the list shows the key, or one that may be it; ``None`` if it does not."""
+    keys = task.client.ssh_keys()
+    return True if unreadable(keys, key) or any(key.matches(known.fingerprint) for known in keys) else None
+
+
+def any_new(task: Task[SshKeyOptions], keys: Sequence[SshKey], id: str | None) -> bool | None:
+    """Tell whether a registration made a key that was not among ``keys``; ``None`` if it did not."""
+    known = {key.id for key in keys}
+    if id is not None and id not in known:
+        return True
+    return True if any(new.id not in known for new in task.client.ssh_keys()) else None
+
+
+def find_new(keys: Sequence[SshKey], key: PublicKey, name: str, before: Sequence[SshKey]) -> list[SshKey]:
+    """Return the keys that are new on the list and are this one, or can be no other."""
+    known = {old.id for old in before}
+    maybe = [new for new in unreadable(keys, key) if new.name and same_name(new.name, name)]
+    return [new for new in keys if new.id not in known and (key.matches(new.fingerprint) or new in maybe)]
 
 
 def remove_key(task: Task[SshKeyOptions], key: SshKey) -> None:
@@ -260,12 +355,13 @@ def remove_key(task: Task[SshKeyOptions], key: SshKey) -> None:
     )
 
 
-def delete_step(task: Task[SshKeyOptions], key: SshKey, keys: Sequence[SshKey]) -> Step:
-    """Return the step that removes a registered key, unless it was removed in the meantime."""
+def delete_step(task: Task[SshKeyOptions], key: SshKey, rivals: Rivals) -> Step:
+    """Return the step that removes a registered key, unless it was removed in the meantime, or is kept."""
 
-    def remove() -> None:
-        if key in keys:
+    def remove() -> object:
+        if key in rivals.left:
             remove_key(task, key)
+        return NOTHING_DONE if key in rivals.kept else None
 
     return Step(f"remove SSH key {key.name!r} ({key.fingerprint})", remove)
 
@@ -278,7 +374,7 @@ def plan_absent(task: Task[SshKeyOptions], keys: Sequence[SshKey]) -> Plan:
         raise Invalid(f"{len(keys)} keys are named {task.options.name!r}: {prints}. Name one by fingerprint")
     return Plan(
         result=None,
-        steps=[delete_step(task, key, keys) for key in keys],
+        steps=[delete_step(task, key, Rivals(keys)) for key in keys],
         before=to_diff(keys[0]) if keys else {},
     )
 
@@ -295,16 +391,26 @@ def expected_key(key: PublicKey, name: str) -> dict[str, Any]:
     ).as_dict()
 
 
-def read_key(task: Task[SshKeyOptions], key: PublicKey) -> dict[str, Any]:
-    """Return the key as listed after its registration."""
-    known = registered_key(task, key)
-    if known is None:
+def read_key(task: Task[SshKeyOptions], key: PublicKey, before: Sequence[SshKey]) -> dict[str, Any]:
+    """Return the key as listed after its registration; ``before`` are those of the list before it.
+
+    Where its fingerprint cannot be read, it is the new one of its name, or else the only one of its name.
+    """
+    name = task.options.name or ""
+    known = wait_for_new(lambda: listed_key(task.client.ssh_keys(), key, name, before))
+    if known is not None:
+        return known.as_dict()
+    if not unreadable(task.client.ssh_keys(), key):
         raise NoSuchItem(
             f"the platform accepted the key, but none of fingerprint {key.fingerprint} is on its list"
         )
-    return known.as_dict()
+    return expected_key(key, name)
 
 
-def registered_key(task: Task[SshKeyOptions], key: PublicKey) -> SshKey | None:
-    """Return the key from the list, which may show it late."""
-    return wait_for_new(lambda: next((k for k in task.client.ssh_keys() if key.matches(k.fingerprint)), None))
+def listed_key(keys: Sequence[SshKey], key: PublicKey, name: str, before: Sequence[SshKey]) -> SshKey | None:
+    """Return the key from a list, recognized as :func:`read_key` says."""
+    same = [known for known in keys if key.matches(known.fingerprint)]
+    found = same or find_new(keys, key, name, before)
+    if not found:
+        found = [known for known in unreadable(keys, key) if known.name == name]
+    return found[0] if same or len(found) == 1 else None

@@ -9,6 +9,7 @@ import base64
 import hashlib
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from ..._api.libraries import load_ssh_public_key, rsa
@@ -16,10 +17,23 @@ from ..._api.models import SshKey
 from .task_errors import Invalid
 
 MIN_RSA_BITS = 2048
-MD5_DIGITS = 32
-HEXADECIMAL = re.compile("[0-9a-f]{32}|[0-9a-f]{64}")
-WHOLE = re.compile("[0-9a-f]{32}|[0-9a-f]{64}|[A-Za-z0-9+/]{43}")
-"""What a fingerprint in its normal form looks like."""
+DIGESTS = (
+    "md5",
+    "sha1",
+    "sha224",
+    "sha256",
+    "sha384",
+    "sha512",
+    "sha3_256",
+    "sha3_512",
+    "blake2s",
+    "blake2b",
+)
+"""The digests that may be a fingerprint: which one the platform shows is open (SSH key)."""
+NAMES = {16: "MD5", 20: "SHA1", 28: "SHA224", 32: "SHA256", 48: "SHA384", 64: "SHA512"}
+"""How digests of so many bytes are called, for people."""
+PREFIX = re.compile(r"(md5|sha-?(1|224|256|384|512)|sha3[-_]?(256|512)|blake2[bs])[:=]", re.IGNORECASE)
+HEXADECIMAL = re.compile("([0-9a-f]{2})+")
 ACCEPTED = "ssh-ed25519, ecdsa-sha2-* and ssh-rsa of 2048 bits or more"
 
 
@@ -44,30 +58,59 @@ class PublicKey:
 
     def matches(self, fingerprint: str | None) -> bool:
         """Tell whether a fingerprint of the platform, in any usual notation, is that of this key."""
-        return fingerprint is not None and normalize_fingerprint(fingerprint) in self._notations()
+        return fingerprint is not None and not readings(fingerprint).isdisjoint(self._digests())
 
-    def _notations(self) -> set[str]:
+    def _digests(self) -> set[bytes]:
         raw = base64.b64decode(self.data)
-        sha256 = hashlib.sha256(raw)
-        md5 = hashlib.md5(raw, usedforsecurity=False)
-        return {base64.b64encode(sha256.digest()).decode().rstrip("="), sha256.hexdigest(), md5.hexdigest()}
+        return {hashlib.new(name, raw, usedforsecurity=False).digest() for name in DIGESTS}
+
+
+def readings(fingerprint: str) -> frozenset[bytes]:
+    """Return the digests that a fingerprint may stand for; none if it cannot be read or was cut short.
+
+    It may be in hexadecimal digits or base64, with or without prefix and padding, and in a line of
+    ``ssh-keygen -l``. What has a prefix there goes first: a comment may look like a digest.
+    """
+    words = fingerprint.split()
+    for word in sorted(words, key=lambda word: not PREFIX.match(word)):
+        found = {digest for text in (word, PREFIX.sub("", word, count=1)) for digest in digests_in(text)}
+        if found:
+            return frozenset(found)
+    return frozenset()
+
+
+def digests_in(text: str) -> list[bytes]:
+    """Return the digests that a text without prefix may stand for, the likeliest first."""
+    bare = text.replace(":", "").lower()
+    found = [bytes.fromhex(bare)] if HEXADECIMAL.fullmatch(bare) else []
+    letters = text.rstrip("=").replace("-", "+").replace("_", "/")
+    with suppress(ValueError):
+        found.append(base64.b64decode(letters + "=" * (-len(letters) % 4), validate=True))
+    return [digest for digest in found if len(digest) in NAMES]
 
 
 def normalize_fingerprint(fingerprint: str) -> str:
     """Return a fingerprint without prefix, padding and colons; hexadecimal ones in lower case."""
-    text = fingerprint.strip()
-    for prefix in ("SHA256:", "MD5:"):
-        text = text.removeprefix(prefix)
+    text = PREFIX.sub("", fingerprint.strip(), count=1)
     bare = text.replace(":", "").lower()
     return bare if HEXADECIMAL.fullmatch(bare) else text.rstrip("=")
 
 
 def fingerprint_notation(fingerprint: str) -> str:
-    """Return how a fingerprint is written, for people."""
-    bare = normalize_fingerprint(fingerprint)
-    if not HEXADECIMAL.fullmatch(bare):
-        return "SHA256"
-    return "MD5" if len(bare) == MD5_DIGITS else "SHA256 in hexadecimal digits"
+    """Return which digest a fingerprint is, for people."""
+    sizes = [len(digest) for digest in readings(fingerprint)]
+    return NAMES[min(sizes)] if sizes else "a form that cannot be read"
+
+
+def is_comparable(shown: str | None, wanted: str | PublicKey) -> bool:
+    """Tell whether it can be known that a fingerprint of the platform is not the wanted one.
+
+    A key has all digests. A fingerprint is one, which a platform that shows another is silent about.
+    """
+    sizes = {len(digest) for digest in readings(shown or "")}
+    if isinstance(wanted, PublicKey):
+        return bool(sizes)
+    return not sizes.isdisjoint(len(digest) for digest in readings(wanted))
 
 
 def keys_with_fingerprint(keys: Sequence[SshKey], wanted: str) -> list[SshKey]:
@@ -77,20 +120,27 @@ def keys_with_fingerprint(keys: Sequence[SshKey], wanted: str) -> list[SshKey]:
         key), and a key that is there must not pass for one that is not. So is one that was cut short refused.
     """
     shown = [(key, key.fingerprint) for key in keys if key.fingerprint]
-    other = [text for __, text in shown if fingerprint_notation(text) != fingerprint_notation(wanted)]
-    if other and len(other) == len(shown):
-        raise Invalid(
-            f"fingerprint is written as {fingerprint_notation(wanted)}, and the platform shows "
-            f"{fingerprint_notation(other[0])}, as {other[0]}: the two cannot be compared. Give it as the "
-            "platform shows it, or give the key"
-        )
-    found = [key for key, text in shown if normalize_fingerprint(text) == normalize_fingerprint(wanted)]
-    if not found and not WHOLE.fullmatch(normalize_fingerprint(wanted)):
+    found = [key for key, text in shown if is_same(text, wanted)]
+    if not found and not readings(wanted):
         raise Invalid(
             f"fingerprint {wanted!r} is invalid or incomplete: SHA256 has 43 characters of base64 or 64 "
             "hexadecimal digits, and MD5 has 32. No registered key shows it"
         )
+    if shown and not found and not any(is_comparable(text, wanted) for __, text in shown):
+        first = shown[0][1]
+        raise Invalid(
+            f"fingerprint is written as {fingerprint_notation(wanted)}, and the platform shows "
+            f"{fingerprint_notation(first)}, as {first}: the two cannot be compared. Give it as the "
+            "platform shows it, or give the key"
+        )
     return found
+
+
+def is_same(shown: str, wanted: str) -> bool:
+    """Tell whether two fingerprints are the same digest, or the same text that cannot be read."""
+    return normalize_fingerprint(shown) == normalize_fingerprint(wanted) or not readings(shown).isdisjoint(
+        readings(wanted)
+    )
 
 
 def read_public_key(text: str, source: str = "public_key") -> PublicKey:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -307,6 +308,102 @@ def test_a_fingerprint_that_cannot_be_compared_does_not_pass_for_absent(
         options: dict[str, Any] = {"state": "absent"} if resource is SSH_KEY else {}
         with pytest.raises(Invalid, match=f"written as SHA256, and the platform shows MD5, as {md5}"):
             resource.plan(task_of(resource, client, fingerprint=given, **options))
+
+
+# --- A platform whose fingerprints cannot be read -----------------------------------------------------------
+
+ODD = ["0a1b2c3d", "SHA256:abcdef", "ed25519/ops", ""]
+
+
+@pytest.fixture(params=ODD)
+def odd(request: pytest.FixtureRequest, client: FakeClient, monkeypatch: pytest.MonkeyPatch) -> FakeClient:
+    """Return an account that shows fingerprints in one of these forms, and refuses a key that it has."""
+    Clock(monkeypatch)
+    numbers = itertools.count()
+    client.fingerprint_of = lambda line: f"{request.param}{next(numbers) or ''}"
+    client.add_key("key_0", "ops", client.fingerprint_of(LINE))
+    return client
+
+
+def holds(client: FakeClient, said: str = "409: this key is already present") -> None:
+    client.before["add_ssh_key"] = raises(Conflict(said, 409))
+
+
+@pytest.mark.parametrize("named", [{}, {"name": "ops"}, {"name": "other"}])
+@pytest.mark.parametrize("given", [{"public_key": LINE}, {"fingerprint": PRINT}])
+def test_a_key_does_not_pass_for_absent_if_no_fingerprint_can_be_read(
+    odd: FakeClient, given: dict[str, str], named: dict[str, str]
+) -> None:
+    with pytest.raises(Invalid) as caught:
+        planned(odd, state="absent", **given, **named)
+    assert odd.calls == [] and len(odd.key_records) == 1
+    if "public_key" in given:
+        assert "whether the key is registered is not known" in caught.value.message
+        assert "name: ops" in caught.value.message
+
+
+def test_a_key_whose_fingerprint_cannot_be_read_is_removed_by_its_name(odd: FakeClient) -> None:
+    plan, _task = planned(odd, state="absent", name="ops")
+    carry_out(plan)
+    assert odd.key_records == {}
+
+
+def test_one_key_among_others_that_cannot_be_read_is_enough_to_doubt(client: FakeClient) -> None:
+    client.add_key("key_1", "laptop", OTHER_PRINT)
+    plan, _task = planned(client, state="absent", public_key=LINE)
+    assert not plan.changed
+    client.add_key("key_2", "ops", "0a1b2c3d")
+    with pytest.raises(Invalid, match="the fingerprint '0a1b2c3d' for key 'ops'"):
+        planned(client, state="absent", public_key=LINE)
+
+
+@pytest.mark.parametrize("replace", [False, True])
+@pytest.mark.parametrize("name", ["ops", "other"])
+def test_a_conflict_tells_that_the_key_is_there(odd: FakeClient, name: str, replace: bool) -> None:
+    """It is not removed to make way for itself."""
+    holds(odd)
+    plan, task = planned(odd, name=name, public_key=LINE, replace=replace)
+    assert "whether this key is registered is not known" in task.warnings[0]
+    runner.apply_plan(plan, task)
+    assert not task.effects.changed and list(odd.key_records) == ["key_0"]
+    assert [call[0] for call in odd.calls] == ["add_ssh_key"]
+    assert plan.result["name"] == name
+
+
+def test_an_accepted_key_is_the_new_one_of_its_name(odd: FakeClient) -> None:
+    plan, task = planned(odd, name="laptop", public_key=OTHER)
+    runner.apply_plan(plan, task)
+    assert task.effects.changed and plan.reread is not None and plan.reread()["id"] == "key_2"
+
+
+def test_another_key_makes_way_once_the_new_one_is_listed(odd: FakeClient) -> None:
+    plan, _task = planned(odd, name="ops", public_key=OTHER, replace=True)
+    assert carry_out(plan)["id"] == "key_2"
+    assert list(odd.key_records) == ["key_2"]
+
+
+def test_no_key_makes_way_for_one_that_is_not_listed(odd: FakeClient) -> None:
+    """A platform that accepts a key that it has would lose it."""
+    kept = dict(odd.key_records)
+
+    def forget() -> None:
+        odd.key_records = dict(kept)
+
+    odd.after["add_ssh_key"] = forget
+    plan, task = planned(odd, name="ops", public_key=LINE, replace=True)
+    assert carry_out(plan)["id"] == "key_0"
+    assert list(odd.key_records) == ["key_0"] and "may be the very key" in task.warnings[-1]
+
+
+def test_a_key_of_a_unique_name_makes_way_though_it_cannot_be_read(odd: FakeClient) -> None:
+    def refuse() -> None:
+        if "key_0" in odd.key_records:
+            raise error_for_status("409: a key named ops exists already", 409)
+
+    odd.before["add_ssh_key"] = refuse
+    plan, _task = planned(odd, name="ops", public_key=OTHER, replace=True)
+    carry_out(plan)
+    assert "key_0" not in odd.key_records and len(odd.key_records) == 1
 
 
 # --- A platform that stores names its own way ---------------------------------------------------------------
