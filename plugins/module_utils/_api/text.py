@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 import base64
+import html
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
 from urllib.parse import quote, quote_plus
 
 HIDDEN = "********"
@@ -24,6 +26,17 @@ FIRST_OWN = (0, 2, 3)
 """By how many bytes come before it: the first base64 character of a secret that none of them decides."""
 PIECE = re.compile(r"[A-Za-z0-9]{12,}")
 """Matches a part of a secret that no escaping changes."""
+QUOTES_IN_HTML = [
+    (double, single) for double in ('"', "&quot;", "&#34;") for single in ("'", "&apos;", "&#39;")
+]
+QUOTES_IN_HTML += [("&quot;", "&#x27;"), ("&quot;", "&#039;")]
+"""How ``"`` and ``'`` are escaped in HTML and XML."""
+LEAST_BEGINNING, LEAST_CUT = 8, 12
+"""How many characters of a secret of how many must stand before a cut to be taken for its beginning."""
+CUT = re.compile(
+    r"""["'`\u00bb\u201d\u2019<]|\\["']|&(?:quot|apos|\#\w+);|\s*[\[(]?(?:\.{3}|\u2026)|[.)\]]?\s*\Z"""
+)
+"""Matches what follows a text that was cut off: the end of a quotation or a message, or an ellipsis."""
 
 
 def clean(text: str) -> str:
@@ -63,32 +76,89 @@ def harmless(char: str) -> bool:
 
 
 class Redactor:
-    """Replaces known secrets in text, raw or in a common encoding, with :data:`HIDDEN`."""
+    """Replaces known secrets in text, raw or in a common encoding, with :data:`HIDDEN`.
+
+    So is the beginning of one that was cut off: see :func:`without_beginning`.
+    """
 
     def __init__(self, secrets: Iterable[str]) -> None:
-        variants = {variant for secret in secrets if secret for variant in encodings(secret)}
+        given = [secret for secret in secrets if secret]
+        variants = {variant for secret in given for variant in encodings(secret)}
         self._variants = sorted(variants, key=len, reverse=True)
+        long = {text for secret in given if len(secret) >= LEAST_CUT for text in from_the_beginning(secret)}
+        self._beginnings: dict[str, list[str]] = {}
+        for text in sorted(long):
+            self._beginnings.setdefault(text[:LEAST_BEGINNING], []).append(text)
 
     def __call__(self, text: str) -> str:
         for variant in self._variants:
             text = text.replace(variant, HIDDEN)
+        for beginning, variants in self._beginnings.items():
+            if beginning in text:
+                text = without_beginning(text, beginning, variants)
         return text
+
+
+def without_beginning(text: str, beginning: str, variants: Sequence[str]) -> str:
+    """Return ``text`` without the parts that are how a secret begins, where :data:`CUT` follows them.
+
+    ``variants`` are the secret and its encodings with this ``beginning``; the one that goes furthest counts.
+    Words as in any message are left, and a text that is nothing else, as it may be a value of its own.
+    """
+    parts, done = list[str](), 0
+    at = text.find(beginning)
+    while at >= 0:
+        end = at + max(length_in_common(text, at, variant) for variant in variants)
+        if CUT.match(text, end) and not is_wording(text[at:end]) and (at, end) != (0, len(text)):
+            parts += [text[done:at], HIDDEN]
+            done = end
+        at = text.find(beginning, end)
+    return "".join([*parts, text[done:]])
+
+
+def is_wording(part: str) -> bool:
+    """Tell whether a text is words as they are in any message, or the start of a URL."""
+    words = part.rstrip(":/").split()
+    return all(word.isalpha() and (word.islower() or word.isupper() or word.istitle()) for word in words)
+
+
+def length_in_common(text: str, at: int, secret: str) -> int:
+    """Return how many characters of a secret stand in ``text`` from this place on."""
+    most = min(len(secret), len(text) - at)
+    return bisect_left(range(1, most + 1), True, key=lambda count: not text.startswith(secret[:count], at))
 
 
 def encodings(secret: str) -> set[str]:
     """Return the forms in which a secret may appear in text.
 
     They are the raw secret, its SQL, JSON and Python literals, and each of these URL-encoded and in base64;
-    and its distinctive pieces, which survive repeated escaping.
+    it and its JSON literal in HTML and XML; and its distinctive pieces, which survive repeated escaping.
     """
     in_json = {json.dumps(secret, ensure_ascii=ascii)[1:-1] for ascii in (True, False)}
     written = {secret, repr(secret)[1:-1], secret.replace("'", "''"), *in_json}
     written |= {json.dumps(secret.replace("'", "''"))[1:-1], *filter(is_distinctive, PIECE.findall(secret))}
-    found = set(written)
+    found = written | {escaped for text in (secret, *in_json) for escaped in in_html(text)}
     for text in written:
         raw = text.encode(errors="surrogatepass")
-        found |= {quote(raw, safe=""), quote(raw), quote_plus(raw)} | in_base64(raw)
+        found |= {*in_urls(raw), *in_base64(raw)}
     return found
+
+
+def from_the_beginning(secret: str) -> set[str]:
+    """Return the forms of a secret of which a beginning is looked for."""
+    in_json = {json.dumps(secret, ensure_ascii=ascii)[1:-1] for ascii in (True, False)}
+    return {secret, *in_json, *in_html(secret), *in_urls(secret.encode(errors="surrogatepass"))}
+
+
+def in_urls(raw: bytes) -> set[str]:
+    """Return ``raw`` as it is in a URL or a form."""
+    return {quote(raw, safe=""), quote(raw), quote_plus(raw)}
+
+
+def in_html(text: str) -> set[str]:
+    """Return a text as it is in HTML or XML."""
+    bare = html.escape(text, quote=False)
+    return {bare.replace('"', double).replace("'", single) for double, single in QUOTES_IN_HTML}
 
 
 def is_distinctive(piece: str) -> bool:

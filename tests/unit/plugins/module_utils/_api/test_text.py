@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import base64
+import html
 import json
+import time
 import unicodedata
 from collections.abc import Callable
 from urllib.parse import quote, quote_plus
@@ -108,6 +110,62 @@ ENCODED = {
 @pytest.mark.parametrize("encoded", ENCODED.values(), ids=ENCODED)
 def test_a_secret_is_hidden_however_it_is_encoded(encoded: str) -> None:
     assert Redactor([SECRET])(f"before {encoded} after {encoded}") == f"before {HIDDEN} after {HIDDEN}"
+
+
+@pytest.mark.parametrize("single", ["'", "&#39;", "&#x27;", "&apos;", "&#039;"])
+def test_a_secret_is_hidden_in_html_and_xml(single: str) -> None:
+    secret = 'it\'s <a> "b" & c'
+    for double in ('"', "&quot;", "&#34;") if single in ("'", "&#39;", "&apos;") else ("&quot;",):
+        escaped = f"it{single}s &lt;a&gt; {double}b{double} &amp; c"
+        assert Redactor([secret])(f"<p>{escaped}</p>") == f"<p>{HIDDEN}</p>"
+    assert Redactor([secret])(html.escape(json.dumps(secret)[1:-1])) == HIDDEN
+
+
+LONG = "s3cr3t/with 'quotes' & more"
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ('invalid value "s3cr3t/with"', f'invalid value "{HIDDEN}"'),
+        ("invalid value 's3cr3t/wi'.", f"invalid value '{HIDDEN}'."),
+        ("invalid value: s3cr3t/with", f"invalid value: {HIDDEN}"),
+        ("invalid value: s3cr3t/with.", f"invalid value: {HIDDEN}."),
+        ("value s3cr3t/w... is invalid", f"value {HIDDEN}... is invalid"),
+        ("value s3cr3t/w\u2026 is invalid", f"value {HIDDEN}\u2026 is invalid"),
+        ("value s3cr3t/with [...] is invalid", f"value {HIDDEN}[...] is invalid"),
+        ("s3cr3t/with '\u2026", f"{HIDDEN}\u2026"),
+        ("value s3cr3t%2Fwith%20%27quo... is", f"value {HIDDEN}... is"),
+        ("value &quot;s3cr3t/with &#39;quo&quot; is", f"value &quot;{HIDDEN}&quot; is"),
+        ("s3cr3t/w..., 's3cr3t/wit'", f"{HIDDEN}..., '{HIDDEN}'"),
+        ("value s3cr3t/... is too short to tell", "value s3cr3t/... is too short to tell"),
+        ("in s3cr3t/with/x of the repository", "in s3cr3t/with/x of the repository"),
+        ("s3cr3t/with", "s3cr3t/with"),
+    ],
+)
+def test_the_beginning_of_a_secret_is_hidden_where_it_was_cut_off(said: str, shown: str) -> None:
+    assert Redactor([LONG])(said) == shown
+
+
+@pytest.mark.parametrize("secret", ["password-of-mine-1", "Password of mine 1", "postgresql://me:it@db"])
+@pytest.mark.parametrize("end", ["", ".", "...", "'", '" is wrong'])
+def test_a_word_of_a_message_is_left_though_a_secret_begins_with_it(secret: str, end: str) -> None:
+    for word in ("password", "Password", "Password of", "postgresql:", "postgresql://"):
+        said = f"invalid '{word}{end}"
+        assert Redactor([secret])(said) == said
+
+
+def test_the_beginning_of_a_short_secret_is_left() -> None:
+    assert Redactor(["s3cr3t/with"])("value 's3cr3t/w'") == "value 's3cr3t/w'"
+    assert Redactor(["s3cr3t/with1"])("value 's3cr3t/w'") == f"value '{HIDDEN}'"
+
+
+def test_a_long_text_of_beginnings_takes_no_time() -> None:
+    begun = time.monotonic()
+    assert Redactor(["1" * 2_000_000])("1" * 1_000_000 + "!").endswith("1!")
+    assert HIDDEN in Redactor(["1x" * 1_000_000])("value " + "1x" * 400_000 + "...")
+    assert Redactor(["1xyz5678" + "9" * 100])("1xyz5678 " * 100_000)
+    assert time.monotonic() - begun < 10
 
 
 def test_the_longer_of_two_secrets_goes_first() -> None:
