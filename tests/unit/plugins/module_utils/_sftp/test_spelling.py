@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import unicodedata
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -22,7 +22,7 @@ from unit.plugins.module_utils._sftp.odd_servers import Folding, odd_server, pre
 FILE = TreeEntry(Kind.FILE)
 COMPOSED = unicodedata.normalize("NFC", "für.txt")
 APART = unicodedata.normalize("NFD", COMPOSED)
-Content = dict[str, str | None]
+Content: TypeAlias = "dict[str, str | None]"
 Case = tuple[Content, Content, Content]
 CASES: list[Case] = [
     ({"Server.cfg": "new"}, {"server.cfg": "old text", "Extra.txt": "x"}, {"server.cfg": "new"}),
