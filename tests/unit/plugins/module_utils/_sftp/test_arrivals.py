@@ -5,16 +5,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import asyncssh
-import asyncssh.sftp
 import pytest
 
 from unit.plugins.module_utils._sftp import servers
-from unit.plugins.module_utils._sftp.mirrored import fill, holds, sync
+from unit.plugins.module_utils._sftp.mirrored import count_requests, fill, holds, sync
 from unit.plugins.module_utils._sftp.odd_servers import KEPT, Folding, Losing, Truncating, odd_server
 
 LONG = "x" * 5000
@@ -69,14 +66,7 @@ def test_two_names_that_are_one_to_the_server_are_a_failure(tmp_path: Path) -> N
 def test_a_directory_that_was_written_to_is_listed_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sent: Counter[str] = Counter()
-    send = asyncssh.sftp.SFTPClientHandler._send_request
-
-    def watched(self: Any, kind: Any, *arguments: Any) -> None:
-        sent[str(kind)] += 1
-        send(self, kind, *arguments)
-
-    monkeypatch.setattr(asyncssh.sftp.SFTPClientHandler, "_send_request", watched)
+    sent = count_requests(monkeypatch)
     src = fill(tmp_path / "src", {"a": "a", "one/b": "b", "one/c": "c", "two/d": "d"})
     opened = str(asyncssh.constants.FXP_OPENDIR)
     with servers.start("sandbox", tmp_path) as server:

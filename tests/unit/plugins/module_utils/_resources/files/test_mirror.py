@@ -14,21 +14,15 @@ from pathlib import Path
 from typing import Any
 
 import asyncssh
-import asyncssh.sftp
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext, execute
-from ansible_collections.hosted.services.plugins.module_utils._ansible.options import CONNECTION_SPEC
-from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_sync import SFTP_SYNC
 from ansible_collections.hosted.services.plugins.module_utils._sftp import sides
 from unit.plugins.module_utils._sftp import servers
 from unit.plugins.module_utils._sftp.as_user import as_user
+from unit.plugins.module_utils._sftp.mirrored import OLD, count_requests, sync
 from unit.plugins.module_utils._sftp.odd_servers import EvenTimes, odd_server
 from unit.plugins.module_utils._sftp.servers import Server
-from unit.plugins.results import Result
 
-DEFAULTS = {name: option.get("default") for name, option in {**SFTP_SYNC.options, **CONNECTION_SPEC}.items()}
-OLD = 1_700_000_000
 NO_SETSTAT = "-P setstat,fsetstat"
 SILENT = "SFTPOptions IgnoreSFTPSetTimes IgnoreSFTPSetPerms"
 Sync = Callable[..., dict[str, Any]]
@@ -51,12 +45,6 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
             return server
 
         yield run
-
-
-def sync(server: Server, check_mode: bool = False, **options: Any) -> dict[str, Any]:
-    """Run the module with the options that lead to the server; a push to ``up`` unless they say otherwise."""
-    given = {**DEFAULTS, "dest": "up", **server.options, "host_key_checking": "off", **options}
-    return Result(execute(SFTP_SYNC, given, RunContext(check_mode=check_mode, diff=True)))
 
 
 def good(result: dict[str, Any]) -> dict[str, Any]:
@@ -90,15 +78,7 @@ def src(tmp_path: Path) -> Path:
 @pytest.fixture
 def requests(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """How many requests of each kind were sent."""
-    sent: Counter[str] = Counter()
-    send = asyncssh.sftp.SFTPClientHandler._send_request
-
-    def watched(self: Any, kind: Any, *arguments: Any) -> None:
-        sent[str(kind)] += 1
-        send(self, kind, *arguments)
-
-    monkeypatch.setattr(asyncssh.sftp.SFTPClientHandler, "_send_request", watched)
-    return sent
+    return count_requests(monkeypatch)
 
 
 # --- Links --------------------------------------------------------------------------------------------
