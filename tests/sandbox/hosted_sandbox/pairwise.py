@@ -4,7 +4,7 @@
 """A covering array: few profiles that together contain every pair of values of any two gap points.
 
 Most bugs need one value, or two together. All combinations of values would be 10^60 profiles;
-all pairs fit into some 120, and the first ten contain every single value. The array is computed when a
+all pairs fit into some 140, and the first ten contain every single value. The array is computed when a
 profile is requested, which takes less than a tenth of a second, so it is always up to date. Libraries
 for such arrays (allpairspy, covertable) take minutes for as many points.
 """

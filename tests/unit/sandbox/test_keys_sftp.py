@@ -24,6 +24,9 @@ PATH = "/api/users/me/ssh-keys"
 DENIED = asyncssh.PermissionDenied
 
 
+DIGESTS = {"a line of ssh-keygen": "sha256", "SHA512": "sha512", "MD5 prefixed": "md5"}
+
+
 def _generate(kind: str = "ssh-ed25519", **options: Any) -> asyncssh.SSHKey:
     return asyncssh.generate_private_key(kind, **options)
 
@@ -73,6 +76,22 @@ def test_keys_that_are_taken(sandbox: Sandbox, kind: str, options: dict[str, Any
     (key,) = sandbox.api("GET", PATH).json()
     assert (key["name"], key["algorithm"], key["lastUsedAt"]) == ("laptop", kind, None)
     assert key["fingerprint"].startswith("SHA256:")
+
+
+@pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="needs ssh-keygen")
+@pytest.mark.parametrize("value", DIGESTS)
+@pytest.mark.parametrize(("kind", "options"), [("ssh-ed25519", {}), ("ssh-rsa", {"key_size": 2048})])
+def test_fingerprints_are_as_ssh_keygen_tells_them(
+    sandbox: Sandbox, tmp_path: Path, kind: str, options: dict[str, Any], value: str
+) -> None:
+    sandbox.profile("plain", fingerprint=value)
+    key = _generate(kind, **options)
+    assert _add(sandbox, key).status_code == 201
+    (tmp_path / "key.pub").write_text(_public(key))
+    command = ["ssh-keygen", "-l", "-E", DIGESTS[value], "-f", str(tmp_path / "key.pub")]
+    line = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    (shown,) = sandbox.api("GET", PATH).json()
+    assert shown["fingerprint"] == (line if value == "a line of ssh-keygen" else line.split()[1])
 
 
 @pytest.mark.rule("keys-types")

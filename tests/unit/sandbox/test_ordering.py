@@ -101,6 +101,7 @@ def test_two_services_of_one_name_have_two_aliases(sandbox: Sandbox, order: Orde
         ("trimmed", "My  mc"),
         ("single spaces", "My mc"),
         ("lower case", " my  mc "),
+        ("escaped for HTML", " My  mc "),
     ],
 )
 def test_a_platform_may_normalize_names(sandbox: Sandbox, order: Order, value: str, stored: str) -> None:
@@ -108,3 +109,9 @@ def test_a_platform_may_normalize_names(sandbox: Sandbox, order: Order, value: s
     key = order(name=" My  mc ")
     assert sandbox.api("GET", f"/api/resources/{key}").json()["name"] == stored
     assert sandbox.ledger()["orders"][-1]["name"] == stored
+
+
+def test_a_platform_may_escape_names(sandbox: Sandbox, order: Order) -> None:
+    sandbox.profile("plain", **{"service.name": "escaped for HTML"})
+    key = order(name="Tom & <Jerry>")
+    assert sandbox.api("GET", f"/api/resources/{key}").json()["name"] == "Tom &amp; &lt;Jerry&gt;"

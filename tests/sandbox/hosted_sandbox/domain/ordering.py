@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 import secrets
 from collections.abc import Callable
@@ -27,6 +28,7 @@ NAMES: dict[str, Callable[[str], str]] = {
     "trimmed": str.strip,
     "single spaces": lambda name: " ".join(name.split()),
     "lower case": str.lower,
+    "escaped for HTML": html.escape,
 }
 #: The lifetime of a free service, in milliseconds (30 days).
 FREE_LIFE = 30 * 24 * 3600 * 1000
