@@ -22,6 +22,7 @@ MEASURED = re.compile(
     r"|seconds|r[pt]o_seconds"
 )
 """What differs between two runs; a platform may count ACTIVE services alone, so a new one counts later."""
+LOG_LINE = re.compile(r"logs\.\d+")
 
 
 def leaves(value: Any, path: str = "") -> dict[str, Any]:
@@ -51,7 +52,17 @@ def comparable(run: Run) -> list[dict[str, Any]]:
     results = [leaves(outcome.result) for outcome in ours(run)]
     opaque = [v for result in results for path, v in result.items() if is_opaque(path) and isinstance(v, str)]
     names = {id: f"<id {number}>" for number, id in enumerate(dict.fromkeys(opaque))}
-    return [{path: anonymous(path, leaf, names) for path, leaf in result.items()} for result in results]
+    return [
+        without_repeated_lines({path: anonymous(path, leaf, names) for path, leaf in result.items()})
+        for result in results
+    ]
+
+
+def without_repeated_lines(result: dict[str, Any]) -> dict[str, Any]:
+    """Return a result with each line of its log once: a crashing container restarts until it is looked at."""
+    lines = {leaf for path, leaf in result.items() if LOG_LINE.fullmatch(path)}
+    rest = {path: leaf for path, leaf in result.items() if not LOG_LINE.fullmatch(path)}
+    return {**rest, "logs": sorted(lines)} if lines else rest
 
 
 def anonymous(path: str, leaf: Any, names: dict[str, str]) -> Any:
