@@ -149,7 +149,9 @@ def test_a_drill_tells_what_came_back_and_leaves_nothing(ansible: Ansible, sandb
     assert {each["name"] for each in told["services"]} == {f"{name}-drill" for name in GAMES}
     assert all(each["verified"] == {"files": 1, "bytes": 6000} for each in told["services"])
     assert told["rpo_seconds"] > 0 and told["rto_seconds"] > 0
-    assert f"for {told['monthly']} EUR a month, at most {LIMIT}" in " ".join(done.stdout.split())
+    assert f"for {told['monthly']} {told['currency']} a month, at most {LIMIT}" in " ".join(
+        done.stdout.split()
+    )
     assert {each["name"] for each in services_of_drills(sandbox)} <= {f"{name}-drill" for name in [*live]}
     check_nothing_is_left(sandbox, live)
     assert spent(sandbox) <= Decimal(told["monthly"])
@@ -249,7 +251,10 @@ def test_drills_that_are_killed(chain: tuple[int, ...], ansible: Ansible, sandbo
         if set(after) - set(before):
             assert not set(after) & set(before)
         assert writes_to(sandbox, live) == []
-    ansible.playbook(play).succeed()
+    last = ansible.playbook(play)
+    if "appeared late" in last.output:  # a service that was listed before it could be read: it was deleted
+        last = ansible.playbook(play)
+    last.succeed()
     told = json.loads((ansible.folder / "drill.json").read_text())
     assert told["restored"]
     assert most <= Decimal(told["monthly"])

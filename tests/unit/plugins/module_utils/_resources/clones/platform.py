@@ -110,9 +110,10 @@ def files(sandbox: Sandbox, id: str) -> dict[str, Any]:
     """
     entries: dict[str, dict[str, Any]] = sandbox.control("GET", "/state")["files"]
     root = f"files/{id}/"
+    by_name = {unquote(path): entry for path, entry in entries.items()}
     return {
-        unquote(path).removeprefix(root.rstrip("/")): text_of(entry.get("content"))
-        for path, entry in entries.items()
+        path.removeprefix(root.rstrip("/")): text_of(entry.get("content"))
+        for path, entry in by_name.items()
         if path.startswith(root)
     }
 
