@@ -10,7 +10,15 @@ from typing import Any
 
 from ..._api.models import Service, ServiceSummary
 from ..._api.values import ServiceStatus
-from ..services.lookup import came_up, find_project, in_project, label, only_service
+from ..services.lookup import (
+    came_up,
+    find_project,
+    in_project,
+    is_listed,
+    label,
+    only_service,
+    read_if_readable,
+)
 from ..services.namesakes import existing_services
 from ..services.rates import rates_of
 from ..services.settings import check_max_monthly
@@ -151,10 +159,19 @@ def only_of_name(task: Task[RelocateOptions], record: Relocation) -> ServiceSumm
 
 
 def services_by_name(task: Task[RelocateOptions], record: Relocation) -> list[ServiceSummary]:
-    """Return the services in the project that have the new name."""
+    """Return the services in the project that have the new name.
+
+    :raises Invalid: if one is listed and cannot be read yet (Ordering): it may be the one that was ordered.
+    """
     name = record.content.new_name
     project = find_project(task.client, str(record.content.project_id))
     same = [each for each in existing_services(task.client.services()) if same_name(each.name, name)]
+    for each in same:
+        if read_if_readable(task.client, each.id) is None and is_listed(task.client, each.id):
+            raise Invalid(
+                f"{label(each)} is on the list of services and cannot be read yet, so whether it is the one "
+                "that was ordered is unknown. Nothing was done. Run this again in a few seconds"
+            )
     return in_project(task.client, same, project)
 
 

@@ -173,16 +173,20 @@ def switching_steps(work: Work) -> list[Step]:
     """Return the steps for which the old service is stopped. If one fails, it is started again."""
     copy = work.copy_steps(f"copy what has changed in {work.origin.label} since")
     if work.origin.data is Data.DATABASE:  # which is dumped while it runs, and nothing writes to it
-        start = work.bring(
-            work.old.id, work.origin.label, "started"
-        )  # a run may have been killed at its stop
-        copy = [*work.pause_steps(), start, *copy, *work.compare_steps()]
+        copy = [*work.pause_steps(), *start_for_dump(work), *copy, *work.compare_steps()]
     stop = work.bring(work.old.id, work.origin.label, "stopped")
     moved = [*copy, stop] if work.origin.data is Data.DATABASE else [stop, *copy]
     steps = [work.note(Phase.STOPPED), *moved]
     if not ran_before(work):
         return steps
     return [*steps, work.bring(None, work.new_name, "started"), work.healthy_step()]
+
+
+def start_for_dump(work: Work) -> list[Step]:
+    """Return the steps after which a database runs: an earlier run may have been killed at its stop."""
+    if work.record.phase is Phase.STOPPED:
+        return work.start_again()
+    return [work.bring(work.old.id, work.origin.label, "started")]
 
 
 def ran_before(work: Work) -> bool:
@@ -233,7 +237,7 @@ def plan_back(work: Work) -> Plan:
     if content.newer and options.copy_back and new is not None:
         steps += copying_back_steps(work)
     if work.record.phase is not Phase.ORDERED:  # before that, it was not stopped
-        steps.append(work.bring(work.old.id, work.origin.label, "started" if content.ran else "stopped"))
+        steps += as_before_steps(work)
     steps += work.dependent_steps(work.old.id, work.origin.label) if content.switched_at else work.unpause()
     if new is not None and new.status != ServiceStatus.SUSPENDED:
         steps.append(work.suspend(new.id, work.new_name, after))
@@ -250,6 +254,15 @@ def plan_back(work: Work) -> Plan:
         cost=cost_of(work, Rates(before, both, after)),
         subject=work.old.name,
     )
+
+
+def as_before_steps(work: Work) -> list[Step]:
+    """Return the steps that bring the old service to the state that it had before the relocation."""
+    if not work.record.content.ran:
+        return [work.bring(work.old.id, work.origin.label, "stopped")]
+    if not work.record.content.switched_at:  # the stop may have been the last thing that was asked for
+        return work.start_again()
+    return [work.bring(work.old.id, work.origin.label, "started")]
 
 
 def check_back(work: Work) -> None:

@@ -14,12 +14,12 @@ from typing import Any, cast
 
 from ..._api.errors import HostedError
 from ..._api.models import Service
-from ..._api.values import ServiceStatus
+from ..._api.values import ContainerState, ServiceStatus
 from ..clones.database import await_database
 from ..clones.source import Data
 from ..fleets.health import Health
 from ..services.lookup import label
-from ..services.view import read_service
+from ..services.view import read_service, read_state
 from ..shared.aliases import aliases_of
 from ..shared.effects import Effects
 from ..shared.money import Move
@@ -35,7 +35,9 @@ from .record import Phase, Relocation
 
 VERBS = {"started": "start", "stopped": "stop"}
 LATE_SECONDS = 10.0
-"""How long a project may show a new neighbor late, in seconds."""
+"""How late a project may show a new neighbor, in seconds."""
+STOP_SECONDS = 10.0
+"""How late the state of a container may show a stop, in seconds."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +122,19 @@ class Work:
             f"{VERBS[state]} {name}",
             lambda: self.plan_service(id=id or self.new_id, state=state, **given).steps,
         )
+
+    def start_again(self) -> list[Step]:
+        """Return the steps that start the old service, though a stop may be under way that does not show yet.
+
+        That of a run that was killed, or whose response was lost: the service seems to run, and then stops.
+        """
+
+        def look() -> None:
+            state = partial(read_state, self.task, self.old.id)
+            poll_for(lambda: state() != ContainerState.RUNNING, STOP_SECONDS)
+
+        start = self.bring(self.old.id, self.origin.label, "started")
+        return [Step(f"look whether {self.origin.label} is about to stop", look, changes=False), start]
 
     def suspend(self, id: str | None, name: str, total: Decimal | None) -> Step:
         """Return the step that suspends a service. ``total`` is what both cost a month after that."""
@@ -267,7 +282,7 @@ class Work:
     def rescue(self, error: HostedError) -> None:
         """Start the old service again, because the new one cannot take its place, and say so in the error."""
         content = self.record.content
-        start = [self.bring(self.old.id, self.origin.label, "started")] if content.ran else []
+        start = self.start_again() if content.ran else []
         try:
             for step in [*start, *self.unpause()]:
                 perform_step(step, self.task, self.task.client)

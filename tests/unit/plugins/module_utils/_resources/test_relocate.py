@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import UnexpectedAnswer
 from ansible_collections.hosted.services.plugins.module_utils._api.models import ServiceSummary
 from ansible_collections.hosted.services.plugins.module_utils._resources.relocate import (
     check_forward,
@@ -178,6 +179,68 @@ def test_a_platform_that_fails_right_after_the_order_hides_no_service(
     old, new = pair(sandbox)
     assert orders(sandbox) == 1 and again["relocation"]["new_id"] == new
     assert status_of(sandbox, old)[0] == "SUSPENDED" and status_of(sandbox, new) == ("ACTIVE", "running")
+
+
+def test_what_was_just_ordered_and_cannot_be_read_yet_is_not_taken_for_nothing(
+    sandbox: Sandbox, relocate: Relocate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A way back that took it for nothing would leave a service running that nobody uses."""
+    sandbox.profile("plain", **{"order.instance": "no, an id of its own"})
+    order = Client.order
+
+    def order_and_fail(client: Client, body: dict[str, Any]) -> Any:
+        answer = order(client, body)
+        for route in ("GET /api/resources", "GET /api/resources/{id}"):
+            sandbox.fault(route, "status", status=503, count=None)
+        return answer
+
+    monkeypatch.setattr(Client, "order", order_and_fail)
+    assert relocate(retries=0)["relocation"]["new_id"] is None
+    sandbox.clear_faults()
+    old, new = pair(sandbox)
+    read, late = Client.service, [2]
+
+    def read_late(client: Client, id: str) -> Any:
+        if id == new and late[0]:
+            late[0] -= 1
+            return None
+        return read(client, id)
+
+    monkeypatch.setattr(Client, "service", read_late)
+    assert f"({new}) is on the list of services and cannot be read yet" in relocate(state="returned")["msg"]
+    late[0] = 0
+    assert calls_to(sandbox, new) == [] and status_of(sandbox, new)[0] != "SUSPENDED"
+    assert done(relocate(state="returned"))["relocation"]["new_id"] == new
+    assert status_of(sandbox, old) == ("ACTIVE", "running")
+    assert status_of(sandbox, new)[0] == "SUSPENDED"
+
+
+@pytest.mark.parametrize("how", ["the next run goes back", "the run itself starts it again"])
+def test_a_stop_that_shows_late_is_undone(
+    how: str, sandbox: Sandbox, relocate: Relocate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run ends at the stop of the old service, which seems to run for two seconds more."""
+    sandbox.profile("plain", **{"power.shown": "2 s late", "power.states": "at once"})
+    power = Client.power
+
+    def stop_and_fail(client: Client, id: str, signal: str) -> Any:
+        answer = power(client, id, signal)
+        if signal == "stop" and id == pair(sandbox)[0]:
+            monkeypatch.setattr(Client, "power", power)
+            if how == "the next run goes back":
+                raise KeyboardInterrupt
+            raise UnexpectedAnswer("the response to the stop is none")
+        return answer
+
+    monkeypatch.setattr(Client, "power", stop_and_fail)
+    if how == "the next run goes back":
+        with pytest.raises(KeyboardInterrupt):
+            relocate()
+        done(relocate(state="returned"))
+    else:
+        assert "runs again, and nothing that refers to it was changed" in relocate()["msg"]
+    sandbox.clock(advance=3)  # until the platform shows what is
+    assert status_of(sandbox, pair(sandbox)[0]) == ("ACTIVE", "running")
 
 
 def test_another_name_for_what_is_ordered_already_is_told_not_to_be_used(

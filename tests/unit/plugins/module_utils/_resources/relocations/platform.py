@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.relocate import RELOCATE
+from ansible_collections.hosted.services.plugins.module_utils._resources.relocations import work
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.clones.platform import ids_of
 from unit.plugins.module_utils._resources.platform import run
@@ -50,6 +51,7 @@ def relocating(
 ) -> Relocate:
     """Seed the project; return what relocates a service of it, with a key and records of its own."""
     monkeypatch.setenv("HOSTED_SERVICES_HOME", str(folder))
+    monkeypatch.setattr(work, "STOP_SECONDS", 3.0)  # a sandbox shows a stop within two
     public = key.with_suffix(".pub").read_text().strip()
     sandbox.seed({**(seed or SEED), "ssh_keys": [{"name": "deploy", "public_key": public}]})
     sandbox.clear_journal()
