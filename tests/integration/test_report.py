@@ -61,9 +61,9 @@ def test_a_report_is_written_once_and_holds_no_secret(account: Ansible, sandbox:
     report = json.loads(data)
     assert html == report_html(report, "Example Ltd")
     assert report["unread"] == [] and len(report["services"]) == 15
-    forecast = report["money"]["forecast"]["amount"]
-    assert f'hosted_report_forecast{{currency="EUR"}} {forecast}\n' in metrics
-    assert f"{forecast}\u00a0EUR" in html
+    forecast, currency = report["money"]["forecast"]["amount"], report["currency"]
+    assert f'hosted_report_forecast{{currency="{currency}"}} {forecast}\n' in metrics
+    assert f"{forecast}\u00a0{currency}" in html
     assert [secret for secret in secrets_of(sandbox) if secret in html + data + metrics] == []
     again = run_playbook(account, "report", report_title="Example Ltd", **FILES).succeed()
     assert "changed=0 " in again.stdout

@@ -29,6 +29,8 @@ FAMILIES = [
     Family.DEDICATED,
     Family.BUCKET,
 ]
+WITHOUT_CONTAINER = (Family.BUCKET, Family.DEDICATED)
+"""The families that have no container, and so no state (Families)."""
 WITH_SETTINGS = (Family.GAME, Family.APP)
 """The families that have settings (Settings). How the platform refuses them for others is not shown."""
 

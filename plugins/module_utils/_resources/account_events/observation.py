@@ -14,14 +14,12 @@ from typing import Any
 
 from ..._api.libraries import BaseModel, ConfigDict, Field
 from ..._api.models import App, Backup, BillingOverview, Event, ServiceSummary
-from ..._api.values import Family
+from ..._api.values import WITHOUT_CONTAINER, Family
 
 VERSION = 1
 """The form of the state file."""
 MAX_GONE = 500
 """How many deleted services are remembered, in case a list shows one of them late."""
-WITHOUT_CONTAINER = (Family.BUCKET, Family.DEDICATED)
-"""The families that have no container, and so no state (Families)."""
 
 
 @dataclass(frozen=True)

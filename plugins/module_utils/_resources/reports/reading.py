@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, TypedDict
 
 from ..._api.client import METRICS_PER_CALL, Client
-from ..._api.errors import OF_A_CALL, ConnectionFailed, HostedError, Interrupted, Refused, TokenRejected
+from ..._api.errors import OF_A_CALL, ConnectionFailed, HostedError, Interrupted, Refused
 from ..._api.models import (
     App,
     BillingOverview,
@@ -26,7 +26,7 @@ from ..._api.models import (
     SshKey,
     Wallet,
 )
-from ..._api.values import WITH_SETTINGS, ScanStatus, ServiceStatus
+from ..._api.values import WITH_SETTINGS, WITHOUT_CONTAINER, ScanStatus, ServiceStatus
 from ..applications.release_list import DeclaredReleases, read_declared
 from ..applications.releases import QUICK_SCAN_SECONDS, scan_of
 from ..services.all_services import all_services
@@ -153,11 +153,13 @@ def run_jobs(client: Client, facts: Facts, jobs: Sequence[Job]) -> None:
 def attempt(client: Client, job: Job) -> Any:
     """Return what a job reads, or its error.
 
-    :raises HostedError: for what would go wrong with every other call, too.
+    A rejected token is no reason to stop: it may lack the scope of this route alone (Authentication).
+
+    :raises ConnectionFailed: as every other call would.
     """
     try:
         return job.read(client)
-    except (TokenRejected, ConnectionFailed):
+    except ConnectionFailed:
         raise
     except OF_A_CALL as error:
         return error
@@ -287,6 +289,7 @@ def note_unreachable(facts: Facts) -> None:
     if failed:
         return  # the calls themselves failed, which is noted
     for service in facts.services or ():
-        if service.status == ServiceStatus.ACTIVE and service.id not in facts.metrics:
+        live = service.status == ServiceStatus.ACTIVE and service.family not in WITHOUT_CONTAINER
+        if live and service.id not in facts.metrics:
             reason = "its node cannot be reached"
             facts.unread.append(Unread("live states and disks", service.name, service.id, reason))

@@ -245,8 +245,10 @@ def test_a_report_on_one_project_has_nothing_of_others(sandbox: Sandbox) -> None
 # --- What cannot be read --------------------------------------------------------------------------------
 
 
-def test_a_registry_token_shows_applications_and_names_the_rest(sandbox: Sandbox) -> None:
+@pytest.mark.parametrize("scope", ["403 error form", "401 error form", "403 empty"])
+def test_a_registry_token_shows_applications_and_names_the_rest(scope: str, sandbox: Sandbox) -> None:
     report_account.build(sandbox, report_account.shown_account(), delays=NO_DELAYS)
+    sandbox.profile("plain", **{"auth.scope": scope})
     report = report_of(sandbox, token=sandbox.registry_token)
     assert report["services"] is None and report["money"]["forecast"] is None
     assert len(report["applications"]) == 4
@@ -254,6 +256,11 @@ def test_a_registry_token_shows_applications_and_names_the_rest(sandbox: Sandbox
     parts = {each["part"] for each in report["unread"]}
     assert "services" in parts
     assert all(each["reason"] for each in report["unread"])
+
+
+def test_a_token_that_no_route_accepts_ends_the_task(sandbox: Sandbox) -> None:
+    result = run(sandbox, REPORT_INFO, token="gone")
+    assert result["failed"] and "the token was not accepted (401)" in result["msg"], result["msg"]
 
 
 def test_one_service_whose_route_fails_is_named(sandbox: Sandbox) -> None:
