@@ -127,7 +127,7 @@ WITH_PLANS = """\
 project: shop
 services:
   db:
-    name: Main
+    name: primary
     product: postgresql
     host: node-paris-1
     dimensions: {cpu_cores: 1, ram_gb: 2, storage_gb: 10}
@@ -193,7 +193,7 @@ def test_the_roles_install_the_plans(ansible: Ansible, sandbox: Sandbox) -> None
             "wait_timeout": 20,
         }
     }
-    assert installed(ansible, "sleep_schedule")["nights"]["start_after"] == {"world": ["Main"]}
+    assert installed(ansible, "sleep_schedule")["nights"]["start_after"] == {"world": ["primary"]}
     assert (
         "OnCalendar=*-*-* 02:30:00" in (ansible.folder / "units" / "hosted-backup-nightly.timer").read_text()
     )

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 import yaml
@@ -204,7 +205,7 @@ def test_a_run_that_is_killed(point: int, ansible: Ansible, sandbox: Sandbox) ->
     assert [each["name"] for each in sandbox.api("GET", "/api/projects").json()].count("copy") == 1
     made = ids_of(sandbox, "copy")
     assert files(sandbox, made["world-copy"]) == files(sandbox, originals["world"])
-    metrics = sandbox.api("GET", f"/api/resources/metrics?ids={made['world-copy']}").json()
+    metrics = sandbox.api("GET", f"/api/resources/metrics?ids={quote(made['world-copy'])}").json()
     assert metrics[made["world-copy"]]["state"] == "running"
     assert writes_to(sandbox, originals) == []
     sandbox.clear_journal()

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 import yaml
@@ -128,7 +129,7 @@ def test_a_restore_that_stops_a_service_is_no_stop(account: Sandbox, tmp_path: P
 
 def state(sandbox: Sandbox, id: str) -> str:
     """Return the state of a container."""
-    return str(sandbox.api("GET", f"/api/resources/metrics?ids={id}").json()[id]["state"])
+    return str(sandbox.api("GET", f"/api/resources/metrics?ids={quote(id)}").json()[id]["state"])
 
 
 def test_an_application_has_its_events(account: Sandbox, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -59,7 +60,7 @@ def signals(sandbox: Sandbox) -> list[tuple[str, str]]:
 def running(sandbox: Sandbox) -> set[str]:
     """Return the names of the services that run."""
     listed = {one["id"]: one["name"] for one in sandbox.api("GET", "/api/resources").json()["items"]}
-    metrics = sandbox.api("GET", f"/api/resources/metrics?ids={','.join(listed)}").json()
+    metrics = sandbox.api("GET", f"/api/resources/metrics?ids={quote(','.join(listed))}").json()
     return {listed[id] for id, one in metrics.items() if one and one["state"] == "running"}
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -85,8 +86,9 @@ def pair(sandbox: Sandbox) -> tuple[str, str]:
 
 def status_of(sandbox: Sandbox, id: str) -> tuple[str, str]:
     """Return the status of a service and the state of its container."""
-    metrics = sandbox.api("GET", f"/api/resources/metrics?ids={id}").json()[id]
-    return str(sandbox.api("GET", f"/api/resources/{id}").json()["status"]), str(metrics and metrics["state"])
+    metrics = sandbox.api("GET", f"/api/resources/metrics?ids={quote(id)}").json()[id]
+    service = sandbox.api("GET", f"/api/resources/{quote(id)}").json()
+    return str(service["status"]), str(metrics and metrics["state"])
 
 
 def write_file(sandbox: Sandbox, id: str, path: str, content: str) -> None:
