@@ -70,6 +70,19 @@ def calls_to(sandbox: Sandbox, id: str) -> list[str]:
     return found
 
 
+def fail_after_order(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let an order be carried out, and no service be read from then on."""
+    order = Client.order
+
+    def order_and_fail(client: Client, body: dict[str, Any]) -> Any:
+        answer = order(client, body)
+        for route in ("GET /api/resources", "GET /api/resources/{id}"):
+            sandbox.fault(route, "status", status=503, count=None)
+        return answer
+
+    monkeypatch.setattr(Client, "order", order_and_fail)
+
+
 # --- There --------------------------------------------------------------------------------------------
 
 
@@ -162,15 +175,7 @@ def test_a_platform_that_fails_right_after_the_order_hides_no_service(
 ) -> None:
     """Whether or not the order named its id, the next run takes the service that was ordered."""
     sandbox.profile("plain", **{"order.instance": named})
-    order = Client.order
-
-    def order_and_fail(client: Client, body: dict[str, Any]) -> Any:
-        answer = order(client, body)
-        for route in ("GET /api/resources", "GET /api/resources/{id}"):
-            sandbox.fault(route, "status", status=503, count=None)
-        return answer
-
-    monkeypatch.setattr(Client, "order", order_and_fail)
+    fail_after_order(sandbox, monkeypatch)
     failed = relocate(retries=0)
     assert failed["failed"] and failed["changed"] and failed["relocation"]["new_id"] is None
     assert any("'survival-2' was ordered, but whether" in warning for warning in failed["warnings"])
@@ -186,15 +191,7 @@ def test_what_was_just_ordered_and_cannot_be_read_yet_is_not_taken_for_nothing(
 ) -> None:
     """A way back that took it for nothing would leave a service running that nobody uses."""
     sandbox.profile("plain", **{"order.instance": "no, an id of its own"})
-    order = Client.order
-
-    def order_and_fail(client: Client, body: dict[str, Any]) -> Any:
-        answer = order(client, body)
-        for route in ("GET /api/resources", "GET /api/resources/{id}"):
-            sandbox.fault(route, "status", status=503, count=None)
-        return answer
-
-    monkeypatch.setattr(Client, "order", order_and_fail)
+    fail_after_order(sandbox, monkeypatch)
     assert relocate(retries=0)["relocation"]["new_id"] is None
     sandbox.clear_faults()
     old, new = pair(sandbox)
