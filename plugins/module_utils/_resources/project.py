@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from .._api.errors import Refused
-from .._api.models import Project
+from .._api.models import Project, ServiceSummary
 from .._api.text import counted
 from .._api.values import ServiceStatus
 from .services.all_services import all_services
-from .services.listing import services_in_project
-from .services.lookup import expect_created, near_miss
+from .services.listing import read_homes
+from .services.lookup import expect_created, label, near_miss
 from .services.namesakes import oldest_projects, similar_name
 from .shared.aliases import read_aliases, warn_of_clashes
 from .shared.limits import MAX_PROJECT_NAME
@@ -23,7 +23,7 @@ from .shared.names import same_name
 from .shared.options import Options, option
 from .shared.plan import NOTHING_DONE, Plan, Resource, Step, Task
 from .shared.task_errors import Invalid, NoSuchItem
-from .shared.waiting import await_removal, create_unique, wait_for_new
+from .shared.waiting import await_removal, create_unique, poll_for, wait_for_new
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -267,23 +267,61 @@ def warn_of_alias_conflicts(task: Task[ProjectOptions], current: Project) -> Non
         warn_of_clashes(task, joining, there, f"the default project ({homes[0].name!r})")
 
 
-def plan_absent(task: Task[ProjectOptions], current: Project | None) -> Plan:
-    """Plan the deletion of a project; of one with services only with ``force``."""
-    if current is None:
-        return Plan(result=None)
+def find_members(task: Task[ProjectOptions], project: Project) -> tuple[int, list[ServiceSummary]]:
+    """Return how many services a project has, and the services that may be in it, too.
+
+    These are on the list and cannot be read yet (Ordering).
+    """
     services = [
         service
         for service in all_services(task.client)
         if service.status not in ServiceStatus.DELETING_OR_DELETED
     ]
-    found = services_in_project(task.client, current, services)
-    count = max(current.resource_count or 0, len(found))  # the project's own count may leave some out
+    homes = read_homes(task.client, services)
+    members = [service for service in services if homes.get(service.id) == project.id]
+    unread = [service for service in services if service.id not in homes]
+    return max(project.resource_count or 0, len(members)), unread  # its own count may leave some out
+
+
+def check_empty(task: Task[ProjectOptions], project: Project, count: int) -> None:
+    """Check that a project has no services, unless it is deleted by force.
+
+    :raises Invalid: saying how many it has.
+    """
     if count and not task.options.force:
         raise Invalid(
-            f"project {current.name!r} has {counted(count, 'service')}, which would join the default project"
+            f"project {project.name!r} has {counted(count, 'service')}, which would join the default project"
             ". Set force: true to delete it anyway",
             resource_count=count,
         )
+
+
+def await_readable(task: Task[ProjectOptions], project: Project) -> None:
+    """Wait until every service can be read, and check that none is in the project.
+
+    :raises Invalid: if one is, or if one still cannot be read.
+    """
+    unread: list[ServiceSummary] = []
+
+    def all_read() -> bool:
+        count, unread[:] = find_members(task, project)
+        check_empty(task, project, count)
+        return not unread
+
+    if not poll_for(all_read):
+        raise Invalid(
+            f"{label(unread[0])} is on the list of services and cannot be read yet, so project "
+            f"{project.name!r} may not be empty. Run this again in a few seconds; or set force: true, to let "
+            "its services join the default project"
+        )
+
+
+def plan_absent(task: Task[ProjectOptions], current: Project | None) -> Plan:
+    """Plan the deletion of a project; of one with services only with ``force``."""
+    if current is None:
+        return Plan(result=None)
+    count, unread = find_members(task, current)
+    check_empty(task, current, count)
     if count:
         task.warn(
             f"deleting project {current.name!r} lets its {counted(count, 'service')} join the default project"
@@ -297,6 +335,8 @@ def plan_absent(task: Task[ProjectOptions], current: Project | None) -> Plan:
         )
 
     def delete() -> None:
+        if unread and not task.options.force:
+            await_readable(task, current)
         try:
             task.client.delete_project(current.id)
         except Refused as error:

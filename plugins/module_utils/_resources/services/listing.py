@@ -203,16 +203,21 @@ def find_projects_of(
 def services_in_project(
     client: Client, project: Project, services: Sequence[ServiceSummary]
 ) -> list[ServiceSummary]:
-    """Return those of the services that are in a project, though its page may not show a new one yet.
+    """Return those of the services that are in a project, though its page may not show a new one yet."""
+    if not project.id:  # foreseen
+        return []
+    homes = read_homes(client, services)
+    return [service for service in services if homes.get(service.id) == project.id]
+
+
+def read_homes(client: Client, services: Sequence[ServiceSummary]) -> dict[str, str | None]:
+    """Return the project id of each service, without those that are gone or cannot be read yet (Ordering).
 
     To ask each would be a call for every service of the account. So the pages of the projects are read, and
     what is on none of them, or on several, is asked itself.
     """
-    if not project.id:  # foreseen
-        return []
     pages = read_projects(client, client.projects(), members_of)
-    homes = find_projects_of(client, [service.id for service in services], pages)
-    return [service for service in services if homes.get(service.id) == project.id]
+    return find_projects_of(client, [service.id for service in services], pages)
 
 
 # --- What is said of each ---------------------------------------------------------------------------

@@ -312,3 +312,50 @@ def test_a_project_of_another_run_is_no_change_of_this_one(
     assert [result["project"]["id"]] == [project["id"] for project in made]
     assert result["diff"]["before"] == result["diff"]["after"]
     assert "another run created it" in result["warnings"][0]
+
+
+LATE = {
+    "order.readable": "1 s after it is listed",
+    "project.count": "those that are ACTIVE",
+    "project.page": "1 s late",
+}
+"""Where a service was just ordered, only its name on the list shows for a second that it exists."""
+
+
+def order_into(sandbox: Sandbox, project: str) -> None:
+    """Create a project, and order a service into it."""
+    created = run(sandbox, PROJECT, name=project)["project"]
+    sandbox.profile("plain", **LATE)
+    size = {"cpuCores": 1, "ramGb": 1, "storageGb": 10}
+    body = {"productSlug": "minecraft", "hostId": "node-paris-1", "dimensions": size, "name": "new"}
+    assert sandbox.api("POST", "/api/order", {**body, "projectId": created["id"]}).status_code == 201
+
+
+def test_a_service_that_was_just_ordered_keeps_its_project(sandbox: Sandbox) -> None:
+    order_into(sandbox, "games")
+    refused = run(sandbox, PROJECT, name="games", state="absent")
+    assert "project 'games' has 1 service, which would join the default project" in refused["msg"]
+    assert refused["changed"] is False and refused["resource_count"] == 1
+    assert sandbox.journal("projects.delete") == []
+
+
+def test_a_service_that_was_just_ordered_elsewhere_is_waited_for(sandbox: Sandbox) -> None:
+    run(sandbox, PROJECT, name="empty")
+    order_into(sandbox, "games")
+    assert run(sandbox, PROJECT, name="empty", state="absent")["changed"] is True
+    assert len(sandbox.journal("projects.delete")) == 1
+
+
+def test_a_service_whose_project_is_never_told_is_named(
+    client: FakeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Clock(monkeypatch)
+    client.add_service("s", projectId="prj_1")
+    monkeypatch.setattr(client, "service", lambda id: None)
+    monkeypatch.setattr(client, "project", lambda id: None)
+    planned = plan(client, name="shop", state="absent")
+    with pytest.raises(Invalid, match=r"cannot be read yet, so project 'shop' may not be empty"):
+        carry_out(planned)
+    assert client.calls == []
+    carry_out(plan(client, name="shop", state="absent", force=True))
+    assert client.calls == [("delete_project", "prj_1")]
