@@ -15,7 +15,7 @@ from .._api.text import counted
 from .._api.values import ServiceStatus
 from .services.all_services import all_services
 from .services.listing import read_homes
-from .services.lookup import expect_created, label, near_miss
+from .services.lookup import expect_created, near_miss, not_readable_yet
 from .services.namesakes import oldest_projects, similar_name
 from .shared.aliases import read_aliases, warn_of_clashes
 from .shared.limits import MAX_PROJECT_NAME
@@ -310,9 +310,8 @@ def await_readable(task: Task[ProjectOptions], project: Project) -> None:
 
     if not poll_for(all_read):
         raise Invalid(
-            f"{label(unread[0])} is on the list of services and cannot be read yet, so project "
-            f"{project.name!r} may not be empty. Run this again in a few seconds; or set force: true, to let "
-            "its services join the default project"
+            f"{not_readable_yet(unread[0])}, so project {project.name!r} may not be empty. Run this again in "
+            "a few seconds; or set force: true, to let its services join the default project"
         )
 
 

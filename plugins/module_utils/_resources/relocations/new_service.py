@@ -13,10 +13,11 @@ from ..._api.values import ServiceStatus
 from ..services.lookup import (
     came_up,
     find_project,
-    in_project,
     is_listed,
     label,
+    not_readable_yet,
     only_service,
+    project_id_in,
     read_if_readable,
 )
 from ..services.namesakes import existing_services
@@ -166,13 +167,20 @@ def services_by_name(task: Task[RelocateOptions], record: Relocation) -> list[Se
     name = record.content.new_name
     project = find_project(task.client, str(record.content.project_id))
     same = [each for each in existing_services(task.client.services()) if same_name(each.name, name)]
-    for each in same:
-        if read_if_readable(task.client, each.id) is None and is_listed(task.client, each.id):
-            raise Invalid(
-                f"{label(each)} is on the list of services and cannot be read yet, so whether it is the one "
-                "that was ordered is unknown. Nothing was done. Run this again in a few seconds"
-            )
-    return in_project(task.client, same, project)
+    return [each for each in same if read_home(task, each) == project.id]
+
+
+def read_home(task: Task[RelocateOptions], service: ServiceSummary) -> str | None:
+    """Return the id of a listed service's project; ``None`` if the service is gone by now."""
+    full = read_if_readable(task.client, service.id)
+    if full is not None:
+        return project_id_in(full)
+    if is_listed(task.client, service.id):
+        raise Invalid(
+            f"{not_readable_yet(service)}, so whether it is the one that was ordered is unknown. Nothing was "
+            "done. Run this again in a few seconds"
+        )
+    return None
 
 
 def check_adopts(task: Task[RelocateOptions], record: Relocation, doubt: str) -> None:

@@ -266,6 +266,11 @@ def find_service(
     return found
 
 
+def not_readable_yet(service: Identifiable) -> str:
+    """Say of a service that only the list shows it (Ordering)."""
+    return f"{label(service)} is on the list of services and cannot be read yet"
+
+
 def label(service: Identifiable) -> str:
     """Return the name and id of a service for messages; the name only if it does not exist yet."""
     return f"service {service.name!r} ({service.id})" if service.id else f"service {service.name!r}"

@@ -27,7 +27,7 @@ from ..shared.restore_points import parse_moment
 from ..shared.task_errors import Invalid
 from .all_services import may_be_cut, missing_from, read_pages
 from .given_names import GivenNames
-from .lookup import is_listed, label, project_id_in, read_if_readable
+from .lookup import is_listed, label, not_readable_yet, project_id_in, read_if_readable
 from .options import ServiceOptions
 
 SIMILARITY = 0.75
@@ -229,7 +229,7 @@ def check_unreadable(task: Task[ServiceOptions], other: ServiceSummary, placing:
     """
     if is_separate_service(task, other) or not is_listed(task.client, other.id):
         return
-    told = f"{label(other)} is on the list of services and cannot be read yet"
+    told = not_readable_yet(other)
     if not placing:
         task.warn(f"{told}. Whether it is the one to order is found out before the order is sent")
         return
