@@ -178,15 +178,9 @@ class Client:
         try:
             yield
         except Refused as error:
-            resent = self.last_call_was_retried
-            likely = resent or isinstance(error, NotFoundResponse)
+            likely = error.effect_unknown or isinstance(error, NotFoundResponse)
             seconds = REMOVAL_SECONDS if likely else UNLIKELY_REMOVAL_SECONDS
-            try:
-                self._check_deleted(error, lambda: stays(listed, seconds), where)
-            except HostedError as left:
-                if resent:
-                    left.append(". An earlier attempt, whose response was lost, may have deleted it")
-                raise
+            self._check_deleted(error, lambda: stays(listed, seconds), where)
             self.on_write()
 
     def _check_deleted(self, error: Refused, listed: Callable[[], bool], where: str) -> None:

@@ -6,7 +6,8 @@
 * :class:`ConfigurationError`: nothing was sent. No retry helps until the settings change.
 * :class:`NotSent`: the platform did not act. The call can be retried.
 * :class:`CallOutcomeUnknown`: the platform may have acted. Read its state before a retry.
-* :class:`Refused`: the platform answered with an error and did not act.
+* :class:`Refused`: the platform answered with an error and did not act; on an earlier attempt of the same
+  call it may have, if ``effect_unknown`` is true.
 * :class:`UnexpectedAnswer`: the platform answered with success, but not as the specification shows.
 """
 
@@ -30,8 +31,10 @@ class HostedError(Exception):
     returned in the task's result.
     """
 
-    nothing_done: ClassVar[bool] = False
+    nothing_done: bool = False
     """Whether the platform certainly did not act on the call."""
+    effect_unknown: bool = False
+    """Whether nobody knows if the platform acted on the call."""
 
     def __init__(self, message: str, **details: Any) -> None:
         self.message = shortened(printable(message))
@@ -51,6 +54,11 @@ class HostedError(Exception):
         self.message = message
         self.args = (message,)
         return self
+
+    def doubted(self) -> Self:
+        """Return the same error, of a retry. The platform may have acted on an attempt before it."""
+        self.nothing_done, self.effect_unknown = False, True
+        return self.append(". An earlier attempt, whose response was lost, may have been carried out")
 
 
 @contextmanager
@@ -96,6 +104,7 @@ class RateLimited(NotSent):
 class CallOutcomeUnknown(HostedError):
     """The platform may have acted on the call. Read its state before a retry."""
 
+    effect_unknown = True
     retry_after: float | None = None
 
 

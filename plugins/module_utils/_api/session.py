@@ -20,7 +20,7 @@ from .backoff import backoff
 from .connection import Connection
 from .http_transport import HttpTransport, Request, Response, Transport
 from .platform_clock import PlatformClock, parse_http_date
-from .routes import Route, Scope, Undocumented
+from .routes import Idempotency, Route, Scope, Undocumented
 from .text import Redactor, clean
 
 MAX_DEPTH = 100
@@ -124,18 +124,19 @@ class Session:
                 left = min(left, allowed / 2)
             return self._attempt(route, url, query, body, max(left, 0.001))
 
-        failures = 0
+        failures, lost = 0, None
         while True:
             deadline += self._wait_turn()
             try:
                 return attempt()
             except errors.HostedError as error:
                 failures += 1
-                if failures > self.connection.retries or not may_send_again(error, route):
-                    raise
                 pause = pause_before_retry(error, failures)
-                if time.monotonic() + pause >= deadline:
-                    raise
+                final = failures > self.connection.retries or not may_send_again(error, route)
+                if final or time.monotonic() + pause >= deadline:
+                    raise error_of_call(error, lost) from error.__cause__
+                if error.effect_unknown and route.idempotency is not Idempotency.READ:
+                    lost = error
                 reason = error.message
             wait_for_retry(pause, reason, self.on_pause)
 
@@ -206,6 +207,18 @@ def may_send_again(error: BaseException, route: Route[Any]) -> bool:
     if isinstance(error, errors.CallOutcomeUnknown):
         return route.idempotency.resendable
     return isinstance(error, errors.NotSent)
+
+
+def error_of_call(last: errors.HostedError, lost: errors.HostedError | None) -> errors.HostedError:
+    """Return the error of a call whose last attempt ended in ``last``.
+
+    The response to an earlier attempt, ``lost``, may not have arrived, though the platform acted on it.
+    """
+    if lost is None or last.effect_unknown:
+        return last
+    if isinstance(last, errors.NotSent):
+        return errors.Interrupted(f"{lost.message}; the retry failed: {last.message}", **last.details)
+    return last.doubted()
 
 
 def wait_for_retry(seconds: float, reason: str, report: Callable[[str], None]) -> None:
@@ -349,7 +362,8 @@ def access_denied(route: Route[Any], status: int, said: str) -> str:
     scope = route.scope.value if route.scope is not Scope.OPEN else None
     if is_valid if scope is None else scope in said:
         return message
-    return f"{message.rstrip('.')}. This route needs {f'scope {scope}' if scope else 'a valid token'}"
+    needed = f"scope {scope}" if scope else "a valid token, perhaps one of another scope"
+    return f"{message.rstrip('.')}. This route needs {needed}"
 
 
 def is_explained(response: Response, said: str) -> bool:

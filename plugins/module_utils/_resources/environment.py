@@ -115,11 +115,11 @@ def write_environment(
     try:
         task.client.replace_environment(app.slug, dict(environment))
     except Refused as error:
-        if not outstanding:
+        if error.nothing_done and not outstanding:
             records.clear(PENDING)
-        if before is not None:
+        if error.nothing_done and before is not None:
             last.restore(before)
-        if isinstance(error, TokenRejected):
+        if error.effect_unknown or isinstance(error, TokenRejected):
             raise
         raise explain_environment_error(error, app, environment) from None
     try:

@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from .._api.errors import CallOutcomeUnknown, UnexpectedAnswer
+from .._api.errors import HostedError
 from .._api.models import SftpAccess, SftpPassword
 from .services.on_service import OnServiceOptions, access_of, known_id
 from .shared import secrets_file
@@ -18,6 +19,7 @@ from .shared.options import option
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.secret_notes import SFTP, remove_notes, subject_of, warn_of_lost_secrets
 from .shared.secrets_file import SecretsOptions
+from .shared.waiting import poll_for
 
 ON_CREATE, ALWAYS = "on_create", "always"
 
@@ -110,7 +112,9 @@ def generate(task: Task[SftpPasswordOptions], id: str) -> None:
         try:
             new: SftpPassword = task.client.new_sftp_password(id)
             retried = task.client.last_call_was_retried
-        except (CallOutcomeUnknown, UnexpectedAnswer) as error:
+        except HostedError as error:
+            if error.nothing_done:
+                raise
             error.append(
                 ". A password may have been generated and lost, which would invalidate the previous one; "
                 "run this again with update_password: always"
@@ -118,6 +122,8 @@ def generate(task: Task[SftpPasswordOptions], id: str) -> None:
             raise
         if kept.write(f"{id}-sftp", new.as_dict(), f"the SFTP password of {new.username}"):
             remove_notes(task, subject, kept.note)  # what an earlier call made opens nothing any more
+    with suppress(HostedError):  # the next task in turn would make another one
+        poll_for(lambda: task.client.sftp(id).password_set_at is not None)
     if retried:
         task.warn(
             "the call had to be sent more than once; if an earlier one also generated a password, this one "

@@ -36,8 +36,8 @@ def write_recorded(task: Task, id: str, kind: str, write: Callable[[], object]) 
     pending_record(task, id).note(kind)
     try:
         write()
-    except Refused:
-        if kind not in before:
+    except Refused as error:
+        if error.nothing_done and kind not in before:
             mark_in_effect(task, id, kind)
         raise
 

@@ -13,13 +13,13 @@ from itertools import pairwise
 from typing import Any
 
 from ..._api.client import Client
-from ..._api.errors import CallOutcomeUnknown, HostedError
+from ..._api.errors import HostedError
 from .effects import Effects
 from .money import Move
 from .pace import Pace
 from .parallel import MOST_PARALLEL, clone_in_pace
 from .plan import NOTHING_DONE, Expansion, Plan, Step, Task
-from .task_errors import EffectUnverified, WaitEnded
+from .task_errors import WaitEnded
 
 
 def apply_plan(plan: Plan, task: Task) -> None:
@@ -170,7 +170,7 @@ def note_failure(step: Step, error: HostedError, effects: Effects, wrote: bool) 
         if wrote:
             effects.begin(step.summary, move_of(step))
         return
-    unknown = isinstance(error, (CallOutcomeUnknown, EffectUnverified))
+    unknown = error.effect_unknown
     effects.unknown += [step.summary] if unknown else []
     move = move_of(step)
     effects.unsure_moves += [move] if move and (unknown or wrote) else []

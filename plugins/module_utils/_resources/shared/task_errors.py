@@ -29,6 +29,8 @@ class Ambiguous(HostedError):
 class EffectUnverified(HostedError):
     """A call ended in ``CallOutcomeUnknown``, and the lists of the platform do not tell its effect either."""
 
+    effect_unknown = True
+
 
 class WaitEnded(HostedError):
     """What was waited for did not come, or cannot come any more."""

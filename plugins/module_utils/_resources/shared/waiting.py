@@ -252,20 +252,50 @@ def act(
 
     :raises EffectUnverified: when the last try ends open too and nothing shows that it worked.
     """
+    error: HostedError | None = None
     for _attempt in range(tries):
-        try:
-            call()
+        error = try_call(call, is_retry=error is not None)
+        if error is None:
             return
-        except CallOutcomeUnknown as error:
-            cause = error
-            until = time.monotonic() + (QUIET_SECONDS / 2 if quiet is None else quiet)
-            while time.monotonic() < until:
-                if check_reached(reached, what, cause):
-                    task.effects.wrote()  # what fails after this is to know that something was done
-                    return
-                time.sleep(0.5)
+        if check_until(reached, what, error, QUIET_SECONDS / 2 if quiet is None else quiet):
+            task.effects.wrote()  # what fails after this is to know that something was done
+            return
+        if isinstance(error, Refused):
+            raise error
     again = ". The call was not sent again" if tries == 1 else ""
-    raise EffectUnverified(f"whether {what} was carried out is unknown: {cause.message}{again}") from cause
+    said = "" if error is None else error.message
+    raise EffectUnverified(f"whether {what} was carried out is unknown: {said}{again}") from error
+
+
+def try_call(call: Callable[[], object], is_retry: bool) -> HostedError | None:
+    """Make a call. Return its error if the platform may have acted, in a retry on the attempt before it.
+
+    :raises Refused: if it certainly did not.
+    """
+    try:
+        call()
+        return None
+    except CallOutcomeUnknown as error:
+        return error
+    except Refused as error:
+        if is_retry and error.nothing_done:
+            return error.doubted()
+        if error.nothing_done:
+            raise
+        return error
+
+
+def check_until(reached: Callable[[], bool], what: str, cause: HostedError, seconds: float) -> bool:
+    """Look for up to ``seconds`` whether a call had its effect.
+
+    :raises EffectUnverified: if that cannot be read either.
+    """
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        if check_reached(reached, what, cause):
+            return True
+        time.sleep(0.5)
+    return False
 
 
 def check_reached(reached: Callable[[], bool], what: str, cause: HostedError) -> bool:

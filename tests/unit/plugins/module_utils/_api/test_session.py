@@ -283,6 +283,45 @@ def test_a_refusal_is_final(server: Server, connect: Open, repeat: r.Idempotency
         assert error.status == error.details["status"] == int(ending)
 
 
+WRITTEN_AGAIN = [repeat for repeat in AGAIN if repeat is not r.Idempotency.READ]
+
+
+@pytest.mark.parametrize("ending", REFUSALS)
+@pytest.mark.parametrize("repeat", WRITTEN_AGAIN, ids=lambda repeat: repeat.name)
+def test_a_refused_retry_leaves_open_what_the_lost_attempt_did(
+    server: Server, connect: Open, repeat: r.Idempotency, ending: str
+) -> None:
+    answer, kind = REFUSALS[ending]
+    server.script = [reset, answer]
+    error = outcome(connect(), repeat)
+    assert error.__class__ is kind
+    assert (error.nothing_done, error.effect_unknown) == (False, True)
+    assert "An earlier attempt, whose response was lost, may have been carried out" in error.message
+
+
+@pytest.mark.parametrize("repeat", WRITTEN_AGAIN, ids=lambda repeat: repeat.name)
+def test_a_limited_retry_leaves_open_what_the_lost_attempt_did(
+    server: Server, connect: Open, repeat: r.Idempotency
+) -> None:
+    server.script = [reset, reply(429, {"message": "slow down"})]
+    error = outcome(connect(), repeat)
+    assert error.__class__ is errors.Interrupted and error.effect_unknown
+    assert "the retry failed" in error.message and "slow down" in error.message
+
+
+def test_a_retry_that_is_refused_after_a_limit_did_nothing(server: Server, connect: Open) -> None:
+    server.script = [reply(429, {"message": "slow down"}), REFUSALS["409"][0]]
+    error = outcome(connect(), r.Idempotency.IDEMPOTENT)
+    assert (error.nothing_done, error.effect_unknown) == (True, False)
+    assert "earlier attempt" not in error.message
+
+
+def test_a_read_leaves_nothing_open(server: Server, connect: Open) -> None:
+    server.script = [reset, REFUSALS["409"][0]]
+    error = outcome(connect(), r.Idempotency.READ)
+    assert (error.nothing_done, error.effect_unknown) == (True, False)
+
+
 @pytest.mark.parametrize("repeat", ROUTE_OF, ids=lambda repeat: repeat.name)
 def test_a_refused_connection_is_tried_again_by_every_call(
     server: Server, connect: Open, lines: list[str], repeat: r.Idempotency
@@ -708,7 +747,7 @@ def test_a_reason_of_any_form_is_shown(server: Server, connect: Open, form: str)
     [
         (r.Idempotency.READ, "This route needs scope REGISTRY or FULL"),
         (r.Idempotency.IDEMPOTENT, "This route needs scope FULL"),
-        (r.Idempotency.CREATE, "This route needs a valid token"),
+        (r.Idempotency.CREATE, "This route needs a valid token, perhaps one of another scope"),
     ],
 )
 def test_a_refused_token_names_the_scope(

@@ -271,6 +271,20 @@ def test_after_a_refusal_the_file_is_as_before(plain: Platform, folder: Path) ->
     assert state_file(folder).read_bytes() == before
 
 
+def test_what_a_lost_call_may_have_written_is_written_again(plain: Platform, folder: Path) -> None:
+    """The retry is refused, though the first call replaced the environment."""
+    wish: dict[str, Any] = {"variables": {"A": "1"}, "state_dir": str(folder)}
+    plain.run(ENVIRONMENT, **wish)
+    plain.sandbox.fault("apps.environment", "reset", when="after")
+    plain.sandbox.fault("apps.environment", "status", status=409, nth=2)
+    lost = plain.run(ENVIRONMENT, **{**wish, "variables": {"A": "2"}})
+    assert lost["failed"] and "may have been carried out" in lost["msg"]
+    assert kept(plain) == {"A": "2"}
+    plain.sandbox.clear_faults()
+    assert plain.run(ENVIRONMENT, **wish)["changed"]
+    assert kept(plain) == {"A": "1"}
+
+
 def test_a_folder_that_cannot_be_used_is_told(plain: Platform, tmp_path: Path) -> None:
     """Before anything is written."""
     (tmp_path / "file").write_text("")

@@ -33,6 +33,7 @@ def sandbox(server: Sandbox) -> Sandbox:
         seed={"delays": {"provision": 0}, "services": [{"name": "survival", "product": "minecraft"}]},
     )
     server.clear_faults()
+    server.profile("plain")
     server.clear_journal()
     return server
 
@@ -95,6 +96,13 @@ def test_made_once(sandbox: Sandbox, tmp_path: Path) -> None:
     assert calls(sandbox) == 1
 
 
+def test_made_once_though_the_platform_shows_it_late(sandbox: Sandbox, tmp_path: Path) -> None:
+    sandbox.profile("plain", **{"sftp.password_set": "2 s late"})
+    for _run in range(2):
+        assert make(sandbox, secrets_dest=str(tmp_path / "password.json"))["sftp_password"]["password_set_at"]
+    assert calls(sandbox) == 1
+
+
 def test_made_on_every_run(sandbox: Sandbox, tmp_path: Path) -> None:
     given = {
         "update_password": "always",
@@ -132,6 +140,22 @@ def test_a_lost_answer_is_made_up_for_by_another(sandbox: Sandbox, tmp_path: Pat
     assert made["changed"] and (tmp_path / "password.json").exists()
     assert "more than once" in made["warnings"][0]
     assert calls(sandbox) == 2
+
+
+@pytest.mark.parametrize("status", [409, 429])
+def test_one_that_a_lost_call_may_have_made_is_told(
+    sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    """The retry is refused, so nobody was shown the password that holds now."""
+    sandbox.fault("sftp.password", "reset", when="after")
+    sandbox.fault("sftp.password", "status", status=status, nth=2, count=None)
+    monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path))
+    place = str(tmp_path / "password.json")
+    lost = make(sandbox, secrets_dest=place, timeout=20.0 if status == 409 else 6.0)
+    assert lost["failed"] and "A password may have been generated and lost" in lost["msg"]
+    sandbox.clear_faults()
+    again = make(sandbox, secrets_dest=place)
+    assert not again["changed"] and any("lost" in warning for warning in again["warnings"])
 
 
 def test_a_place_that_cannot_be_written_is_refused_first(sandbox: Sandbox, tmp_path: Path) -> None:

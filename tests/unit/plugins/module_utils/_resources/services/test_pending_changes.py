@@ -169,6 +169,16 @@ def test_a_command_that_was_refused_is_not_outstanding(client: FakeClient) -> No
     assert pending_record(task_of(SERVICE, client), "s").outstanding().keys() == {COMMAND}, "that of x is"
 
 
+def test_a_command_that_a_lost_call_may_have_written_is_outstanding(client: FakeClient) -> None:
+    def refuse() -> None:
+        raise error_for_status("PUT: no", 409).doubted()
+
+    client.before["set_command"] = refuse
+    with pytest.raises(Refused):
+        done(client, command="x")
+    assert pending_record(task_of(SERVICE, client), "s").outstanding().keys() == {COMMAND}
+
+
 def test_nothing_is_written_where_it_could_not_be_remembered(client: FakeClient, home: Path) -> None:
     home.write_text("a file")
     with pytest.raises(Invalid, match="cannot be kept in"):

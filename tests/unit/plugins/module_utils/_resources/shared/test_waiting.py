@@ -334,6 +334,18 @@ def test_an_act_in_doubt_twice_ends_in_doubt(clock: Clock) -> None:
     assert call.made == 2
 
 
+def test_an_act_that_is_refused_when_repeated_may_have_worked_before(clock: Clock) -> None:
+    """The effect shows late, and only the second call is refused."""
+    call, looks = Calls(LOST, error_for_status("no", 409)), [*[False] * 10, True]
+    task = task_of(SERVICE, FakeClient())
+    act(task, call, lambda: looks.pop(0), "start")
+    assert (call.made, looks, task.effects.writes) == (2, [], 1)
+    call = Calls(LOST, error_for_status("no", 409))
+    with pytest.raises(Refused, match=r"no. An earlier attempt, .*, may have been carried out") as caught:
+        act(task_of(SERVICE, FakeClient()), call, lambda: False, "start")
+    assert caught.value.effect_unknown
+
+
 def test_a_refused_act_is_not_repeated(clock: Clock) -> None:
     call = Calls(error_for_status("no", 409))
     with pytest.raises(Refused):
