@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -142,6 +142,8 @@ class Thinning:
             lambda: any(copy.id in self.deleted for copy in self.read()),
             f"{counted(len(self.deleted), self.task.options.kind[:-1])} of {label(self.service)}",
         )
+        if self.task.options.kind == SNAPSHOTS:
+            self.check_kept(copy.id for copy in self.read())
         return plan_as_result(self.decisions)
 
     def step(self, decision: Decision, plan: Plan) -> Step:
@@ -161,6 +163,7 @@ class Thinning:
         """Delete a copy, or correct the decision on it. Return whether it was deleted."""
         copy, kind = decision.copy, self.task.options.kind
         decisions = self.decide()
+        self.check_kept(decision.copy.id for decision in decisions)
         now = next((d for d in decisions if d.copy.id == copy.id), None)
         if now is None or now.keep:
             there = {d.copy.id for d in decisions} | self.deleted
@@ -181,6 +184,20 @@ class Thinning:
             raise
         self.deleted.add(copy.id)
         return True
+
+    def check_kept(self, there: Iterable[str]) -> None:
+        """Check that no snapshot has gone with those deleted so far: what becomes of later ones is not shown.
+
+        :raises Invalid: if one that was to stay has.
+        """
+        left = set(there)
+        gone = [each.copy for each in self.decisions if each.keep and each.copy.id not in left]
+        if gone and self.deleted and self.task.options.kind == SNAPSHOTS:
+            raise Invalid(
+                f"{', '.join(repr(copy.name) for copy in gone)} of {label(self.service)} had to stay, and is "
+                f"gone since this task deleted {counted(len(self.deleted), 'snapshot')}. The platform may "
+                "delete what was taken after a snapshot with it, or another run did. Nothing more was deleted"
+            )
 
 
 def spare_ambiguous(decisions: Sequence[Decision]) -> None:

@@ -349,11 +349,16 @@ def plan_absent(task: Task[SnapshotOptions], service: Service) -> Plan:
         except Refused as error:
             add_dependents(error, newer_than(there, everything) if there else ())
             raise
-        await_removal(
-            task,
-            lambda: any(other.name == name for other in task.client.snapshots(service.id)),
-            f"snapshot {name!r} of {label(service)}",
-        )
+        left: list[Snapshot] = everything
+
+        def is_listed() -> bool:
+            nonlocal left
+            left = task.client.snapshots(service.id)
+            return any(other.name == name for other in left)
+
+        await_removal(task, is_listed, f"snapshot {name!r} of {label(service)}")
+        gone = missing_from([other for other in everything if other.name != name], left)
+        warn_of_missing(task, "snapshot", service, f"the deletion of {name!r}", gone)
 
     step = Step(f"delete snapshot {name!r} of {label(service)}", delete)
     return Plan(result=to_result(None), steps=[step] if there else [], before=to_diff(there))

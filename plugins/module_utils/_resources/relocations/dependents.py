@@ -19,6 +19,7 @@ from ..applications.environment_rules import REFERENCE
 from ..applications.fingerprints import Fingerprints, state_folder
 from ..applications.lookup import digest_in_service
 from ..applications.release_list import read_declared
+from ..applications.running import same_image
 from ..services.view import read_state
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid
@@ -190,17 +191,24 @@ def tag_in_service(task: Task[RelocateOptions], dependent: Dependent) -> str:
     """
     digest = digest_in_service(dependent.app)
     source = task.client.settings(dependent.app.id).source
-    if source and source.tag:
+    declared = read_declared(task.client, dependent.slug)
+    if source and source.tag and names_image(task, dependent, declared.digest(source.tag), digest):
         return source.tag
-    declared = read_declared(task.client, dependent.slug).by_tag
-    tag = next((tag for tag, release in declared.items() if release.digest == digest), None)
+    tag = next((tag for tag, release in declared.by_tag.items() if release.digest == digest), None)
     if tag is None:
         raise Invalid(
-            f"the platform does not show the tag of the image that {dependent.label} runs, so it could not "
-            "be deployed with its new environment. Nothing was ordered. Declare one with "
+            f"the platform shows no tag of the image that {dependent.label} runs, so it could not be "
+            "deployed with its new environment. Nothing was ordered. Declare one with "
             "hosted.services.app_release, or list it in without_dependents"
         )
     return tag
+
+
+def names_image(
+    task: Task[RelocateOptions], dependent: Dependent, declared: str | None, digest: str | None
+) -> bool:
+    """Tell whether a tag still names the image in service: it may have been declared again for another."""
+    return declared is None or digest is None or same_image(task, dependent.slug, declared, digest)
 
 
 def is_running(task: Task[RelocateOptions], dependent: Dependent) -> bool:

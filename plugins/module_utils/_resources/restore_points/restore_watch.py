@@ -34,7 +34,8 @@ EVENTS_READ = 20
 class Observation:
     """What one look shows: the status of the backup, the container's state, the newest event of the journal.
 
-    A state or event of ``None`` is one that could not be read, or that nobody needs to know any more.
+    A state or event of ``None`` is one that could not be read, or that nobody needs to know any more. Where
+    the journal is empty, the event is an empty string.
     """
 
     status: str | None
@@ -61,12 +62,12 @@ def observe_restore(
     last = last or Observation(status)
     state = none_on_error(lambda: read_state(task, service.id))
     event = none_on_error(lambda: newest_event(task, service))
-    return Observation(status, state or last.state, event or last.event)
+    return Observation(status, state or last.state, last.event if event is None else event)
 
 
-def newest_event(task: Task[QuietOptions], service: Service) -> str | None:
-    """Return the id of the newest event, ``None`` when there is none."""
-    return next((event.id for event in task.client.events(service.id, 1)), None)
+def newest_event(task: Task[QuietOptions], service: Service) -> str:
+    """Return the id of the newest event, an empty string when there is none."""
+    return next((event.id for event in task.client.events(service.id, 1)), "")
 
 
 def none_on_error(read: Callable[[], T]) -> T | None:
@@ -125,7 +126,8 @@ def trace_of(
 
     :raises WaitEnded: when the journal says that it failed.
     """
-    gained = none_on_error(lambda: events_since(task, service, before.event))
+    last = before.event  # an old failure is no sign, so where it is not known, nothing is
+    gained = None if last is None else none_on_error(lambda: events_since(task, service, last))
     failed = [kind for kind in gained or () if FAILS.search(kind) and OF_BRINGING_BACK.search(kind)]
     if failed:
         raise WaitEnded(
@@ -146,7 +148,7 @@ def trace_of(
     return RestoreTrace(seen, gained)
 
 
-def events_since(task: Task[QuietOptions], service: Service, last: str | None) -> list[str]:
+def events_since(task: Task[QuietOptions], service: Service, last: str) -> list[str]:
     """Return the types of the events after the one of the id ``last``, the newest first."""
     types: list[str] = []
     for event in task.client.events(service.id, EVENTS_READ):

@@ -246,12 +246,16 @@ def _power_after(world: World, service: Service) -> None:
 
 
 def delete_snapshot(world: World, service: Service, name: str) -> Snapshot:
-    """Delete a snapshot; its children get its parent, or prevent the deletion."""
+    """Delete a snapshot; its children get its parent, go with it, or prevent the deletion."""
     found = find_snapshot(world, service, name)
     children = [other for other in world.store.of(Snapshot, service.id) if other.parent == found.name]
     answer = world.gaps["snapshot.children"]
     if children and answer == "the removal is refused":
         raise RefusedError("snapshot_order", f"the snapshot {children[0].name} depends on it")
+    if answer == "they are deleted, too":
+        for other in children:
+            delete_snapshot(world, service, other.name)
+        children = []
     parents = {"the one before": found.parent, "null": None, "unchanged": found.name}
     for other in children:
         other.parent = parents[answer]

@@ -15,6 +15,7 @@ from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from cryptography.hazmat.primitives.serialization import load_ssh_public_key
 
+from hosted_sandbox.clock import SECOND
 from hosted_sandbox.domain.errors import AbsentError, RefusedError
 from hosted_sandbox.domain.world import World
 from hosted_sandbox.store.records import Account, Key, Service
@@ -94,7 +95,10 @@ def in_base64(digest: str, blob: bytes) -> str:
 def new_password(world: World, service: Service) -> str:
     """Generate a new SFTP password for a service; the previous one becomes invalid."""
     password = secrets.token_urlsafe(18)
+    late = 2 * SECOND if world.gaps["sftp.password_set"] != "at once" else 0
+    before = service.sftp.get("set_at")
     service.sftp |= {"password": _digest(password), "set_at": world.now}
+    service.sftp |= {"shown_from": world.now + late, "set_before": before}
     world.store.put(service)
     return password
 

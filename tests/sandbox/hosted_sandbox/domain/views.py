@@ -273,11 +273,12 @@ def key(world: World, record: Key) -> View:
 
 def sftp(world: World, service: Service) -> View:
     """Render the SFTP access of a service."""
+    shown = "set_at" if service.sftp.get("shown_from", 0) <= world.now else "set_before"
     return {
         "host": world.addresses.sftp_host,
         "port": world.addresses.sftp_port,
         "username": service.sftp["username"],
-        "passwordSetAt": maybe_stamp(service.sftp.get("set_at")),
+        "passwordSetAt": maybe_stamp(service.sftp.get(shown)),
     }
 
 

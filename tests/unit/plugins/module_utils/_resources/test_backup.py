@@ -386,6 +386,18 @@ def test_a_restore_whose_failure_only_the_journal_tells_is_an_error(sandbox: San
     assert writes(sandbox) == ["backups.restore"]
 
 
+def test_a_failure_of_long_ago_is_no_sign_where_the_journal_could_not_be_read(sandbox: Sandbox) -> None:
+    one = changed_since_backup(sandbox, **{"restore.failed": "COMPLETED, with an event"})
+    sandbox.operator(f"services/{one}", restore_fails=True)
+    assert run(sandbox, BACKUP, **RESTORED)["failed"]
+    sandbox.operator(f"services/{one}", restore_fails=False)
+    sandbox.fault("events.list", "status", status=403)
+    result = run(sandbox, BACKUP, **RESTORED)
+    assert not result.get("failed"), result
+    assert content(sandbox, one) == "first"
+    assert result["services"][0]["events"] is None
+
+
 def test_a_restore_that_nothing_confirms_is_told(sandbox: Sandbox) -> None:
     """It was seen to begin and to end, but the journal does not know of it."""
     points = {"restore.failed": "COMPLETED", "restore.event": "when it ends"}

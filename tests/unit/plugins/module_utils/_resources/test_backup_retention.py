@@ -159,6 +159,19 @@ def test_snapshots_that_others_come_from_may_have_to_stay(sandbox: Sandbox) -> N
     assert len(left) == 3
 
 
+def test_snapshots_that_others_come_from_may_take_them_along(sandbox: Sandbox) -> None:
+    """Nothing more is deleted then, and the error says what is gone."""
+    sandbox.profile("plain", **{"snapshot.children": "they are deleted, too"})
+    for name in ("other", "auto-0", "auto-1", "auto-2"):
+        run(sandbox, SNAPSHOT, services=["disk"], name=name)
+    sandbox.clear_journal()
+    policy: dict[str, Any] = {"kind": "snapshots", "pattern": "auto-*", "keep_last": 1}
+    result = run(sandbox, BACKUP_RETENTION, services=["disk"], **policy)
+    assert result["failed"] and result["changed"]
+    assert "'auto-2' of service 'disk'" in result["msg"] and "had to stay, and is gone" in result["msg"]
+    assert len(sandbox.journal("snapshots.delete")) == 1
+
+
 # --- What others do between the plan and the deletion -------------------------------------------------
 
 

@@ -193,6 +193,14 @@ def test_a_snapshot_that_others_depend_on_stays_and_is_told(sandbox: Sandbox) ->
     assert run(sandbox, SNAPSHOT, services=["disk"], name="third", state="absent")["changed"]
 
 
+def test_snapshots_that_go_with_a_deleted_one_are_told(sandbox: Sandbox) -> None:
+    three(sandbox, **{"snapshot.children": "they are deleted, too"})
+    result = run(sandbox, SNAPSHOT, services=["disk"], name="second", state="absent")
+    assert result["changed"] and names(sandbox) == ["first"]
+    (warning,) = result["warnings"]
+    assert "after the deletion of 'second', 1 snapshot" in warning and "'third'" in warning
+
+
 @pytest.mark.parametrize(("power", "said"), [("as before", False), ("stopped", True), ("running", False)])
 def test_a_machine_that_a_rollback_leaves_stopped_is_told(sandbox: Sandbox, power: str, said: bool) -> None:
     """It ran before."""

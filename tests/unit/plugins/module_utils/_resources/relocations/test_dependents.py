@@ -184,8 +184,11 @@ def test_an_image_is_deployed_again_by_the_tag_that_was_deployed(tmp_path: Path)
     assert tag_in_service(task, dependent) == "v3"
     found.account.source_shown = False
     assert tag_in_service(task, dependent) == "v3"
+    found.account.tag, found.account.source_shown = "v2", True
+    task.memory["images in an index"] = dict.fromkeys([DIGEST, "sha256:" + "2" * 64], frozenset())
+    assert tag_in_service(task, dependent) == "v3", "v2 was declared again for another image"
     del found.account.declared["v3"]
-    with pytest.raises(Invalid, match="does not show the tag of the image that application 'acme-web' runs"):
+    with pytest.raises(Invalid, match="shows no tag of the image that application 'acme-web' runs"):
         tag_in_service(task, dependent)
 
 
