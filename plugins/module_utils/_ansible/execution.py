@@ -22,7 +22,7 @@ from .._api.connection import Connection
 from .._api.errors import HostedError
 from .._api.libraries import require
 from .._api.session import Session
-from .._api.text import HIDDEN, Redactor
+from .._api.text import HIDDEN, PRIVATE_KEY, Redactor
 from .._resources.services.commitments import BudgetGuard
 from .._resources.shared import runner
 from .._resources.shared.connecting import connection
@@ -193,7 +193,8 @@ def defect_result(error: Exception) -> dict[str, Any]:
 def secrets_of(resource: Resource, options: Mapping[str, Any]) -> set[str]:
     """Return the values of the secret options that are long enough to be redacted."""
     names = hidden_options(resource, argument_spec(resource)) - resource.secret_options
-    found = [*map(options.get, names), resource.secret_values(options)]
+    pasted = [value for value in options.values() if holds_private_key(value)]
+    found = [*map(options.get, names), resource.secret_values(options), *pasted]
     return {value for value in string_values(found) if len(value) >= SHORTEST_SECRET}
 
 
@@ -212,6 +213,11 @@ def without_secrets(resource: Resource, options: Mapping[str, Any], said: Any) -
     """Return ``said``, text or nested data for the user, with the values of secret options redacted."""
     secrets = secrets_of(resource, options)
     return map_strings(said, Redactor(secrets)) if secrets else said
+
+
+def holds_private_key(value: Any) -> bool:
+    """Tell whether the value of an option is a private key, in whichever option it was pasted."""
+    return isinstance(value, str) and PRIVATE_KEY in value
 
 
 def string_values(value: Any) -> Iterator[str]:
@@ -247,8 +253,12 @@ def shown_options(resource: Resource, options: Mapping[str, Any]) -> dict[str, A
     spec = argument_spec(resource)
     aliases = {alias for option in spec.values() for alias in option.get("aliases", ())}
     plain = {*spec, *aliases} - hidden_options(resource, spec)
+
+    def is_hidden(name: str, value: Any) -> bool:
+        return holds_private_key(value) or (name not in plain and value not in (None, {}, []))
+
     shown = {
-        name: value if name in plain or value in (None, {}, []) else HIDDEN
+        name: HIDDEN if is_hidden(name, value) else value
         for name, value in options.items()
         if not is_carried(name)
     }

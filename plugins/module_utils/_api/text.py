@@ -14,6 +14,8 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from urllib.parse import quote, quote_plus
 
+PRIVATE_KEY = "PRIVATE KEY"
+"""What the first line of a private key contains, in whichever format."""
 HIDDEN = "********"
 MAX_LENGTH = 1000
 LONGEST = 20_000

@@ -22,7 +22,7 @@ from .shared.limits import MAX_PROJECT_NAME
 from .shared.names import same_name
 from .shared.options import Options, option
 from .shared.plan import NOTHING_DONE, Plan, Resource, Step, Task
-from .shared.task_errors import Invalid, NoSuchItem
+from .shared.task_errors import EffectUnverified, Invalid, NoSuchItem
 from .shared.waiting import await_removal, create_unique, poll_for, wait_for_new
 
 
@@ -202,7 +202,7 @@ def create_project(task: Task[ProjectOptions], name: str, known: set[str]) -> bo
 
     try:
         return create_unique(lambda: task.client.create_project(name), new_ones, f"project {name!r}", task)
-    except Refused as error:
+    except (Refused, EffectUnverified) as error:
         similar = [project for project in task.client.projects() if same_name(project.name, name)]
         if similar:
             error.append(
@@ -244,10 +244,12 @@ def read_project(task: Task[ProjectOptions], name: str, is_it: Callable[[Project
 
     project = wait_for_new(find)
     if project is None:
-        other = next((p.name for p in task.client.projects() if is_it(p) and same_name(p.name, name)), None)
+        other = next((p for p in task.client.projects() if is_it(p) and same_name(p.name, name)), None)
         if other is not None:
             raise Invalid(
-                f"the platform accepted the name {name!r}, but stored {other!r}; use that name in the task"
+                f"the platform accepted the name {name!r}, but stored {other.name!r} ({other.id}); use that "
+                "name in the task",
+                project=other.as_dict(),
             )
         raise NoSuchItem(f"the platform accepted the call, but no project named {name!r} is on its list")
     warn_of_name(task, project.name, name)
@@ -339,7 +341,8 @@ def plan_absent(task: Task[ProjectOptions], current: Project | None) -> Plan:
         try:
             task.client.delete_project(current.id)
         except Refused as error:
-            error.append("; the default project, for one, cannot be deleted")
+            if "default project" not in error.message:
+                error.append("; the default project, for one, cannot be deleted")
             raise
         await_removal(
             task,

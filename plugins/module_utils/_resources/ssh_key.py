@@ -176,14 +176,11 @@ def warn_of_unread(task: Task[SshKeyOptions], unread: Sequence[SshKey]) -> None:
 def others_of_name(
     task: Task[SshKeyOptions], keys: Sequence[SshKey], name: str, registered: SshKey | None
 ) -> list[SshKey]:
-    """Return the other keys that have the name of a key: that of the task, or what the platform made of it.
+    """Return the other keys that have the name in the task.
 
-    Warn of those whose name only looks like it: on this platform, they may be other keys.
+    Warn of those whose name only looks like it, which the platform may have made of it: they may be others.
     """
-    names = {name}
-    if task.options.replace and registered and registered.name and same_name(registered.name, name):
-        names.add(registered.name)
-    others = [known for known in keys if known.name in names and known is not registered]
+    others = [known for known in keys if known.name == name and known is not registered]
     warn_of_similar(task, [known for known in keys if known not in (registered, *others)], name)
     return others
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from ..._api.client import Client
 from ..._api.models import Edge, Project, ServiceSummary
 from ..._api.text import counted
-from ..._api.values import ServiceStatus
+from ..._api.values import Family, ServiceStatus
 from ..services.all_services import all_services
 from ..services.listing import services_in_project
 from ..services.namesakes import oldest_projects
@@ -26,6 +26,8 @@ from .contents import ENVIRONMENTS, Contents, references_in
 from .entry import Entry
 from .graph import find_cycle, levels
 
+LIST_READS = 3
+"""How often the list of applications is read for one that it lacks."""
 NAMED_MEMBERS = 10
 """How many services a refusal names."""
 
@@ -105,9 +107,9 @@ def read_members(client: Client, project_id: str) -> Members | None:
     project = next((each for each in projects if each.id == project_id), None)
     if project is None:
         return None
-    slugs = {app.id: app.slug for app in client.apps()}
     services = [each for each in all_services(client) if each.status not in ServiceStatus.DELETING_OR_DELETED]
     found = services_in_project(client, project, services)
+    slugs = read_slugs(client, found)
     check_whole(client, project, {each.id for each in services})
     graph = client.project_graph(project.id)
     return Members(
@@ -117,6 +119,20 @@ def read_members(client: Client, project_id: str) -> Members | None:
         aliases_of(graph),
         may_be_default=project.id in oldest_projects(projects),
     )
+
+
+def read_slugs(client: Client, services: Sequence[ServiceSummary]) -> dict[str, str]:
+    """Return the slugs of the account's applications, by id.
+
+    How soon their list shows a new one is not shown. So it is read again if one of the services may be an
+    application that it lacks; some of the catalogue's are of the same family.
+    """
+    slugs: dict[str, str] = {}
+    for _read in range(LIST_READS):
+        slugs = {app.id: str(app.slug) for app in client.apps()}
+        if all(each.id in slugs for each in services if each.family == Family.APP):
+            break
+    return slugs
 
 
 def check_whole(client: Client, project: Project, listed: Collection[str]) -> None:

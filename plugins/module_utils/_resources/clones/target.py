@@ -279,10 +279,10 @@ def check_slugs(
 
     :raises Invalid: naming them.
     """
-    inside = {each.slug for each in target.found}
-    known = {app.slug for app in task.client.apps()}
+    inside = {each.id for each in target.found}
+    elsewhere = {app.slug for app in task.client.apps() if app.id not in inside}
     new = [each for each in source.originals if each.app and target.of(each, names[each.key]) is None]
-    taken = sorted({names[each.key] for each in new} & (known - inside))
+    taken = sorted({names[each.key] for each in new} & elsewhere)
     if taken:
         raise Invalid(
             f"this account has applications {', '.join(map(repr, taken))} in other projects; "

@@ -37,6 +37,11 @@ class GivenNames:
         what = "how the platform named a service"
         return cls(task, RecordFile.of(FOLDER, what, None, task.options.base_url, subject))
 
+    @classmethod
+    def in_any(cls, task: Task[ServiceOptions], projects: Iterable[Project]) -> set[str]:
+        """Return the ids of the services that orders of the task's name became, in one of these or none."""
+        return {id for project in (None, *projects) for id in cls.of(task, project).read()}
+
     def read(self) -> dict[str, str]:
         """Return the names of the services by id. A damaged record holds none."""
         found = self.file.read()

@@ -204,7 +204,7 @@ def check_namesake(
     to = f" and new_project: {destination.name}, to move it" if destination else ", to use it"
     raise Invalid(
         f"service {other.name!r} ({other.id}) already exists: {reason}. Nothing was ordered. Either set id: "
-        f"{other.id}{to}; or set allow_duplicate_name: true, to order another one",
+        f"{other.id} in place of name{to}; or set allow_duplicate_name: true, to order another one",
         namesakes=[other.id],
     )
 
@@ -371,7 +371,8 @@ def warn_of_near_matches(task: Task[ServiceOptions]) -> None:
     if task.options.id is not None:
         warn_of_similar_ids(task, services, task.options.id)
         return
-    check_list_complete(task, listed, KnownProjects(task))
+    known = KnownProjects(task)
+    check_list_complete(task, listed, known)
     for other in services:
         if other.id == name:
             task.warn(
@@ -380,7 +381,8 @@ def warn_of_near_matches(task: Task[ServiceOptions]) -> None:
             )
     told = [f"in project {project!r}" if project else "", f"of family {family}" if family else ""]
     narrowed = " ".join(["", *filter(None, told)])
-    same = [service for service in services if same_name(service.name, name)]
+    ordered = ordered_as(task, known)
+    same = [each for each in services if may_be_one(each.name, name) or each.id in ordered]
     for other in same:
         task.warn(
             f"there is no service named {name!r}{narrowed}, but {other.family} service {other.name!r} exists "
@@ -389,6 +391,14 @@ def warn_of_near_matches(task: Task[ServiceOptions]) -> None:
     slip = None if same else similar_name(name, (service.name for service in services))
     if slip is not None:
         task.warn(f"there is no service named {name!r}{narrowed}; did you mean {slip!r}? Nothing was deleted")
+
+
+def ordered_as(task: Task[ServiceOptions], known: KnownProjects) -> set[str]:
+    """Return the ids of the services that this controller ordered by the task's name."""
+    try:
+        return GivenNames.in_any(task, known.all())
+    except Refused:  # which scope projects need is not shown
+        return GivenNames.in_any(task, ())
 
 
 def warn_of_similar_ids(task: Task[ServiceOptions], services: Sequence[ServiceSummary], id: str) -> None:

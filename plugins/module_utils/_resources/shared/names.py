@@ -35,8 +35,15 @@ def may_be_part(one: str, other: str) -> bool:
     return short != "" and short in long
 
 
+def unescaped(name: str) -> str:
+    """Return a name without HTML escapes, also of those that it had before it was escaped."""
+    while (text := html.unescape(name)) != name:
+        name = text
+    return name
+
+
 def bare(name: str) -> str:
     """Return a name without HTML escapes, accents, capitals, blanks, and punctuation outside of numbers."""
-    letters = unicodedata.normalize("NFKD", html.unescape(name))
+    letters = unicodedata.normalize("NFKD", unescaped(name))
     text = "".join(letter for letter in letters if not unicodedata.combining(letter)).casefold()
     return re.sub(r"(?<!\d)[\W_]+|[\W_]+(?!\d)", "", text)

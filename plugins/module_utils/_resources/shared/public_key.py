@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from ..._api.libraries import load_ssh_public_key, rsa
 from ..._api.models import SshKey
+from ..._api.text import PRIVATE_KEY
 from .task_errors import Invalid
 
 MIN_RSA_BITS = 2048
@@ -119,6 +120,8 @@ def keys_with_fingerprint(keys: Sequence[SshKey], wanted: str) -> list[SshKey]:
     :raises Invalid: when the platform shows all of them in another notation. Which one it shows is open (SSH
         key), and a key that is there must not pass for one that is not. So is one that was cut short refused.
     """
+    if PRIVATE_KEY in wanted:
+        raise Invalid("fingerprint holds a private key; give its fingerprint. Nothing was sent")
     shown = [(key, key.fingerprint) for key in keys if key.fingerprint]
     found = [key for key, text in shown if is_same(text, wanted)]
     if not found and not readings(wanted):
@@ -149,7 +152,7 @@ def read_public_key(text: str, source: str = "public_key") -> PublicKey:
     :raises Invalid: for anything that the platform does not accept. What was given is never echoed, as it
         may be a private key.
     """
-    if "PRIVATE KEY" in text:
+    if PRIVATE_KEY in text:
         raise Invalid(f"{source} holds a private key; give the .pub file beside it. Nothing was sent")
     lines = [line for line in text.splitlines() if line.strip()]
     if len(lines) != 1:

@@ -359,3 +359,31 @@ def test_a_service_whose_project_is_never_told_is_named(
     assert client.calls == []
     carry_out(plan(client, name="shop", state="absent", force=True))
     assert client.calls == [("delete_project", "prj_1")]
+
+
+def test_a_project_that_the_platform_named_otherwise_is_in_the_result(sandbox: Sandbox) -> None:
+    sandbox.profile("plain", **{"project.name": "lower case"})
+    result = run(sandbox, PROJECT, name="Web Shop")
+    assert result["failed"] and result["changed"]
+    [stored] = [each for each in sandbox.api("GET", "/api/projects").json() if each["name"] == "web shop"]
+    assert f"stored 'web shop' ({stored['id']})" in result["msg"]
+    assert result["project"]["id"] == stored["id"]
+
+
+def test_a_project_of_a_lost_response_that_the_platform_named_otherwise_is_told(
+    client: FakeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Clock(monkeypatch)
+
+    def create() -> None:
+        client.add_project("prj_2", "zed")
+        raise Interrupted("reset")
+
+    client.before["create_project"] = create
+    with pytest.raises(EffectUnverified, match=r"Project 'zed' \(prj_2\) may be what the platform made"):
+        carry_out(plan(client, name="Zed"))
+
+
+def test_a_refused_deletion_does_not_name_the_default_project_twice(sandbox: Sandbox) -> None:
+    result = run(sandbox, PROJECT, name="default", state="absent", force=True)
+    assert result["failed"] and result["msg"].lower().count("default project") == 1

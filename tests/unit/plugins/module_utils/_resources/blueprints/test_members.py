@@ -89,6 +89,18 @@ def test_only_what_is_in_the_project_and_stays_is_a_member() -> None:
     assert read_members(cast(Client, account), "prj_gone") is None
 
 
+def test_an_application_that_its_list_shows_late_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    account, reads = Account("db", apps=("acme-web",)), list[int]()
+
+    def apps() -> list[App]:
+        reads.append(1)
+        return Account.apps(account) if len(reads) > 2 else []
+
+    monkeypatch.setattr(account, "apps", apps)
+    assert [each.slug for each in members_of(account).found] == ["acme-web", None]
+    assert len(reads) == 3
+
+
 def test_the_oldest_project_may_be_the_default_one() -> None:
     account = Account("db")
     account.project_records["prj_default"]["createdAt"] = "2026-03-01T00:00:00Z"

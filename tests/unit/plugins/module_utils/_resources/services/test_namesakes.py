@@ -19,6 +19,9 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
 from ansible_collections.hosted.services.plugins.module_utils._api.models import Project, ServiceSummary
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import namesakes
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.given_names import (
+    GivenNames,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.order import Ordering
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import waiting
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.names import same_name
@@ -93,7 +96,7 @@ def test_a_service_whose_project_was_deleted_is_not_ordered_again(
     assert refused(platform, result)
     id = id_of(platform, "survival")
     assert "it is in project 'default', which is the default project as far as can be told" in result["msg"]
-    assert f"Either set id: {id} and new_project: games, to move it" in result["msg"]
+    assert f"Either set id: {id} in place of name and new_project: games, to move it" in result["msg"]
     assert "or set allow_duplicate_name: true, to order another one" in result["msg"]
     assert result["namesakes"] == [id]
     assert ordered(platform) == ["survival"]
@@ -481,9 +484,9 @@ def test_a_warning_says_where_the_namesake_is(home: str | None, where: str, move
 @pytest.mark.parametrize(
     ("home", "way_out"),
     [
-        (None, "id: svc_1, to use it;"),
-        ("prj_default", "id: svc_1, to use it;"),
-        ("prj_games", "id: svc_1 and new_project: games, to move it;"),
+        (None, "id: svc_1 in place of name, to use it;"),
+        ("prj_default", "id: svc_1 in place of name, to use it;"),
+        ("prj_games", "id: svc_1 in place of name and new_project: games, to move it;"),
     ],
 )
 def test_the_way_out_moves_only_what_is_elsewhere(home: str | None, way_out: str) -> None:
@@ -627,11 +630,30 @@ def test_a_name_that_the_next_run_would_not_find_is_an_error() -> None:
 # --- Nothing to delete ----------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("place", [None, "prj_1"])
+def test_what_this_controller_ordered_by_the_name_is_told_when_there_is_nothing_to_delete(
+    place: str | None,
+) -> None:
+    account = Account()
+    account.add_project("prj_1", "games")
+    account.add_service("svc_1", "server-7")
+    service = account.service("svc_1")
+    assert service is not None
+    project = next((each for each in account.projects() if each.id == place), None)
+    GivenNames.of(task_of(SERVICE, account, name="web"), project).remember([service])
+    task = task_of(SERVICE, account, state="absent", name="web")
+    namesakes.warn_of_near_matches(task)
+    (said,) = task.warnings
+    assert "no service named 'web', but APP service 'server-7' exists (id svc_1) and was left alone" in said
+
+
 @pytest.mark.parametrize(
     ("given", "warning"),
     [
         ({"name": "svc_1"}, "'svc_1' is the id of service 'web', which was left alone"),
         ({"name": "Web"}, "named 'Web', but APP service 'web' exists (id svc_1) and was left alone"),
+        ({"name": "wéb"}, "named 'wéb', but APP service 'web' exists (id svc_1) and was left alone"),
+        ({"name": "R&D"}, "named 'R&D', but APP service 'R&amp;D' exists (id x-4) and was left alone"),
         ({"name": "web", "family": "GAME"}, "named 'web' of family GAME, but APP service 'web' exists"),
         ({"name": "web", "project": "games"}, "named 'web' in project 'games', but APP service 'web' exists"),
         (
@@ -657,6 +679,7 @@ def test_what_a_deletion_of_nothing_may_have_meant(given: dict[str, Any], warnin
     account.add_service("svc_1", "web")
     account.add_service("x-2", "database")
     account.add_service("x-3", "gone", status="DELETING")
+    account.add_service("x-4", "R&amp;D")
     task = task_of(SERVICE, account, state="absent", **given)
     namesakes.warn_of_near_matches(task)
     if warning is None:

@@ -51,6 +51,8 @@ def test_names_that_may_be_one(one: str, other: str, same: bool) -> None:
         ("web", "web1", False),
         ("Tom & Jerry", "Tom &amp; Jerry", True),
         ("John's", "John&#39;s", True),
+        ("R&amp;D", "R&amp;amp;D", True),
+        ("5 &lt; 6", "5 &amp;lt; 6", True),
         ("a & b", "a &amp; c", False),
     ],
 )
