@@ -425,8 +425,8 @@ def test_a_module_says_the_same(wrongs: Wrongs, server: Sandbox, tmp_path: Path)
 
 
 def test_the_default_project_stays(ansible: Ansible, sandbox: Sandbox) -> None:
-    """Only the platform knows which project is the default one; its refusal is explained."""
+    """Only the platform knows which project is the default one; its refusal says so."""
     run = ansible.tasks("- hosted.services.project: {name: default, state: absent}")
     assert run.rc != 0
-    assert "the default project, for one, cannot be deleted" in run.outcomes[0].message
+    assert "The default project cannot be deleted" in run.outcomes[0].message
     assert len(sandbox.api("GET", "/api/projects").json()) == 1

@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from .._api.errors import Refused
+from .._api.errors import HostedError, Refused
 from .._api.models import Project, ServiceSummary
 from .._api.text import counted
 from .._api.values import ServiceStatus
@@ -203,13 +204,19 @@ def create_project(task: Task[ProjectOptions], name: str, known: set[str]) -> bo
     try:
         return create_unique(lambda: task.client.create_project(name), new_ones, f"project {name!r}", task)
     except (Refused, EffectUnverified) as error:
-        similar = [project for project in task.client.projects() if same_name(project.name, name)]
-        if similar:
-            error.append(
-                f". Project {similar[0].name!r} ({similar[0].id}) may be what the platform made of this "
-                "name; if it is, use that name in the task"
-            )
+        with suppress(HostedError):  # the list may not be there to be read either
+            add_similar(error, task.client.projects(), name)
         raise
+
+
+def add_similar(error: HostedError, projects: Sequence[Project], name: str) -> None:
+    """Add to an error which project the platform may have made of a name."""
+    similar = next((project for project in projects if same_name(project.name, name)), None)
+    if similar is not None:
+        error.append(
+            f". Project {similar.name!r} ({similar.id}) may be what the platform made of this name; if it "
+            "is, use that name in the task"
+        )
 
 
 def plan_rename(task: Task[ProjectOptions], current: Project, name: str) -> Plan:

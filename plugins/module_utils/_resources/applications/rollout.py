@@ -16,8 +16,10 @@ from dataclasses import replace
 
 from ..._api.errors import (
     CallOutcomeUnknown,
+    Conflict,
     HostedError,
     Interrupted,
+    Locked,
     NotSent,
     Refused,
     ServerFailure,
@@ -52,10 +54,12 @@ class DeployFailed(HostedError):
     """The deploy failed: the version does not start, or the platform gave another reason.
 
     ``refused`` is true if the platform refused the call, so that it may not have touched the node;
-    ``explained`` if it gave a reason, so that it has ended what it did.
+    ``busy`` if the reason may be another deploy that it is at; ``explained`` if it gave a reason, so that it
+    has ended what it did.
     """
 
     refused = False
+    busy = False
     explained = False
 
     @classmethod
@@ -63,6 +67,7 @@ class DeployFailed(HostedError):
         """Return the failure for the error of a deploy call."""
         failed = cls(cause.message, **cause.details)
         failed.refused = isinstance(cause, Refused)
+        failed.busy = isinstance(cause, (Conflict, Locked))
         failed.explained = isinstance(cause, Refused) or cause.explained
         return failed
 
@@ -158,6 +163,8 @@ def roll_out(task: Task[ReleaseOptions], tag: str, digest: str, before: str | No
         try:
             deploy_once(task, tag, undecided)
             break
+        except DeployFailed as error:
+            raise (first_may_go_on(task, error, digest, before) if attempt else error) from error.__cause__
         except ServerFailure as error:
             seen = digest_in_service(current_app(task, digest))
             if seen not in (before, digest):
@@ -178,6 +185,18 @@ def roll_out(task: Task[ReleaseOptions], tag: str, digest: str, before: str | No
                 ) from error
     verify(task, tag, digest)
     return True
+
+
+def first_may_go_on(
+    task: Task[ReleaseOptions], error: DeployFailed, digest: str, before: str | None
+) -> HostedError:
+    """Return the error for a second attempt that may be refused as the platform is still at the first one."""
+    if not error.busy or before == digest or in_service_now(task, digest, digest) != before:
+        return error
+    return EffectUnverified(
+        f"{error.message}. The response to the first attempt to deploy {digest} was lost, so the platform "
+        "may still be at it; it is not in service"
+    )
 
 
 def deploy_once(task: Task[ReleaseOptions], tag: str, undecided: bool = True) -> None:

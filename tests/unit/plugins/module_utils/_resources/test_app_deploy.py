@@ -137,6 +137,19 @@ def test_a_version_that_does_not_start_is_deployed_once(plain: Platform, status:
     assert "was not seen to succeed" in again["actions"][0], "the next run deploys it again"
 
 
+@pytest.mark.parametrize("status", [409, 423])
+def test_a_retry_that_is_refused_may_meet_the_first_attempt(plain: Platform, status: int) -> None:
+    """A gateway gave up on it, and the platform refuses another deploy while it is at that one."""
+    plain.sandbox.fault(DEPLOY, "status", status=504)
+    plain.sandbox.fault(DEPLOY, "status", status=status, nth=2)
+    result = plain.run(APP_DEPLOY, tag="v2", rollback=True)
+    assert result["failed"] and "the platform may still be at it" in result["msg"]
+    assert "rolled_back" not in result and result["unconfirmed"]
+    assert len(plain.sandbox.journal(DEPLOY)) == 2, "nothing is rolled back over it"
+    plain.sandbox.clear_faults()
+    assert plain.run(APP_DEPLOY, tag="v2")["changed"]
+
+
 @pytest.mark.parametrize("status", [500, 502, 503, 504])
 def test_an_error_that_says_nothing_is_no_outcome(plain: Platform, status: int) -> None:
     """A gateway that has lost the platform says no more than the name of the status."""

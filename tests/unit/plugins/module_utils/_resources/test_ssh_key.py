@@ -407,9 +407,7 @@ def test_a_key_of_a_unique_name_makes_way_though_it_cannot_be_read(odd: FakeClie
     assert "key_0" not in odd.key_records and len(odd.key_records) == 1
 
 
-PASTED = (
-    "-----BEGIN OPENSSH PRIVATE KEY-----\nc2VjcmV0c2VjcmV0\nc2V\n-----END OPENSSH PRIVATE KEY-----\n"
-)
+PASTED = "-----BEGIN OPENSSH PRIVATE KEY-----\nc2VjcmV0c2VjcmV0\nc2V\n-----END OPENSSH PRIVATE KEY-----\n"
 
 
 @pytest.mark.parametrize("name", ["fingerprint", "public_key", "name"])
