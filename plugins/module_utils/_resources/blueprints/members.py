@@ -20,7 +20,7 @@ from ..services.all_services import all_services
 from ..services.listing import services_in_project
 from ..services.namesakes import oldest_projects
 from ..shared.aliases import aliases_of
-from ..shared.names import normalized
+from ..shared.names import may_be_one
 from ..shared.task_errors import Ambiguous, Invalid
 from .contents import ENVIRONMENTS, Contents, references_in
 from .entry import Entry
@@ -162,12 +162,17 @@ def is_there(client: Client, id: str) -> bool:
 
 def not_described(members: Members, contents: Contents, ids: Collection[str]) -> list[Member]:
     """Return what no entry describes. ``ids`` are those of what the entries stand for."""
-    names = {normalized(entry.name) for entry in described_entries(contents)}
+    entries = described_entries(contents)
     return [
         each
         for each in members.found
-        if each.id not in ids and not {normalized(each.name), normalized(each.service.name)} & names
+        if each.id not in ids and not any(is_named_as(each, entry) for entry in entries)
     ]
+
+
+def is_named_as(member: Member, entry: Entry) -> bool:
+    """Tell whether a member has the name of an entry, or what a platform may have made of it."""
+    return may_be_one(member.name, entry.name) or may_be_one(member.service.name, entry.name)
 
 
 def described_entries(contents: Contents) -> list[Entry]:

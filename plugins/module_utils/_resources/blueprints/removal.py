@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, Literal
 
 from ..._api.models import Project
@@ -23,6 +24,7 @@ from ..shared.plan import Resource, Task
 from ..shared.task_errors import Invalid
 from ..shared.waiting import poll_for
 from .contents import Contents
+from .entry import Entry
 from .members import (
     Member,
     Members,
@@ -31,6 +33,7 @@ from .members import (
     check_prune,
     check_references,
     described_entries,
+    is_named_as,
     list_members,
     not_described,
     read_members,
@@ -152,6 +155,7 @@ def absence_parts(task: Task[DeletingOptions], contents: Contents, deleters: Del
     warn_of_users(task, members, [member for __, member in going])
     parts = Deletions(task, members, deleters.service, task.options.keep_copy).parts(going)
     staying = [each for each in members.found if each.id not in {member.id for __, member in going}]
+    warn_of_renamed(task, [each for each in described_entries(contents) if not members.of(each)], staying)
     reason = why_project_stays(task, members, staying)
     if reason is not None:
         task.warn(f"project {members.project.name!r} stays: {reason}")
@@ -165,6 +169,17 @@ def warn_of_users(task: Task[DeletingOptions], members: Members, going: Sequence
     users = dict.fromkeys(labels[str(each.from_)] for each in members.users_of({each.id for each in going}))
     if users:
         task.warn(f"{', '.join(users)} stays, and refers to what is deleted")
+
+
+def warn_of_renamed(task: Task[DeletingOptions], missing: Sequence[Entry], staying: Sequence[Member]) -> None:
+    """Warn of what stays and may be what an entry describes that is not there, as the platform names it."""
+    for member, entry in product(staying, missing):
+        if member.section == entry.section and is_named_as(member, entry):
+            task.warn(
+                f"{member.label} was left alone and is still billed: its name is not {entry.name!r}, but the "
+                "platform may have derived it from that. If it is what the blueprint describes, write its "
+                "present name or its id there"
+            )
 
 
 def why_project_stays(task: Task[DeletingOptions], members: Members, staying: Sequence[Member]) -> str | None:

@@ -125,6 +125,7 @@ def test_a_list_that_lacks_what_the_project_shows_is_not_whole() -> None:
         (Entry("services", "db", {}), ["Main-Cache"]),
         (Entry("services", "DB", {}), ["Main-Cache"]),
         (Entry("services", "x", {"name": "main cache"}), ["db"]),
+        (Entry("services", "x", {"name": "Mäin &amp; Cache"}), ["db"]),
         (Entry("applications", "db", {}), ["Main-Cache"]),
         (Entry("services", "x", {"id": "svc_0"}), ["Main-Cache", "db"]),
     ],

@@ -294,6 +294,17 @@ def test_absent_deletes_the_project_that_it_leaves_empty(sandbox: Sandbox, apply
     assert not apply(whole, state="absent")["changed"]
 
 
+def test_absent_names_what_the_platform_may_have_named_otherwise(
+    sandbox: Sandbox, apply: Any, key_file: Path
+) -> None:
+    renamed = {"name": "R&amp;D", "product": "minecraft", "project": "shop"}
+    start(sandbox, key_file, {**SEED, "services": [*SEED["services"], renamed]})
+    done = apply({"project": "shop", "services": {"rd": {"name": "R&D"}, "db": {}}}, state="absent")
+    [warning] = [each for each in done["warnings"] if "left alone" in each]
+    assert "service 'R&amp;D'" in warning and "its name is not 'R&D'" in warning
+    assert deleted(sandbox) == ["db"]
+
+
 def test_absent_leaves_a_namesake_in_another_project(sandbox: Sandbox, apply: Any) -> None:
     apply({"project": "shop", "services": {"elsewhere": {}, "db": {}}}, state="absent")
     assert deleted(sandbox) == ["db"]
