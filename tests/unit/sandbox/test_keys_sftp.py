@@ -262,3 +262,21 @@ def test_a_platform_may_change_the_name_of_a_key(sandbox: Sandbox, value: str, s
     sandbox.profile("plain", **{"key.written": value})
     sandbox.api("POST", PATH, {"name": "My  Key", "publicKey": _public(_generate())})
     assert [key["name"] for key in sandbox.api("GET", "/api/users/me/ssh-keys").json()] == [stored]
+
+
+def test_a_name_that_is_not_utf_8_is_listed(sandbox: Sandbox, order: Order) -> None:
+    """SFTP takes any bytes, and JSON does not."""
+    key, login = order(), _generate()
+    _add(sandbox, login)
+
+    async def write() -> None:
+        async with (
+            _session(sandbox, key, client_keys=[login]) as client,
+            client.open(b"bad\xff", "wb", encoding=None) as file,
+        ):
+            await file.write(b"x")
+
+    asyncio.run(write())
+    listed = sandbox.api("GET", f"/api/resources/{key}/files", params={"directory": ""})
+    assert listed.status_code == 200
+    assert "bad\ufffd" in [entry["name"] for entry in listed.json()]

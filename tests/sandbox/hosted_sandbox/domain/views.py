@@ -287,7 +287,7 @@ def file(world: World, entry: files.FileEntry) -> View:
     digits = int(world.gaps["file.mode"][0])
     mode = f"{entry.mode:06o}" if digits == 6 else f"{entry.mode & 0o7777:04o}"[-digits:]
     return {
-        "name": entry.name,
+        "name": entry.name.encode("utf-8", "surrogateescape").decode("utf-8", "replace"),
         "size": entry.size,
         "directory": entry.directory,
         "symlink": entry.symlink,
