@@ -22,6 +22,7 @@ from .services.on_service import OnServiceOptions, check_service_offers, resolve
 from .shared.options import FilePath, names_given, option
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.task_errors import Invalid, NoSuchItem
+from .shared.waiting import QUIET_SECONDS, poll_for, wait_for_new
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -350,9 +351,20 @@ def directory_steps(files: FileManager, paths: Sequence[str]) -> list[Step]:
 
 
 def read_written_file(files: FileManager, path: str, size: int) -> dict[str, Any]:
-    """Return a file as listed after the write; warn if it differs from what was sent."""
+    """Return a file as listed after the write; warn if it differs from what was sent.
+
+    The list of a directory need not show at once what was written to it.
+    """
     found = read_entry(files, path)
-    if found["size"] not in (None, size):
+
+    def is_as_sent() -> bool:
+        return found["size"] in (None, size)
+
+    def look() -> bool:
+        found.update(read_entry(files, path))
+        return is_as_sent()
+
+    if not is_as_sent() and not poll_for(look, QUIET_SECONDS / 2):
         files.task.warn(
             f"{path!r} on {files.label} has {counted(found['size'], 'byte')} though {size} were "
             "written: the platform or the service has changed it. Until that stops, every run writes it again"
@@ -362,8 +374,12 @@ def read_written_file(files: FileManager, path: str, size: int) -> dict[str, Any
 
 def read_entry(files: FileManager, path: str) -> dict[str, Any]:
     """Return an entry as listed after a write whose response is not documented."""
-    files.invalidate()
-    entry = files.entry(path)
+
+    def find() -> FileEntry | None:
+        files.invalidate()
+        return files.entry(path)
+
+    entry = wait_for_new(find)
     if entry is None:
         raise NoSuchItem(f"the platform accepted the call, but there is no {path!r} on {files.label}")
     return as_result(path, entry)

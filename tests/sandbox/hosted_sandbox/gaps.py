@@ -371,6 +371,8 @@ FORMS = (
     Point("file.binary", FILES, "What does the reader answer for a file that is no text?",
           ("a refusal", "text with U+FFFD in it", "base64")),
     Point("file.mark", FILES, "Does the reader show the byte order mark of a text?", ("yes", "no")),
+    Point("file.listed", FILES, "How soon does a directory show what the file routes did?",
+          ("at once", "1 s late")),
     Point("file.root", FILES, "Which paths name the root of a service?",
           ("empty, . and /", "empty and .", "empty and /", "empty")),
     Point("file.line_ends", FILES, "How does the reader show the line ends of a text?",

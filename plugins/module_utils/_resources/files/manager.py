@@ -18,7 +18,7 @@ from ..services.lookup import label
 from ..shared.options import Options
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid, NoSuchItem
-from ..shared.waiting import act
+from ..shared.waiting import act, await_removal, poll_for
 
 MAX_BYTES = 2_000_000
 """Where the platform's reader stops: at 2 MB (Limits), of which this is the smaller reading."""
@@ -234,6 +234,7 @@ class FileManager:
                 done,
                 what,
             )
+            poll_for(done)  # the next task would find both names
         except Refused:
             if not done():
                 raise
@@ -268,6 +269,7 @@ class FileManager:
             if not folders:
                 raise
             delete()
+        await_removal(self.task, lambda: bool(left()), f"{names[0]!r}")
 
     def _empty(self, path: str) -> bool:
         """Remove what a directory holds; return whether there was anything."""

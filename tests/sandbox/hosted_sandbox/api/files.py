@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from hosted_sandbox.api import bodies
 from hosted_sandbox.api.call import Call, Chapter, Current
+from hosted_sandbox.clock import SECOND
 from hosted_sandbox.domain import files, lifecycle, views
 from hosted_sandbox.domain.capabilities import require
 from hosted_sandbox.domain.errors import RefusedError
@@ -29,10 +30,29 @@ def _place(call: Call, service: Service, place: Path) -> dict[str, str]:
     return {"path": str(place.relative_to(lifecycle.root(call.world, service).resolve()))}
 
 
+def _folder(path: str) -> str:
+    return "" if path in (".", "/") else path.strip("/")
+
+
+def _show_late(call: Call, service: Service, directory: str) -> None:
+    """Let a directory be listed as it is now for a while, if this platform does."""
+    if call.world.gaps["file.listed"] == "at once":
+        return
+    try:
+        found = files.entries(call.world, service, directory)
+    except RefusedError:
+        return
+    shown = [views.file(call.world, entry) for entry in found]
+    call.world.listings[service.id, _folder(directory)] = (call.world.now + SECOND, shown)
+
+
 @router.get("/api/resources/{id}/files", name="files.list")
 async def list_files(call: Current, id: str, directory: str = "") -> Response:
     """List a directory."""
     service = _service(call, id)
+    until, before = call.world.listings.get((service.id, _folder(directory)), (0, []))
+    if call.world.now < until <= call.world.now + SECOND:
+        return call.json(before)
     try:
         files.check_root(call.world, directory)
         found = files.entries(call.world, service, directory)
@@ -53,6 +73,7 @@ async def read_file(call: Current, id: str, path: str) -> Response:
 async def write_file(call: Current, id: str, body: bodies.Write) -> Response:
     """Create or replace a file."""
     service = _service(call, id)
+    _show_late(call, service, body.path.rpartition("/")[0])
     place = files.write(call.world, service, body.path, body.content)
     return call.written("file_write", lambda: _place(call, service, place))
 
@@ -62,6 +83,7 @@ async def make_directory(call: Current, id: str, body: bodies.Directory) -> Resp
     """Create a directory."""
     service = _service(call, id)
     files.check_root(call.world, body.root)
+    _show_late(call, service, body.root)
     place = files.make_directory(call.world, service, body.root, body.name)
     return call.written("file_directory", lambda: _place(call, service, place))
 
@@ -71,6 +93,7 @@ async def rename_file(call: Current, id: str, body: bodies.Rename) -> Response:
     """Rename or move a file or directory."""
     service = _service(call, id)
     files.check_root(call.world, body.root)
+    _show_late(call, service, body.root)
     place = files.rename(call.world, service, body.root, body.old, body.new)
     return call.written("file_rename", lambda: _place(call, service, place))
 
@@ -80,5 +103,6 @@ async def delete_files(call: Current, id: str, body: bodies.Names) -> Response:
     """Delete up to 100 names permanently."""
     service = _service(call, id)
     files.check_root(call.world, body.root)
+    _show_late(call, service, body.root)
     files.delete(call.world, service, body.root, body.files)
     return call.written("file_delete", lambda: {"files": body.files})

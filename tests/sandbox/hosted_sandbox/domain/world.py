@@ -104,6 +104,7 @@ class World:
         self.addresses = Addresses()
         self._task_time: int | None = None
         self.removed: dict[tuple[str, str], list[tuple[int, dict[str, Any]]]] = {}
+        self.listings: dict[tuple[str, str], tuple[int, list[dict[str, Any]]]] = {}
 
     def linger(self, name: str, owner: str, view: dict[str, Any]) -> None:
         """Keep a deleted item on a list for a while, if this platform does."""

@@ -465,3 +465,36 @@ def test_a_space_in_a_path_is_read_by_every_server(
     (root / "a b" / "c+d %41.txt").write_text("x")
     assert file_info(path="a b/c+d %41.txt", content=True)["files"][0]["content"] == "x"
     assert not file(path="a b/c+d %41.txt", content="x")["changed"]
+
+
+def test_a_folder_that_is_emptied_first_may_be_listed_late(file: Run, root: Path, sandbox: Sandbox) -> None:
+    sandbox.profile("plain", **{"file.listed": "1 s late", "file.delete_directory": "it is refused"})
+    (root / "full").mkdir()
+    (root / "full" / "a").write_text("x")
+    results = [file(path="full", state="absent") for _run in range(2)]
+    assert [result["changed"] for result in results] == [True, False], results
+    assert list(root.iterdir()) == []
+
+
+def test_a_directory_that_shows_late_what_was_done_is_waited_for(
+    file: Run, root: Path, sandbox: Sandbox
+) -> None:
+    """The next task is right at once, and nothing is sent twice."""
+    sandbox.profile("plain", **{"file.listed": "1 s late"})
+    tasks: list[dict[str, Any]] = [
+        {"path": "a/b.txt", "content": "one"},
+        {"path": "a/b.txt", "content": "three"},
+        {"path": "a/b.txt", "state": "renamed", "new_name": "c.txt"},
+        {"path": "a/d", "state": "directory"},
+        {"path": "a/c.txt", "state": "absent"},
+    ]
+    for task in tasks:
+        results = [file(**task) for _run in range(2)]
+        assert [result["changed"] for result in results] == [True, False], results
+        assert not any(result.get("failed") or result.get("warnings") for result in results), results
+    assert sorted(path.name for path in root.rglob("*")) == ["a", "d"]
+    sent = [line["route"] for line in sandbox.journal() if line["method"] != "GET"]
+    assert sent == [
+        *("files.directory", "files.write", "files.write", "files.rename"),
+        *("files.directory", "files.delete"),
+    ]
