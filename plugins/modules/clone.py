@@ -200,7 +200,8 @@ notes:
   - Services of the clone are stopped while their files are copied, and started again if those of the source run. The
     source keeps running, so files that are written at that moment may be copied in part. The next run corrects that.
   - Databases are dumped and restored with the programs of their engine on the controller, such as C(pg_dump),
-    C(pg_restore) and C(psql). A dump is in a file without a name, which is gone with the process.
+    C(pg_restore) and C(psql). A dump is in a file without a name, which is gone with the process. It holds the one
+    database that the platform names for the service, and no other that somebody created on its server.
   - To delete a clone, give RV(blueprint) to M(hosted.services.blueprint) with C(state=absent).
 seealso:
   - module: hosted.services.blueprint

@@ -258,6 +258,8 @@ notes:
   - A database has to run to be dumped. So the applications that refer to it are stopped instead, and the stop lasts as
     long as it takes to dump and restore all of it. Whatever else writes to it is yours to stop; if the old database has
     changed by the end of the copy, the task fails and goes back.
+  - Only the database that the platform names for the service is moved. Any other that somebody created on its server
+    stays on the old service, which is kept.
 seealso:
   - module: hosted.services.service
   - module: hosted.services.clone

@@ -194,8 +194,9 @@ options:
         that an earlier copy of the service has are shared with it by hard links.
       - B(What is not copied) are the backups and the snapshots on the platform, which O(delete_backups) decides about;
         the values of the environment, the variables and options of the order and the secrets generated with it, none of
-        which the platform shows; the image of an application, which its registry may keep. Symbolic links that lead
-        out of the service are only listed, with a warning, and so are sockets, pipes and devices.
+        which the platform shows; the image of an application, which its registry may keep; and any further database
+        that somebody created on the server of a database service. Symbolic links that lead out of the service are only
+        listed, with a warning, and so are sockets, pipes and devices.
       - Copied files belong to their owner alone (mode 0600 or 0700). C(manifest.json) has the modes of the service.
       - Every file is read twice, and so is the list of files. A database is dumped twice. Where the second reading
         differs, the service was in use and is not deleted. Stop what writes to it first, for example with
