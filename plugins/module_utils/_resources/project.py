@@ -80,10 +80,8 @@ def find_target(projects: Sequence[Project], options: ProjectOptions) -> Project
 
 def project_with_name(projects: Sequence[Project], name: str) -> Project | None:
     """Return the project with this name, or with a normalized form of it."""
-    exact = next((project for project in projects if project.name == name), None)
-    if exact is not None or name == normalize_name(name):
-        return exact
-    return next((project for project in projects if is_variant_of(project.name, name)), None)
+    exact = (project for project in projects if project.name == name)
+    return next(exact, None) or next((p for p in projects if is_variant_of(p.name, name)), None)
 
 
 def normalize_name(name: str) -> str:

@@ -15,6 +15,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     Refused,
     error_for_status,
 )
+from ansible_collections.hosted.services.plugins.module_utils._api.models import ProjectGraph
 from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Task
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
@@ -153,6 +154,7 @@ def test_a_project_with_services_is_deleted_by_force_only(client: FakeClient) ->
         ({"id": "nope", "name": "shop"}, "no project of id 'nope', but project 'shop' exists (id prj_1)"),
         ({"id": "nope", "name": "Shop"}, "no project of id 'nope', but project 'shop' exists (id prj_1)"),
         ({"id": "nope"}, None),
+        ({"id": "nope", "name": "shpo"}, None),
         ({"name": "games"}, None),
     ],
 )
@@ -387,3 +389,83 @@ def test_a_project_of_a_lost_response_that_the_platform_named_otherwise_is_told(
 def test_a_refused_deletion_does_not_name_the_default_project_twice(sandbox: Sandbox) -> None:
     result = run(sandbox, PROJECT, name="default", state="absent", force=True)
     assert result["failed"] and result["msg"].lower().count("default project") == 1
+
+
+@pytest.mark.parametrize(
+    ("shown", "name"),
+    [("a b", "a  b"), ("a b", " a b "), ("a  b", " a  b"), ("a  b", "a  b"), ("a b", "a b")],
+)
+def test_a_project_is_found_by_a_name_with_other_blanks(client: FakeClient, shown: str, name: str) -> None:
+    client.add_project("prj_2", shown)
+    planned, task = plan_and_task(client, name=name)
+    assert not planned.changed and planned.result["id"] == "prj_2"
+    told = [f"the platform names the project {shown!r}, not {name!r}; use that name from now on"]
+    assert task.warnings == (told if shown != name else [])
+
+
+def test_a_project_of_the_very_name_comes_before_one_with_other_blanks(client: FakeClient) -> None:
+    client.add_project("prj_2", "a b")
+    client.add_project("prj_3", "a  b")
+    assert plan(client, name="a  b").result["id"] == "prj_3"
+
+
+def test_check_mode_expects_the_project_to_rename_from_the_play(client: FakeClient) -> None:
+    task = task_of(PROJECT, client, check_mode=True, name="new", new_name="store")
+    planned = PROJECT.plan(task)
+    assert planned.result["name"] == "store" and planned.result["id"] is None
+    assert any("creates" in warning for warning in task.warnings)
+
+
+def test_what_is_being_deleted_does_not_keep_a_project(client: FakeClient) -> None:
+    client.add_service("s", projectId="prj_1", status="DELETING")
+    assert plan(client, name="shop", state="absent").changed
+
+
+def test_another_new_project_is_not_adopted(client: FakeClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    Clock(monkeypatch)
+
+    def create() -> None:
+        client.add_project("prj_2", "other")
+        lose()
+
+    client.before["create_project"] = create
+    with pytest.raises(EffectUnverified):
+        carry_out(plan(client, name="new"))
+
+
+def test_a_deletion_ends_when_the_list_has_lost_the_project(
+    client: FakeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next task would delete it again."""
+    clock = Clock(monkeypatch)
+    record = dict(client.project_records["prj_1"])
+    client.after["delete_project"] = lambda: client.project_records.update(prj_1=record)
+
+    def lose_it() -> None:
+        del client.project_records["prj_1"]
+
+    clock.then += [lambda: None, lose_it]
+    carry_out(plan(client, name="shop", state="absent"))
+    assert len(clock.pauses) == 2
+
+
+@pytest.mark.parametrize(
+    ("created", "clashes"), [("2026-01-01T00:00:00Z", True), ("2026-03-01T00:00:00Z", False), (None, True)]
+)
+def test_an_alias_that_is_taken_in_the_default_project_is_told(
+    client: FakeClient, monkeypatch: pytest.MonkeyPatch, created: str | None, clashes: bool
+) -> None:
+    """That is the oldest one, as far as can be told."""
+    client.project_records["prj_default"]["createdAt"] = created
+    client.project_records["prj_1"]["createdAt"] = "2026-02-01T00:00:00Z"
+    client.add_service("s", projectId="prj_1")
+    graphs = {"prj_1": [("s", "db")], "prj_default": [("t", "db"), ("u", "cache")]}
+
+    def graph(id: str) -> ProjectGraph:
+        return ProjectGraph.model_validate({"nodes": [{"id": i, "alias": alias} for i, alias in graphs[id]]})
+
+    monkeypatch.setattr(client, "project_graph", graph)
+    _planned, task = plan_and_task(client, name="shop", state="absent", force=True)
+    told = [warning for warning in task.warnings if "the alias 'db' is taken" in warning]
+    assert len(told) == clashes
+    assert all("in the default project ('default')" in warning for warning in told)
