@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -137,13 +137,16 @@ class Thinning:
 
     def await_list(self) -> dict[str, Any]:
         """Wait until the list has lost what was deleted, and return the result."""
-        await_removal(
-            self.task,
-            lambda: any(copy.id in self.deleted for copy in self.read()),
-            f"{counted(len(self.deleted), self.task.options.kind[:-1])} of {label(self.service)}",
-        )
-        if self.task.options.kind == SNAPSHOTS:
-            self.check_kept(copy.id for copy in self.read())
+        there = {decision.copy.id for decision in self.decisions}
+
+        def is_listed() -> bool:
+            nonlocal there
+            there = {copy.id for copy in self.read()}
+            return not self.deleted.isdisjoint(there)
+
+        what = f"{counted(len(self.deleted), self.task.options.kind[:-1])} of {label(self.service)}"
+        await_removal(self.task, is_listed, what)
+        self.check_kept(there)
         return plan_as_result(self.decisions)
 
     def step(self, decision: Decision, plan: Plan) -> Step:
@@ -163,7 +166,7 @@ class Thinning:
         """Delete a copy, or correct the decision on it. Return whether it was deleted."""
         copy, kind = decision.copy, self.task.options.kind
         decisions = self.decide()
-        self.check_kept(decision.copy.id for decision in decisions)
+        self.check_kept({decision.copy.id for decision in decisions})
         now = next((d for d in decisions if d.copy.id == copy.id), None)
         if now is None or now.keep:
             there = {d.copy.id for d in decisions} | self.deleted
@@ -185,13 +188,12 @@ class Thinning:
         self.deleted.add(copy.id)
         return True
 
-    def check_kept(self, there: Iterable[str]) -> None:
+    def check_kept(self, there: Collection[str]) -> None:
         """Check that no snapshot has gone with those deleted so far: what becomes of later ones is not shown.
 
         :raises Invalid: if one that was to stay has.
         """
-        left = set(there)
-        gone = [each.copy for each in self.decisions if each.keep and each.copy.id not in left]
+        gone = [each.copy for each in self.decisions if each.keep and each.copy.id not in there]
         if gone and self.deleted and self.task.options.kind == SNAPSHOTS:
             raise Invalid(
                 f"{', '.join(repr(copy.name) for copy in gone)} of {label(self.service)} had to stay, and is "

@@ -172,6 +172,15 @@ def test_snapshots_that_others_come_from_may_take_them_along(sandbox: Sandbox) -
     assert len(sandbox.journal("snapshots.delete")) == 1
 
 
+def test_snapshots_that_cannot_be_listed_afterwards_are_deleted_all_the_same(sandbox: Sandbox) -> None:
+    for name in ("auto-0", "auto-1"):
+        run(sandbox, SNAPSHOT, services=["disk"], name=name)
+    sandbox.fault("snapshots.list", "status", status=403, nth=3, count=None)
+    policy: dict[str, Any] = {"kind": "snapshots", "pattern": "auto-*", "keep_last": 1}
+    result = run(sandbox, BACKUP_RETENTION, services=["disk"], **policy)
+    assert result["changed"] and not result.get("failed"), result
+
+
 # --- What others do between the plan and the deletion -------------------------------------------------
 
 
