@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .._api.errors import Refused, TokenRejected
+from .._api.errors import Conflict, Refused, TokenRejected
 from .._api.models import App
 from .._api.text import HIDDEN
 from .applications.environment_rules import (
@@ -24,6 +24,7 @@ from .applications.lookup import resolve_app
 from .applications.records import AppRecords
 from .shared.pending import ENVIRONMENT as PENDING
 from .shared.plan import Plan, Resource, Step, Task
+from .shared.task_errors import EffectUnverified
 
 ANOTHER = "(another value)"
 TO_CHECK = "references that the platform checks"
@@ -106,6 +107,7 @@ def write_environment(
     First records that it is pending until the next deploy.
 
     :raises Invalid: with the platform's reason, if it refuses.
+    :raises EffectUnverified: if it answers with a conflict: the application may have failed to start with it.
     """
     before = dict(last.prints) if last.known else None
     records = AppRecords.of(task, app.id)
@@ -114,6 +116,15 @@ def write_environment(
     last.forget()
     try:
         task.client.replace_environment(app.slug, dict(environment))
+    except Conflict as error:
+        if error.effect_unknown:
+            raise
+        explained = explain_environment_error(error, app, environment)
+        raise EffectUnverified(
+            f"{explained.message}. The platform may have replaced it all the same, and the application may "
+            "not start with it; the next run writes it again",
+            **explained.details,
+        ) from None
     except Refused as error:
         if error.nothing_done and not outstanding:
             records.clear(PENDING)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import posixpath
+import unicodedata
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
@@ -101,7 +102,7 @@ class FileManager:
     def entry(self, path: str) -> FileEntry | None:
         """Return the entry at a path; ``None`` if there is none.
 
-        :raises Invalid: if a parent is not a directory.
+        :raises Invalid: if a parent is not a directory, or a name that looks the same is listed instead.
         """
         parent, name = posixpath.split(path)
         if parent:
@@ -112,7 +113,24 @@ class FileManager:
             found = self.entries(parent)
         except NotFoundResponse:
             return None
-        return next((item for item in found if item.name == name), None)
+        entry = next((item for item in found if item.name == name), None)
+        if entry is None:
+            self.check_spelling(path, [item.name for item in found])
+        return entry
+
+    def check_spelling(self, path: str, listed: Sequence[str]) -> None:
+        """Check that a path that is not listed does not differ in its accents alone (NFC and NFD in Unicode).
+
+        :raises Invalid: if it does: the platform may store each name in one form, or keep the two apart.
+        """
+        name = posixpath.basename(path)
+        composed = unicodedata.normalize("NFC", name)
+        for other in listed:
+            if unicodedata.normalize("NFC", other) == composed:
+                raise Invalid(
+                    f"{path!r} is not listed on {self.label}; {other!r} is, which looks the same but has "
+                    f"other characters ({other!a}, not {name!a}). Write the path with those that are listed"
+                )
 
     def check_directory(self, path: str) -> None:
         """Check that a path is a directory, or a link that may lead to one.

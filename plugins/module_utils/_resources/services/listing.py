@@ -284,9 +284,26 @@ def add_parts(client: Client, wanted: ServiceQuery, listing: Listing, reread: bo
     created = [service for service in services if service["status"] not in NOT_CREATED]
     if wanted.settings:
         able = [service for service in created if service["family"] in WITH_SETTINGS]
-        add_part(client, listing, able, "settings", lambda clone, id: shown_fields(clone.settings(id)))
+        failed = add_part(
+            client, listing, able, "settings", lambda clone, id: shown_fields(clone.settings(id))
+        )
+        listing.warnings += warn_of_hidden_settings([each for each in able if each["id"] not in failed])
     if wanted.sftp:
         add_sftp(client, listing, created, SftpRecords(client.account_key, wanted.sftp_max_age, reread))
+
+
+def warn_of_hidden_settings(services: Sequence[dict[str, Any]]) -> list[str]:
+    """Return a warning that names suspended services whose settings are not shown until they are resumed."""
+    hidden = [
+        service
+        for service in services
+        if service["settings"] is None and service["status"] == ServiceStatus.SUSPENDED
+    ]
+    if not hidden:
+        return []
+    named = ", ".join(f"{service['name']!r} ({service['id']})" for service in hidden[:MAX_NAMED])
+    rest = f" and {len(hidden) - MAX_NAMED} more" if len(hidden) > MAX_NAMED else ""
+    return [f"the platform shows no settings of services while they are SUSPENDED: {named}{rest}"]
 
 
 def add_sftp(

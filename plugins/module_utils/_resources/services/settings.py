@@ -134,6 +134,17 @@ def differing_fact(options: ServiceOptions, service: Service | ServiceSummary) -
     return None
 
 
+def unread_setting(view: View, what: str) -> Invalid:
+    """Return the error for a setting that the platform does not show."""
+    if view.service.status == ServiceStatus.SUSPENDED and view.service.family in WITH_SETTINGS:
+        return Invalid(
+            f"{view.label} is suspended, and the platform shows no settings of it until it is resumed, so "
+            f"whether it has {what} as wanted is not known. Nothing was changed. Resume it first, with "
+            "state: resumed and without dimensions, preset, public and command"
+        )
+    return Invalid(f"{view.label} does not offer {what}")
+
+
 def plan_project(task: Task, view: View, project: Project, changes: ServiceChanges) -> None:
     """Plan the move to another project's network."""
     service = view.service
@@ -215,7 +226,7 @@ def plan_scale(
     view.settings = view.settings or read_settings(task, service)
     scale = view.settings.scale if view.settings else None
     if scale is None:
-        raise Invalid(f"{view.label} does not offer another size")
+        raise unread_setting(view, "another size")
     if scale.editable is False and not resumes:  # a suspended service is locked until it is resumed
         raise Invalid(f"the size of {view.label} is locked: {scale.locked_reason or 'no reason was given'}")
     check_scale(view, scale, target)
@@ -363,7 +374,7 @@ def plan_command(
     """Plan a new launch command. It takes effect at the next start."""
     deploy = view.settings.deploy if view.settings else None
     if deploy is None:
-        raise Invalid(f"{view.label} does not offer a launch command")
+        raise unread_setting(view, "a launch command")
     if is_same_command(deploy.command or "", wanted):
         return
     if deploy.editable is False and not resumes:
@@ -435,7 +446,7 @@ def plan_network(
     """Plan to open a service to the Internet or close it. The platform recreates the container."""
     network = view.settings.network if view.settings else None
     if network is None:
-        raise Invalid(f"{view.label} does not offer network settings")
+        raise unread_setting(view, "network settings")
     if network.is_public == wanted:
         return
     if network.editable is False and not resumes:

@@ -275,7 +275,8 @@ async def deploy(call: Current, slug: str, body: bodies.Tag) -> Response:
 async def set_environment(call: Current, slug: str, body: bodies.Environment) -> Response:
     """Replace the whole environment of an application."""
     service = _app(call, slug)
-    apps.set_environment(call.world, service, body.environment)
+    if apps.set_environment(call.world, service, body.environment):
+        await lifecycle.check_start(call.world, service, "environment_start")
     return call.written("environment", lambda: {"environment": body.environment})
 
 

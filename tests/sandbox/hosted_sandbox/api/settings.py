@@ -10,7 +10,6 @@ from starlette.responses import Response
 from hosted_sandbox.api import bodies
 from hosted_sandbox.api.call import Chapter, Current
 from hosted_sandbox.domain import lifecycle, projects, settings, views
-from hosted_sandbox.domain.errors import RefusedError
 
 router = Chapter(tags=["Settings"])
 
@@ -26,11 +25,7 @@ async def set_network(call: Current, id: str, body: bodies.Network) -> Response:
     """Open or close a service; a running container is recreated before the response."""
     service = call.service(id)
     if settings.set_network(call.world, service, body.isPublic):
-        await call.world.until(lambda: lifecycle.state(call.world, service) != "starting", 60)
-        reason = lifecycle.failure(call.world, service)
-        if reason and call.world.gaps["refusal.network_start"] != "not refused":
-            call.world.store.commit()  # the setting is kept
-            raise RefusedError("network_start", f"the container does not start: {reason}")
+        await lifecycle.check_start(call.world, service, "network_start")
     return call.written("network", lambda: views.settings_of(call.world, service))
 
 

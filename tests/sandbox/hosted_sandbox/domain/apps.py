@@ -182,8 +182,11 @@ def _source(world: World, service: Service, found: Release) -> dict[str, Any]:
     }
 
 
-def set_environment(world: World, service: Service, environment: dict[str, str]) -> None:
-    """Replace the complete environment; check everything before the first write."""
+def set_environment(world: World, service: Service, environment: dict[str, str]) -> bool:
+    """Replace the complete environment; check everything before the first write.
+
+    Return whether the container is started again, because it was running.
+    """
     if len(environment) > MOST_VARIABLES:
         raise RefusedError("environment", f"at most {MOST_VARIABLES} variables")
     for name in environment:
@@ -195,6 +198,8 @@ def set_environment(world: World, service: Service, environment: dict[str, str])
     trimmed = world.gaps["environment.values"] == "trimmed"
     service.environment = {name: value.strip() if trimmed else value for name, value in environment.items()}
     world.store.put(service)
-    again = world.gaps["environment.applies"] == "at once"
-    if again and lifecycle.state(world, service) in lifecycle.RUNNING:
-        lifecycle.start(world, service)
+    at_once = world.gaps["environment.applies"] == "at once"
+    if not at_once or lifecycle.state(world, service) not in lifecycle.RUNNING:
+        return False
+    lifecycle.start(world, service)
+    return True

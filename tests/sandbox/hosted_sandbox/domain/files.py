@@ -10,6 +10,7 @@ import mimetypes
 import os
 import shutil
 import stat
+import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
@@ -66,6 +67,11 @@ def _follow(world: World, service: Service, place: Path) -> Path:
     if not target.is_relative_to(lifecycle.root(world, service).resolve()):
         raise RefusedError("file_missing", "no such file or directory")
     return target
+
+
+def as_stored(world: World, path: str) -> str:
+    """Return the path under which the platform stores what a call names."""
+    return path if world.gaps["file.name"] == "as given" else unicodedata.normalize("NFC", path)
 
 
 def _plain_name(name: str) -> str:
@@ -131,7 +137,7 @@ def check_root(world: World, path: str) -> None:
 
 def write(world: World, service: Service, path: str, content: str) -> Path:
     """Create or replace a file atomically."""
-    place = _follow(world, service, locate(world, service, path))
+    place = _follow(world, service, locate(world, service, as_stored(world, path)))
     if place == lifecycle.root(world, service).resolve() or place.is_dir():
         raise RefusedError("file_conflict", "a directory is in the way")
     _parents(world, place)
@@ -157,7 +163,7 @@ def _parents(world: World, place: Path) -> None:
 
 def make_directory(world: World, service: Service, root: str, name: str) -> Path:
     """Create a directory below `root`."""
-    place = locate(world, service, root, _plain_name(name))
+    place = locate(world, service, root, as_stored(world, _plain_name(name)))
     if os.path.lexists(place):
         raise RefusedError("file_conflict", f"{name} exists already")
     _parents(world, place)
@@ -168,7 +174,7 @@ def make_directory(world: World, service: Service, root: str, name: str) -> Path
 def rename(world: World, service: Service, root: str, old: str, new: str) -> Path:
     """Rename or move a file or folder below `root`; never replace an existing one."""
     origin = locate(world, service, root, old)
-    target = locate(world, service, root, new)
+    target = locate(world, service, root, as_stored(world, new))
     home = lifecycle.root(world, service).resolve()
     if not os.path.lexists(origin) or home in (origin, target):
         raise RefusedError("file_missing", f"no such file or directory: {old}")

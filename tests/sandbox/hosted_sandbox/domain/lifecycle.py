@@ -18,6 +18,8 @@ from hosted_sandbox.workloads import Configuration, State, Workload
 
 SIGNALS = ("start", "stop", "restart", "kill")
 RUNNING = ("running", "starting")
+#: How long a start that a call waits for may take, in seconds.
+LONGEST_START = 60.0
 
 
 def live(world: World, account_id: str) -> list[Service]:
@@ -63,6 +65,17 @@ def failure(world: World, service: Service) -> str | None:
     """Return why the container's last process ended by itself, or None if it did not."""
     workload = workload_of(world, service)
     return workload.failure if workload.state == "stopped" else None
+
+
+async def check_start(world: World, service: Service, rule: str) -> None:
+    """Wait until a container is started again for a setting; say so if it fails and this platform does.
+
+    The setting is kept.
+    """
+    await world.until(lambda: state(world, service) != "starting", LONGEST_START)
+    reason = failure(world, service)
+    if reason and world.gaps[f"refusal.{rule}"] != "not refused":
+        raise RefusedError(rule, f"the container does not start: {reason}")
 
 
 def force_state(world: World, service: Service, forced: str) -> None:

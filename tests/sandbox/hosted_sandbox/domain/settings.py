@@ -25,8 +25,9 @@ def require(service: Service) -> None:
 
 def require_readable(world: World, service: Service) -> None:
     """Refuse to show the settings of a service that is not in service, if this platform does."""
-    if service.status not in SETTLED and world.gaps["refusal.settings_status"] != "not refused":
-        raise RefusedError("settings_status", f"A service in status {service.status} has no settings")
+    rule = "settings_suspended" if service.status == "SUSPENDED" else "settings_status"
+    if service.status != "ACTIVE" and world.gaps[f"refusal.{rule}"] != "not refused":
+        raise RefusedError(rule, f"A service in status {service.status} has no settings")
 
 
 def takes_command(world: World, service: Service) -> bool:

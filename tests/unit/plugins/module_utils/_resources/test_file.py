@@ -18,6 +18,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.client import
 from ansible_collections.hosted.services.plugins.module_utils._resources.file import FILE
 from ansible_collections.hosted.services.plugins.module_utils._resources.file_info import FILE_INFO
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
+from hosted_sandbox.gaps import POINTS
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.results import Result
 
@@ -498,3 +499,27 @@ def test_a_directory_that_shows_late_what_was_done_is_waited_for(
         *("files.directory", "files.write", "files.write", "files.rename"),
         *("files.directory", "files.delete"),
     ]
+
+
+@pytest.mark.parametrize("stored", POINTS["file.name"].values)
+def test_a_name_whose_accents_are_stored_in_another_form(
+    file: Run, root: Path, sandbox: Sandbox, stored: str
+) -> None:
+    """Nothing is written twice, and nothing that only looks the same is touched."""
+    sandbox.profile("plain", **{"file.name": stored})
+    composed, decomposed = "caf\xe9/men\xfc.txt", "cafe\u0301/menu\u0308.txt"
+    first = file(path=decomposed, content="x")
+    assert bool(first.get("failed")) is (stored != "as given")
+    assert first["changed"], "a directory was made at least"
+    made = {"as given": decomposed}.get(stored, composed)
+    assert (root / made.partition("/")[0]).is_dir()
+    sandbox.clear_journal()
+    other = composed if made == decomposed else decomposed
+    for options in ({"content": "y"}, {"state": "absent"}, {"state": "directory"}):
+        refused = file(path=other, **options)
+        assert refused["failed"] and "looks the same" in refused["msg"], refused
+        assert not refused["changed"]
+    assert [line["route"] for line in sandbox.journal() if line["method"] != "GET"] == []
+    file(path=made, content="x")
+    assert not file(path=made, content="x")["changed"]
+    assert file(path=made, state="absent")["changed"]

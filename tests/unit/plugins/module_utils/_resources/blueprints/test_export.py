@@ -28,7 +28,7 @@ def service(id: str, name: str, **fields: Any) -> dict[str, Any]:
     """Return a service as in a listing."""
     shown = {"product": {"slug": "minecraft"}, "runtime": {"id": "vanilla"}, "host": {"id": "node-1"}}
     size = {"cpu_cores": 1, "ram_gb": 2, "storage_gb": 10, "backup_slots": None}
-    common = {"status": "ACTIVE", "can_power": True, "dimensions": size, **shown}
+    common = {"family": "GAME", "status": "ACTIVE", "can_power": True, "dimensions": size, **shown}
     return {"id": id, "name": name, **common, **fields}
 
 

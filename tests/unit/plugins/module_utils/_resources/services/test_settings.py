@@ -29,6 +29,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     Invalid,
     WaitEnded,
 )
+from hosted_sandbox.gaps import POINTS
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import Clock, FakeClient, carry_out, task_of
 from unit.plugins.module_utils._resources.platform import run, writes
@@ -309,6 +310,26 @@ def test_the_settings_of_a_service_that_is_not_in_service(sandbox: Sandbox, answ
     }
     assert said.get(status, status) in result["msg"]
     assert writes(sandbox) == []
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize("answer", POINTS["refusal.settings_suspended"].values)
+@pytest.mark.parametrize(
+    "wish", [{"command": "x"}, {"public": False}, {"state": "resumed", "dimensions": {"ram_gb": 8}}]
+)
+def test_the_settings_of_a_suspended_service(sandbox: Sandbox, answer: str, wish: dict[str, Any]) -> None:
+    """Where the platform does not show them, the task says so and writes nothing; it can be resumed alone."""
+    sandbox.profile("plain", **{"refusal.settings_suspended": answer})
+    assert run(sandbox, SERVICE, name="one", state="suspended")["changed"]
+    sandbox.clear_journal()
+    result = run(sandbox, SERVICE, name="one", **wish)
+    if answer == "not refused":
+        assert result["changed"] and not result.get("failed")
+        return
+    assert result["failed"] and "shows no settings of it until it is resumed" in result["msg"]
+    assert writes(sandbox) == []
+    assert run(sandbox, SERVICE, name="one", state="resumed")["changed"]
+    assert not run(sandbox, SERVICE, name="one", **wish).get("failed")
 
 
 @pytest.mark.usefixtures("home")
