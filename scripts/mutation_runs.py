@@ -15,6 +15,7 @@ import os
 import shutil
 import signal
 import sys
+import tempfile
 import threading
 import time
 import traceback
@@ -130,11 +131,15 @@ def _run_pytest(tree: Path, tests: Sequence[Path], plugins: Sequence[object] = (
     ]
     for name in [name for name in sys.modules if name.startswith("ansible_collections")]:
         del sys.modules[name]
-    os.environ.update(
-        PYTHONPATH=os.pathsep.join(paths), ANSIBLE_COLLECTIONS_PATH=paths[0], HOME=str(tree / "home")
-    )
+    os.environ.update(PYTHONPATH=os.pathsep.join(paths), ANSIBLE_COLLECTIONS_PATH=paths[0])
+    _move_home(tree / "home")
     options = ["-x", "-q", "--no-header", "-p", "no:cacheprovider", "-p", "no:xdist", "--rootdir", str(tree)]
     return int(pytest.main([*options, *map(str, tests)], plugins=plugins))
+
+
+def _move_home(homes: Path) -> None:
+    """Give this process a home of its own: what one that was killed left there is no news of a change."""
+    os.environ["HOME"] = tempfile.mkdtemp(dir=homes)
 
 
 # --- Collected once ---------------------------------------------------------------------------------------
@@ -194,6 +199,7 @@ class _Forks:
     def run_patched(self, session: pytest.Session, change: bytes) -> int:
         """Run the tests with a change in this process, which ends afterwards."""
         name = str(self.changed.path)
+        _move_home(Path(os.environ["HOME"]).parent)
         try:
             pairs = list(_changed_code(_compiled(self.changed.source, name), _compiled(change, name)))
         except _RunsAtImport:

@@ -59,6 +59,16 @@ def test_shape():
     with shape.bigger():
         assert shape.size == 4
 """
+LEFTOVERS = """
+from pathlib import Path
+from shapes import double
+
+
+def test_a_home_of_its_own():
+    assert double(2)
+    assert not list(Path.home().iterdir())
+    (Path.home() / "left").touch()
+"""
 PROGRAM = """
 import json, sys
 from pathlib import Path
@@ -77,6 +87,7 @@ def run(tree: Path, *changes: tuple[str, str], tests: str = TESTS) -> subprocess
     (tree / "tests" / "test_shapes.py").write_text(tests)
     sources = [SOURCE.replace(before, after) for before, after in changes]
     assert SOURCE not in sources
+    (tree / "home").mkdir()
     command = [sys.executable, "-c", PROGRAM, str(tree)]
     return subprocess.run(command, input=json.dumps(sources), capture_output=True, text=True, check=False)
 
@@ -104,3 +115,8 @@ def test_tests_that_fail_by_themselves_conclude_nothing(tmp_path: Path) -> None:
     ended = run(tmp_path, ("number * 2", "number * 3"), tests=TESTS.replace("== 9", "== 8"))
     assert ended.returncode != 0
     assert "TestsFailUnchanged" in ended.stderr and "assert 9 == 8" in ended.stderr
+
+
+def test_what_a_run_leaves_at_home_is_no_news_to_the_next(tmp_path: Path) -> None:
+    done = run(tmp_path, ("number * 2", "number * 3"), ("number * 2", "number * 4"), tests=LEFTOVERS)
+    assert json.loads(done.stdout) == [0, 1], done.stderr
