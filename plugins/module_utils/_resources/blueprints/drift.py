@@ -156,10 +156,9 @@ class Comparison:
 
     def _differs(self, entry: Entry, field: str | None, file: Any, platform: Any, said: str) -> Difference:
         """Return that a field differs."""
-        known = field is not None and field in entry.values
-        by = (
-            self._changed_by(path_of(entry, str(field)), as_text(entry.values[str(field)])) if known else None
-        )
+        by = None
+        if field is not None and field in entry.values:
+            by = self._changed_by(path_of(entry, field), as_text(entry.values[field]))
         return Difference(
             kind=DIFFERS,
             section=entry.section,

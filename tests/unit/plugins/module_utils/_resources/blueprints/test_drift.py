@@ -78,6 +78,19 @@ def test_who_changed_a_field_is_known_from_the_last_apply(
     assert (found.file, found.platform, found.prevails) == (False, True, "file")
 
 
+def test_a_field_that_the_file_does_not_name_was_changed_by_nobody_known(tmp_path: Path) -> None:
+    [found] = compare(part_of(DB, change({"command": "a"}, {"command": "b"})), last_applied(tmp_path, DB))
+    assert (found.path, found.changed_by) == ("services.db.command", None)
+
+
+@pytest.mark.parametrize("steps", [[], [Step("create project 'shop'", lambda: None)]])
+def test_a_project_differs_if_an_apply_would_change_it(tmp_path: Path, steps: list[Step]) -> None:
+    part = part_of(Entry("project", "shop", {}), Plan(result={"id": "1"}, steps=steps))
+    assert [each.said for each in compare(part, last_applied(tmp_path))] == [
+        f"an apply would {step.summary}" for step in steps
+    ]
+
+
 def test_a_plan_without_steps_is_no_difference(tmp_path: Path) -> None:
     assert compare(part_of(DB, Plan(result={"id": "1"})), last_applied(tmp_path)) == []
 

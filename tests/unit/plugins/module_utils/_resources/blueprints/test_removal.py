@@ -7,14 +7,22 @@ from __future__ import annotations
 
 import copy
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils._api.models import Project
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint import BLUEPRINT
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.removal import (
+    project_deletion,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
 from hosted_sandbox.registry.images import build_image
 from hosted_sandbox.testing import NO_DELAYS, Sandbox
+from unit.plugins.fakes import FakeClient
 from unit.plugins.module_utils._resources.platform import add, id_of, run
+from unit.plugins.module_utils._resources.shared.test_runner import new_task
 
 SEED: dict[str, Any] = {
     "services": [
@@ -354,3 +362,10 @@ def test_absent_of_a_project_that_is_not_there_says_so(sandbox: Sandbox, apply: 
     assert not done["changed"]
     assert "did you mean 'shop'?" in done["warnings"][0]
     assert deleted(sandbox) == []
+
+
+def test_the_deletion_of_a_project_is_planned_again_in_its_turn() -> None:
+    """Something may have joined it meanwhile, even if nothing was in it when the blueprint was planned."""
+    part = project_deletion(new_task(), Project(id="1", name="shop"), [], PROJECT)
+    part.make_plan(cast(Client, FakeClient()), foreseen=False)
+    assert part.foreseen

@@ -5,12 +5,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import UnexpectedAnswer
+from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
+    UnexpectedAnswer,
+    error_for_status,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.database_info import DATABASE_INFO
 from ansible_collections.hosted.services.plugins.module_utils._resources.databases import engine
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
@@ -43,6 +47,18 @@ def test_an_engine_that_the_tunnel_cannot_open_is_named() -> None:
     with pytest.raises(Invalid, match="cannot open the engine 'odd' of service 'db'") as error:
         engine.inventory_of(task, "svc_db")
     assert error.value.details == {"engine": "odd"}
+
+
+@pytest.mark.parametrize("product", [None, {"slug": None}, {"slug": "minecraft"}])
+def test_what_is_not_known_to_be_a_database_has_no_connection(product: Any) -> None:
+    class Refusing(Account):
+        def database_connection(self, id: str) -> m.DatabaseConnection:
+            raise error_for_status("no database", 409)
+
+    service = m.Service.model_validate(
+        {"id": "svc_db", "name": "db", "family": "APP", "status": "ACTIVE", "product": product}
+    )
+    assert engine.find_connection(cast(Client, Refusing()), service) is None
 
 
 def test_the_url_of_a_database_is_needed() -> None:
