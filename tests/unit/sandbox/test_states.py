@@ -251,12 +251,13 @@ def test_metrics(sandbox: Sandbox, order: Order) -> None:
 def test_what_has_no_container_may_have_no_metrics(
     sandbox: Sandbox, order: Order, value: str, product: str, known: bool
 ) -> None:
-    sandbox.reset(values={"metrics.no_container": value})
+    sandbox.reset(values={"metrics.no_container": value}, delays={"start": 60})
     key = order(product)
     found = sandbox.api("GET", f"/api/resources/metrics?ids={key}").json()
     assert (found.get(key) is not None) is known
     assert (key in found) is (value != "left out")
     assert value != "zeros" or found[key]["state"] == "unknown"
+    assert value != "a state" or found[key]["state"] == "running", "nothing starts in a bucket"
 
 
 def test_a_restart_may_be_shown_late(sandbox: Sandbox, order: Order) -> None:
