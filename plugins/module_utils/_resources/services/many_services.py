@@ -195,11 +195,14 @@ def resolve_job(
     """Return the job of one service, by its id or by a name that the other options narrow."""
     job = ServiceJob(task=task_for_service(task), wanted=wanted, by_name=True)
     try:
-        if any(service.id == wanted for service in everything):
-            job.service = service_of_id(task, wanted, project, task.options.family)
-        else:
+        listed = next((service for service in everything if service.id == wanted), None)
+        if listed is None:
             where = partial(describe_location, task.client)
             job.service = find_service(everything, fitting, wanted, where)
+        elif project or task.options.family:
+            job.service = service_of_id(task, wanted, project, task.options.family)
+        else:
+            job.service = listed
     except NoSuchItem as error:
         run_job(job, partial(job.expect_created, error))
     except HostedError as error:

@@ -108,6 +108,14 @@ def test_services_that_are_skipped_are_told_together(sandbox: Sandbox, more: int
         assert name in warning and "does not offer 'backups' while its status is ACTIVE" in why
 
 
+def test_a_service_that_is_named_by_id_is_read_once(sandbox: Sandbox) -> None:
+    """It may be one of hundreds, which are planned in parallel and selected one after the other."""
+    ids = [id_of(sandbox, name) for name in ("one", "two")]
+    sandbox.clear_journal()
+    assert not run(sandbox, BACKUP_INFO, services=ids).get("failed")
+    assert calls(sandbox).count("resources.get") == 2
+
+
 def test_a_service_that_is_named_twice_is_one(sandbox: Sandbox) -> None:
     """By name and by id it is the same service."""
     result = run(sandbox, BACKUP, services=["one", id_of(sandbox, "one")], name="n")
