@@ -54,7 +54,8 @@ def test_services_stop_in_the_reverse_of_the_order_in_which_they_start(
 
 
 def test_what_waits_for_a_service_that_fails_is_reported(client: FakeClient, tmp_path: Path) -> None:
-    """Nothing is said to be done that was not."""
+    """Nothing is said to be done that was not. What sleeps already waits for nobody."""
+    client.add_service("d", "d", status="SUSPENDED", state=None)
 
     def fail() -> None:
         if client.calls[-1] == ("suspend", "b"):
@@ -69,6 +70,7 @@ def test_what_waits_for_a_service_that_fails_is_reported(client: FakeClient, tmp
     assert [told[name]["changed"] for name in "abc"] == [True, False, False]
     assert "waits for another service" in told["c"]["msg"]
     assert told["c"]["status"] is None
+    assert (told["d"]["failed"], told["d"]["msg"]) == (False, None)
 
 
 def test_a_wish_is_remembered_even_if_a_service_that_is_needed_fails(
