@@ -11,6 +11,7 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import error_for_status
+from ansible_collections.hosted.services.plugins.module_utils._api.models import Snapshot
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import waiting
 from ansible_collections.hosted.services.plugins.module_utils._resources.snapshot import SNAPSHOT
 from ansible_collections.hosted.services.plugins.module_utils._resources.snapshot_info import SNAPSHOT_INFO
@@ -208,6 +209,20 @@ def test_a_machine_that_a_rollback_leaves_stopped_is_told(sandbox: Sandbox, powe
     run(sandbox, SNAPSHOT, services=["disk"], name="s")
     result = run(sandbox, SNAPSHOT, **BACK, name="s")
     assert [("is stopped now" in line) for line in result.get("warnings", [])] == [True] * said
+
+
+def test_a_snapshot_that_fails_is_told(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the platform gives it a status."""
+    listed = Client.snapshots
+
+    def snapshots_with_status(client: Client, id: str) -> list[Snapshot]:
+        return [Snapshot(**{**one.model_dump(), "status": "failed"}) for one in listed(client, id)]
+
+    monkeypatch.setattr(Client, "snapshots", snapshots_with_status)
+    result = run(sandbox, SNAPSHOT, services=["disk"], name="s")
+    assert result["failed"] and "snapshot 's' of service 'disk'" in result["msg"]
+    assert "failed; the platform does not say why" in result["msg"]
+    assert result["changed"]
 
 
 @pytest.mark.parametrize("answer", ["FAILED", "COMPLETED"])

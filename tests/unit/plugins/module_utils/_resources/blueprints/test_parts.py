@@ -105,6 +105,15 @@ def test_in_check_mode_every_step_is_shown() -> None:
     assert account.lines == []
 
 
+def test_what_needs_nothing_comes_after_what_is_first() -> None:
+    parts = parts_of(Account(), {"a": (), "b": ["a"], "c": ()})
+    parts.make_plans()
+    first = Step("copy everything", lambda: None)
+    needs = {step.summary: step.needs for step in parts.steps([first])}
+    assert needs["make a"] == needs["make c"] == [first]
+    assert needs["make b"] and first not in needs["make b"]
+
+
 def test_a_second_run_finds_nothing_to_do() -> None:
     account = Account(there=["a", "b"])
     parts = parts_of(account, {"a": (), "b": ["a"]})
