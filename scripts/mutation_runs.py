@@ -11,6 +11,7 @@ and tested once more from the start: a subprocess, or what was computed at impor
 from __future__ import annotations
 
 import gc
+import multiprocessing.process
 import os
 import shutil
 import signal
@@ -96,6 +97,7 @@ def _fork(work: Callable[[], int]) -> int:
     if pid == 0:
         try:
             os.setsid()
+            multiprocessing.process._parent_process = None  # type: ignore[attr-defined]  # a fork has another
             os._exit(work())
         except BaseException:
             traceback.print_exc()

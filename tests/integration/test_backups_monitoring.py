@@ -163,6 +163,7 @@ def test_services_that_are_asleep_are_left_out(machine: BackupMachine) -> None:
         assert machine.run("run", plan)[0] == 0
     sandbox.profile(PROFILE, **{"suspended.capabilities": "logs"})
     sandbox.api("POST", f"/api/resources/{service['id']}/suspend")
+    sandbox.clock(advance=2)  # it may take a second
     sandbox.clear_journal()
     for plan in ("nightly", "named"):
         code, output = machine.run("run", plan)

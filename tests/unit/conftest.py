@@ -1,9 +1,10 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How Hypothesis runs: the same examples every time, so that a change is judged by what it changed.
+"""What all unit tests have in common.
 
-New examples are looked for on purpose: `pytest --hypothesis-profile=search`.
+Hypothesis takes the same examples every time, so that a change is judged by what it changed. New ones are
+looked for on purpose: `pytest --hypothesis-profile=search`.
 """
 
 from __future__ import annotations
@@ -23,3 +24,9 @@ settings.load_profile("fixed")
 def usual_umask() -> None:
     """Let each test create files with the usual modes, whatever the ones before it have left."""
     os.umask(0o022)
+
+
+@pytest.fixture(autouse=True)
+def own_records(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep what tasks remember out of the home of whoever runs the tests, and of other processes."""
+    monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path_factory.getbasetemp() / f"ansible-{os.getpid()}"))

@@ -28,19 +28,24 @@ MANY = 250
 
 
 @pytest.fixture(scope="module")
-def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder in which the sandbox keeps its files."""
+    return tmp_path_factory.mktemp("sandbox")
+
+
+@pytest.fixture(scope="module")
+def sandbox(data: Path) -> Iterator[Sandbox]:
     """One sandbox whose files lie in a folder of ours."""
-    with Sandbox("--data", str(tmp_path_factory.mktemp("sandbox"))) as sandbox:
+    with Sandbox("--data", str(data)) as sandbox:
         yield sandbox
 
 
 @pytest.fixture(params=["plain", "terse"])
-def root(request: pytest.FixtureRequest, sandbox: Sandbox, tmp_path_factory: Any) -> Path:
+def root(request: pytest.FixtureRequest, sandbox: Sandbox, data: Path) -> Path:
     """The directory in which the files of a fresh service lie."""
     sandbox.reset(profile=request.param, seed={"delays": {"provision": 0}, "services": [SERVICE]})
     sandbox.clear_faults()
     sandbox.clear_journal()
-    data = next(tmp_path_factory.getbasetemp().glob("sandbox*"))
     marker: Path = next(data.rglob(".made"))
     marker.unlink()
     return marker.parent
