@@ -19,7 +19,7 @@ import tempfile
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -358,9 +358,12 @@ def feed(
     try:
         for part in (first, then):
             pipe.writelines(part)
-        pipe.close()
+        pipe.flush()
     except BrokenPipeError:  # it ended by itself, and says why
         pass
     except BaseException:
         process.kill()
         raise
+    finally:
+        with suppress(BrokenPipeError):  # for what was not sent yet
+            pipe.close()

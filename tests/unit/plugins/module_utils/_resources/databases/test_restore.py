@@ -11,6 +11,7 @@ from __future__ import annotations
 import gzip
 import os
 import socket
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -123,9 +124,19 @@ def test_a_client_that_fails_says_why_without_the_password(tools: Path, port: in
 
 
 def test_a_dump_that_cannot_be_read_to_its_end_ends_the_client(
-    tools: Path, port: int, tmp_path: Path
+    tools: Path, port: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """PostgreSQL's would commit what it has read so far if its input just ended."""
+    """PostgreSQL's would commit what it has read so far if its input just ended.
+
+    What was not sent yet cannot be sent any more then, which is no error of its own.
+    """
+    kill = subprocess.Popen.kill
+
+    def kill_and_wait(process: subprocess.Popen[bytes]) -> None:
+        kill(process)
+        process.wait()
+
+    monkeypatch.setattr(subprocess.Popen, "kill", kill_and_wait)
     committed = tmp_path / "committed"
     program(tools, "mariadb", f"cat > /dev/null && touch {committed}")
 
@@ -137,6 +148,13 @@ def test_a_dump_that_cannot_be_read_to_its_end_ends_the_client(
         dumps(tools, ROWS)
         module.run_client(source(tools, port), [b""], lines())
     assert not committed.exists()
+
+
+def test_a_client_that_ends_before_it_has_read_everything_says_why(tools: Path, port: int) -> None:
+    program(tools, "mariadb", "echo 'no room left' >&2; exit 3")
+    dumps(tools, ROWS)
+    with pytest.raises(NoDumpError, match="mariadb ended with 3: no room left"):
+        module.run_client(source(tools, port), [b"BEGIN;\n"] * 100_000, [b"COMMIT;\n"])
 
 
 def test_the_database_to_restore_into_is_another_one(tools: Path, port: int) -> None:
