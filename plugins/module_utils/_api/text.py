@@ -59,6 +59,15 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun if number == 1 else several}"
 
 
+def first_of(texts: Sequence[str], most: int, between: str = ", ") -> str:
+    """Return the first of these texts for a message, and how many more there are.
+
+    Texts that hold commas or sentences have ``"; "`` between them.
+    """
+    shown, left = between.join(texts[:most]), len(texts) - most
+    return f"{shown}{between.rstrip(', ')} and {left} more" if left > 0 else shown
+
+
 def printable(text: str) -> str:
     """Return ``text`` with characters that control a terminal escaped, such as ``\\x1b``."""
     if text.isprintable():

@@ -11,6 +11,8 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
 from urllib.parse import quote
 
+from ansible_collections.hosted.services.plugins.module_utils._api.text import first_of
+
 NOT_IN_GROUPS = re.compile(r"\W")
 WORDS = re.compile(r"[.-]*\w[\w.-]*")
 SHORT_ID = 8
@@ -53,10 +55,10 @@ def warning_of_namesakes(wanted: Mapping[str, str], named: Mapping[str, str]) ->
     doubled = {name: sorted(given) for name, given in hosts.items() if name and len(given) > 1}
     if not doubled:
         return ""
-    shown = [f"{name!r} is now {' and '.join(given)}" for name, given in sorted(doubled.items())[:MAX_NAMED]]
-    more = f"; and {len(doubled) - MAX_NAMED} more" if len(doubled) > MAX_NAMED else ""
+    shown = [f"{name!r} is now {' and '.join(given)}" for name, given in sorted(doubled.items())]
     return (
-        f"several services have one name, and a play over it finds none of them: {'; '.join(shown)}{more}. "
+        "several services have one name, and a play over it finds none of them: "
+        f"{first_of(shown, MAX_NAMED, '; ')}. "
         "Rename one, tell them apart with hostnames, such as hosted_project ~ '-' ~ hosted_name, or have "
         "plays name groups or ids"
     )

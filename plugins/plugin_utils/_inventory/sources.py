@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ansible_collections.hosted.services.plugins.module_utils._api.text import first_of
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import SERVICE_ID
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.connection_sources import (
     PASSED_VARIABLES,
@@ -46,9 +47,8 @@ def warning_of_conflicts(there: Mapping[str, Mapping[str, Any]], new: Mapping[st
         f"{name} is {describe_variables(there[name])} there and {describe_variables(new[name])} here"
         for name in doubled
     ]
-    more = f"; and {len(doubled) - MAX_NAMED} more" if len(doubled) > MAX_NAMED else ""
     return (
-        f"another inventory source has hosts of the same names: {'; '.join(shown[:MAX_NAMED])}{more}. "
+        f"another inventory source has hosts of the same names: {first_of(shown, MAX_NAMED, '; ')}. "
         "Ansible would make one host of both, and a play over one account would change the other, so nothing "
         "of this file was added. Give the hosts of each file a prefix of their own with hostnames, such as "
         "hostnames: [\"'west-' ~ hosted_name\"]"

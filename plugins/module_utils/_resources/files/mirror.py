@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..._api.text import counted
+from ..._api.text import counted, first_of
 from ..._sftp.compare import (
     SPECIAL,
     Rules,
@@ -147,10 +147,9 @@ class MirrorWork:
                 f"{printable_path(there)} is {printable_path(path)} at the source"
                 for path, there in sorted(kept.items())
             ]
-            more = f", and {len(named) - MAX_NAMED_PATHS} more" if len(named) > MAX_NAMED_PATHS else ""
             self.task.warn(
                 f"some names have another spelling {self.mirror.target.where}, where both lead to the same: "
-                f"{', '.join(named[:MAX_NAMED_PATHS])}{more}; rename one of each, so that both sides agree"
+                f"{first_of(named, MAX_NAMED_PATHS)}; rename one of each, so that both sides agree"
             )
 
     def describe(self) -> str:
@@ -275,9 +274,7 @@ def failures_as_list(failures: Mapping[str, str]) -> list[dict[str, str]]:
 
 def first_paths(paths: Collection[str]) -> str:
     """Return some of these paths for a message."""
-    listed = sorted_paths(paths)
-    more = f" and {len(listed) - MAX_NAMED_PATHS} more" if len(listed) > MAX_NAMED_PATHS else ""
-    return ", ".join(listed[:MAX_NAMED_PATHS]) + more
+    return first_of(sorted_paths(paths), MAX_NAMED_PATHS)
 
 
 def rules_of(task: Task[SftpSyncOptions], modes: Mapping[str, int | None], equal: Collection[str]) -> Rules:

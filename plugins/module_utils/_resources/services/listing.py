@@ -22,6 +22,7 @@ from typing import Any, TypeVar, get_args
 from ..._api.client import METRICS_PER_CALL, Client
 from ..._api.errors import CallOutcomeUnknown, HostedError, Refused, TokenRejected, UnexpectedAnswer
 from ..._api.models import Metrics, Model, Project, ProjectDetail, ServiceSummary, Settings, SftpAccess
+from ..._api.text import first_of
 from ..._api.values import WITH_SETTINGS, ServiceStatus
 from ..shared.money import format_amount, from_millicents
 from ..shared.parallel import run_parallel
@@ -301,9 +302,8 @@ def warn_of_hidden_settings(services: Sequence[dict[str, Any]]) -> list[str]:
     ]
     if not hidden:
         return []
-    named = ", ".join(f"{service['name']!r} ({service['id']})" for service in hidden[:MAX_NAMED])
-    rest = f" and {len(hidden) - MAX_NAMED} more" if len(hidden) > MAX_NAMED else ""
-    return [f"the platform shows no settings of services while they are SUSPENDED: {named}{rest}"]
+    named = first_of([f"{service['name']!r} ({service['id']})" for service in hidden], MAX_NAMED)
+    return [f"the platform shows no settings of services while they are SUSPENDED: {named}"]
 
 
 def add_sftp(
@@ -380,14 +380,13 @@ def replace_errors(services: Sequence[dict[str, Any]], part: str, consequence: s
     failed = [service for service in services if isinstance(service[part], HostedError)]
     if not failed:
         return []
-    named = "; ".join(f"{s['name']!r} ({s['id']}): {s[part].message}" for s in failed[:MAX_NAMED])
-    more = len(failed) - MAX_NAMED
-    rest = f"; and {more} more" if more > 0 else ""
+    each = [f"{service['name']!r} ({service['id']}): {service[part].message}" for service in failed]
+    named = first_of(each, MAX_NAMED, "; ")
     for service in failed:
         service[part] = None
     count = f"{len(failed)} of {len(services)}"
     label = PART_LABELS.get(part, part)
-    return [f"the {label} of {count} services could not be read, {consequence}: {named}{rest}"]
+    return [f"the {label} of {count} services could not be read, {consequence}: {named}"]
 
 
 def read_or_error(read: Callable[[Client, str], T], client: Client, id: str) -> T | HostedError | None:

@@ -13,6 +13,7 @@ from typing import Any, cast
 from ..._api.client import Client
 from ..._api.errors import HostedError
 from ..._api.models import Project, Service, ServiceSummary
+from ..._api.text import first_of
 from ..._api.values import FAMILIES, ServiceStatus
 from ..shared.limits import check_max_parallel
 from ..shared.options import MaxParallel, Options, option
@@ -271,8 +272,7 @@ def compare_jobs(plan: Plan, jobs: Sequence[ServiceJob]) -> None:
 def name_services(jobs: Sequence[ServiceJob]) -> str:
     """Return the names of the first services that something is planned for, and how many more there are."""
     names = [job.name for job in jobs if job.plan]
-    more = f" and {len(names) - NAMED_SERVICES} more" if len(names) > NAMED_SERVICES else ""
-    return f"of {', '.join(names[:NAMED_SERVICES])}{more}" if names else ""
+    return f"of {first_of(names, NAMED_SERVICES)}" if names else ""
 
 
 def combine_steps(jobs: Sequence[ServiceJob], operation: Operation) -> list[Step]:

@@ -25,6 +25,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.text import (
     Redactor,
     clean,
     counted,
+    first_of,
     megabytes,
     printable,
     shortened,
@@ -39,6 +40,21 @@ def test_one_thing_is_named_in_the_singular() -> None:
     assert [counted(number, "entry") for number in (1, 2)] == ["1 entry", "2 entries"]
     assert [counted(number, "copy") for number in (1, 2)] == ["1 copy", "2 copies"]
     assert [counted(number, "day") for number in (1, 2)] == ["1 day", "2 days"]
+
+
+@pytest.mark.parametrize(
+    ("count", "told", "apart"),
+    [
+        (0, "", ""),
+        (1, "a", "a"),
+        (2, "a, b", "a; b"),
+        (3, "a, b and 1 more", "a; b; and 1 more"),
+        (5, "a, b and 3 more", "a; b; and 3 more"),
+    ],
+)
+def test_the_first_of_many_are_named_and_the_rest_are_counted(count: int, told: str, apart: str) -> None:
+    texts = list("abcde"[:count])
+    assert (first_of(texts, 2), first_of(texts, 2, "; ")) == (told, apart)
 
 
 @pytest.mark.parametrize("before", ["", "a", "ab", "abc", "me:"])
