@@ -174,6 +174,26 @@ def test_a_network_change_may_wait_for_the_next_start(ansible: Ansible, sandbox:
     assert settings["network"]["isPublic"] is True
 
 
+@pytest.mark.parametrize(
+    ("in_effect", "pending"), [("at its next start", ["network"]), ("at once", [])], ids=["later", "at once"]
+)
+@pytest.mark.parametrize("wait", ["true", "false"])
+def test_a_network_change_is_told_apart_on_a_container_that_has_just_started(
+    ansible: Ansible, sandbox: Sandbox, in_effect: str, pending: list[str], wait: str
+) -> None:
+    """An uptime of no second says nothing of a start in that second, so its container runs on for a while."""
+    sandbox.profile("plain", **{"network.in_effect": in_effect})
+    service = order(sandbox)
+    ansible.tasks("- hosted.services.service: {name: mc, state: restarted}").succeed()
+    assert len(sandbox.journal("resources.power")) == 1
+    task = f"- hosted.services.service: {{name: mc, public: false, wait: {wait}}}"
+    written = ansible.tasks(task).succeed().outcomes[0]
+    assert written.result["service"]["pending_restart"] == pending
+    assert ("takes effect at its next start" in warnings(written)) is bool(pending)
+    settings = sandbox.api("GET", f"/api/resources/{service}/settings").json()
+    assert settings["network"]["isPublic"] is False
+
+
 def test_a_network_change_that_acts_at_once_is_done(ansible: Ansible, sandbox: Sandbox) -> None:
     """Nothing waits for a start then, not even where the task does not wait."""
     order(sandbox)

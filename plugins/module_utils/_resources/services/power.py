@@ -27,6 +27,7 @@ from .view import (
     read_diagnostics,
     read_service,
     read_state,
+    sample_before_start,
     sample_container,
     wait_for_state,
     wait_for_status,
@@ -262,7 +263,8 @@ def restart(task: Task[WaitOptions], view: View) -> None:
     that began after the call, proves the restart.
     """
     id = view.service.id
-    first, at = sample_container(task, id), time.monotonic()
+    sample = sample_before_start if task.options.wait else sample_container
+    first, at = sample(task, id), time.monotonic()
     try:
         task.client.power(id, "restart")
     except CallOutcomeUnknown as error:

@@ -34,6 +34,7 @@ from .view import (
     check_in_service,
     read_settings,
     read_state,
+    sample_before_start,
     sample_container,
     with_diagnostics,
 )
@@ -465,7 +466,7 @@ def set_network(task: Task[ServiceOptions], view: View, wanted: bool, what: str)
     until the next start.
     """
     id = view.service.id
-    first, at = sample_container(task, id), time.monotonic()
+    first, at = sample_before_start(task, id), time.monotonic()
 
     def reached() -> bool:
         network = task.client.settings(id).network

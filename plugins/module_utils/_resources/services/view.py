@@ -19,13 +19,18 @@ from ..shared.money import from_millicents
 from ..shared.options import WaitOptions
 from ..shared.plan import Task
 from ..shared.task_errors import NoSuchItem, WaitEnded
-from ..shared.waiting import wait_until
+from ..shared.waiting import poll_for, wait_until
 from .options import ServiceOptions
 from .pending_changes import pending_until_start
 
 LOG_LINES_ON_TIMEOUT = 10
 SIGNAL_GRACE_SECONDS = 2.0
 """How long a container may show no sign of a signal before its service is looked at as well."""
+DISTINCT_UPTIME = 3
+"""The uptime, in seconds, from which on a container cannot be taken for one that starts now.
+
+Uptimes are whole seconds, which takes two; the third is for a slow response.
+"""
 STATE_NEEDED = {
     ServiceStatus.ACTIVE: ("started", "stopped", "restarted", "killed"),
     ServiceStatus.SUSPENDED: ("started",),
@@ -83,6 +88,11 @@ class ContainerSample:
     state: str | None
     uptime: int | None
 
+    @property
+    def is_distinct(self) -> bool:
+        """Whether the uptime, if one is told, differs from that of a container that starts now."""
+        return self.state != ContainerState.RUNNING or self.uptime is None or self.uptime >= DISTINCT_UPTIME
+
     def shows_start_after(self, moment: float) -> bool:
         """Tell whether the container started after ``moment``, or is starting or stopping.
 
@@ -104,6 +114,24 @@ def sample_container(task: Task, id: str) -> ContainerSample:
     if metrics is None:
         return ContainerSample(time.monotonic(), None, None)
     return ContainerSample(time.monotonic(), metrics.state, metrics.uptime_seconds)
+
+
+def sample_before_start(task: Task, id: str) -> ContainerSample:
+    """Read the metrics of a container before a call that starts it anew.
+
+    A container that has just started is given up to :data:`DISTINCT_UPTIME` seconds first, so that its
+    uptime tells afterwards whether it started again.
+    """
+    last = sample_container(task, id)
+
+    def is_distinct() -> bool:
+        nonlocal last
+        last = sample_container(task, id)
+        return last.is_distinct
+
+    if not last.is_distinct:
+        poll_for(is_distinct, DISTINCT_UPTIME + 1)
+    return last
 
 
 def read_settings(task: Task, service: Service) -> Settings | None:
