@@ -33,10 +33,13 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 LINK = Path("ansible_collections/hosted/services")
 COPIED = ("plugins", "tests")
-DEADLINE_SECONDS = 240.0
-"""How long the tests of one change may take. One that makes them hang is noticed."""
 SLOWER, LEAST_SECONDS = 5, 10.0
-"""How much longer a fork may take than the tests before it. One that takes longer is tried from the start."""
+"""How much longer the tests of a change may take than those of none.
+
+A fork that takes longer is tried from the start; a change that makes them hang there is noticed.
+"""
+START_SECONDS = 60.0
+"""How long a run from the start may take longer than one in a fork."""
 NOTICED, UNCLEAR, FAILED_TO_START = 97, 98, 99
 """How a fork ends of which a test failed, one that has to be tried from the start, and one without a test."""
 PASSED, NOT_RUN = 0, (4, 5, FAILED_TO_START)
@@ -66,9 +69,9 @@ def unnoticed(changed: Changed, tree: Path) -> Iterator[int]:
 
     :raises TestsFailUnchanged: if nothing can be concluded from the tests.
     """
-    noticed = _try_forks(changed, tree)
+    seconds, noticed = _try_forks(changed, tree)
     for number, change in enumerate(changed.changes):
-        if number not in noticed and _passes(changed, tree, change):
+        if number not in noticed and _passes(changed, tree, change, seconds + START_SECONDS):
             yield number
 
 
@@ -106,7 +109,7 @@ def _fork(work: Callable[[], int]) -> int:
     return pid
 
 
-def _exit_status(pid: int, seconds: float = DEADLINE_SECONDS) -> int | None:
+def _exit_status(pid: int, seconds: float) -> int | None:
     """Return how a process ended; ``None`` if it had to be killed. What it left running is killed too."""
     until = time.monotonic() + seconds
     ended, status = 0, 0
@@ -147,8 +150,8 @@ def _move_home(homes: Path) -> None:
 # --- Collected once ---------------------------------------------------------------------------------------
 
 
-def _try_forks(changed: Changed, tree: Path) -> set[int]:
-    """Return the numbers of the changes that a test noticed in a fork."""
+def _try_forks(changed: Changed, tree: Path) -> tuple[float, set[int]]:
+    """Return how long the tests of a change may take, and which of the changes a test noticed in a fork."""
     results, sink = os.pipe()
     pid = _fork(lambda: _run_pytest(tree, changed.tests, [_Forks(changed, sink)]))
     os.close(sink)
@@ -157,7 +160,7 @@ def _try_forks(changed: Changed, tree: Path) -> set[int]:
     os.waitpid(pid, 0)
     if told[:1] != ["passes"]:
         raise TestsFailUnchanged((tree / "log").read_text())
-    return {int(number) for number in told[1:]}
+    return float(told[1]), {int(number) for number in told[2:]}
 
 
 class _RunsAtImport(Exception):
@@ -167,8 +170,9 @@ class _RunsAtImport(Exception):
 class _Forks:
     """A pytest plugin that runs the collected tests once, and for each change those that reach it, in a fork.
 
-    It writes ``passes`` if the tests pass unchanged, and then the numbers of the changes that were noticed.
-    What the tests of a session share, such as a sandbox, is started by the first run and used by all.
+    If the tests pass unchanged it writes ``passes``, how many seconds those of a change may take, and then
+    the numbers of the changes that were noticed. What the tests of a session share, such as a sandbox, is
+    started by the first run and used by all.
     """
 
     def __init__(self, changed: Changed, sink: int) -> None:
@@ -188,8 +192,8 @@ class _Forks:
                 called.clear()
         if session.testsfailed or not session.items:
             return True
-        os.write(self.sink, b"passes\n")
         seconds = SLOWER * (time.monotonic() - begun) + LEAST_SECONDS
+        os.write(self.sink, b"passes %f\n" % seconds)
         session.config.option.tbstyle = "no"  # a report of what failed takes longer than the tests
         self.loaded = _functions_of(self.changed.path)
         gc.freeze()  # a collection in a fork would copy the pages of what is shared
@@ -289,12 +293,12 @@ def _place(code: CodeType) -> Place:
 # --- From the start ---------------------------------------------------------------------------------------
 
 
-def _passes(changed: Changed, tree: Path, change: bytes) -> bool:
+def _passes(changed: Changed, tree: Path, change: bytes, seconds: float) -> bool:
     """Whether the tests pass with a change that is in the tree before anything is imported."""
     target = tree / changed.path
     _write(target, change)
     try:
-        status = _exit_status(_fork(lambda: _run_pytest(tree, changed.tests)))
+        status = _exit_status(_fork(lambda: _run_pytest(tree, changed.tests)), seconds)
     finally:
         _write(target, changed.source)
     if status in NOT_RUN:
