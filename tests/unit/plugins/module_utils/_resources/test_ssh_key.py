@@ -377,6 +377,15 @@ def test_an_accepted_key_is_the_new_one_of_its_name(odd: FakeClient) -> None:
     assert task.effects.changed and plan.reread is not None and plan.reread()["id"] == "key_2"
 
 
+def test_a_key_from_before_is_not_the_one_whose_answer_was_lost(odd: FakeClient) -> None:
+    """It has the name, and its fingerprint might be any, but it was there."""
+    odd.before["add_ssh_key"] = raises(Interrupted("POST: reset"))
+    plan, _task = planned(odd, name="ops", public_key=LINE)
+    with pytest.raises(EffectUnverified, match="SSH key 'ops'"):
+        carry_out(plan)
+    assert list(odd.key_records) == ["key_0"]
+
+
 def test_another_key_makes_way_once_the_new_one_is_listed(odd: FakeClient) -> None:
     plan, _task = planned(odd, name="ops", public_key=OTHER, replace=True)
     assert carry_out(plan)["id"] == "key_2"

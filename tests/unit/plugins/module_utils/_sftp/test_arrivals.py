@@ -63,6 +63,17 @@ def test_two_names_that_are_one_to_the_server_are_a_failure(tmp_path: Path) -> N
             assert (server.root / "up/extra").read_text() == "precious"
 
 
+def test_two_names_that_are_a_third_one_to_the_server_are_a_failure(tmp_path: Path) -> None:
+    """The server keeps the spelling that it had, which is neither of the two."""
+    src = fill(tmp_path / "src", {"A.txt": "short", "a.TXT": "longer text"})
+    with odd_server(tmp_path, Folding) as server:
+        fill(server.root / "up", {"a.txt": "there before"})
+        result = sync(server, src=str(src), dest="up", delete=True)
+        assert result["failed"]
+        assert [failure["path"] for failure in result["failures"]] == ["A.txt", "a.TXT"]
+        assert list(holds(server.root / "up")) == ["a.txt"]
+
+
 def test_a_directory_that_was_written_to_is_listed_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
