@@ -91,8 +91,6 @@ EQUIVALENT = {
     f"{SHARED}retention.py moment_of: decision.copy.created_at or datetime.min.replace(tzinfo=UTC)"
     " -> ((decision.copy.created_at))": "only copies with a date are asked",
     f"{SHARED}secrets_file.py : 30.0 -> (31.0)": "a second more",
-    f"{SHARED}secrets_file.py : 64 -> (65)": "a little more room than far more than enough",
-    f"{SHARED}secrets_file.py : 1024 -> (1025)": "a little more room than far more than enough",
     "module_utils/_api/text.py : 1000 -> (1001)": "a character of very many",
     "module_utils/_api/text.py : 20_000 -> (20001)": "a character of very many",
     "module_utils/_api/registry_session.py RegistrySession.check_address: "

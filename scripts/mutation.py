@@ -78,7 +78,7 @@ def _changes(node: ast.AST, function: str) -> Iterator[Change]:
     """Yield what replaces a node or something in it, and the function that this is in."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         function = f"{function}.{node.name}".strip(".")
-    if isinstance(node, ast.JoinedStr) or _only_for_types(node) or _is_duration(node, function):
+    if isinstance(node, ast.JoinedStr) or _only_for_types(node) or _is_roughly(node, function):
         return
     if isinstance(node, ast.expr):
         yield from ((node, f"({text})", function) for text in _expressions(node))
@@ -106,13 +106,15 @@ def _is_not_seen(node: ast.AST) -> bool:
     return (node.arg, node.value.value) in NOT_SEEN
 
 
-def _is_duration(node: ast.AST, function: str) -> bool:
-    """Whether a statement says how long something takes at most: a second more is as good."""
+def _is_roughly(node: ast.AST, function: str) -> bool:
+    """Whether a statement sets a limit of time or bytes: a second, or a few of very many, more is as good."""
     if function or not isinstance(node, ast.Assign):
         return False
     names = [target.id for target in node.targets if isinstance(target, ast.Name)]
     is_float = isinstance(node.value, ast.Constant) and isinstance(node.value.value, float)
-    return is_float and any("SECONDS" in name or "PAUSE" in name for name in names)
+    if is_float and any("SECONDS" in name or "PAUSE" in name for name in names):
+        return True
+    return isinstance(node.value, ast.BinOp) and ast.unparse(node.value).endswith("* 1024")
 
 
 def _only_for_types(node: ast.AST) -> bool:

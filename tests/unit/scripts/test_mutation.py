@@ -51,6 +51,7 @@ def test_each_condition_constant_and_statement_is_changed(source: str, changed: 
         "a = zip(b, c, strict=True)",
         "a = dumps(b, indent=2)",
         "WAIT_SECONDS = 30.0",
+        "CHUNK = 64 * 1024",
         "a = time.monotonic() >= until",
     ],
 )

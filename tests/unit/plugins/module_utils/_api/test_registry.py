@@ -399,7 +399,10 @@ def test_what_a_registry_asks_for_reaches_the_pause(tmp_path: Path, monkeypatch:
     [
         (403, '{"errors": [{"code": "DENIED", "message": "quota"}]}', "DENIED: quota"),
         (403, '{"errors": []}', "no reason was given; the account's registry credentials do not open it"),
+        (401, "", "no reason was given; the account's registry credentials are not accepted"),
+        (405, "", "no reason was given; the registry, or this repository, may be read-only"),
         (413, "<html>", "no reason was given; what was sent is too large for it"),
+        (423, "{}", "no reason was given; the repository may be locked"),
         (400, '["errors"]', "no reason was given"),
     ],
 )

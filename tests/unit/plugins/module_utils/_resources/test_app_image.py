@@ -430,10 +430,14 @@ def test_http_is_for_this_machine_alone(host: str, scheme: str) -> None:
     assert registry.scheme_of(host) == scheme
 
 
-def test_a_registry_without_a_name_is_told() -> None:
-    """Instead of an error of some library."""
-    with pytest.raises(UnexpectedAnswer):
-        registry.scheme_of("")
+@pytest.mark.parametrize(
+    "host",
+    ["", "user@127.0.0.1:5000", "127.0.0.1:0", "127.0.0.1:port", "127.0.0.1/path", "[::1", "a]:5000"],
+)
+def test_a_registry_that_is_no_host_is_told(host: str) -> None:
+    """Instead of an error of some library, or of a login for whoever else is named."""
+    with pytest.raises(UnexpectedAnswer, match="which is not a host name"):
+        registry.scheme_of(host)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -102,6 +103,16 @@ def test_what_is_alike_is_left_alone() -> None:
     tree = Tree({"": FOLDER, "a": FILE})
     changes = compare(tree, tree, KEEP)
     assert not changes and changes.unchanged == 2
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "changes_it"), [("", FOLDER, False), ("a", FOLDER, True), ("", FILE, True)]
+)
+def test_the_permissions_of_a_root_directory_stay(path: str, kind: TreeEntry, changes_it: bool) -> None:
+    """It was there before; a single file is what the task is about."""
+    there = Tree({"": FOLDER, path: replace(kind, mode=0o700)})
+    changes = compare(Tree({"": FOLDER, path: kind}), there, KEEP)
+    assert list(changes.modes) == ([path] if changes_it else [])
 
 
 def test_what_is_protected_stays() -> None:

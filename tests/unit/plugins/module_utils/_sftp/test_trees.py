@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import posixpath
 from types import SimpleNamespace
 from typing import Any
@@ -167,6 +168,19 @@ def test_a_name_that_is_none_is_refused(answer: bytes) -> None:
     with pytest.raises(TransferFailed, match="an invalid file name"):
         trees.check_entry_name(answer)
     assert trees.check_entry_name(b"caf\xe9") == "caf\udce9"
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        (b"a b.txt", "a b.txt"),
+        ("größe".encode(), "größe"),
+        (b"gr\xf6\xdfe", "gr\\xf6\\xdfe"),
+        (b"\x1b[2Jred\n", "\\x1b[2Jred\\n"),
+    ],
+)
+def test_a_path_is_shown_without_what_would_steer_a_terminal(name: bytes, shown: str) -> None:
+    assert trees.printable_path(os.fsdecode(name)) == shown
 
 
 @pytest.mark.parametrize(

@@ -301,6 +301,18 @@ def test_the_names_of_counts_are_read_alike(counts: dict[str, int | None], found
     )
 
 
+def test_flaws_that_are_counted_and_not_listed_are_missed() -> None:
+    """Two warnings are counted and none is listed; what blocks is."""
+    verdict = {
+        "counts": None,
+        "blocking": [{"id": "CVE-1", "package": "zlib", "severity": "High"}],
+        "warnings": None,
+        "warningCount": 2,
+    }
+    report = ScanReport.model_validate({"tag": "v1", "scanStatus": "BLOCKED", "scanVerdict": verdict})
+    assert releases.severities(report) == ({"high": 1}, "2 of its flaws")
+
+
 def test_counts_of_all_flaws_stand_for_those_whose_severity_cannot_be_read() -> None:
     counts: dict[str, int | None] = {"Critical": 0, "High": 1, "Medium": 0, "Low": 0}
     assert releases.objections(report_of(counts, "7.5"), ["critical"]) == []
