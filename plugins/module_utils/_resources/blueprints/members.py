@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from ..._api.client import Client
 from ..._api.models import Edge, Project, ServiceSummary
-from ..._api.text import counted
+from ..._api.text import counted, first_of
 from ..._api.values import Family, ServiceStatus
 from ..services.all_services import all_services
 from ..services.listing import services_in_project
@@ -268,9 +268,7 @@ def check_references(members: Members, contents: Contents, going: Sequence[Membe
 
 def list_members(found: Iterable[Member]) -> str:
     """Return the labels of some services for messages."""
-    labels = [each.label for each in found]
-    more = len(labels) - NAMED_MEMBERS
-    return ", ".join(labels[:NAMED_MEMBERS]) + (f" and {more} more" if more > 0 else "")
+    return first_of([each.label for each in found], NAMED_MEMBERS)
 
 
 def by_references(going: Sequence[Member], edges: Iterable[Edge]) -> dict[str, list[str]]:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from ..._api.text import first_of
 from ..._sftp.errors import TransferFailed
 from ..._sftp.trees import printable_path
 from ..shared.controller_state import write_json
@@ -111,8 +112,7 @@ def same(wanted: Entry | None, there: Entry | None) -> bool:
 
 def name_some(paths: Sequence[str]) -> str:
     """Return the first of these paths, for a message."""
-    more = f" and {len(paths) - MAX_NAMED} more" if len(paths) > MAX_NAMED else ""
-    return ", ".join(printable_path(path) or "." for path in paths[:MAX_NAMED]) + more
+    return first_of([printable_path(path) or "." for path in paths], MAX_NAMED)
 
 
 def entries_on_disk(root: str, below: str = "") -> Iterator[tuple[str, Entry]]:

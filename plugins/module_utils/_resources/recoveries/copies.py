@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from ..._api.text import counted
+from ..._api.text import counted, first_of
 from ..databases.dump import ENGINES, NotDumpableError, engine_of
 from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
 
@@ -307,9 +307,7 @@ class Choice:
 
     def list_shelves(self) -> str:
         """Return the shelves for messages."""
-        more = len(self.shelves) - NAMED
-        named = ", ".join(each.label for each in self.shelves[:NAMED])
-        return f"copies of {named}{f' and {more} more' if more > 0 else ''}"
+        return f"copies of {first_of([each.label for each in self.shelves], NAMED)}"
 
 
 def writable_by_all(folder: str, chosen: Chosen) -> Iterator[str]:

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from ..._api.errors import Refused
 from ..._api.models import Backup, Service, Snapshot
-from ..._api.text import counted
+from ..._api.text import counted, first_of
 from ..services.lookup import label
 from ..shared.busy_retry import OF_LIMITS
 from ..shared.options import Options
@@ -36,14 +36,12 @@ def warn_of_missing(
     """Warn of copies that disappeared with ``what``, though the task did not delete them."""
     if not gone:
         return
-    some = ", ".join(
-        f"{copy.name!r} of {copy.created_at or 'unknown date'}" for copy in gone[:MAX_NAMED_COPIES]
-    )
-    more = f" and {len(gone) - MAX_NAMED_COPIES} more" if len(gone) > MAX_NAMED_COPIES else ""
+    named = [f"{copy.name!r} of {copy.created_at or 'unknown date'}" for copy in gone]
     task.warn(
         f"after {what}, {len(gone)} {kind}{'s' if len(gone) > 1 else ''} of {label(service)} "
-        f"{'are' if len(gone) > 1 else 'is'} no longer on its list: {some}{more}. This task did not delete "
-        "them: the platform may have deleted them to make room, or another run may have"
+        f"{'are' if len(gone) > 1 else 'is'} no longer on its list: {first_of(named, MAX_NAMED_COPIES)}. "
+        "This task did not delete them: the platform may have deleted them to make room, or another run may "
+        "have"
     )
 
 
