@@ -892,6 +892,8 @@ def test_a_refused_change_of_a_network_that_is_not_shown_is_refused(client: Fake
         (6, "ACTIVE", None),
         (99, "ACTIVE", "has not run since. Its log may show why"),
         (99, "SUSPENDED", "was suspended in the meantime"),
+        (99, "DELETING", "is being deleted"),
+        (99, "AWAITING_ADMIN", "awaits an intervention"),
     ],
 )
 def test_a_recreated_container_may_be_stopped_for_a_moment(
