@@ -21,6 +21,7 @@ from .services.many_services import (
     error_of_jobs,
     id_to_read,
     plan_jobs,
+    read_job,
     run_job,
     select_jobs,
     warn_of_skipped,
@@ -28,7 +29,6 @@ from .services.many_services import (
 from .services.on_service import check_service_offers
 from .services.rates import rates_of
 from .services.start_order import Order, add_references, explicit_references, order_of, warn_of_cycles
-from .services.view import read_service
 from .shared.currency import currency_of
 from .shared.options import state_dir_of
 from .shared.parallel import run_parallel
@@ -125,10 +125,10 @@ class Run:
         :raises Invalid: if it was named and cannot be suspended.
         """
         options = self.task.options
-        service = job.service = read_service(job.task, id)
-        if job.project_id is not None and service.project_id not in (None, job.project_id):
-            job.skipped = f"skipped: {job.label} is in another project by now"
-        elif service.status not in SETTLED:
+        service = read_job(job, id)
+        if job.skipped:
+            return []
+        if service.status not in SETTLED:
             job.skipped = f"skipped: {job.label} has status {service.status}, so nothing is done"
         elif service.status == ServiceStatus.ACTIVE:
             self.check_capability(job, service)

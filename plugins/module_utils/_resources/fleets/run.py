@@ -20,13 +20,13 @@ from ..services.many_services import (
     ServiceJob,
     id_to_read,
     name_services,
+    read_job,
     run_job,
     select_jobs,
     warn_of_skipped,
 )
 from ..services.on_service import check_service_offers
 from ..services.start_order import add_references, explicit_references, order_of, warn_of_cycles
-from ..services.view import read_service
 from ..shared.controller_state import one_at_a_time
 from ..shared.options import state_dir_of
 from ..shared.parallel import run_parallel
@@ -95,7 +95,7 @@ class FleetRun:
         id = id_to_read(client, job, self.operation)
         if id is None:
             return None
-        run_job(job, lambda: self.check(job, read_service(job.task, id)))
+        run_job(job, lambda: self.check(job, read_job(job, id)))
         if job.error is not None or job.skipped or not isinstance(job.service, Service):
             return None
         return Member(job, job.service, self.memory, self.modules)
@@ -105,10 +105,9 @@ class FleetRun:
 
         :raises Invalid: if it was named.
         """
-        job.service = service
-        if job.project_id is not None and service.project_id not in (None, job.project_id):
-            job.skipped = f"skipped: {job.label} is in another project by now"
-        elif service.status in UNSETTLED and not job.by_name:
+        if job.skipped:
+            return
+        if service.status in UNSETTLED and not job.by_name:
             job.skipped = f"skipped: {job.label} has status {service.status}"
         elif service.status == ServiceStatus.ACTIVE:
             try:

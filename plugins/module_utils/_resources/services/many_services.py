@@ -22,8 +22,8 @@ from ..shared.plan import SERVICE_ID, Branch, Plan, Step, Task, union
 from ..shared.task_errors import Invalid, NoSuchItem
 from .all_services import all_services
 from .listing import services_in_project
-from .lookup import describe_location, find_service, in_project, label, resolve_project
-from .on_service import check_service_offers, service_of_id
+from .lookup import check_id_matches, describe_location, find_service, in_project, label, resolve_project
+from .on_service import check_service_offers
 from .placeholder import placeholder_service
 from .view import read_service
 
@@ -69,8 +69,9 @@ class ServiceJob(Branch):
 
     wanted: str
     by_name: bool
-    project_id: str | None = None
-    """The project that brought the service along, if one did."""
+    by_id: bool = False
+    project: Project | None = None
+    """The project of the task, if it brought the service along or the service was named by its id."""
     service: ServiceSummary | Service | None = None
     plan: Plan | None = None
     result: Mapping[str, Any] = field(default_factory=dict)
@@ -156,13 +157,12 @@ def select_jobs(task: Task[ManyServicesOptions]) -> list[ServiceJob]:
     if project is not None:
         fitting = services_of_project(task, fitting, project)
     if options.services is None:
-        home = project.id if project else None
         return [
             ServiceJob(
                 task=task_for_service(task),
                 wanted=str(found.name),
                 by_name=False,
-                project_id=home,
+                project=project,
                 service=found,
             )
             for found in fitting
@@ -196,14 +196,12 @@ def resolve_job(
     """Return the job of one service, by its id or by a name that the other options narrow."""
     job = ServiceJob(task=task_for_service(task), wanted=wanted, by_name=True)
     try:
-        listed = next((service for service in everything if service.id == wanted), None)
-        if listed is None:
+        job.service = next((service for service in everything if service.id == wanted), None)
+        if job.service is None:
             where = partial(describe_location, task.client)
             job.service = find_service(everything, fitting, wanted, where)
-        elif project or task.options.family:
-            job.service = service_of_id(task, wanted, project, task.options.family)
         else:
-            job.service = listed
+            job.by_id, job.project = True, project
     except NoSuchItem as error:
         run_job(job, partial(job.expect_created, error))
     except HostedError as error:
@@ -301,10 +299,8 @@ def plan_job(job: ServiceJob, id: str | None, operation: Operation) -> None:
 
     A service that was named must have the capability. One selected by project or family is skipped if not.
     """
-    service = read_service(job.task, id) if id else cast(Service, job.service)  # without one, foreseen
-    job.service = service
-    if job.project_id is not None and service.project_id not in (None, job.project_id):
-        job.skipped = f"skipped: {job.label} is in another project by now"
+    service = read_job(job, id) if id else cast(Service, job.service)  # without one, foreseen
+    if job.skipped:
         return
     try:
         check_service_offers(service, operation.capability, operation.what)
@@ -315,6 +311,20 @@ def plan_job(job: ServiceJob, id: str | None, operation: Operation) -> None:
         return
     job.plan = operation.plan(job.task, service)
     job.result = job.plan.result
+
+
+def read_job(job: ServiceJob, id: str) -> Service:
+    """Read the service of a job in full, and skip it if it has left the project that brought it along.
+
+    :raises Invalid: if it was named by its id, but is not in the project or family that the task names.
+    """
+    service = job.service = read_service(job.task, id)
+    if job.by_id:
+        projects = [job.project] if job.project else []
+        check_id_matches(service, family=job.task.options.family, projects=projects)
+    elif job.project is not None and service.project_id not in (None, job.project.id):
+        job.skipped = f"skipped: {job.label} is in another project by now"
+    return service
 
 
 def id_to_read(client: Client, job: ServiceJob, operation: Operation) -> str | None:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
 from ansible_collections.hosted.services.plugins.module_utils._api.models import Service
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup_info import BACKUP_INFO
+from ansible_collections.hosted.services.plugins.module_utils._resources.fleet import FLEET
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.many_services import (
     Operation,
     PlanOne,
@@ -28,6 +30,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     NOTHING_DONE,
     SERVICE_ID,
     Plan,
+    Resource,
     Step,
     Task,
 )
@@ -36,6 +39,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     Invalid,
     WaitEnded,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.sleep_plan import SLEEP_PLAN
 from ansible_collections.hosted.services.plugins.module_utils._resources.snapshot import SNAPSHOT
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import FakeClient, task_of
@@ -108,12 +112,45 @@ def test_services_that_are_skipped_are_told_together(sandbox: Sandbox, more: int
         assert name in warning and "does not offer 'backups' while its status is ACTIVE" in why
 
 
-def test_a_service_that_is_named_by_id_is_read_once(sandbox: Sandbox) -> None:
+OTHERS: dict[str, tuple[Resource, dict[str, Any]]] = {
+    "backup": (BACKUP, {"name": "n"}),
+    "fleet": (FLEET, {"name": "all", "state": "stopped"}),
+    "sleep_plan": (SLEEP_PLAN, {"name": "nights", "awake": [{"from": "00:00", "to": "23:00"}]}),
+}
+
+
+@pytest.mark.parametrize("where", [{}, {"project": "web"}, {"family": "GAME"}])
+@pytest.mark.parametrize("noun", OTHERS)
+def test_a_service_that_is_named_by_id_is_read_once(
+    sandbox: Sandbox, tmp_path: Path, noun: str, where: dict[str, Any]
+) -> None:
     """It may be one of hundreds, which are planned in parallel and selected one after the other."""
+    resource, given = OTHERS[noun]
     ids = [id_of(sandbox, name) for name in ("one", "two")]
     sandbox.clear_journal()
-    assert not run(sandbox, BACKUP_INFO, services=ids).get("failed")
-    assert calls(sandbox).count("resources.get") == 2
+    home: dict[str, Any] = {} if resource is BACKUP else {"state_dir": str(tmp_path)}
+    result = run(sandbox, resource, True, services=ids, **where, **given, **home)
+    assert not result.get("failed"), result["msg"]
+    planned_as_service = resource is FLEET  # which reads it once more
+    assert calls(sandbox).count("resources.get") == len(ids) * (1 + planned_as_service)
+
+
+@pytest.mark.parametrize("noun", OTHERS)
+@pytest.mark.parametrize(
+    ("where", "words"),
+    [
+        ({"project": "default"}, "but the task says project"),
+        ({"family": "APP"}, "but the task says family"),
+    ],
+)
+def test_an_id_that_is_elsewhere_is_refused_and_named(
+    sandbox: Sandbox, tmp_path: Path, noun: str, where: dict[str, Any], words: str
+) -> None:
+    resource, given = OTHERS[noun]
+    home: dict[str, Any] = {} if resource is BACKUP else {"state_dir": str(tmp_path)}
+    result = run(sandbox, resource, services=[id_of(sandbox, "one")], **where, **given, **home)
+    assert result["failed"] and words in result["msg"] and "service 'one'" in result["msg"]
+    assert writes(sandbox) == []
 
 
 def test_a_service_that_is_named_twice_is_one(sandbox: Sandbox) -> None:
