@@ -4,13 +4,15 @@
 """Runs unit tests on changed sources: the tests are collected once, and each change gets a fork.
 
 A fork gives the functions of a loaded module the code of the changed source, which costs no import. A change
-that no test notices there, or that is not inside of a function, is written into a copy of the working tree
-and tested once more from the start: a subprocess, or what was computed at import, has seen it only then.
+that is not inside of a function is written into a copy of the working tree and tested from the start, because
+what was computed at import has seen it only then. So has a program that a test starts: the tests that start
+one are run once more for each change that no fork noticed.
 """
 
 from __future__ import annotations
 
 import gc
+import json
 import multiprocessing.process
 import os
 import shutil
@@ -22,11 +24,12 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from functools import cache, partial
+from dataclasses import asdict, dataclass
+from functools import _lru_cache_wrapper, cache, partial
 from inspect import CO_OPTIMIZED
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType
+from typing import Any
 
 import pytest
 
@@ -40,8 +43,10 @@ A fork that takes longer is tried from the start; a change that makes them hang 
 """
 START_SECONDS = 60.0
 """How long a run from the start may take longer than one in a fork."""
-NOTICED, UNCLEAR, FAILED_TO_START = 97, 98, 99
-"""How a fork ends of which a test failed, one that has to be tried from the start, and one without a test."""
+MISSED, NOTICED, UNCLEAR, FAILED_TO_START = 96, 97, 98, 99
+"""How a fork ends: no test failed; one did; it has to be tried from the start; no test ran."""
+STARTS_PROGRAM = frozenset({"subprocess.Popen", "os.exec", "os.posix_spawn", "os.spawn", "os.system"})
+"""The audit events of programs, which import the working tree anew."""
 PASSED, NOT_RUN = 0, (4, 5, FAILED_TO_START)
 """How pytest ends if all tests pass, and if none was run."""
 
@@ -69,9 +74,11 @@ def unnoticed(changed: Changed, tree: Path) -> Iterator[int]:
 
     :raises TestsFailUnchanged: if nothing can be concluded from the tests.
     """
-    seconds, noticed = _try_forks(changed, tree)
+    tried = _try_forks(changed, tree)
     for number, change in enumerate(changed.changes):
-        if number not in noticed and _passes(changed, tree, change, seconds + START_SECONDS):
+        outcome = tried.outcomes.get(str(number))
+        tests = tried.programs if outcome == MISSED else [*map(str, changed.tests)]
+        if outcome != NOTICED and _passes(changed, tree, change, tests, tried.seconds + START_SECONDS):
             yield number
 
 
@@ -124,7 +131,7 @@ def _exit_status(pid: int, seconds: float) -> int | None:
     return os.waitstatus_to_exitcode(status)
 
 
-def _run_pytest(tree: Path, tests: Sequence[Path], plugins: Sequence[object] = ()) -> int:
+def _run_pytest(tree: Path, tests: Sequence[str], plugins: Sequence[object] = ()) -> int:
     """Run tests of a tree in this process, which ends afterwards."""
     os.chdir(tree)
     log = os.open(tree / "log", os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600)
@@ -139,7 +146,7 @@ def _run_pytest(tree: Path, tests: Sequence[Path], plugins: Sequence[object] = (
     os.environ.update(PYTHONPATH=os.pathsep.join(paths), ANSIBLE_COLLECTIONS_PATH=paths[0])
     _move_home(tree / "home")
     options = ["-x", "-q", "--no-header", "-p", "no:cacheprovider", "-p", "no:xdist", "--rootdir", str(tree)]
-    return int(pytest.main([*options, *map(str, tests)], plugins=plugins))
+    return int(pytest.main([*options, *tests], plugins=plugins))
 
 
 def _move_home(homes: Path) -> None:
@@ -150,17 +157,32 @@ def _move_home(homes: Path) -> None:
 # --- Collected once ---------------------------------------------------------------------------------------
 
 
-def _try_forks(changed: Changed, tree: Path) -> tuple[float, set[int]]:
-    """Return how long the tests of a change may take, and which of the changes a test noticed in a fork."""
+@dataclass
+class _Tried:
+    """What the forks of a file told, as JSON."""
+
+    seconds: float
+    """How long the tests of a change may take."""
+    programs: list[str]
+    """The tests that start a program."""
+    outcomes: dict[str, int]
+    """MISSED, NOTICED or UNCLEAR, by the number of the change."""
+
+
+def _try_forks(changed: Changed, tree: Path) -> _Tried:
+    """Try all changes in forks.
+
+    :raises TestsFailUnchanged: if the tests fail while nothing is changed.
+    """
     results, sink = os.pipe()
-    pid = _fork(lambda: _run_pytest(tree, changed.tests, [_Forks(changed, sink)]))
+    pid = _fork(lambda: _run_pytest(tree, [*map(str, changed.tests)], [_Forks(changed, sink)]))
     os.close(sink)
-    with os.fdopen(results) as lines:
-        told = lines.read().split()
+    with os.fdopen(results) as pipe:
+        told = pipe.read()
     os.waitpid(pid, 0)
-    if told[:1] != ["passes"]:
+    if not told:
         raise TestsFailUnchanged((tree / "log").read_text())
-    return float(told[1]), {int(number) for number in told[2:]}
+    return _Tried(**json.loads(told))
 
 
 class _RunsAtImport(Exception):
@@ -170,37 +192,50 @@ class _RunsAtImport(Exception):
 class _Forks:
     """A pytest plugin that runs the collected tests once, and for each change those that reach it, in a fork.
 
-    If the tests pass unchanged it writes ``passes``, how many seconds those of a change may take, and then
-    the numbers of the changes that were noticed. What the tests of a session share, such as a sandbox, is
-    started by the first run and used by all.
+    If the tests pass unchanged it writes what _Tried holds. What the tests of a session share, such as a
+    sandbox, is started by the first run and used by all.
     """
 
     def __init__(self, changed: Changed, sink: int) -> None:
         self.changed = changed
         self.sink = sink
         self.loaded: dict[Place, list[FunctionType]] = {}
+        self.caches: list[_lru_cache_wrapper[Any]] = []
         self.callers: dict[Place, list[pytest.Item]] = {}
         """The tests that call each function of the file."""
+        self.programs: list[str] = []
+        """The tests that start a program."""
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Run the tests unchanged, and then in forks."""
         begun = time.monotonic()
+        self.run_unchanged(session)
+        if session.testsfailed or not session.items:
+            return True
+        seconds = SLOWER * (time.monotonic() - begun) + LEAST_SECONDS
+        session.config.option.tbstyle = "no"  # a report of what failed takes longer than the tests
+        self.loaded, self.caches = _functions_of(self.changed.path), _caches_of(os.getcwd())
+        gc.freeze()  # a collection in a fork would copy the pages of what is shared
+        outcomes = {}
+        for number, change in enumerate(self.changed.changes):
+            status = _exit_status(_fork(partial(self.run_patched, session, change)), seconds)
+            outcomes[str(number)] = status if status in (MISSED, NOTICED) else UNCLEAR
+        with os.fdopen(self.sink, "w") as pipe:
+            json.dump(asdict(_Tried(seconds, self.programs, outcomes)), pipe)
+        return True
+
+    def run_unchanged(self, session: pytest.Session) -> None:
+        """Run all tests, and note what each of them calls and starts."""
+        started: set[str] = set()
+        sys.addaudithook(lambda event, _arguments: started.add(event) if event in STARTS_PROGRAM else None)
         with _watched_calls(str(self.changed.path)) as called:
             for item in _run(session, session.items):
                 for place in called:
                     self.callers.setdefault(place, []).append(item)
+                if started:
+                    self.programs.append(item.nodeid)
                 called.clear()
-        if session.testsfailed or not session.items:
-            return True
-        seconds = SLOWER * (time.monotonic() - begun) + LEAST_SECONDS
-        os.write(self.sink, b"passes %f\n" % seconds)
-        session.config.option.tbstyle = "no"  # a report of what failed takes longer than the tests
-        self.loaded = _functions_of(self.changed.path)
-        gc.freeze()  # a collection in a fork would copy the pages of what is shared
-        for number, change in enumerate(self.changed.changes):
-            if _exit_status(_fork(partial(self.run_patched, session, change)), seconds) == NOTICED:
-                os.write(self.sink, b"%d\n" % number)
-        return True
+                started.clear()
 
     def run_patched(self, session: pytest.Session, change: bytes) -> int:
         """Run the tests with a change in this process, which ends afterwards."""
@@ -215,9 +250,11 @@ class _Forks:
             for function in self.loaded.get(_place(before), ()):
                 function.__code__ = after
             callers.update(dict.fromkeys(self.callers.get(_place(before), ())))
+        for each in self.caches:  # they know what was returned while nothing was changed
+            each.cache_clear()
         for _item in _run(session, [*callers]):
             pass
-        return NOTICED if session.testsfailed else UNCLEAR
+        return NOTICED if session.testsfailed else MISSED
 
 
 def _run(session: pytest.Session, items: Sequence[pytest.Item]) -> Iterator[pytest.Item]:
@@ -285,6 +322,13 @@ def _functions_of(path: Path) -> dict[Place, list[FunctionType]]:
     return found
 
 
+def _caches_of(tree: str) -> list[_lru_cache_wrapper[Any]]:
+    """Return the functions in a tree that remember what they returned."""
+    caches = [each for each in gc.get_objects() if isinstance(each, _lru_cache_wrapper)]
+    functions = [each for each in caches if isinstance(each.__wrapped__, FunctionType)]
+    return [each for each in functions if each.__wrapped__.__code__.co_filename.startswith(tree)]
+
+
 def _place(code: CodeType) -> Place:
     """Return the qualified name of a function, and its first line: methods of a property have one name."""
     return code.co_qualname, code.co_firstlineno
@@ -293,12 +337,14 @@ def _place(code: CodeType) -> Place:
 # --- From the start ---------------------------------------------------------------------------------------
 
 
-def _passes(changed: Changed, tree: Path, change: bytes, seconds: float) -> bool:
-    """Whether the tests pass with a change that is in the tree before anything is imported."""
+def _passes(changed: Changed, tree: Path, change: bytes, tests: Sequence[str], seconds: float) -> bool:
+    """Whether these tests pass with a change that is in the tree before anything is imported."""
+    if not tests:
+        return True
     target = tree / changed.path
     _write(target, change)
     try:
-        status = _exit_status(_fork(lambda: _run_pytest(tree, changed.tests)), seconds)
+        status = _exit_status(_fork(lambda: _run_pytest(tree, tests)), seconds)
     finally:
         _write(target, changed.source)
     if status in NOT_RUN:

@@ -59,6 +59,21 @@ def test_shape():
     with shape.bigger():
         assert shape.size == 4
 """
+IN_A_PROGRAM = """
+import subprocess, sys
+from pathlib import Path
+from shapes import double
+
+
+def test_here():
+    assert double(2)
+
+
+def test_elsewhere():
+    program = "import shapes; print(shapes.double(2))"
+    here = Path(__file__).parent
+    assert subprocess.run([sys.executable, "-c", program], cwd=here, capture_output=True).stdout == b"4\\n"
+"""
 LEFTOVERS = """
 from pathlib import Path
 from shapes import double
@@ -109,6 +124,12 @@ def test_what_no_test_asserts_is_named_and_everything_else_is_noticed(tmp_path: 
     named = [name for number, name in enumerate(changes) if number in json.loads(ended.stdout)]
     assert named == [name for name in changes if name.startswith("not seen")]
     assert (tmp_path / "tests" / "shapes.py").read_text() == SOURCE
+
+
+def test_what_only_a_program_sees_is_noticed(tmp_path: Path) -> None:
+    """It imports the working tree, where no fork has changed anything."""
+    done = run(tmp_path, ("number * 2", "number * 3"), ("self.size += 1", "pass"), tests=IN_A_PROGRAM)
+    assert json.loads(done.stdout) == [1], done.stderr
 
 
 def test_tests_that_fail_by_themselves_conclude_nothing(tmp_path: Path) -> None:
