@@ -19,6 +19,7 @@ import argparse
 import importlib
 import os
 import random
+import re
 import shutil
 import sys
 from collections import Counter
@@ -82,6 +83,27 @@ DECISIVE = (
     "module_utils/_resources/shared/secrets_file.py",
     "module_utils/_resources/shared/selectors.py",
 )
+
+TESTED_ELSEWHERE = {
+    "module_utils/_api/values.py": "constants alone",
+    "module_utils/_resources/account_events/observation.py": "test_changes.py",
+    "module_utils/_resources/account_events/poll.py": "test_changes.py, test_of_services.py",
+    "module_utils/_resources/applications/lookup.py": "test_app.py, test_app_info.py",
+    "module_utils/_resources/applications/repository.py": "test_app_image.py, test_app_release.py",
+    "module_utils/_resources/applications/rollout.py": "test_app_deploy.py",
+    "module_utils/_resources/restore_points/resources.py": "test_backup.py, test_backup_info.py",
+    "module_utils/_resources/restore_points/restore_watch.py": "test_backup.py, test_snapshot.py",
+    "module_utils/_resources/shared/task_errors.py": "classes without code",
+    "module_utils/_sftp/server_features.py": "test_sftp_sync.py, with several servers",
+    "module_utils/_sftp/errors.py": "classes without code",
+    "module_utils/_sftp/library.py": "an import alone",
+    "module_utils/_sftp/mirror.py": "test_sftp_sync.py, with several servers",
+    "module_utils/_sftp/session.py": "test_sftp_sync.py, with several servers",
+    "module_utils/_sftp/shown_key.py": "test_sftp_host_key.py",
+    "plugin_utils/_events/drift.py": "tests/integration/test_event_source.py",
+    "plugin_utils/_templating/lookups.py": "tests/integration/test_lookups.py",
+}
+"""Helpers without a test named after them, and what tests them."""
 
 # Changes that change nothing that anybody could see: they are not drawn.
 SHARED = "module_utils/_resources/shared/"
@@ -166,7 +188,14 @@ def drawn(only: str, sample: int, seed: int, mirror_only: bool = False) -> list[
 def tests_of(path: Path, mirror_only: bool = False) -> list[list[Path]]:
     """Return the tests that belong to a file: those named after it, then the others of its folder."""
     folder = ROOT / "tests" / "unit" / path.relative_to(ROOT).parent
-    first = sorted([*folder.glob(f"test_{path.stem}.py"), *folder.glob(f"test_{path.stem}_*.py")])
+    elsewhere = re.findall(r"test_\w+\.py", TESTED_ELSEWHERE.get(path.relative_to(PLUGINS).as_posix(), ""))
+    first = sorted(
+        [
+            *folder.glob(f"test_{path.stem}.py"),
+            *folder.glob(f"test_{path.stem}_*.py"),
+            *(found for name in elsewhere for found in (ROOT / "tests" / "unit").rglob(name)),
+        ]
+    )
     others = [] if mirror_only else sorted(set(folder.glob("test_*.py")) - set(first))
     return [tests for tests in (first, others) if tests]
 

@@ -23,6 +23,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.backup 
 from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
+from ansible_collections.hosted.services.plugins.plugin_utils._controller import in_process
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.in_process import (
     InProcessAction,
     check_own_name,
@@ -238,6 +239,21 @@ def test_the_environment_of_a_task_names_its_platform_and_token(client: FakeClie
     assert action._uses_broker is False, "which has the environment of the run"
     assert "HOSTED_SERVICES_TOKEN" not in os.environ
     assert ProjectAction(GAMES, client).run(task_vars={})["changed"] is False
+
+
+@pytest.mark.parametrize(
+    ("watched", "no_log", "shown"), [(True, False, ["  [web] waiting"]), (True, True, []), (False, False, [])]
+)
+def test_progress_is_for_people_who_may_see_it(
+    client: FakeClient, monkeypatch: pytest.MonkeyPatch, watched: bool, no_log: bool, shown: list[str]
+) -> None:
+    lines: list[str] = []
+    monkeypatch.setattr(in_process, "WATCHED", watched)
+    monkeypatch.setattr(in_process.display, "display", lines.append)
+    monkeypatch.setattr(in_process, "throttle", lambda show, seconds: show)
+    action = ProjectAction(GAMES, client, no_log=no_log)
+    action._progress({"inventory_hostname": "web"})("waiting")
+    assert lines == shown
 
 
 @pytest.mark.parametrize(

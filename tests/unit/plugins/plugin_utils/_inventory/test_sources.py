@@ -31,6 +31,7 @@ BY_FILE = {"hosted_token_env": None, "hosted_token_file": "A"}
         ({"hosted_token_handed_on": False}, True),
         ({"hosted_service_id": None, "hosted_url": None, "hosted_token_env": "B"}, False),
         ({"hosted_service_id": None, "hosted_url": "https://b.example.com"}, True),
+        ({"hosted_service_id": None, "hosted_token_env": "B"}, False),
         ({"hosted_url": None, "hosted_token_env": None}, False),
     ],
 )

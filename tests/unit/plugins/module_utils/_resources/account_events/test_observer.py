@@ -27,6 +27,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.account
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.observer import (
     MAX_BACKUP_READS,
     MAX_IDLE_READS,
+    MAX_READS,
     Observer,
     Reading,
 )
@@ -197,6 +198,12 @@ def test_the_reason_of_a_failure_is_read_once_and_redacted() -> None:
     assert account.poll()[3:] == ["service a"]
     assert account.state.outbox[-1]["reason"] == "token *** is wrong"
     assert account.poll()[3:] == []
+
+
+def test_fifty_reasons_of_failures_are_read_in_a_poll() -> None:
+    client = CountingClient(**{f"s{number}": "running" for number in range(60)})
+    client.statuses = {f"s{number}": "FAILED" for number in range(60)}
+    assert Account(client).poll()[3:] == [f"service s{number}" for number in range(MAX_READS)]
 
 
 def test_backups_are_read_at_their_own_pace_some_at_a_time() -> None:

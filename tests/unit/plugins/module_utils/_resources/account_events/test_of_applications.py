@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.models import App, Event
+from ansible_collections.hosted.services.plugins.module_utils._resources.account_events import of_applications
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.observation import (
     Observation,
 )
-from unit.plugins.module_utils._resources.account_events.polls import Polls, app, entry, service, types
+from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.poll import Poll
+from unit.plugins.module_utils._resources.account_events.polls import RULES, Polls, app, entry, service, types
 
 APP = service(family="APP")
 
@@ -128,6 +130,12 @@ def test_an_application_that_the_list_lacks_for_once_is_kept() -> None:
     assert types(look(polls, app("shop@2"))) == ["deploy_done"]
     polls.see(gone=frozenset({"s1"}), apps={})
     assert polls.state.apps == {}
+
+
+def test_nothing_is_known_of_the_start_of_a_service_that_no_list_has_shown() -> None:
+    polls = Polls()
+    poll = Poll(polls.state, Observation(), polls.now, RULES)
+    assert not of_applications.is_start_recent(poll, app(), [])
 
 
 def test_a_token_for_applications_shows_deploys() -> None:

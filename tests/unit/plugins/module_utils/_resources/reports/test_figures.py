@@ -11,11 +11,13 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.models import (
+    BillingOverview,
     Metrics,
     Project,
     ProjectGraph,
     Service,
     ServiceSummary,
+    Settings,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.reports.figures import (
     costs_most,
@@ -110,6 +112,26 @@ def test_a_service_that_cannot_be_read_is_in_the_project_whose_graph_shows_it() 
     found = figures(facts)
     assert found["services"][0]["project_id"] == "p"
     assert found["money"]["unpriced"] == ["db", "web"]
+
+
+@pytest.mark.parametrize(("project", "shown"), [(None, "12.00"), ("shop", None)])
+def test_the_forecast_of_the_account_is_not_that_of_one_project(
+    project: str | None, shown: str | None
+) -> None:
+    facts = account()
+    facts.overview = BillingOverview(projected_month_cents=1200)
+    assert figures(facts, project=project)["money"]["platform_forecast"] == shown
+
+
+@pytest.mark.parametrize(
+    ("settings", "alias"), [({}, None), ({"network": {"isPublic": False, "alias": "web-1"}}, "web-1")]
+)
+def test_an_alias_that_no_graph_shows_comes_from_the_settings(
+    settings: dict[str, Any], alias: str | None
+) -> None:
+    facts = account()
+    facts.settings["web"] = Settings.model_validate(settings)
+    assert figures(facts)["services"][1]["alias"] == alias
 
 
 def test_unread_parts_of_platform_and_controller_are_named() -> None:

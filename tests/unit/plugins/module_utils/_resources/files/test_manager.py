@@ -1,0 +1,59 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""By which path calls name the root of a service: which of three the platform takes is not shown (Files)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import error_for_status
+from ansible_collections.hosted.services.plugins.module_utils._api.models import FileEntry, Service
+from ansible_collections.hosted.services.plugins.module_utils._resources.files.manager import (
+    ROOTS,
+    FileManager,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
+
+SERVICE = Service(id="s", name="web", family="GAME", status="ACTIVE")
+NOTES = [FileEntry(name="notes", directory=False, size=1)]
+
+
+def manager_of(roots: Mapping[str, list[FileEntry]]) -> tuple[FileManager, list[str]]:
+    """Return the files of a service that shows these entries under these paths, and the paths asked for."""
+    listed: list[str] = []
+
+    def files(id: str, path: str) -> list[FileEntry]:
+        listed.append(path)
+        if path not in roots:
+            raise error_for_status("no such directory", 404)
+        return roots[path]
+
+    client: Any = SimpleNamespace(files=files)
+    return FileManager(cast(Client, client), SERVICE, cast(Task[Any], None)), listed
+
+
+@pytest.mark.parametrize("root", ROOTS)
+def test_the_path_under_which_the_root_shows_something_is_kept(root: str) -> None:
+    files, listed = manager_of({root: NOTES})
+    assert files.path_in_call("") == root
+    assert listed == [*ROOTS[: ROOTS.index(root)], root]
+    listed.clear()
+    assert files.path_in_call("") == root and files.path_in_call("mods") == "mods"
+    assert listed == [], "it is known by now, and a directory below it needs no root"
+
+
+def test_a_directory_is_named_as_it_is_without_a_look_at_the_root() -> None:
+    files, listed = manager_of({})
+    assert files.path_in_call("mods") == "mods"
+    assert listed == []
+
+
+def test_a_root_that_shows_nothing_is_named_as_the_platform_took_it() -> None:
+    files, _listed = manager_of({"/": []})
+    assert files.entries("") == [] and files.path_in_call("") == "/"
