@@ -11,6 +11,7 @@ from typing import Any
 
 from ansible.module_utils.basic import env_fallback
 from ansible.module_utils.common.arg_spec import ModuleArgumentSpecValidator, ValidationResult
+from ansible.module_utils.common.validation import check_type_dict, check_type_list
 
 from .._api.errors import ConfigurationError
 from .._resources.shared.options import Options, WaitOptions, argument_spec_of
@@ -75,6 +76,7 @@ def checked_arguments(resource: Resource, arguments: Mapping[str, Any]) -> dict[
     check_texts(spec, arguments)
     names = {alias: name for name, option in spec.items() for alias in option.get("aliases", ())}
     written = {names.get(name, name): value for name, value in arguments.items()}
+    check_dictionaries(spec, written)
     check_selectors(resource.selectors, written)
     check_fractions(resource, written)
     check_paths(resource, written)
@@ -99,6 +101,31 @@ def check_texts(spec: Mapping[str, Any], arguments: Mapping[str, Any]) -> None:
         if isinstance(value, (list, dict)) and spec.get(name, {}).get("type") == "str":
             kind = "list" if isinstance(value, list) else "dictionary"
             raise ConfigurationError(f"{name} is a {kind}; it must be a string")
+
+
+def check_dictionaries(spec: Mapping[str, Any], arguments: Mapping[str, Any]) -> None:
+    """Reject text that is no dictionary for an option with options of its own: Ansible would not name it.
+
+    :raises ConfigurationError: naming the option, and those that it has.
+    """
+    for name, value in arguments.items():
+        entry = spec.get(name, {})
+        is_list = entry.get("type") == "list"
+        given = check_type_list(value) if is_list and isinstance(value, (str, list)) else [value]
+        if "options" in entry and any(isinstance(each, str) and not is_dictionary(each) for each in given):
+            wanted = "a list of dictionaries" if is_list else "a dictionary"
+            raise ConfigurationError(
+                f"{name} holds a string; it must be {wanted} with {', '.join(entry['options'])}"
+            )
+
+
+def is_dictionary(text: str) -> bool:
+    """Tell whether Ansible would read a dictionary from text: JSON, or key=value."""
+    try:
+        check_type_dict(text)
+    except TypeError:
+        return False
+    return True
 
 
 FILES_TO_WRITE = frozenset({"secrets_dest", "csv_dest"})

@@ -120,8 +120,19 @@ def weekly_hours(windows: Sequence[WindowOptions]) -> dict[int, list[Hours]]:
                 "days of a window in awake is an empty list; name weekdays, or leave it out for all"
             )
         for day in window.days:
-            weekly.setdefault(WEEKDAYS.index(day), []).append(read_hours(window.begins, window.ends))
+            weekly.setdefault(WEEKDAYS.index(day), []).append(read_window(window, "awake"))
     return weekly
+
+
+def read_window(window: HoursOptions, option: str) -> Hours:
+    """Return a window of an option.
+
+    :raises Invalid: naming the option, if it begins or ends at no time.
+    """
+    try:
+        return read_hours(window.begins, window.ends)
+    except Invalid as error:
+        raise Invalid(f"{option}: {error.message}") from None
 
 
 def exceptions_of(exceptions: Sequence[ExceptionOptions]) -> Mapping[date, Sequence[Hours]]:
@@ -131,7 +142,7 @@ def exceptions_of(exceptions: Sequence[ExceptionOptions]) -> Mapping[date, Seque
     """
     found: dict[date, Sequence[Hours]] = {}
     for exception in exceptions:
-        hours = [read_hours(window.begins, window.ends) for window in exception.awake]
+        hours = [read_window(window, "awake of an exception") for window in exception.awake]
         for day in days_of_exception(exception.date, exception.until):
             if day in found:
                 raise Invalid(f"{day} is in two exceptions; merge them, so that it is clear which one holds")

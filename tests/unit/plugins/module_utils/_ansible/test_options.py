@@ -18,6 +18,7 @@ from ansible_collections.hosted.services.plugins.module_utils._ansible.options i
     WAITING_SPEC,
     argument_spec,
     checked_arguments,
+    validate,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConfigurationError
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_image import APP_IMAGE
@@ -31,7 +32,9 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_sy
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.connecting import (
     connection,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
+from ansible_collections.hosted.services.plugins.module_utils._resources.sleep_plan import SLEEP_PLAN
 
 VARIABLES = {
     "base_url": "HOSTED_SERVICES_URL",
@@ -139,6 +142,37 @@ def test_patterns_in_one_text_are_refused(name: str) -> None:
 def test_a_number_with_a_fraction_is_no_name(resource: Any, arguments: dict[str, Any]) -> None:
     with pytest.raises(ConfigurationError, match=r"is 1\.1, a number, and YAML reads 1\.10 as 1\.1"):
         checked_arguments(resource, arguments)
+
+
+WINDOWS = "awake holds a string; it must be a list of dictionaries with begins, ends, days"
+SIZE = "dimensions holds a string; it must be a dictionary with cpu_cores, ram_gb, storage_gb"
+
+
+@pytest.mark.parametrize(
+    ("resource", "given", "said"),
+    [
+        (SERVICE, {"dimensions": ""}, SIZE),
+        (SERVICE, {"dimensions": "large"}, SIZE),
+        (SLEEP_PLAN, {"awake": ""}, WINDOWS),
+        (SLEEP_PLAN, {"awake": ["08:00-20:00"]}, WINDOWS),
+        (SLEEP_PLAN, {"awake": [{"begins": "08:00"}, "09:00"]}, WINDOWS),
+    ],
+)
+def test_text_that_is_no_dictionary_is_told_with_its_option(
+    resource: Resource, given: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        validate(resource, {"name": "x", **given})
+    assert caught.value.message == said
+
+
+@pytest.mark.parametrize("size", [{"ram_gb": 4}, '{"ram_gb": 4}', "ram_gb=4", None])
+def test_a_dictionary_may_be_text(size: Any) -> None:
+    given = {"name": "x", "base_url": "https://a.example.com", "token": "t", "dimensions": size}
+    found = validate(SERVICE, given)
+    assert found.error_messages == []
+    read = found.validated_parameters["dimensions"]
+    assert (read and read["ram_gb"]) == (size and 4)
 
 
 def test_a_number_with_a_fraction_is_an_amount() -> None:

@@ -45,6 +45,11 @@ def test_a_plan_of_exceptions_alone_is_awake_on_all_other_days() -> None:
     [
         ({}, "does not say when its services are awake"),
         ({"awake": [{"days": []}]}, "days of a window in awake is an empty list"),
+        ({"awake": [{"begins": ""}]}, "awake: from is ''; write a time from 00:00 to 24:00"),
+        (
+            {"exceptions": [{"date": "2026-12-24", "awake": [{"ends": "25:00"}]}]},
+            "awake of an exception: to is '25:00'",
+        ),
         ({"awake": [], "time_zone": "Mars/Crater"}, "time_zone 'Mars/Crater' is not known"),
         (
             {
