@@ -92,7 +92,6 @@ TESTED_ELSEWHERE = {
     "module_utils/_resources/applications/repository.py": "test_app_image.py, test_app_release.py",
     "module_utils/_resources/applications/rollout.py": "test_app_deploy.py",
     "module_utils/_resources/restore_points/resources.py": "test_backup.py, test_backup_info.py",
-    "module_utils/_resources/restore_points/restore_watch.py": "test_backup.py, test_snapshot.py",
     "module_utils/_resources/shared/task_errors.py": "classes without code",
     "module_utils/_sftp/server_features.py": "test_sftp_sync.py, with several servers",
     "module_utils/_sftp/errors.py": "classes without code",

@@ -48,4 +48,4 @@ class Pace:
 
 def bounded(asked: float | None) -> float:
     """Return a pause that the platform asked for, within reason; 0 for none."""
-    return min(max(asked or 0.0, 0.0), LONGEST_ASKED)
+    return min(asked or 0.0, LONGEST_ASKED)

@@ -19,6 +19,7 @@ def test_a_quiet_account_is_polled_less_and_less() -> None:
         pace = pace.after(changed=False)
     assert pauses == [10, 15, 22.5, 33.75, 50.625, 60, 60]
     assert pace.after(changed=True).pause == 10
+    assert Pace.of(0.5, 60).after(changed=True).pause == 0.5
 
 
 def test_failures_make_it_slower_and_success_ends_that() -> None:

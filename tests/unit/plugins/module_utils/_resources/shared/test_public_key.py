@@ -20,9 +20,11 @@ from cryptography.hazmat.primitives.serialization import (
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from ansible_collections.hosted.services.plugins.module_utils._api.models import SshKey
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.public_key import (
     DIGESTS,
     is_comparable,
+    keys_with_fingerprint,
     normalize_fingerprint,
     read_public_key,
     readings,
@@ -111,6 +113,18 @@ def test_what_is_no_whole_digest_is_not_read(text: str) -> None:
 def test_fingerprints_are_compared_where_they_are_of_the_same_digest() -> None:
     assert is_comparable("sha256:" + "A" * 43, "a" * 64)
     assert not is_comparable("sha512:" + "A" * 86, "a" * 64)
+
+
+def test_keys_are_found_by_their_fingerprint() -> None:
+    one, other = (read_public_key(line(kind)).fingerprint for kind in ("ed25519", "rsa 2048"))
+    keys = [SshKey(id=print, name="key", fingerprint=print) for print in (one, other)]
+    assert keys_with_fingerprint(keys, one) == [keys[0]]
+    assert keys_with_fingerprint(keys, one.removeprefix("SHA256:")) == [keys[0]]
+    assert keys_with_fingerprint(keys[1:], one) == []
+    with pytest.raises(Invalid, match="is invalid or incomplete"):
+        keys_with_fingerprint(keys, one[:-1])
+    odd = [SshKey(id="odd", name="key", fingerprint="0a1b2c3d")]
+    assert keys_with_fingerprint(odd, "0a1b2c3d") == odd, "one that cannot be read is found as it is shown"
 
 
 def test_another_key_and_none_do_not_match() -> None:
