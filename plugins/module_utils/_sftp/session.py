@@ -86,7 +86,7 @@ class SftpSession:
     """
 
     def __init__(
-        self, login: Login, host_keys: HostKeys, remember: bool = True, beside: SftpSession | None = None
+        self, login: Login, host_keys: HostKeys, *, remember: bool, beside: SftpSession | None = None
     ) -> None:
         self.login = login
         self._host_keys = host_keys

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from ansible_collections.hosted.services.plugins.inventory.inventory import (
 )
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import CONNECTION_SPEC
 from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConfigurationError
 from ansible_collections.hosted.services.plugins.module_utils._api.values import FAMILIES
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.listing import ServiceQuery
 
@@ -51,6 +53,35 @@ def test_connection_options_are_those_of_the_modules(name: str) -> None:
 def test_no_other_connection_options() -> None:
     """None is documented that the modules do not have."""
     assert set(OPTIONS) == set(CONNECTION_SPEC)
+
+
+@pytest.mark.parametrize("names", [("token", "token_env"), ("token_env", "token_variable")])
+def test_two_tokens_are_refused(names: tuple[str, str]) -> None:
+    with pytest.raises(ConfigurationError, match=f"{names[0]} and {names[1]} each name a token"):
+        InventoryModule()._with_named_token({}, dict.fromkeys(names, "A"))
+
+
+@pytest.mark.parametrize("names", [("token",), ("token", "token_variable")])
+def test_a_token_may_also_be_in_a_variable_that_tasks_read(names: tuple[str, ...]) -> None:
+    options = {"token": "A"}
+    assert InventoryModule()._with_named_token(options, dict.fromkeys(names, "A")) == options
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("shop", False),
+        ("{{ x }}", True),
+        (["a", "{{ x }}"], True),
+        (["a", "b"], False),
+        (None, False),
+        (5, False),
+    ],
+)
+def test_a_template_is_told_from_a_name(value: Any, expected: bool) -> None:
+    plugin = InventoryModule()
+    plugin.templar = SimpleNamespace(is_template=lambda text: "{{" in text)  # type: ignore[assignment]
+    assert plugin._is_template(value) is expected
 
 
 def test_families() -> None:

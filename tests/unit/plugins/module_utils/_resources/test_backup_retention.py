@@ -78,6 +78,16 @@ def test_the_brake_stops_one_service_alone(sandbox: Sandbox) -> None:
     assert (len(backups(sandbox, "one")), len(backups(sandbox, "two"))) == (4, 1)
 
 
+def test_a_brake_of_zero_deletes_nothing(sandbox: Sandbox) -> None:
+    """It is a limit like any other, and fails as soon as there is something to delete."""
+    add(sandbox, "one", "nightly-0", 0)
+    rules: dict[str, Any] = {"pattern": "nightly-*", "keep_last": 1, "max_delete": 0}
+    assert not run(sandbox, BACKUP_RETENTION, services=["one"], **rules).get("failed")
+    add(sandbox, "one", "nightly-1", 1)
+    assert "max_delete is 0" in run(sandbox, BACKUP_RETENTION, services=["one"], **rules)["msg"]
+    assert len(backups(sandbox, "one")) == 2
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [

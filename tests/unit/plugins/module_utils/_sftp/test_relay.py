@@ -53,7 +53,7 @@ class Relay:
         options = server.options
         login = Login(options["host"], options["port"], options["username"], options["private_key_file"])
         keys = HostKeys(str(folder / "known_hosts"), "accept_new", login.host, login.port)
-        return SftpSession(login, keys, beside=beside)
+        return SftpSession(login, keys, remember=True, beside=beside)
 
     def run(self) -> int:
         """Make the target like the source; return how many entries were changed."""

@@ -78,17 +78,19 @@ def test_an_index_is_deployed_once(plain: Platform, tmp_path: Path, fill: dict[s
     assert plain.run(APP_INFO, include=["releases"])["apps"][0]["previous_release"] is not None
 
 
+@pytest.mark.parametrize("fill", VALUES, ids=["neither", "list", "scan", "both"])
 def test_another_controller_knows_an_index_too(
-    plain: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    plain: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fill: dict[str, str]
 ) -> None:
     """Its records are empty; the registry tells what the index holds."""
-    plain.sandbox.profile("plain", **VALUES[3])
+    plain.sandbox.profile("plain", **fill)
     digest = push_index(plain, tmp_path, "one")
     assert plain.run(APP_RELEASE, tag="one", digest=digest)["changed"]
     assert plain.run(APP_DEPLOY, tag="one", digest=digest)["changed"]
     monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path / "elsewhere"))
     assert not plain.run(APP_DEPLOY, tag="one", digest=digest)["changed"]
-    assert not plain.run(APP_DEPLOY, tag="one")["changed"]
+    unnamed = plain.run(APP_DEPLOY, tag="one")
+    assert not unnamed["changed"] and unnamed["deployment"]["digest"] == digest
     assert plain.run(APP_DEPLOY, tag="v2")["changed"], "another image is another one"
     assert plain.in_service == plain.digests["v2"]
 

@@ -15,12 +15,13 @@ from ansible_collections.hosted.services.plugins.module_utils._api.client import
 from ansible_collections.hosted.services.plugins.module_utils._api.models import Project
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint import BLUEPRINT
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.removal import (
+    copies_folder,
     project_deletion,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
 from hosted_sandbox.registry.images import build_image
 from hosted_sandbox.testing import NO_DELAYS, Sandbox
-from unit.plugins.fakes import FakeClient
+from unit.plugins.fakes import FakeClient, task_of
 from unit.plugins.module_utils._resources.platform import add, id_of, run
 from unit.plugins.module_utils._resources.shared.test_runner import new_task
 
@@ -343,6 +344,23 @@ def test_absent_keeps_backups_and_copies_as_a_service_does(
     [part] = apply(blueprint, state="absent", **given)["parts"]
     assert (Path(part["copy"]["path"]) / "files" / "level.dat").read_text() == "level"
     assert deleted(sandbox) == ["world"]
+
+
+@pytest.mark.parametrize(
+    ("given", "folder"),
+    [
+        ({"state_dir": "~/state"}, "state/last_copies"),
+        ({}, "home/last_copies"),
+        ({"state_dir": "~/state", "delete_without_copy": True}, None),
+    ],
+)
+def test_what_is_pruned_is_copied_below_the_state_directory(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, given: dict[str, Any], folder: str | None
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("HOSTED_SERVICES_HOME", str(tmp_path / "home"))
+    task = task_of(BLUEPRINT, FakeClient(), **given)
+    assert copies_folder(task) == (folder and str(tmp_path / folder))
 
 
 def test_absent_leaves_the_default_project_and_the_keys(sandbox: Sandbox, apply: Any) -> None:

@@ -22,7 +22,9 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._resources.databases import restore as module
 from ansible_collections.hosted.services.plugins.module_utils._resources.databases.dump import (
     MARIADB,
+    MYSQL,
     POSTGRESQL,
+    Engine,
     NoDumpError,
     Source,
     dump_from,
@@ -166,6 +168,14 @@ def test_the_database_to_restore_into_is_another_one(tools: Path, port: int) -> 
     program(tools, "pg_dump", "")
     with pytest.raises(NoDumpError, match="cannot be restored into a database of engine 'postgresql'"):
         module.find_target(connection(port, "copy", "postgresql"), old)
+
+
+@pytest.mark.parametrize(
+    ("engine", "programs"),
+    [(POSTGRESQL, ("psql",)), (MARIADB, ("mariadb", "mysql")), (MYSQL, ("mysql", "mariadb"))],
+)
+def test_an_engine_has_its_own_client_first(engine: Engine, programs: tuple[str, ...]) -> None:
+    assert module.client_of(engine).programs == programs
 
 
 def test_programs_that_are_missing_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,6 +60,7 @@ def test_everything_that_the_platform_tells() -> None:
     }
     assert "service 'web' (svc_1) was made at 2026-01-01T00:00:00Z" in text
     assert "backups and snapshots on the platform were destroyed" in text
+    assert "did not tell" not in text
 
 
 @pytest.mark.parametrize(

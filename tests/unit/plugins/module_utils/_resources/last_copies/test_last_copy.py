@@ -17,6 +17,11 @@ from typing import Any
 import pytest
 import yaml
 
+from ansible_collections.hosted.services.plugins.module_utils._api.models import (
+    DatabaseConnection,
+    Service,
+    Settings,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies import last_copy
 from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.content import (
     FileContent,
@@ -28,6 +33,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.last_co
     read_manifest,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import removal
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.view import View
 from ansible_collections.hosted.services.plugins.module_utils._sftp.mirror import Mirror
 from ansible_collections.hosted.services.plugins.module_utils._sftp.sides import Local, Remote
 from hosted_sandbox.testing import Sandbox
@@ -207,6 +213,22 @@ def test_a_database_whose_connection_is_refused_is_not_copied_as_files(
     sandbox.fault("database.connection", "status", status=409, count=None)
     message = refused(sandbox, delete("db"), tmp_path, "db")
     assert "its product is 'postgresql', but how to connect to it cannot be read" in message
+
+
+@pytest.mark.parametrize(("public", "address"), [(True, ("203.0.113.7", 40000)), (False, (None, None))])
+def test_a_database_is_reached_by_its_public_address_while_it_is_open(
+    monkeypatch: pytest.MonkeyPatch, public: bool, address: tuple[str | None, int | None]
+) -> None:
+    found: dict[str, Any] = {}
+    monkeypatch.setattr(last_copy, "find_source", found.update)
+    network = {"isPublic": public, "publicIp": "203.0.113.7", "publicPort": 40000}
+    settings = Settings.model_validate({"network": network})
+    connection = DatabaseConnection(engine="postgresql", host="db-1", port=5432)
+    last_copy.dump_content(
+        View(Service(id="s", name="db", family="APP", status="ACTIVE")), connection, settings
+    )
+    assert (found["host"], found["port"]) == ("db-1", 5432)
+    assert (found.get("public_host"), found.get("public_port")) == address
 
 
 @pytest.mark.parametrize("state", ["present", "started", "stopped", "suspended"])
