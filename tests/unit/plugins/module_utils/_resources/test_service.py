@@ -983,3 +983,19 @@ def test_after_a_lost_answer_no_service_of_another_name_is_taken_for_the_order(c
         carry_out(plan)
     assert "service_id" not in task.effects.facts
     assert [call[0] for call in client.calls] == ["order"]
+
+
+@pytest.mark.parametrize(
+    ("given", "on_host"),
+    [
+        ({}, True),
+        ({"state": "suspended"}, True),
+        ({"state": "absent"}, False),
+        ({"state": "absent", "name": "mc"}, False),
+        ({"name": "mc"}, False),
+    ],
+)
+def test_the_host_of_a_play_is_deleted_only_if_the_task_names_it(
+    given: dict[str, Any], on_host: bool
+) -> None:
+    assert SERVICE.works_on_host(given) is on_host

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.new_service import (
+    check_as_asked,
     find_made,
     read_new,
 )
@@ -80,6 +82,24 @@ def test_a_service_that_took_the_name_of_one_that_is_gone_is_adopted_on_request_
     found.work.task.options = replace(found.work.task.options, existing="adopt")
     adopted = read_new(found.work)
     assert adopted is not None and adopted.id == found.work.record.content.new_id == "theirs"
+
+
+@pytest.mark.parametrize(
+    ("pricing", "limit", "refused"),
+    [({}, "7.99", True), ({}, "8.00", False), ({"pricing": None}, "7.99", False)],
+    ids=["dearer", "as dear", "unknown"],
+)
+def test_the_new_service_is_kept_if_it_costs_no_more_than_the_task_allows(
+    tmp_path: Path, pricing: dict[str, None], limit: str, refused: bool
+) -> None:
+    """An earlier task may have ordered it under another limit."""
+    found = case(tmp_path, Phase.ORDERED)
+    found.account.service_records["new"] |= pricing
+    found.work.task.options = replace(found.work.task.options, max_monthly=limit)
+    service = found.account.service("new")
+    assert service is not None
+    with pytest.raises(Invalid, match="max_monthly") if refused else nullcontext():
+        check_as_asked(found.work, service)
 
 
 def test_a_service_that_is_gone_is_forgotten_before_the_switch(tmp_path: Path) -> None:
