@@ -58,6 +58,12 @@ def test_a_container_that_stops_again_ends_the_wait() -> None:
     client.add_service("svc", state="stopped")
     with pytest.raises(WaitEnded, match="stopped again after it was started"):
         checked(client).wait()
+    lagging = checked(client)
+    for state in ("stopped", "starting", "stopped", "running", "stopped"):
+        client.states["svc"] = state
+        lagging.is_healthy(lagging.problem())
+    with pytest.raises(WaitEnded):
+        lagging.is_healthy(lagging.problem())
 
 
 def test_probes_are_asked_once_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -140,6 +140,9 @@ def test_a_start_is_outstanding_until_it_is_back(tmp_path: Path) -> None:
     assert standing(member) == (False, False)
     member.memory.record.note_stop("svc", True)
     assert standing(member) == (False, True)
+    restarted = member_of(tmp_path)
+    restarted.memory.record.note_stop("svc", True)
+    assert standing(restarted) == (False, False)
     member.memory.record.back.add("svc")
     assert standing(member) == (False, False)
 
@@ -174,6 +177,11 @@ def test_the_decision_knows_all_that_is_remembered(tmp_path: Path) -> None:
     assert member.verdict == leave("it does not run")
     begin(member).decide()
     assert member.verdict == ACT
+    other = begin(member_of(tmp_path, fleet_client=account_with("stopped")))
+    other.memory.record.what = "something else"
+    other.read_metrics()
+    other.decide()
+    assert other.verdict == leave("it does not run")
     member.memory.record.done.add("svc")
     member.decide()
     assert not member.verdict.act and member.verdict.left_alone is None

@@ -19,6 +19,9 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.
     check_update,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.options import Size
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import (
+    declarations_of,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 
 UPDATE: dict[str, Any] = {"state": "updated"}
@@ -117,6 +120,19 @@ def test_what_a_health_check_cannot_be(given: dict[str, Any], says: str) -> None
     check_health_check(HealthCheckOptions(url="https://{address}/up", services=["web"], timeout=DAY))
     with pytest.raises(Invalid, match=re.escape(says)):
         check_health_check(HealthCheckOptions(**given))
+
+
+def test_an_empty_value_selects_nothing() -> None:
+    """Neither a fleet, nor how much of it goes at once or may fail, nor a release."""
+    assert {"name", "batch_size", "max_failures", "tag"} <= declarations_of(FleetOptions).selectors
+
+
+def test_what_holds_unless_the_task_says_otherwise() -> None:
+    """What was down stays down, and a check expects that a page is there."""
+    options, check = options_with(), HealthCheckOptions()
+    assert options.only_what_ran and not options.canary and not options.start_over
+    assert (options.healthy_for, options.pause) == (10.0, 0.0)
+    assert (check.status, check.timeout) == ([200], 5.0)
 
 
 def test_shares() -> None:

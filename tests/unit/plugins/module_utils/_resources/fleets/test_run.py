@@ -56,10 +56,11 @@ class Power:
         return dict(arguments)
 
     def plan(self, task: Task[Any]) -> Plan:
-        """Plan a start, a stop or a restart."""
+        """Plan a start, a stop or a restart; what else there is to set is set already."""
         id, state = task.options["id"], task.options["state"]
-        signal = {"started": "start", "stopped": "stop", "restarted": "restart"}[state]
-        if (state, self.client.states[id]) in (("started", "running"), ("stopped", "stopped")):
+        signal = {"started": "start", "stopped": "stop", "restarted": "restart"}.get(state)
+        as_asked = (state, self.client.states[id]) in (("started", "running"), ("stopped", "stopped"))
+        if signal is None or as_asked:
             return Plan({})
 
         def send() -> None:
@@ -171,7 +172,7 @@ def test_what_the_operation_makes_no_sense_for_is_skipped(
     assert list(run.members) == ["b"] and str(run.jobs[0].skipped).startswith(says)
     assert run.task.warnings[0].startswith(says)
     named = new_run(tmp_path, client, "restarted", services=["a"])
-    planned(named)
+    assert planned(named).actions == []
     assert named.jobs[0].skipped is None and named.jobs[0].error is not None
 
 
@@ -304,6 +305,17 @@ def test_a_stop_that_has_nothing_to_do_has_something_to_remember(tmp_path: Path)
     assert memory_in(tmp_path).record.ran == {"a": False}
 
 
+def test_what_stands_still_again_by_the_next_stop_is_remembered(tmp_path: Path) -> None:
+    """It was brought back and stopped by somebody else, so nothing is to be done but to note that."""
+    client = Account("a")
+    go(new_run(tmp_path, client, "stopped"))
+    go(new_run(tmp_path, client, "started"))
+    client.states["a"] = "stopped"
+    client.calls.clear()
+    go(new_run(tmp_path, client, "stopped"))
+    assert client.signals == [] and memory_in(tmp_path).record.ran_before("a") is False
+
+
 def test_what_ran_is_brought_back(tmp_path: Path) -> None:
     """In the order of the references, and noted so that it is not done again."""
     client = Account("a", "b")
@@ -332,6 +344,13 @@ def test_a_run_that_failed_is_remembered(tmp_path: Path, monkeypatch: pytest.Mon
     go(new_run(tmp_path, client, "restarted"))
     assert client.signals == [("b", "restart"), ("c", "restart")]
     assert memory_in(tmp_path).record.what is None
+
+
+def test_the_result_tells_of_what_failed_within_the_bound(tmp_path: Path) -> None:
+    """What was planned for it did not come about, and what was noted or awaited is no change."""
+    plan = go(new_run(tmp_path, Account("a", "b"), "restarted", "b", max_failures="1"))
+    assert outcomes(plan) == {"a": "changed", "b": "failed"}
+    assert [one["actions"] for one in plan.result] == [["restart a"], []]
 
 
 def test_two_runs_do_not_work_on_a_fleet_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -383,6 +402,13 @@ def test_a_service_is_looked_at_again_in_its_turn(tmp_path: Path) -> None:
     run.members["b"].job.error = Invalid("broken")
     with pytest.raises(NotBegun, match="1 failed, and max_failures allows 0"):
         run.begin(run.members["a"])
+
+
+def test_what_is_up_to_date_in_its_turn_is_not_awaited(tmp_path: Path) -> None:
+    """Somebody else updated it since the plan was made, and this run has nothing to answer for."""
+    run = new_run(tmp_path, Account("a"), "updated", command="x")
+    planned(run)
+    assert [step.summary for step in run.begin(run.members["a"])] == [BEGUN, DONE, READ]
 
 
 def test_the_health_of_what_was_begun_is_looked_at_again(tmp_path: Path) -> None:
