@@ -112,6 +112,10 @@ def test_a_neighbor_may_be_referred_to() -> None:
         (f"{{project: a, services: {{db: {{name: {'a' * 81}}}}}}}", "the name has 81 characters; at most 80"),
         ("{project: a, services: {a: {name: Web}, b: {name: web}}}", "give each a name of its own"),
         (
+            "{project: a, services: {a: {name: web}, b: {name: web, allow_duplicate_name: true}}}",
+            "give each a name of its own",
+        ),
+        (
             "{project: a, services: {web-1: {}}, applications: {web-1: {slug: other}}}",
             "a reference could mean",
         ),
@@ -147,12 +151,26 @@ def test_a_neighbor_may_be_referred_to() -> None:
         (f"{{project: a, ssh_keys: {{me: {KEY} a, you: {KEY} b}}}}", "it is the same key as shop.yml:1:25"),
         ("{project: a, ssh_keys: {me: ssh-ed25519 AAAA}}", "ssh_keys.me: public_key is damaged"),
         ("{project: a, ssh_keys: {me: {}}}", "it must have public_key or public_key_file"),
-        ("{project: a, ssh_keys: {me: 4}}", "ssh_keys.me: it is a number"),
+        ("{project: a, ssh_keys: {me: 4}}", "ssh_keys.me: it is a number; write the public key as text"),
+        ("{project: a, services: {db: 4}}", "services.db: it is a number; it must be a mapping"),
         ("{project: a, budget: lots}", "budget: budget is 'lots'"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_place(text: str, said: str) -> None:
     assert any(said in problem for problem in problems(text)), problems(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{project: a, services: {a: {name: Web}, b: {name: web, allow_duplicate_name: true}}}",
+        "{project: a, services: {a: {name: web, id: svc_1}, b: {name: web, id: svc_2}}}",
+        "{project: a, services: {db: {name: acme-web, id: svc_1}}, applications: {acme-web: {}}}",
+    ],
+)
+def test_names_that_something_else_tells_apart_may_be_alike(text: str) -> None:
+    """An id, or that the platform is told to keep both."""
+    contents(text)
 
 
 def test_everything_is_said_at_once() -> None:
@@ -188,3 +206,4 @@ def test_a_budget_does_not_limit_the_former_name_of_the_project() -> None:
     [problem] = problems("project: store\nwas: shop\nbudget:\n  projects: {shop: 50}\n")
     assert problem.startswith("shop.yml:4:") and "by its former name" in problem and "'store'" in problem
     assert contents("project: store\nwas: shop\nbudget:\n  projects: {store: 50}\n").was == "shop"
+    assert contents("project: store\nwas: shop\nbudget: 50\n").budget.account == Decimal(50)

@@ -149,6 +149,7 @@ def test_nothing_is_done_if_one_cannot_be_planned() -> None:
     parts = parts_of(account, {"a": (), "b": ()})
     parts.found[1].arguments = refuse
     parts.make_plans()
+    assert parts.failed and not parts_of(account, {"a": ()}).failed
     refusal = Report(parts.task, parts.found).refusal()
     assert refusal is not None
     assert refusal.message == "1 part of the blueprint cannot be made, and nothing was done. thing 'b': no"

@@ -50,6 +50,7 @@ def problems(text: str, folder: str = "") -> list[str]:
 
 def test_a_plan_is_returned_as_its_role_takes_it() -> None:
     written = {"services": ["db", "world", "web"], "may_skip": ["web"], "at": "02:00", "keep": {"daily": 7}}
+    written["offsite"] = {"dest": "/srv/copies"}
     assert plans("backups", written) == [
         {
             "name": "nightly",
@@ -58,6 +59,7 @@ def test_a_plan_is_returned_as_its_role_takes_it() -> None:
             "may_skip": ["acme-web"],
             "at": "02:00",
             "keep": {"daily": 7},
+            "offsite": {"dest": "/srv/copies"},
         }
     ]
 

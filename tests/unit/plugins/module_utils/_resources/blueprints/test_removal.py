@@ -15,13 +15,14 @@ from ansible_collections.hosted.services.plugins.module_utils._api.client import
 from ansible_collections.hosted.services.plugins.module_utils._api.models import Project
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint import BLUEPRINT
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.removal import (
+    await_empty,
     copies_folder,
     project_deletion,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
 from hosted_sandbox.registry.images import build_image
 from hosted_sandbox.testing import NO_DELAYS, Sandbox
-from unit.plugins.fakes import FakeClient, task_of
+from unit.plugins.fakes import Clock, FakeClient, task_of
 from unit.plugins.module_utils._resources.platform import add, id_of, run
 from unit.plugins.module_utils._resources.shared.test_runner import new_task
 
@@ -387,3 +388,15 @@ def test_the_deletion_of_a_project_is_planned_again_in_its_turn() -> None:
     part = project_deletion(new_task(), Project(id="1", name="shop"), [], PROJECT)
     part.make_plan(cast(Client, FakeClient()), foreseen=False)
     assert part.foreseen
+
+
+def test_only_what_is_in_the_project_itself_is_awaited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other projects are in use."""
+    clock, client = Clock(monkeypatch), FakeClient()
+    client.add_project("prj_1", "shop", resourceCount=1)
+    client.add_project("prj_2", "blog", resourceCount=4)
+    part = project_deletion(new_task(), Project(id="prj_1", name="shop"), [], PROJECT)
+    part.task.client = cast(Client, client)
+    clock.then = [lambda: None, lambda: client.project_records["prj_1"].update(resourceCount=0)]
+    await_empty(part, Project(id="prj_1", name="shop"))
+    assert len(clock.pauses) == 2

@@ -9,7 +9,10 @@ from decimal import Decimal
 from typing import Any
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.parts import Part
-from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.report import Report
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.report import (
+    Report,
+    with_label,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import Commitment
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import Cost, Move
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Step
@@ -85,3 +88,15 @@ def test_a_diff_holds_what_differs() -> None:
     plan = Plan(result=[])
     Report(parts.task, parts.found).update(plan)
     assert (plan.before, plan.after) == ({}, {"thing 'b' key": "b"})
+
+
+def test_each_line_of_a_diff_says_whose_it_is() -> None:
+    """Also of what is empty, and of the parts of a value."""
+    size = {"cpu_cores": 2, "ram_gb": 4}
+    assert with_label("service 'db'", {"dimensions": size, "public": False, "command": None}) == {
+        "service 'db' dimensions cpu_cores": 2,
+        "service 'db' dimensions ram_gb": 4,
+        "service 'db' public": False,
+        "service 'db' command": None,
+    }
+    assert with_label("file", "text") == {"file": "text"} and with_label("file", "") == {}

@@ -13,8 +13,18 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.bluepri
     SourceOptions,
     read_source,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import FilePath
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import (
+    FilePath,
+    declarations_of,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import NoSuchItem
+
+
+def test_a_blueprint_selects_and_may_hold_secrets() -> None:
+    """So an empty one is refused, and what is in it is not shown; a file is read on this machine."""
+    declared = declarations_of(SourceOptions)
+    assert {"src", "blueprint"} <= declared.selectors
+    assert "src" in declared.sources and "blueprint" in declared.secrets
 
 
 def test_the_option_is_taken_as_it_is() -> None:
