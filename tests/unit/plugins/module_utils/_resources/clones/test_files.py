@@ -98,6 +98,15 @@ def test_a_clone_that_is_not_there_yet_gets_everything(sandbox: Sandbox, given: 
     assert planned["actions"] == ["copy the files of service 'one': create 1 (5 bytes)"]
 
 
+def test_a_suspended_clone_is_left_as_it_is(sandbox: Sandbox, given: dict[str, Any]) -> None:
+    sandbox.api("POST", f"/api/resources/{given['service']}/suspend")
+    sandbox.clear_journal()
+    left = run(sandbox, FILES, **given)
+    assert not left["changed"] and left["files"] is None
+    assert "is suspended, so its files were left as they are" in left["warnings"][0]
+    assert sandbox.writes() == []
+
+
 def test_the_source_is_no_clone(sandbox: Sandbox, given: dict[str, Any]) -> None:
     refused = run(sandbox, FILES, **{**given, "service": given["source_id"]})
     assert "is the source of the clone" in refused["msg"]

@@ -28,6 +28,7 @@ def test_an_image_is_copied_once(sandbox: Sandbox, digest: str) -> None:
     given: dict[str, Any] = {"source_slug": "acme-shop", "slug": "acme-copy", "digest": digest}
     planned = run(sandbox, IMAGE, check_mode=True, **given)
     assert planned["actions"][0].startswith(f"copy image {digest} from ")
+    assert (planned["image"]["mounted"], planned["image"]["sent"]) == (0, 0), "nothing was copied"
     done = run(sandbox, IMAGE, **given)
     assert done["changed"] and done["image"]["mounted"] and not done["image"]["sent"]
     assert not run(sandbox, IMAGE, **given)["changed"]

@@ -210,6 +210,12 @@ def test_what_is_cloned_is_the_project_with_its_references() -> None:
     assert found["db"].record["settings"] and found["db"].record["metrics"]
 
 
+def test_a_project_of_which_no_references_are_shown_has_none() -> None:
+    account = Account()
+    account.project_graph = lambda id: ProjectGraph()  # type: ignore[method-assign]
+    assert [each.variables for each in read(account).originals] == [{}, {}, {}]
+
+
 def test_what_stays_behind_is_known_as_well() -> None:
     """A reference to it is refused. Its state does not matter."""
     account = Account()

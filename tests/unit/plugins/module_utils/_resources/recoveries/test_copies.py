@@ -37,7 +37,7 @@ def test_the_newest_whole_copy_is_taken(tmp_path: Path) -> None:
     newest = shelve(tmp_path, "svc_1", {"a": "2"}, moment=NEW, name="world")
     (tmp_path / "svc_1" / ".nightly.partial").mkdir()
     (tmp_path / "svc_1" / "nightly-20261121T030000Z").symlink_to(newest)
-    (tmp_path / ".hosted-backups").mkdir()
+    shelve(tmp_path, ".hosted-backups", {"a": "3"}, moment="20261122T030000Z", name="world")
     found = choice(tmp_path).known("service 'world'", ["shop"], "world", is_app=False)
     assert found.copy.path == str(newest) and found.dump is None
     assert found.copy.moment == datetime(2026, 11, 20, 3, tzinfo=UTC)
@@ -92,9 +92,10 @@ def test_a_service_that_was_ordered_anew_has_two_shelves(tmp_path: Path) -> None
     chooses = choice(tmp_path)
     assert chooses.known("world", ["shop"], "world", is_app=False).shelf.id == "svc_2"
     assert "that of svc_2 is taken" in chooses.remarks[0]
-    shelve(tmp_path, "svc_1", {"a": "3"}, moment="20261121T030000Z", name="world")
-    with pytest.raises(Ambiguous, match="both were copied at the same time"):
-        choice(tmp_path).known("world", ["shop"], "world", is_app=False)
+    for moment in (NEW, "20261121T030000Z"):
+        shelve(tmp_path, "svc_1", {"a": "3"}, moment=moment, name="world")
+        with pytest.raises(Ambiguous, match="both were copied at the same time"):
+            choice(tmp_path).known("world", ["shop"], "world", is_app=False)
 
 
 def test_an_empty_copy_and_one_of_the_future_are_passed_over(tmp_path: Path) -> None:

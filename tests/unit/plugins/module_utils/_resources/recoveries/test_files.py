@@ -92,6 +92,20 @@ def test_another_service_is_not_written_to(sandbox: Sandbox, given: dict[str, An
     assert sandbox.writes() == [] and files(sandbox, given["service"]) == {"/a.txt": "first"}
 
 
+def test_a_service_that_is_in_use_is_filled_only_if_that_is_said(
+    sandbox: Sandbox, given: dict[str, Any], tmp_path: Path
+) -> None:
+    """It got files long after the recovery made it, and not from that."""
+    record = RecoveryRecord(str(tmp_path / "record.json"), touched={"one": "2020-01-01T00:00:00+00:00"})
+    own = RecoveredFiles(SERVICE, Target(record))
+    refused = run(sandbox, own, **given)
+    assert "files were written to it more than an hour later, such as 'a.txt'" in refused["msg"]
+    kept = run(sandbox, own, **{**given, "existing": "keep"})
+    assert not kept["changed"] and "It is left as it is; name 'one' in overwrite" in kept["warnings"][0]
+    assert files(sandbox, given["service"]) == {"/a.txt": "first"}
+    assert run(sandbox, own, **{**given, "existing": "replace"})["files"]["restored"]
+
+
 def test_a_service_that_is_not_there_yet_gets_everything(
     sandbox: Sandbox, given: dict[str, Any], tmp_path: Path
 ) -> None:

@@ -6,20 +6,27 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.platform_clock import PlatformClock
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.members import Member
 from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.record import (
     RecoveryRecord,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
+    RUN_FOLDER,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import (
     FilePath,
     StateDirOptions,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from unit.plugins.module_utils._resources.recoveries.platform import member
 
 
@@ -114,3 +121,40 @@ def test_a_damaged_one_counts_as_none(tmp_path: Path) -> None:
     record.note("prj_1", {"world": "svc_world"})
     Path(record.path).write_text('{"names": []')
     assert not read(tmp_path).known
+
+
+# --- Whose drill it is ----------------------------------------------------------------------------------
+
+
+def token_of(email: str | None) -> Client:
+    """Return a client with a token of an account, which may not be shown."""
+    return cast(Client, SimpleNamespace(whoami=lambda: SimpleNamespace(email=email)))
+
+
+def test_a_drill_is_known_only_to_the_account_that_made_it(tmp_path: Path) -> None:
+    """With the token of another one, nothing of it would be found, and it would be forgotten."""
+    record = read(tmp_path)
+    record.check_claim(token_of("me@example.com"), "shop")
+    record.claim(token_of("me@example.com"))
+    record.claim(token_of(None))
+    for email in ("me@example.com", None):
+        record.check_claim(token_of(email), "shop")
+    with pytest.raises(Invalid, match="the drill in project 'shop' was made with the token of another acc"):
+        record.check_claim(token_of("other@example.com"), "shop")
+
+
+def test_a_drill_that_another_run_makes_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Until that run has ended, and with it its folder."""
+    record, folder = read(tmp_path), tmp_path / "run"
+    folder.mkdir()
+    monkeypatch.setenv(RUN_FOLDER, str(folder))
+    record.claim(token_of(None))
+    record.check_claim(token_of(None), "shop")
+    monkeypatch.setenv(RUN_FOLDER, str(tmp_path / "another"))
+    record.run_process, record.run_started = os.getpid(), None
+    with pytest.raises(Invalid, match=f"process {os.getpid()} on this controller is running a drill in"):
+        record.check_claim(token_of(None), "shop")
+    folder.rmdir()
+    record.check_claim(token_of(None), "shop")

@@ -29,7 +29,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from hosted_sandbox.testing import Sandbox
-from unit.plugins.fakes import FakeClient
+from unit.plugins.fakes import Clock, FakeClient
 from unit.plugins.module_utils._resources.clones.platform import ids_of
 from unit.plugins.module_utils._resources.recoveries.platform import Recover, recovering
 from unit.plugins.module_utils._resources.recoveries.test_options import options
@@ -216,3 +216,26 @@ def test_only_drills_are_deleted() -> None:
         parts_of(account, drill=False)
     parts, warnings = parts_of(account, drill=False, project_id=None)
     assert parts == [] and "no drill from this controller made it" in warnings[0]
+
+
+def test_only_an_order_whose_response_was_lost_is_watched_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That may take a minute, so it is told; what is known by its id is not waited for."""
+    clock, account, told = Clock(monkeypatch), Account(), list[str]()
+    facts: dict[str, Any] = {"names": {"late": "lobby"}, "sent": {"late": account.clock.now().isoformat()}}
+    ids = {"db": "svc_1", "web": "svc_2"}
+    for lost, known in (({}, ids), (facts, {**ids, "late": "svc_gone"})):
+        project = parts_of(account, ids=known, **lost)[0][-1]
+        project.task.progress = told.append
+        project.prepare(project)
+    assert told == [] and clock.pauses == []
+    project = parts_of(account, ids=ids, **facts)[0][-1]
+    project.task.progress = told.append
+
+    def appear() -> None:
+        account.add_service("svc_9", "lobby", projectId="prj_1")
+
+    clock.then = [lambda: None, appear]
+    with pytest.raises(Invalid, match=r"service 'lobby' \(svc_9\) appeared late, from an order whose"):
+        project.prepare(project)
+    [line] = told
+    assert line.startswith("watching for up to ") and len(clock.pauses) == 2
