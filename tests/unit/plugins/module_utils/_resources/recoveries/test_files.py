@@ -11,6 +11,10 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.clones import files as clone_files
+from ansible_collections.hosted.services.plugins.module_utils._resources.clones.guard import check_own
+from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries import (
+    files as recovered_files,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.files import (
     RecoveredFiles,
 )
@@ -76,6 +80,22 @@ def test_a_service_runs_again_though_a_run_was_killed(
     sandbox.api("POST", f"/api/resources/{id}/power", {"signal": "stop"})
     assert not run(sandbox, resource(tmp_path), **{**given, "start": True}).get("failed")
     assert state(sandbox, id) == "running"
+
+
+def test_a_service_without_power_signals_is_neither_stopped_nor_started(
+    sandbox: Sandbox, given: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It gets its files all the same, and that it went on meanwhile is told."""
+    sandbox.api("POST", f"/api/resources/{given['service']}/power", {"signal": "stop"})
+
+    def without_power(*given: Any) -> Any:
+        return check_own(*given).model_copy(update={"capabilities": ["files"]})
+
+    monkeypatch.setattr(recovered_files, "check_own", without_power)
+    done = run(sandbox, resource(tmp_path), **{**given, "start": True})
+    assert [action.split(" ")[0] for action in done["actions"]] == ["restore"], done.get("msg")
+    assert "cannot be stopped while its files are copied" in done["warnings"][0]
+    assert state(sandbox, given["service"]) != "running"
 
 
 def state(sandbox: Sandbox, id: str) -> str:
