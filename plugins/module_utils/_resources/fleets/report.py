@@ -35,10 +35,9 @@ class Report:
     def __post_init__(self) -> None:
         """Note how far an earlier run came, before this one changes it."""
         any_member = next(iter(self.members.values()), None)
-        goes_on = any_member is not None and any_member.goes_on
-        record = any_member.memory.record if any_member else None
-        self.since = record.since if record and goes_on else None
-        self.done_before = set(record.done) if record and goes_on else set()
+        record = any_member.memory.record if any_member is not None and any_member.goes_on else None
+        self.since = record.since if record else None
+        self.done_before = set(record.done) if record else set()
 
     # --- Services -------------------------------------------------------------------------------------
 
