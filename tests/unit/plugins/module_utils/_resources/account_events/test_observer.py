@@ -155,6 +155,14 @@ def test_the_journal_is_read_of_what_changed() -> None:
     assert account.poll()[4:] == []
 
 
+def test_no_journal_is_read_of_what_is_first_seen_to_run() -> None:
+    account = Account(CountingClient(a="unknown"))
+    account.poll()
+    account.client.records["a"] = ("GAME", "running")
+    assert account.poll()[4:] == []
+    assert account.state.known_services["a"].state == "running"
+
+
 def test_backups_are_read_of_what_stopped_for_no_known_reason() -> None:
     account = Account(CountingClient(a="running", b="running"))
     account.client.journal = []
@@ -198,6 +206,14 @@ def test_the_reason_of_a_failure_is_read_once_and_redacted() -> None:
     assert account.poll()[3:] == ["service a"]
     assert account.state.outbox[-1]["reason"] == "token *** is wrong"
     assert account.poll()[3:] == []
+
+
+def test_the_reason_is_read_of_a_service_that_was_known_before_it_failed() -> None:
+    account = Account(CountingClient(a="running"))
+    account.poll()
+    account.client.statuses["a"] = "FAILED"
+    assert account.poll()[3:] == ["service a"]
+    assert account.state.outbox[-1]["reason"] == "token *** is wrong"
 
 
 def test_fifty_reasons_of_failures_are_read_in_a_poll() -> None:

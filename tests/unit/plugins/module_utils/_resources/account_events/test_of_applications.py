@@ -109,6 +109,13 @@ def test_a_verdict_blocks_and_is_lifted() -> None:
     assert (event["type"], event["verdict"]) == ("verdict_lifted", "WARNED")
 
 
+def test_a_verdict_that_was_there_before_may_be_left_out() -> None:
+    polls = Polls(report_existing=False)
+    assert look(polls, app(verdict="BLOCKED")) == []
+    assert types(look(polls, app(verdict="PASSED"))) == ["verdict_lifted"]
+    assert types(look(polls, app(verdict="BLOCKED"))) == ["release_blocked"]
+
+
 def test_another_image_lifts_no_verdict() -> None:
     polls = deployed()
     look(polls, app(verdict="BLOCKED"))

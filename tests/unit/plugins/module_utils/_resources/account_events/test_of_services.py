@@ -99,6 +99,15 @@ def test_a_start_that_was_taken_back_is_no_news() -> None:
     assert polls.see(service(), **STOPPED, entries={"s1": [entry("POWER_STOP", 3)]}) == []
 
 
+def test_a_stop_soon_after_a_start_that_was_seen_is_told_at_once() -> None:
+    polls = Polls()
+    polls.see(service(), **STOPPED, entries={"s1": [entry("POWER_STOP")]})
+    fresh = {"s1": [just_now(polls, "POWER_START")]}
+    assert polls.see(service(), **RUNS, entries=fresh, minutes=0.1) == []
+    events = polls.see(service(), **STOPPED, entries={"s1": []}, minutes=0.1)
+    assert types(events) == ["service_stopped"]
+
+
 def just_now(polls: Polls, type: str) -> m.Event:
     """Return an entry of the moment of the last poll."""
     return m.Event(id="fresh", type=type, at=polls.now.isoformat())
@@ -155,6 +164,14 @@ def test_an_empty_list_deletes_nothing() -> None:
     assert types(polls.see(gone=frozenset({"s1"}))) == ["service_deleted"]
     assert polls.see(service("s2")) == []
     assert polls.see(service("s2"), gone=frozenset()) == []
+
+
+def test_a_list_that_was_not_read_is_no_empty_one() -> None:
+    polls = Polls()
+    assert polls.take(Observation()) == []
+    assert polls.see(service()) == []
+    assert polls.take(Observation()) == []
+    assert types(polls.see(service(), service("s2"))) == ["service_ordered"]
 
 
 def test_a_deletion_is_told_once() -> None:
