@@ -83,7 +83,7 @@ def test_climbing_out_of_what_the_tree_knows(target: str, inside: bool) -> None:
 def test_links_of_a_server_that_tells_places_are_compared_as_places(resolved: bool, same: bool) -> None:
     here = Tree({"": FOLDER, "a/l": TreeEntry(Kind.LINK, target=".././b/")})
     there = Tree({"": FOLDER, "a/l": TreeEntry(Kind.LINK, target="../b", resolved=resolved)})
-    assert bool(compare(here, there, KEEP)) is not same
+    assert bool(compare(here, there, KEEP)) is bool(compare(there, here, KEEP)) is not same
     other = Tree({"": FOLDER, "a/l": TreeEntry(Kind.LINK, target="b", resolved=resolved)})
     assert compare(here, other, KEEP).links
 

@@ -36,6 +36,7 @@ class Disk:
     ("blocks", "said"),
     [
         (4, "no space left on the service: 4000 bytes are free, the file has 5000"),
+        (5, ""),
         (9, ""),
         (None, ""),
     ],

@@ -103,6 +103,16 @@ def test_the_folder_is_flushed_too(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert flushed == [str(tmp_path)]
 
 
+def test_no_file_stays_open(tmp_path: Path) -> None:
+    """A source saves for months on end."""
+    before = os.listdir("/proc/self/fd")
+    with open_state(str(tmp_path / "s.json")) as file:
+        opened = os.listdir("/proc/self/fd")
+        file.save(file.state)
+        assert len(os.listdir("/proc/self/fd")) == len(opened)
+    assert len(os.listdir("/proc/self/fd")) == len(before)
+
+
 def test_each_platform_has_a_file_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOSTED_SERVICES_HOME", str(tmp_path))
     one, other = (path_of(SourceOptions(base_url=f"https://{name}.example.com")) for name in "ab")
