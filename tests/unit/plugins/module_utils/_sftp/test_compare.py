@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 from ansible_collections.hosted.services.plugins.module_utils._sftp.compare import (
     Rules,
     compare,
+    describe_entry,
     stays_inside,
+    without_stray_links,
 )
 from ansible_collections.hosted.services.plugins.module_utils._sftp.errors import TransferFailed
 from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import Kind, Tree, TreeEntry
@@ -103,6 +105,44 @@ def test_what_is_alike_is_left_alone() -> None:
     tree = Tree({"": FOLDER, "a": FILE})
     changes = compare(tree, tree, KEEP)
     assert not changes and changes.unchanged == 2
+
+
+def test_what_is_missing_or_differs_is_made() -> None:
+    link = TreeEntry(Kind.LINK, target="a")
+    source = Tree({"": FOLDER, "sub": FOLDER, "a": FILE, "b": FILE, "l": link, "same": link})
+    target = Tree({"": FOLDER, "b": replace(FILE, mtime=0), "same": link})
+    changes = compare(source, target, KEEP)
+    assert (list(changes.directories), list(changes.files), list(changes.links)) == (
+        ["sub"],
+        ["a", "b"],
+        ["l"],
+    )
+    assert changes.unchanged == 2
+
+
+def test_a_link_that_leads_out_is_told_and_left_out() -> None:
+    links = {"in": TreeEntry(Kind.LINK, target="a"), "out": TreeEntry(Kind.LINK, target="../a")}
+    told: dict[str, str] = {}
+    kept = without_stray_links(Tree({"": FOLDER, **links, "dark": TreeEntry(Kind.LINK)}), told.__setitem__)
+    assert set(kept.entries) == {"", "in"} and kept.left_out == {"out", "dark"}
+    assert told == {
+        "out": "it is a link that leads out of the tree, to ../a",
+        "dark": "it is a link, and the server does not show where it leads",
+    }
+
+
+@pytest.mark.parametrize(
+    ("entry", "shown"),
+    [
+        (FILE, "3 bytes, changed then, mode 0644"),
+        (replace(FILE, mode=None), "3 bytes, changed then"),
+        (FOLDER, "directory, mode 0755"),
+        (TreeEntry(Kind.LINK, target="a"), "link to a"),
+        (TreeEntry(Kind.LINK), "link to somewhere"),
+    ],
+)
+def test_an_entry_is_described_by_what_may_differ(entry: TreeEntry, shown: str) -> None:
+    assert describe_entry(entry, lambda moment: "then") == shown
 
 
 @pytest.mark.parametrize(

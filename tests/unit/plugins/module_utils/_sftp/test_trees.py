@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import posixpath
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -117,6 +118,92 @@ def test_an_excluded_directory_is_not_looked_into(listed: list[str]) -> None:
     assert sorted(found.entries) == ["", "a.txt"] and listed == [""]
 
 
+class Folder:
+    """A server that has nothing in any directory but the directory itself, or answers with these errors."""
+
+    def __init__(self, listing: Exception | None = None, entering: Exception | None = None) -> None:
+        self.listing = listing
+        self.entering = entering
+
+    async def readdir(self, path: bytes) -> list[SimpleNamespace]:
+        if self.listing is not None:
+            raise self.listing
+        names = () if self.entering is not None else (b".", b"..")
+        return [SimpleNamespace(filename=name) for name in names]
+
+    async def stat(self, path: bytes) -> None:
+        if self.entering is not None:
+            raise self.entering
+
+
+def names_in(server: Folder, folder: str, tree: trees.Tree) -> list[Any]:
+    """Return what a server lists of a directory."""
+    return asyncio.run(trees.list_remote(server, "srv", folder, tree))
+
+
+@pytest.mark.parametrize("way", ["listing", "entering"])
+def test_a_directory_that_is_not_shown_is_not_taken_for_an_empty_one(way: str) -> None:
+    """What it holds would be deleted on the other side."""
+    denied: dict[str, Any] = {way: asyncssh.SFTPPermissionDenied("not allowed")}
+    tree = trees.Tree()
+    assert names_in(Folder(**denied), "web/inner", tree) == []
+    assert tree.unreadable == {"web/inner": "not allowed"}
+    with pytest.raises(TransferFailed, match="cannot read srv on the service: not allowed"):
+        names_in(Folder(**denied), "", tree)
+    empty = trees.Tree()
+    assert names_in(Folder(), "web", empty) == [] and empty.unreadable == {}
+
+
+@pytest.mark.parametrize("lost", [asyncssh.SFTPConnectionLost("lost"), asyncssh.SFTPNoConnection("none")])
+def test_a_connection_that_is_lost_makes_no_directory_unreadable(lost: Exception) -> None:
+    tree = trees.Tree()
+    with pytest.raises(lost.__class__):
+        names_in(Folder(lost), "web", tree)
+    assert tree.unreadable == {}
+
+
+# --- What is here -------------------------------------------------------------------------------------
+
+
+def test_a_tree_of_this_machine_is_read_to_its_end_and_through_no_link(tmp_path: Path) -> None:
+    (tmp_path / "web" / "inner").mkdir(parents=True)
+    (tmp_path / "web" / "inner" / "c.txt").touch()
+    (tmp_path / "link").symlink_to("web")
+    os.mkfifo(tmp_path / "pipe")
+    skipped: list[tuple[str, str]] = []
+    found = trees.local_tree(str(tmp_path), Patterns(), lambda path, why: skipped.append((path, why)))
+    assert sorted(found.entries) == ["", "link", "web", "web/inner", "web/inner/c.txt"]
+    assert (found.entries["link"].kind, found.entries["link"].target) == (trees.Kind.LINK, "web")
+    assert skipped == [("pipe", "it is neither a file, a directory nor a link")]
+    assert found.left_out == {"pipe"}
+
+
+def test_what_is_removed_while_a_tree_is_read_is_not_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a", "gone", "z"):
+        (tmp_path / name).touch()
+    read = trees.local_entry
+
+    def entry(path: str, info: os.stat_result) -> trees.TreeEntry:
+        if path.endswith("/gone"):
+            raise FileNotFoundError(path)
+        return read(path, info)
+
+    monkeypatch.setattr(trees, "local_entry", entry)
+    assert sorted(trees.local_tree(str(tmp_path), Patterns(), lambda path, why: None).entries) == [
+        "",
+        "a",
+        "z",
+    ]
+
+
+def test_a_half_written_file_takes_no_part_and_is_not_looked_into() -> None:
+    tree, path = trees.Tree(), "web/.hosted-0123456789abcdef.part"
+    assert not tree.add(path, trees.TreeEntry(trees.Kind.FILE), Patterns())
+    assert tree.leftovers == [path] and tree.entries == {}
+
+
 # --- Where a link points --------------------------------------------------------------------------------
 
 
@@ -161,6 +248,20 @@ def test_a_server_that_does_not_show_a_target_is_no_failure_but_a_lost_connectio
     for lost in (asyncssh.SFTPConnectionLost("lost"), asyncssh.SFTPNoConnection("none")):
         with pytest.raises(lost.__class__):
             asyncio.run(trees.remote_target(Links(lost), "a"))
+
+
+@pytest.mark.parametrize(
+    ("shown", "entry"),
+    [
+        ({"permissions": 0o100640, "size": 5, "mtime": 9}, trees.TreeEntry(trees.Kind.FILE, 5, 9, 0o640)),
+        ({"permissions": 0o040755}, trees.TreeEntry(trees.Kind.DIRECTORY, mode=0o755)),
+        ({"permissions": 0o120777}, trees.TreeEntry(trees.Kind.LINK, mode=0o777, target="../a")),
+        ({}, trees.TreeEntry(trees.Kind.OTHER, mode=0)),
+    ],
+)
+def test_an_entry_is_what_the_server_shows_of_it(shown: dict[str, int], entry: trees.TreeEntry) -> None:
+    attributes = asyncssh.SFTPAttrs(**shown)
+    assert asyncio.run(trees.remote_entry(Links(b"../a"), "web/link", attributes)) == entry
 
 
 @pytest.mark.parametrize("answer", [b"", b"web/a", b"a\0"])
