@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import asyncssh
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext, execute
@@ -115,6 +116,16 @@ def test_what_cannot_be_asked_is_said(server: Shown, known_hosts: Path, tmp_path
         said = pin(port, known_hosts, timeout=0.2)["msg"]
     assert said == f"127.0.0.1:{port} did not answer within 0.2 seconds"
     assert not known_hosts.exists()
+
+
+def test_an_error_without_words_is_told_by_its_kind(
+    known_hosts: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def reset(*_given: Any, **_options: Any) -> None:
+        raise ConnectionResetError
+
+    monkeypatch.setattr(asyncssh, "get_server_host_key", reset)
+    assert "cannot connect to 127.0.0.1:22: ConnectionResetError" in pin(22, known_hosts)["msg"]
 
 
 def test_another_server_of_the_host_is_another_server(

@@ -102,3 +102,42 @@ def test_what_could_not_be_put_in_place_is_removed_and_the_first_error_is_told(
     with pytest.raises(asyncssh.SFTPPermissionDenied, match="read only"):
         asyncio.run(Remote(server, "up").make_link("b", link, new=False))
     assert server.removed == [server.link] and TEMPORARY.fullmatch(server.link.decode().partition("/")[2])
+
+
+class Shelf(Full):
+    """A server that renames over nothing. One that ``refuses`` puts nothing new at ``up/b``."""
+
+    def __init__(self, files: dict[bytes, str], refuses: bool) -> None:
+        super().__init__(asyncssh.SFTPOpUnsupported("no such extension"))
+        self.files = files
+        self.refuses = refuses
+
+    async def symlink(self, target: bytes, link: bytes) -> None:
+        self.files[link] = "new"
+
+    async def lstat(self, path: bytes) -> asyncssh.SFTPAttrs:
+        if path not in self.files:
+            raise asyncssh.SFTPNoSuchFile("not there")
+        return asyncssh.SFTPAttrs(type=asyncssh.FILEXFER_TYPE_REGULAR)
+
+    async def rename(self, old: bytes, new: bytes) -> None:
+        if self.refuses and new == b"up/b" and self.files[old] == "new":
+            raise asyncssh.SFTPPermissionDenied("read only")
+        if new in self.files:
+            raise asyncssh.SFTPFailure("there is one")
+        self.files[new] = self.files.pop(old)
+
+    async def remove(self, path: bytes) -> None:
+        del self.files[path]
+
+
+@pytest.mark.parametrize("there", [{}, {b"up/b": "old"}])
+def test_what_cannot_be_renamed_over_makes_way_and_comes_back_after_an_error(there: dict[bytes, str]) -> None:
+    link = TreeEntry(Kind.LINK, target="a")
+    server = Shelf(dict(there), refuses=True)
+    with pytest.raises(asyncssh.SFTPPermissionDenied, match="read only"):
+        asyncio.run(Remote(server, "up").make_link("b", link, new=False))
+    assert server.files == there
+    server.refuses = False
+    asyncio.run(Remote(server, "up").make_link("b", link, new=False))
+    assert server.files == {b"up/b": "new"}
