@@ -286,6 +286,21 @@ def test_a_lost_answer_is_looked_up_and_nothing_is_sent_twice(
     assert len(client.calls) == 1
 
 
+def test_a_key_that_somebody_else_registers_is_not_the_one_whose_answer_was_lost(
+    client: FakeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Clock(monkeypatch)
+
+    def register_another() -> None:
+        client.add_key("key_1", "desktop", OTHER_PRINT)
+        raise Interrupted("reset")
+
+    client.before["add_ssh_key"] = register_another
+    plan, _task = planned(client, name="laptop", public_key=LINE)
+    with pytest.raises(EffectUnverified, match="SSH key 'laptop'"):
+        carry_out(plan)
+
+
 def test_keys_are_read_by_name_and_fingerprint(client: FakeClient) -> None:
     client.add_key("key_1", "laptop", PRINT)
     client.add_key("key_2", "desktop", OTHER_PRINT)
