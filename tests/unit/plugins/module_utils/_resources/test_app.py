@@ -12,9 +12,11 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import UnexpectedAnswer
 from ansible_collections.hosted.services.plugins.module_utils._api.models import AppQuote
 from ansible_collections.hosted.services.plugins.module_utils._resources import app
 from ansible_collections.hosted.services.plugins.module_utils._resources.app import APP
+from ansible_collections.hosted.services.plugins.module_utils._resources.applications.lookup import find_app
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import waiting
 from unit.plugins.apps import Platform, plain, platform, server
 
@@ -203,6 +205,23 @@ def test_an_application_that_is_listed_late_is_not_said_to_be_missing(
     result = plain.run(APP, slug="blog", wait=wait)
     assert result["failed"] and result["changed"]
     assert result["msg"].startswith("application 'blog' was created, but the list of applications")
+
+
+@pytest.mark.parametrize("wait", [True, False])
+def test_an_application_that_was_made_and_cannot_be_read_is_named(
+    plain: Platform, monkeypatch: pytest.MonkeyPatch, wait: bool
+) -> None:
+    """It is billed, so the error begins with that."""
+
+    def broken(client: Client, slug: str) -> Any:
+        if plain.writes(CREATE):
+            raise UnexpectedAnswer("the platform repeats the cursor '5'; stopped")
+        return find_app(client, slug)
+
+    monkeypatch.setattr(app, "find_app", broken)
+    result = plain.run(APP, slug="blog", wait=wait)
+    assert result["failed"] and result["changed"]
+    assert result["msg"].startswith("application 'blog' was created, but its state is unknown: the platform")
 
 
 def test_a_quote_without_a_price_is_told(plain: Platform, monkeypatch: pytest.MonkeyPatch) -> None:

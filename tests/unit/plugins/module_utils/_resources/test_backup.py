@@ -343,7 +343,9 @@ def test_what_is_being_made_is_deleted_when_it_is_done(sandbox: Sandbox) -> None
     assert "is PENDING and cannot be deleted now" in refused["msg"]
     assert run(sandbox, BACKUP, services=["one"], name="n", state="absent")["changed"]
     assert backups(sandbox, "one") == []
-    assert not run(sandbox, BACKUP, services=["one"], name="n", state="absent")["changed"]
+    for wait in (True, False):
+        again = run(sandbox, BACKUP, services=["one"], name="n", state="absent", wait=wait)
+        assert not again["changed"] and not again.get("failed")
 
 
 @pytest.mark.parametrize("check_mode", [True, False])

@@ -58,6 +58,7 @@ def test_an_environment_is_written_on_difference(platform: Platform, folder: Pat
     assert changed["environment"]["added"] == ["C"]
     assert changed["environment"]["changed"] == ["B"]
     assert changed["environment"]["removed"] == ["A"]
+    assert changed["actions"][0].endswith(": added C; changed B; removed A")
     assert kept(platform) == {"C": "2", "B": "new"}
     assert SECRET not in json.dumps([planned, written, again, changed])
     assert len(platform.writes()) == 2
@@ -89,7 +90,10 @@ def test_force_writes_always(plain: Platform, folder: Path) -> None:
     """It may have been changed elsewhere."""
     wish: dict[str, Any] = {"variables": {"A": "1"}, "state_dir": str(folder)}
     assert plain.run(ENVIRONMENT, **wish)["changed"]
-    assert plain.run(ENVIRONMENT, force=True, **wish)["changed"]
+    forced = plain.run(ENVIRONMENT, force=True, **wish)
+    assert forced["changed"]
+    [told] = forced["actions"]
+    assert told.endswith(": nothing differs, but force is set")
 
 
 @pytest.mark.parametrize(
