@@ -58,6 +58,7 @@ def test_a_project_is_there_again_at_the_price_that_was_announced(
     planned = recover(check_mode=True)
     assert not planned.get("failed"), planned["msg"]
     assert planned["changed"] and commits(sandbox) == []
+    assert list((tmp_path / "home").iterdir()) == [], "nothing is remembered"
     before = monthly_rate(sandbox)
     done = recover()
     assert not done.get("failed"), done["msg"]
