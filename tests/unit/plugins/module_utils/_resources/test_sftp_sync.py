@@ -26,6 +26,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_sy
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
     PLAYBOOK_FOLDER,
 )
+from ansible_collections.hosted.services.plugins.module_utils._sftp.session import Login
 from unit.plugins.module_utils._sftp import servers
 from unit.plugins.module_utils._sftp.servers import Server
 from unit.plugins.results import Result
@@ -558,6 +559,12 @@ def test_login_is_refused(sync: Sync, src: Path, tmp_path: Path) -> None:
     assert "refused the login" in message and str(stranger) in message and "ssh_key" in message
     message = refusal(sync(src=str(src), dest="up", private_key_file=None, password="not-the-password"))
     assert "refused the login" in message and "not-the-password" not in message
+
+
+def test_what_is_shown_of_a_login_holds_no_secret() -> None:
+    login = Login("node-1", 22, "user", "~/key", passphrase="open sesame", password="hunter2")
+    assert "node-1" in repr(login)
+    assert "open sesame" not in repr(login) and "hunter2" not in repr(login)
 
 
 def test_key_files(sync: Sync, src: Path, server: Server, tmp_path: Path) -> None:
