@@ -7,11 +7,16 @@ from __future__ import annotations
 
 import itertools
 import random
+from typing import Any
+
+import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.start_order import (
+    explicit_references,
     order_of,
     reachable,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 
 
 def test_a_service_starts_after_what_it_needs() -> None:
@@ -50,3 +55,17 @@ def test_random_graphs_lose_no_order() -> None:
             needed = other in reachable(one, references) and one not in reachable(other, references)
             assert (other in order.needs[one]) == needed
             assert not needed or starting.index(other) < starting.index(one)
+
+
+def test_a_service_starts_after_those_that_the_task_lists() -> None:
+    """A name may stand for a list of one, and one service may be named by its name and by its id."""
+    ids = {"web": "svc_w", "svc_w": "svc_w", "db": "svc_d", "cache": "svc_c"}
+    start_after = {"web": ["db", "cache"], "svc_w": "cache", "db": "cache"}
+    found = explicit_references(start_after, lambda names: [ids[name] for name in names])
+    assert found == {"svc_w": {"svc_d", "svc_c"}, "svc_d": {"svc_c"}}
+
+
+@pytest.mark.parametrize("after", [None, [], 5, {"db": None}, [5], ["db", None]])
+def test_what_lists_no_services_is_refused(after: Any) -> None:
+    with pytest.raises(Invalid, match=r"start_after of 'web' is .*; write a list of services"):
+        explicit_references({"web": after}, list)
