@@ -117,3 +117,22 @@ def test_a_damaged_file_is_as_none(content: str) -> None:
     path = Path(remember(service(sftp=ACCESS)).path)
     path.write_text(content)
     assert left_of(service()) == ["s1"]
+
+
+@pytest.mark.parametrize(
+    "access",
+    [
+        {"host": "paris.example.com"},
+        {**ACCESS, "host": None},
+        {**ACCESS, "host": 5},
+        {**ACCESS, "port": 0},
+        {**ACCESS, "port": "2022"},
+        {**ACCESS, "password": "x"},
+    ],
+)
+def test_a_record_that_names_no_whole_access_is_as_none(access: dict[str, Any]) -> None:
+    path = Path(remember(service(sftp=ACCESS)).path)
+    content = json.loads(path.read_text())
+    content["s1"]["access"] = access
+    path.write_text(json.dumps(content))
+    assert left_of(service()) == ["s1"]
