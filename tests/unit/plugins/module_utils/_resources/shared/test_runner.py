@@ -7,14 +7,21 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from decimal import Decimal
 from functools import partial
 from typing import Any, cast
 
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import Interrupted, error_for_status
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
+    HostedError,
+    Interrupted,
+    error_for_status,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import runner
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import Commitment
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import Move
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import Options
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
     NOTHING_DONE,
@@ -274,6 +281,31 @@ def test_what_nobody_knows_is_told_apart_from_what_was_done(diary: Diary) -> Non
     with pytest.raises(Interrupted):
         runner.apply_plan(Plan(None, [diary.step("a"), diary.step("b", then=lose)]), task)
     assert (task.effects.actions, task.effects.unknown) == (["a"], ["b"])
+
+
+@pytest.mark.parametrize(
+    ("error", "wrote", "unsure"),
+    [
+        (error_for_status("no", 409), False, False),
+        (error_for_status("no", 409), True, True),
+        (Interrupted("reset"), False, True),
+    ],
+)
+def test_a_step_that_fails_may_have_moved_money_once_a_call_of_it_was_sent(
+    error: HostedError, wrote: bool, unsure: bool
+) -> None:
+    """One of several calls may be done, or its outcome unknown."""
+    task, move = new_task(), Move("order", Decimal(2))
+
+    def give_up() -> None:
+        if wrote:
+            task.client.on_write()
+        raise error
+
+    order = Step("order", give_up, move=move, commitment=Commitment("order", "service 'web'", Decimal(2)))
+    with pytest.raises(HostedError):
+        runner.apply_plan(Plan(None, [order]), task)
+    assert task.effects.unsure_moves == ([move] if unsure else [])
 
 
 def test_a_defect_in_a_branch_ends_the_task(diary: Diary) -> None:
