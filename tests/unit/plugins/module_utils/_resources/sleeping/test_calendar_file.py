@@ -72,6 +72,14 @@ def test_an_endless_recurrence_is_unfolded_for_the_time_asked_for_alone(tmp_path
     assert ("07 08:00", "07 09:00") not in told
 
 
+def test_the_last_month_of_a_year_ends_with_the_first_of_the_next(tmp_path: Path) -> None:
+    path = calendar(tmp_path, "DTSTART:20261231T200000Z", "DTEND:20270101T040000Z")
+    found = read_calendar(path, PARIS)
+    night = (datetime(2026, 12, 31, 20, tzinfo=UTC), datetime(2027, 1, 1, 4, tzinfo=UTC))
+    for month in (datetime(2026, 12, 1, tzinfo=UTC), datetime(2027, 1, 1, tzinfo=UTC)):
+        assert list(found.events(month, month)) == [night]
+
+
 def test_what_is_canceled_does_not_count(tmp_path: Path) -> None:
     """It does not take place."""
     assert events(tmp_path, "DTSTART;VALUE=DATE:20260106", "STATUS:CANCELLED") == []
@@ -87,6 +95,10 @@ def test_what_is_canceled_does_not_count(tmp_path: Path) -> None:
         (
             ["DTSTART:20260106T080000Z", "RRULE:FREQ=DAILY", "EXDATE;TZID=Mars/Crater:20260106T080000"],
             "EXDATE of event 'Fair' .* 'Mars/Crater'",
+        ),
+        (
+            ["DTSTART:20260106T080000Z", "RDATE;VALUE=PERIOD;TZID=Mars/Crater:20260107T080000/PT2H"],
+            "RDATE of event 'Fair' .* 'Mars/Crater'",
         ),
         (["DTSTART:2026010T"], "'Fair' of .* has a DTSTART that cannot be read"),
         ([], "'Fair' .* has no DTSTART"),

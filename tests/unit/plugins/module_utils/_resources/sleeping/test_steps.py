@@ -14,6 +14,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
 from ansible_collections.hosted.services.plugins.module_utils._api.models import Metrics
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.runner import apply_plan
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleep_plan import SLEEP_PLAN
+from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.memory import Memory
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.steps import ran
 from unit.plugins.fakes import FakeClient, task_of
 
@@ -71,6 +72,16 @@ def test_what_waits_for_a_service_that_fails_is_reported(client: FakeClient, tmp
     assert "waits for another service" in told["c"]["msg"]
     assert told["c"]["status"] is None
     assert (told["d"]["failed"], told["d"]["msg"]) == (False, None)
+
+
+def test_what_sleeps_already_holds_up_no_service_that_it_needs(client: FakeClient, tmp_path: Path) -> None:
+    """Not even if what is remembered of it cannot be kept."""
+    client.add_service("d", "d", status="SUSPENDED", state=None)
+    task, plan = plan_of(client, tmp_path, start_after={"d": ["c"]})
+    Path(Memory.of(str(tmp_path), task.options.base_url, "nights", "d").path).mkdir(parents=True)
+    with pytest.raises(HostedError, match="'d'"):
+        apply_plan(plan, task)
+    assert "suspend c" in calls(client)
 
 
 def test_a_wish_is_remembered_even_if_a_service_that_is_needed_fails(
