@@ -23,7 +23,7 @@ SERVICE = {"id": "s", "name": "db", "status": "ACTIVE", "state": "running", "mon
 ROW = {"id": "s", "name": "db", "freshness": "fresh", "age_hours": 5, "last_failed": False}
 
 
-def advice(
+def matters(
     *,
     money: dict[str, Any] | None = None,
     service: dict[str, Any] | None = None,
@@ -32,8 +32,8 @@ def advice(
     apps: list[dict[str, Any]] | None = None,
     keys: list[SshKey] | None = None,
     **measures: Any,
-) -> dict[str, list[str]]:
-    """Return the details of all matters by their kind, for an account in which all else is well."""
+) -> list[dict[str, Any]]:
+    """Return all matters, for an account in which all else is well."""
     found = {
         "currency": "EUR",
         "money": {**MONEY, **(money or {})},
@@ -41,7 +41,12 @@ def advice(
         "backups": {"services": [{**ROW, **(row or {})}], "max_age": "26h", "drill": drill},
         "applications": apps,
     }
-    told = advice_of(found, Facts(keys=keys), Measures(AS_OF, Span(hours=26, text="26h"), **measures))
+    return advice_of(found, Facts(keys=keys), Measures(AS_OF, Span(hours=26, text="26h"), **measures))
+
+
+def advice(**given: Any) -> dict[str, list[str]]:
+    """Return the details of all matters by their kind."""
+    told = matters(**given)
     return {matter["kind"]: [subject["detail"] for subject in matter["subjects"]] for matter in told}
 
 
@@ -109,11 +114,10 @@ def test_a_stale_backup_whose_last_one_failed_is_told_once() -> None:
     }
 
 
-def key(name: str, used: str | None) -> SshKey:
-    """Return an SSH key whose fingerprint has its name."""
-    return SshKey.model_validate(
-        {"id": name, "name": name, "fingerprint": f"SHA256:{name}", "lastUsedAt": used}
-    )
+def key(id: str, used: str | None, **fields: Any) -> SshKey:
+    """Return an SSH key whose name and fingerprint are its id."""
+    given = {"id": id, "name": id, "fingerprint": f"SHA256:{id}", "lastUsedAt": used, **fields}
+    return SshKey.model_validate(given)
 
 
 def test_keys_that_nobody_knows_and_keys_that_were_never_used() -> None:
@@ -132,6 +136,11 @@ def test_keys_that_nobody_knows_and_keys_that_were_never_used() -> None:
     ]  # fmt: skip
 
 
+def test_a_key_without_a_name_is_named_by_its_id() -> None:
+    [unused] = matters(keys=[key("old", None), key("k1", None, name=None)])
+    assert [subject["name"] for subject in unused["subjects"]] == ["k1", "old"]
+
+
 def test_drift_counts_and_what_is_unknown_does_not() -> None:
     compared = {
         "file": "a.yml",
@@ -148,6 +157,8 @@ def test_a_drill_that_failed_is_urgent() -> None:
     drill = {"service": "drill", "finished": "2026-11-01T00:00:00Z", "restored": False}
     assert advice(drill=drill) == {"drill": ["failed on 2026-11-01T00:00:00Z"]}
     assert advice(drill={**drill, "restored": True}) == {}
+    [unnamed] = matters(drill={**drill, "service": None})
+    assert unnamed["subjects"][0]["name"] == "Restore drill"
 
 
 def test_blocked_releases_name_what_mends_them() -> None:

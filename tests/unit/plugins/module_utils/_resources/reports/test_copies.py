@@ -63,6 +63,11 @@ def test_a_failed_backup_is_told_unless_another_was_made_that_day() -> None:
     assert row(copy(1), copy(0, "FAILED"))["last_failed"] is True
 
 
+def test_a_backup_of_this_hour_is_no_hour_old() -> None:
+    found = row(RestorePoint("b", "n", "COMPLETED", AS_OF - timedelta(minutes=30)))
+    assert (found["age_hours"], found["longest_gap_hours"]) == (0, 0)
+
+
 def test_a_backup_that_is_not_complete_is_none() -> None:
     found = row(copy(0, "PENDING"), RestorePoint("x", "x", "COMPLETED", None))
     assert set(found["cells"]) == {"none"}

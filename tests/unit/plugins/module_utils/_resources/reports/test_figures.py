@@ -58,7 +58,11 @@ def account() -> Facts:
         "web": full("web"),
     }
     nodes = [{"id": "db", "alias": "db-1"}, {"id": "web"}]
-    edges = [{"from": "web", "to": "db", "through": ["URL", "DSN"]}, {"from": None, "to": "db"}]
+    edges = [
+        {"from": "web", "to": "db", "through": ["URL", "DSN"]},
+        {"from": None, "to": "db"},
+        {"from": "web"},
+    ]
     facts.graphs["p"] = ProjectGraph.model_validate({"nodes": nodes, "edges": edges})
     return facts
 
@@ -111,7 +115,23 @@ def test_a_service_that_cannot_be_read_is_in_the_project_whose_graph_shows_it() 
     del facts.details["db"]
     found = figures(facts)
     assert found["services"][0]["project_id"] == "p"
-    assert found["money"]["unpriced"] == ["db", "web"]
+    assert found["money"]["unpriced"] == ["db", "web"] and found["projects"][0]["unpriced"] == 2
+
+
+def test_services_that_cannot_be_read_are_null_and_the_rest_is_told() -> None:
+    facts = account()
+    facts.services = None
+    found = figures(facts)
+    assert found["services"] is None and found["advice"] == [] and found["answers"]["month"] is None
+    assert [project["name"] for project in found["projects"]] == ["shop"]
+
+
+def test_the_answer_for_the_month_is_its_forecast() -> None:
+    facts = account()
+    facts.overview = BillingOverview(month_to_date_cents=1200)
+    found = figures(facts)
+    assert found["money"]["forecast"]["amount"] is not None
+    assert found["answers"]["month"] == found["money"]["forecast"]["amount"]
 
 
 @pytest.mark.parametrize(("project", "shown"), [(None, "12.00"), ("shop", None)])

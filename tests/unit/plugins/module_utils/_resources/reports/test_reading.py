@@ -69,6 +69,8 @@ def test_what_a_service_does_not_offer_is_no_failure() -> None:
     refused: list[bool] = []
     facts = run(job(BadRequest("not offered", 400), [], lambda: refused.append(True)))
     assert refused == [True] and facts.unread == []
+    facts = run(job(Forbidden("no", 403), [], lambda: refused.append(True)))
+    assert refused == [True] and [each.reason for each in facts.unread] == ["no"]
 
 
 def test_what_would_fail_everywhere_ends_the_task() -> None:
@@ -106,16 +108,56 @@ def test_calls_for_metrics_that_failed_say_so_themselves() -> None:
     assert [each.reason for each in facts.unread] == ["lost"]
 
 
+def read_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read nothing of each project, service and application."""
+    for jobs in ("project_jobs", "service_jobs", "app_jobs"):
+        monkeypatch.setattr(reading, jobs, lambda facts: [])
+
+
 def test_what_is_read_names_the_services_that_cannot_be_reached(monkeypatch: pytest.MonkeyPatch) -> None:
     def keep_services(facts: Facts, project: Any) -> list[Job]:
         facts.services = [service("gone")]
         return []
 
     monkeypatch.setattr(reading, "account_jobs", keep_services)
-    for jobs in ("project_jobs", "service_jobs", "app_jobs"):
-        monkeypatch.setattr(reading, jobs, lambda facts: [])
+    read_no_more(monkeypatch)
     client: Any = FakeClient()
     assert [(each.part, each.name) for each in read_facts(client, None).unread] == [(LIVE, "gone")]
+
+
+class Account(FakeClient):
+    """Two projects with an application in each."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.add_project("prj_shop", "a shop")
+        self.add_service("svc_1", "one")
+        self.add_service("svc_2", "two", projectId="prj_shop")
+
+    def apps(self) -> list[m.App]:
+        slugs = {"svc_1": "one", "svc_2": "two"}
+        return [
+            m.App.model_validate({"id": id, "slug": slug, "status": "ACTIVE"}) for id, slug in slugs.items()
+        ]
+
+    def billing_overview(self) -> m.BillingOverview:
+        return m.BillingOverview(balance_cents=5)
+
+
+@pytest.mark.parametrize(
+    ("project", "projects", "names"),
+    [(None, ["a shop", "default"], ["one", "two"]), (1, ["a shop"], ["two"])],
+)
+def test_the_account_is_read_or_one_project_of_it(
+    monkeypatch: pytest.MonkeyPatch, project: int | None, projects: list[str], names: list[str]
+) -> None:
+    read_no_more(monkeypatch)
+    client: Any = Account()
+    facts = read_facts(client, None if project is None else client.projects()[project])
+    assert [each.name for each in facts.projects or ()] == projects
+    assert [each.name for each in facts.services or ()] == names
+    assert [each.slug for each in facts.apps or ()] == names
+    assert facts.overview is not None and facts.overview.balance_cents == 5
 
 
 def test_the_newest_releases_are_scanned(monkeypatch: pytest.MonkeyPatch) -> None:

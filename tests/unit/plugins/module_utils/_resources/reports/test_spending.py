@@ -109,6 +109,13 @@ def test_five_cost_most() -> None:
     assert found[1]["monthly"] is None
 
 
+def test_what_has_cost_the_same_is_by_name_and_what_has_cost_nothing_is_left_out() -> None:
+    lines = [("3", "b", 5), ("2", "a", 5), ("1", "b", 5), ("4", "free", 0), ("5", "unknown", None)]
+    services = [{"id": id, "name": name, "totalCents": cents} for id, name, cents in lines]
+    found = money(facts({}, shop=spend(services=services)))["top"]
+    assert [each["id"] for each in found] == ["2", "1", "3"]
+
+
 def test_the_parts_of_a_service_are_kept() -> None:
     service = {"id": "1", "name": "db", "totalCents": 5, "parts": [{"label": "disk", "cents": 5}]}
     found = project_money(Project(id="p", name="p"), spend(services=[service], totalCents=5))
