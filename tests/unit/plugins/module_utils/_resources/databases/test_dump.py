@@ -171,6 +171,32 @@ def test_the_public_address_is_the_second_choice(port: int) -> None:
     assert script.reach({"host": "127.0.0.1", "port": port, "public_host": "x", "public_port": 1})[1] == port
     with pytest.raises(script.NoDumpError, match=rf"127\.0\.0\.1:{silent}: .*only inside the project's"):
         script.reach({**inside, "public_host": None, "public_port": None})
+    for half in ({"host": None, "port": port}, {"host": "127.0.0.1", "port": None}):
+        with pytest.raises(script.NoDumpError, match="it has no address"):
+            script.reach(half)
+
+
+def test_what_a_login_lacks_is_empty(tools: Path, port: int) -> None:
+    program(tools, "pg_dump", "")
+    assert script.find_source({**connection(port), "password": None}).login.password == ""
+
+
+def test_the_environment_is_the_user_s_but_for_where_postgresql_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("PGHOST", "PGSSLROOTCERT", "LANG"):
+        monkeypatch.setenv(name, "mine")
+    found = script.surroundings()
+    assert "PGHOST" not in found and found["PGSSLROOTCERT"] == found["LANG"] == "mine"
+
+
+def test_a_dump_is_on_the_disk_before_it_has_its_name(
+    tmp_path: Path, tools: Path, port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program(tools, "mariadb-dump", 'echo "-- Dump completed"')
+    target = folder_of(tmp_path) / "database.sql.gz"
+    seen: list[tuple[int, bool]] = []
+    monkeypatch.setattr(os, "fsync", lambda handle: seen.append((os.fstat(handle).st_size, target.exists())))
+    script.dump(target.parent, connection(port, "mariadb"))
+    assert seen == [(target.stat().st_size, False)]
 
 
 def test_what_cannot_be_dumped(tmp_path: Path, tools: Path, port: int) -> None:

@@ -158,6 +158,22 @@ def test_names_have_to_fit(text: str, params: dict[str, Any]) -> None:
         fill(text, **params)
 
 
+@pytest.mark.parametrize(
+    ("column", "shown"),
+    [
+        ("pin = 12345678", "pin = :x"),
+        ("pin = 1234567", "pin = :x"),
+        ("pin = 1234", "pin = :x"),
+        ("pin = 123", "pin = 123"),
+        ("code = 9876", "code = :y"),
+    ],
+)
+def test_a_value_in_a_column_s_name_may_be_cut_off(column: str, shown: str) -> None:
+    """Until only a few characters of it are left, which may be there by themselves."""
+    statement = Statement("SELECT pin = :x, code = :y", "mysql").filled({"x": 12345678, "y": 9876})
+    assert statement.without_values(column) == shown
+
+
 # --- Reads ------------------------------------------------------------------------------------------
 
 
@@ -173,6 +189,7 @@ def test_names_have_to_fit(text: str, params: dict[str, Any]) -> None:
         "SHOW TABLES",
         "EXPLAIN SELECT 1",
         "SELECT deleted, updated_at FROM t /* INTO */",
+        "SELECT a AS analyze FROM t",
         r"SELECT 'a\d' FROM t",
     ],
 )
@@ -208,6 +225,8 @@ def test_comments_end_where_the_engine_ends_them() -> None:
     assert not Statement(text, "mariadb").is_read
     assert Statement(text, "postgresql").is_read
     assert not Statement(text, "some other").is_read
+    assert not Statement("SELECT 1 # a comment of MySQL alone", "some other").is_read
+    assert Statement("SELECT 1", "some other").is_read
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -55,3 +55,10 @@ def test_a_refusal_that_a_limit_may_explain_names_what_is_there(said: str, count
     missing.add_backup_count(error, SERVICE, there)
     assert ("has 3 backups; the oldest is 'first' of 2026-03-01" in error.message) is added
     assert error.args == (error.message,)
+
+
+def test_dates_that_cannot_be_read_are_no_obstacle() -> None:
+    error = error_for_status("at most 2 backups", 409)
+    odd = m.Backup.model_construct(id="y", name="n", created_at="soon", status="COMPLETED")
+    missing.add_backup_count(error, SERVICE, [odd, backup("x", None)])
+    assert "has 2 backups; the oldest is 'n' of " in error.message

@@ -34,9 +34,9 @@ def test_what_a_platform_may_have_made_of_a_name() -> None:
 
 
 def test_a_new_copy_is_known_by_its_name_or_by_what_is_left_of_it() -> None:
-    exact, cut, other = backups("Before The Move", "before-the", "nightly")
+    exact, cut, other, form = backups("Before The Move", "before-the", "nightly", "before-the-move")
     for accepted in (True, False):
-        found = names.new_copies_named("Before The Move", [cut, exact, other], accepted=accepted)
+        found = names.new_copies_named("Before The Move", [cut, exact, other, form], accepted=accepted)
         assert found == [exact]
         found = names.new_copies_named("Before The Move", [cut, other], accepted=accepted)
         assert found == ([cut] if accepted else [])
@@ -90,6 +90,7 @@ LONG = "before-upgrade-of-the-shop-to-v1"
         ([LONG], f"{LONG}0", True),
         ([LONG], "before-upgrade-of-the-shop-to-v2-of-it", False),
         ([LONG[:-1]], f"{LONG}0", False),  # too short for a limit
+        ([f"{LONG[:-1]}-"], LONG, False),  # what is as long was not cut
         ([LONG, LONG + "9"], f"{LONG}0", True),  # a cut at 33, of which a dash was trimmed, tells no less
         ([LONG, LONG + "99"], f"{LONG}0", False),
         (["release-41", "release-41"], "release-41-hotfix", True),
