@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.files.paths import relative_path
+from ansible_collections.hosted.services.plugins.module_utils._resources.files.paths import (
+    is_root,
+    relative_path,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 
 
@@ -42,6 +45,17 @@ def test_absolute_paths(path: str, hint: str) -> None:
     with pytest.raises(Invalid, match="relative to the root") as caught:
         relative_path("path", path)
     assert hint in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("path", "root"),
+    [
+        *((path, True) for path in ("", ".", "/", "./", "//.", "~", "~/", "~/.")),
+        *((path, False) for path in ("a", "~a", "~/a", "/a", "./a/.", "~/~")),
+    ],
+)
+def test_the_root_is_known_however_it_is_written(path: str, root: bool) -> None:
+    assert is_root(path) is root
 
 
 def test_null_character() -> None:

@@ -41,6 +41,7 @@ ROOT = "sftp://svc-7f3a@node-1.example.com:2022/"
         ({**ACCESS, "host": "fe80::1%eth0"}, "sftp://svc-7f3a@[fe80::1%25eth0]:2022/"),
         ({**ACCESS, "username": "a b@c:d/e"}, "sftp://a%20b%40c%3Ad%2Fe@node-1.example.com:2022/"),
         ({"host": "node"}, "sftp://node/"),
+        ({"host": "node", "port": 65535}, "sftp://node:65535/"),
     ],
 )
 def test_sources(source: dict[str, Any], url: str) -> None:
@@ -83,7 +84,7 @@ def test_a_path_can_be_read_back(path: str) -> None:
         ("survival", "", "no SFTP access in a string"),
         ({**ACCESS, "host": "node/../x"}, "", "'node/../x', which is neither"),
         ({**ACCESS, "host": {"id": "n"}}, "", "neither a name nor an address"),
-        ({**ACCESS, "port": 70000}, "", "the port is 70000; it must be a number from 1 to 65535"),
+        ({**ACCESS, "port": 65536}, "", "the port is 65536; it must be a number from 1 to 65535"),
         ({**ACCESS, "port": "ssh"}, "", "the port is 'ssh'"),
         ({**ACCESS, "port": True}, "", "the port is True"),
         (ACCESS, "/world", "write 'world'"),

@@ -58,6 +58,8 @@ def test_everything_that_the_platform_tells() -> None:
             "state": "present",
         },
     }
+    assert list(task) == ["name", "hosted.services.service"], "as people write them"
+    assert next(iter(task["hosted.services.service"])) == "name"
     assert "service 'web' (svc_1) was made at 2026-01-01T00:00:00Z" in text
     assert "backups and snapshots on the platform were destroyed" in text
     assert "did not tell" not in text
@@ -103,6 +105,13 @@ def test_a_name_cannot_leave_the_comment() -> None:
     assert task["hosted.services.service"]["name"].startswith("web\n- name: evil")
     head = text.partition("---")[0]
     assert all(line.startswith("# ") for line in head.splitlines())
+
+
+def test_a_name_cannot_turn_around_what_is_read() -> None:
+    client = FakeClient()
+    client.add_service("svc_1", "web\u202egnp")
+    text, task = described(client)
+    assert task["hosted.services.service"]["name"] == "web\u202egnp" and "\u202e" not in text
 
 
 def test_what_the_platform_does_not_tell_is_named() -> None:

@@ -85,6 +85,8 @@ def test_a_missing_parent_a_file_and_no_permission(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     with pytest.raises(Invalid, match="cannot be written to by this user"):
         check_folder(str(tmp_path), "web", "svc_1")
+    with pytest.raises(Invalid, match=f"'{tmp_path}' cannot be written to by this user"):
+        check_folder(str(tmp_path / "keep"), "web", "svc_1")
 
 
 @pytest.mark.parametrize("kind", ["link", "file", "of another user"])

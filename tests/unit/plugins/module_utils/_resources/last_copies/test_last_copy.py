@@ -18,6 +18,7 @@ import pytest
 import yaml
 
 from ansible_collections.hosted.services.plugins.module_utils._api.models import (
+    App,
     DatabaseConnection,
     Service,
     Settings,
@@ -229,6 +230,17 @@ def test_a_database_is_reached_by_its_public_address_while_it_is_open(
     )
     assert (found["host"], found["port"]) == ("db-1", 5432)
     assert (found.get("public_host"), found.get("public_port")) == address
+
+
+@pytest.mark.parametrize(
+    ("id", "family", "slug"), [("a", "APP", "shop"), ("b", "APP", None), ("a", "GAME", None)]
+)
+def test_a_service_is_the_application_of_its_id(id: str, family: str, slug: str | None) -> None:
+    apps = [App(id="other", slug="first", status="ACTIVE"), App(id="a", slug="shop", status="ACTIVE")]
+    task: Any = SimpleNamespace(client=SimpleNamespace(apps=lambda: apps))
+    service = Service(id=id, name="web", family=family, status="ACTIVE")
+    found = last_copy.own_application(task, View(service))
+    assert (found and found.slug) == slug
 
 
 @pytest.mark.parametrize("state", ["present", "started", "stopped", "suspended"])
