@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""By which path calls name the root of a service: which of three the platform takes is not shown (Files)."""
+"""By which path calls name the root of a service, of which none is shown (Files), and what is found there."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ from ansible_collections.hosted.services.plugins.module_utils._api.models import
 from ansible_collections.hosted.services.plugins.module_utils._resources.files.manager import (
     ROOTS,
     FileManager,
+    is_full_text,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 
 SERVICE = Service(id="s", name="web", family="GAME", status="ACTIVE")
 NOTES = [FileEntry(name="notes", directory=False, size=1)]
@@ -57,3 +59,47 @@ def test_a_directory_is_named_as_it_is_without_a_look_at_the_root() -> None:
 def test_a_root_that_shows_nothing_is_named_as_the_platform_took_it() -> None:
     files, _listed = manager_of({"/": []})
     assert files.entries("") == [] and files.path_in_call("") == "/"
+
+
+# --- Looking ------------------------------------------------------------------------------------------
+
+
+def test_a_directory_is_read_once_until_it_is_forgotten() -> None:
+    files, listed = manager_of({"mods": NOTES})
+    assert files.entries("mods") == files.entries("mods") == NOTES
+    assert listed == ["mods"]
+    files.invalidate()
+    assert files.entries("mods") == NOTES
+    assert listed == ["mods", "mods"]
+
+
+def test_an_entry_is_looked_for_in_a_directory_that_is_there() -> None:
+    mods = FileEntry(name="mods", directory=True)
+    files, listed = manager_of({ROOTS[0]: [mods], "mods": NOTES})
+    assert files.entry("mods") == mods and files.entry("mods/notes") == NOTES[0]
+    assert files.entry("mods/other") is None and files.entry("maps/notes") is None
+    assert "maps" not in listed, "it is not there, so nothing can be in it"
+
+
+def test_a_name_that_differs_in_its_accents_alone_is_not_a_missing_one() -> None:
+    files, _listed = manager_of({ROOTS[0]: [FileEntry(name="u\u0308ber", directory=False)]})
+    with pytest.raises(Invalid, match="which looks the same but has other characters"):
+        files.entry("\u00fcber")
+    assert files.entry("uber") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "fields", "whole"),
+    [
+        ("\u00fc", {"size": 2}, True),
+        ("\u00fc", {"size": 1}, False),
+        ("a", {"size": 9, "symlink": True}, True),
+        ("a", {"size": None}, True),
+        ("a\ufffd", {"size": None}, False),
+    ],
+)
+def test_a_text_is_whole_if_it_has_the_size_of_its_file(
+    text: str, fields: dict[str, Any], whole: bool
+) -> None:
+    """That of a link is not the size of what it leads to."""
+    assert is_full_text(FileEntry(name="a", directory=False, **fields), text) is whole

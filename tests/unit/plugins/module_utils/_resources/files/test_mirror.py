@@ -16,7 +16,13 @@ from typing import Any
 import asyncssh
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._resources.files import mirror
+from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_sync import SFTP_SYNC
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
+    PLAYBOOK_FOLDER,
+)
 from ansible_collections.hosted.services.plugins.module_utils._sftp import sides
+from unit.plugins.fakes import options_of
 from unit.plugins.module_utils._sftp import servers
 from unit.plugins.module_utils._sftp.as_user import as_user
 from unit.plugins.module_utils._sftp.mirrored import OLD, count_requests, sync
@@ -511,3 +517,37 @@ def test_the_namesake_of_what_was_left_out_is_not_deleted(what: str, start: Star
     result = sync(server, src=str(src), delete=True)
     assert good(result)["deleted"] == ["deep/y"] and good(result)["left_out"] == ["deep/x"]
     assert (server.root / "up/deep/x/data.db").read_text() == "precious"
+
+
+# --- What is said -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "playbook", "said"),
+    [
+        ({"direction": "pull", "src": "www", "dest": "/srv"}, None, "src 'www' does not exist on the server"),
+        ({"src": "/play/site"}, None, "src '/play/site' does not exist on this machine"),
+        ({"src": "/srv/site"}, "/play", "src '/srv/site' does not exist on this machine"),
+        ({"src": "/play/site"}, "/play", "src 'site' does not exist in '/play'; a relative path is also"),
+    ],
+)
+def test_a_source_that_is_missing_is_named_as_it_was_written(
+    given: dict[str, Any], playbook: str | None, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(PLAYBOOK_FOLDER, raising=False)
+    if playbook:
+        monkeypatch.setenv(PLAYBOOK_FOLDER, playbook)
+    wish = {"direction": "push", "dest": "www", **given}
+    assert mirror.describe_missing_source(SFTP_SYNC.read_options(options_of(SFTP_SYNC, wish))).startswith(
+        said
+    )
+
+
+def test_only_what_is_done_is_counted() -> None:
+    done = {"created": ["a"], "updated": [], "deleted": ["b", "c"], "bytes": 1}
+    assert mirror.describe_counts(done) == "create 1, delete 2 (1 byte)"
+    assert mirror.describe_counts({"created": [], "updated": [], "deleted": [], "bytes": 0}) == ""
+
+
+def test_the_root_is_a_dot_for_people() -> None:
+    assert mirror.sorted_paths(["b", "", "a"]) == [".", "a", "b"]
