@@ -6,10 +6,15 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._api.models import Service
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup_info import BACKUP_INFO
+from ansible_collections.hosted.services.plugins.module_utils._resources.restore_points.resources import (
+    fresh_until,
+)
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.platform import SEED, add, id_of, run
 
@@ -55,3 +60,19 @@ def test_the_backups_of_a_suspended_service_do_not_age(sandbox: Sandbox) -> None
     sandbox.api("POST", f"{service}/resume")
     entry = run(sandbox, BACKUP_INFO, services=["one"], max_age="1d")["services"][0]
     assert (entry["freshness"], entry["age_hours"]) == ("stale", 124)
+
+
+@pytest.mark.parametrize(
+    ("fields", "still"),
+    [
+        ({"status": "SUSPENDED", "dates": {"suspendedAt": "2026-01-01T00:00:00Z"}}, True),
+        ({"status": "SUSPENDED", "dates": {"suspendedAt": None}}, False),
+        ({"status": "SUSPENDED", "dates": None}, False),
+        ({"status": "ACTIVE", "dates": {"suspendedAt": "2026-01-01T00:00:00Z"}}, False),
+    ],
+)
+def test_only_what_is_known_to_be_suspended_does_not_age(fields: dict[str, Any], still: bool) -> None:
+    """A platform may go on showing when a service was suspended last."""
+    before = datetime.now(UTC)
+    until = fresh_until(Service.model_validate({"id": "s", "name": "web", "family": "APP", **fields}))
+    assert until == datetime(2026, 1, 1, tzinfo=UTC) if still else until >= before
