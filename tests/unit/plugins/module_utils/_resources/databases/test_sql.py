@@ -11,7 +11,7 @@ from datetime import date
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.databases.sql import (
@@ -50,6 +50,7 @@ def test_a_real_engine_reads_values_back(values: list[Any]) -> None:
 
 
 @given(TEXTS)
+@example("it's \\")
 def test_text_is_the_same_whatever_a_backslash_means(text: str) -> None:
     """PostgreSQL reads E'' the same under any setting; in MySQL no backslash is left inside quotes."""
     literal = postgresql_text(text)
@@ -152,7 +153,9 @@ def test_a_backslash_means_nothing_to_sqlite() -> None:
     assert fill(r"SELECT 'a\', :x", "sqlite", x=1) == r"SELECT 'a\',  1"
 
 
-@pytest.mark.parametrize(("text", "params"), [("SELECT :x", {"y": 1}), ("SELECT 1", {"y": 1})])
+@pytest.mark.parametrize(
+    ("text", "params"), [("SELECT :x", {"y": 1}), ("SELECT 1", {"y": 1}), ("SELECT :x, :y", {"y": 1})]
+)
 def test_names_have_to_fit(text: str, params: dict[str, Any]) -> None:
     with pytest.raises(Invalid, match=r":[xy]"):
         fill(text, **params)
