@@ -13,6 +13,7 @@ from ansible_collections.hosted.services.plugins.plugin_utils._inventory.names i
     host_name,
     host_names,
     project_groups,
+    warning_of_namesakes,
 )
 
 
@@ -78,6 +79,22 @@ def test_odd_ids() -> None:
     """Ids are opaque: nothing of them leads to another folder, and two nameless services differ."""
     found = host_names({"../a": "🎮", "../b": "🎮"}, set())
     assert found == {"../a": "service_..%2Fa", "../b": "service_..%2Fb"}
+
+
+def test_namesakes_are_told_with_the_names_that_they_got() -> None:
+    """Names that make one host are namesakes, however they are written; what has no name has no namesake."""
+    wanted = {"1": "my db", "2": "my-db", "3": "my db", "4": "web", "5": "🎮", "6": "🎮"}
+    named = {"1": "my_db_1", "2": "my-db", "3": "my_db_3", "4": "web", "5": "service_5", "6": "service_6"}
+    said = warning_of_namesakes(wanted, named)
+    assert "finds none of them: 'my_db' is now my_db_1 and my_db_3. Rename one" in said
+    del wanted["3"]
+    assert warning_of_namesakes(wanted, named) == ""
+
+
+def test_of_many_namesakes_three_are_told() -> None:
+    wanted = {f"{name}{number}": name for name in "dbca" for number in (1, 2)}
+    said = warning_of_namesakes(wanted, {id: id for id in wanted})
+    assert "'a' is now a1 and a2; 'b' is now b1 and b2; 'c' is now c1 and c2; and 1 more. " in said
 
 
 def test_project_groups() -> None:
