@@ -6,8 +6,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import logging
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,22 +22,31 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     HostedError,
     Interrupted,
     RateLimited,
+    TokenRejected,
 )
+from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import Request, Response
+from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.arguments import (
     SourceOptions,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.observation import (
+    ServiceMemory,
     State,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.state_file import (
     StateFile,
+    new_state,
     open_state,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.owners import owner_of
+from ansible_collections.hosted.services.plugins.plugin_utils._events import source as event_source
 from ansible_collections.hosted.services.plugins.plugin_utils._events.source import (
     LIMITED,
     UNMATCHED,
+    Account,
     Source,
     in_thread,
+    moved,
     watch,
 )
 
@@ -151,6 +163,107 @@ def test_the_platform_says_how_long_to_wait(tmp_path: Path) -> None:
     assert on_file(tmp_path, use) == 333
 
 
+@pytest.mark.parametrize(
+    ("problems", "pause"),
+    [
+        ([], 0.5),
+        ([Interrupted("reset")], 0.5),
+        ([RateLimited("slow down", 333), RateLimited("and slower", None), Interrupted("reset")], 333),
+    ],
+)
+def test_a_part_that_was_limited_slows_down_the_next_poll(
+    problems: list[HostedError], pause: float, tmp_path: Path
+) -> None:
+    async def use(file: StateFile) -> float:
+        account = ScriptedAccount(1, min_interval=0.5, max_interval=2)
+        account.problems = problems
+        watched = source(file, account)
+        await watched.turn()
+        return watched.pace.pause
+
+    assert on_file(tmp_path, use) == pause
+
+
+def test_an_event_quickens_the_next_poll(tmp_path: Path) -> None:
+    async def use(file: StateFile) -> list[float]:
+        watched = source(file, ScriptedAccount(0, 1, min_interval=10, max_interval=60))
+        pauses = []
+        for _turn in range(2):
+            await watched.turn()
+            pauses.append(watched.pace.pause)
+        return pauses
+
+    assert on_file(tmp_path, use) == [15, 10]
+
+
+SERVICE = ServiceMemory(name="db", family="DATABASE", status="ACTIVE", state="running")
+
+
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        ({"a": SERVICE}, False),
+        ({"a": SERVICE.model_copy(update={"name": "db-2"})}, False),
+        ({"a": SERVICE.model_copy(update={"state": "stopped"})}, True),
+        ({"a": SERVICE.model_copy(update={"status": "SUSPENDED"})}, True),
+        ({"a": SERVICE, "b": SERVICE}, True),
+    ],
+)
+def test_a_service_that_moves_quickens_the_next_poll(after: dict[str, ServiceMemory], expected: bool) -> None:
+    before = new_state().model_copy(update={"services": {"a": SERVICE}})
+    assert moved(before, before.model_copy(update={"services": after})) is expected
+
+
+@pytest.mark.parametrize(
+    ("error", "why"),
+    [
+        (OSError(28, "No space left on device"), "No space left on device"),
+        (OSError("disk full"), "disk full"),
+        (OSError(), "OSError"),
+    ],
+)
+def test_a_state_file_that_cannot_be_written_is_told_with_the_reason(
+    error: OSError, why: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def use(file: StateFile) -> None:
+        await source(file, ScriptedAccount(error)).turn()
+
+    on_file(tmp_path, use)
+    assert f"s.json' cannot be written, so nothing new is sent: {why}, next try in " in caplog.text
+
+
+def test_a_delivery_that_cannot_be_noted_is_not_repeated_by_this_start(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(state: State) -> None:
+        raise OSError("disk full")
+
+    async def use(file: StateFile) -> int:
+        queue: asyncio.Queue[Any] = asyncio.Queue()
+        watched = source(file, ScriptedAccount(1))
+        await watched.turn()
+        monkeypatch.setattr(file, "save", fail)
+        for _turn in range(2):
+            await watched.deliver(queue)
+        return queue.qsize()
+
+    assert on_file(tmp_path, use) == 1
+    assert "a delivery cannot be noted, a start may repeat it: disk full" in caplog.text
+
+
+def test_it_polls_and_delivers_until_it_is_cancelled(tmp_path: Path) -> None:
+    async def use(file: StateFile) -> list[str]:
+        queue: asyncio.Queue[Any] = asyncio.Queue()
+        watched = source(file, ScriptedAccount(1, 0, 1, *[0] * 10_000, min_interval=0.01, max_interval=0.01))
+        running = asyncio.create_task(watched.run(queue))
+        taken = [(await asyncio.wait_for(queue.get(), 10))["id"] for _event in range(2)]
+        running.cancel()
+        await asyncio.wait([running])
+        return taken
+
+    assert on_file(tmp_path, use) == ["e1", "e2"]
+
+
 def test_a_defect_does_not_end_it_and_shows_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     async def use(file: StateFile) -> int:
         watched = source(file, ScriptedAccount(KeyError("hunter2"), OSError("disk full"), 1))
@@ -162,6 +275,16 @@ def test_a_defect_does_not_end_it_and_shows_nothing(tmp_path: Path, caplog: pyte
     assert "a defect of the collection (KeyError)" in caplog.text
     assert "hunter2" not in caplog.text
     assert "disk full" in caplog.text
+
+
+def test_where_a_defect_is_can_be_debugged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async def use(file: StateFile) -> None:
+        await source(file, ScriptedAccount(KeyError("x"))).turn()
+
+    with caplog.at_level(logging.DEBUG):
+        on_file(tmp_path, use)
+    [debugged] = [record for record in caplog.records if record.getMessage().endswith("a defect")]
+    assert debugged.exc_info and debugged.exc_info[0] is KeyError
 
 
 def test_each_problem_is_logged_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -195,7 +318,9 @@ def test_a_pattern_without_a_service_is_logged_until_there_is_one(
     ]
 
 
-def test_with_feedback_an_event_is_noted_once_the_engine_has_it(tmp_path: Path) -> None:
+def test_with_feedback_an_event_is_noted_once_the_engine_has_it(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     async def use(file: StateFile) -> tuple[int, int]:
         queue: asyncio.Queue[Any] = asyncio.Queue()
         feedback: asyncio.Queue[Any] = asyncio.Queue()
@@ -203,14 +328,17 @@ def test_with_feedback_an_event_is_noted_once_the_engine_has_it(tmp_path: Path) 
         await watched.turn()
         delivery = asyncio.create_task(watched.deliver(queue))
         await queue.get()
-        await feedback.put({"id": "of another"})
-        await asyncio.sleep(0)
+        for other in ("no event", {"id": "of another"}):
+            await feedback.put(other)
+        for _turn in range(20):
+            await asyncio.sleep(0.01)
         before = len(file.state.outbox)
         await feedback.put({"id": "e1"})
         await delivery
         return before, len(file.state.outbox)
 
     assert on_file(tmp_path, use) == (1, 0)
+    assert caplog.text == ""
 
 
 def test_an_old_rulebook_without_feedback_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -268,3 +396,123 @@ def test_an_encrypted_token_file_is_refused_with_the_way_out(tmp_path: Path) -> 
     arguments = {"base_url": "https://api.example.com", "token_file": str(path)}
     with pytest.raises(ConfigurationError, match=r"encrypted with ansible-vault.*give the token in token"):
         asyncio.run(watch(asyncio.Queue(), arguments))
+
+
+@pytest.mark.parametrize("given", [{"token": "x"}, {}], ids=["beside a token", "plain"])
+def test_only_a_token_file_that_is_used_has_to_be_plain(tmp_path: Path, given: dict[str, str]) -> None:
+    path = tmp_path / "token"
+    path.write_text("$ANSIBLE_VAULT;1.1;AES256\n" if given else "x")
+    arguments = {"base_url": "http://api.example.com", "token_file": str(path), **given}
+    with pytest.raises(ConfigurationError, match="the token would be sent unencrypted"):
+        asyncio.run(watch(asyncio.Queue(), {"state_file": str(tmp_path / "s.json"), **arguments}))
+
+
+# --- The account ----------------------------------------------------------------------------------------
+
+
+class Platform:
+    """A platform without services. It knows whom each token belongs to, and refuses others."""
+
+    def __init__(self, **owners: str | None) -> None:
+        self.owners = owners
+        self.down = False
+        self.calls: list[str] = []
+        self.closed = 0
+
+    def exchange(self, request: Request, seconds: float) -> Response:
+        self.calls.append(request.url.rpartition("/")[2])
+        token = request.headers["Authorization"].removeprefix("Bearer ")
+        if self.down or token not in self.owners:
+            return Response(503 if self.down else 401, None, b'{"message": "no"}')
+        answers: dict[str, Any] = {"whoami": {"email": self.owners[token]}, "overview": {}}
+        return Response(200, None, json.dumps(answers.get(self.calls[-1], {"items": []})).encode())
+
+    def clone(self) -> Platform:
+        return self
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+@pytest.fixture
+def platform(monkeypatch: pytest.MonkeyPatch) -> Platform:
+    """A platform on which the tokens ``mine`` and ``newer`` are of one account, and ``other`` is not."""
+    made = Platform(mine="me@example.com", newer="me@example.com", other="you@example.com", nameless=None)
+    monkeypatch.setattr(event_source, "Session", partial(Session, transport=made))
+    return made
+
+
+def account_of(owner: str = "", **options: Any) -> Account:
+    """Return the account of a token, as a state file of ``owner`` knows it."""
+    settings = {"base_url": "https://api.example.com", "retries": 0, **options}
+    return Account(SourceOptions(**settings), owner_of(owner))
+
+
+@pytest.mark.parametrize(
+    ("token", "before", "after"),
+    [
+        ("mine", "", "me@example.com"),
+        ("mine", "me@example.com", "me@example.com"),
+        ("nameless", "me@example.com", "me@example.com"),
+        ("nameless", "", ""),
+    ],
+)
+def test_a_state_file_keeps_whom_it_is_about(platform: Platform, token: str, before: str, after: str) -> None:
+    account = account_of(before, token=token)
+    account.begin()
+    assert account.look(new_state()).owner == owner_of(after)
+    assert platform.calls.count("whoami") == 1
+
+
+def test_a_token_of_another_account_is_refused(platform: Platform) -> None:
+    """To it, all services of the state file would be deleted."""
+    with pytest.raises(ConfigurationError, match="belongs to another account than the one that the state"):
+        account_of("me@example.com", token="other").begin()
+    assert platform.calls == ["whoami"]
+
+
+def test_a_token_that_is_not_accepted_ends_it_at_once(platform: Platform, tmp_path: Path) -> None:
+    arguments = {"base_url": "https://api.example.com", "token": "gone", "state_file": str(tmp_path / "s")}
+
+    async def begin() -> None:
+        await asyncio.wait_for(watch(asyncio.Queue(), arguments), 10)
+
+    with pytest.raises(TokenRejected, match=r"\. Check token, token_file, or the environment"):
+        asyncio.run(begin())
+    assert platform.closed == 1
+
+
+def test_a_platform_that_is_down_is_waited_for(platform: Platform, caplog: pytest.LogCaptureFixture) -> None:
+    """Whom the token belongs to is found out later."""
+    platform.down = True
+    account = account_of("me@example.com", token="other")
+    account.begin()
+    assert "the platform cannot be read, and will be tried again" in caplog.text
+    platform.down = False
+    with pytest.raises(ConfigurationError, match="belongs to another account"):
+        account.look(new_state())
+
+
+def test_a_token_that_was_replaced_in_its_file_is_used(platform: Platform, tmp_path: Path) -> None:
+    path = tmp_path / "token"
+    path.write_text("mine")
+    account = account_of(token_file=str(path))
+    account.look(new_state())
+    del platform.owners["mine"]
+    path.write_text("newer")
+    assert account.look(new_state()).owner == owner_of("me@example.com")
+    assert platform.closed == 1
+    del platform.owners["newer"]
+    path.write_text("other")
+    with pytest.raises(ConfigurationError, match="belongs to another account"):
+        account.look(new_state())
+
+
+def test_a_token_that_is_still_the_same_is_not_tried_twice(platform: Platform) -> None:
+    account = account_of(token="mine")
+    account.begin()
+    platform.owners.clear()
+    platform.calls.clear()
+    with pytest.raises(TokenRejected):
+        account.look(new_state())
+    assert len(platform.calls) == len(set(platform.calls)) and platform.closed == 0
