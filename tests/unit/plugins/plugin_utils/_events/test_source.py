@@ -46,7 +46,6 @@ from ansible_collections.hosted.services.plugins.plugin_utils._events.source imp
     Account,
     Source,
     in_thread,
-    moved,
     watch,
 )
 
@@ -209,9 +208,16 @@ SERVICE = ServiceMemory(name="db", family="DATABASE", status="ACTIVE", state="ru
         ({"a": SERVICE, "b": SERVICE}, True),
     ],
 )
-def test_a_service_that_moves_quickens_the_next_poll(after: dict[str, ServiceMemory], expected: bool) -> None:
-    before = new_state().model_copy(update={"services": {"a": SERVICE}})
-    assert moved(before, before.model_copy(update={"services": after})) is expected
+def test_a_service_that_moves_quickens_the_next_poll(
+    after: dict[str, ServiceMemory], expected: bool, tmp_path: Path
+) -> None:
+    async def use(file: StateFile) -> float:
+        before = file.state.model_copy(update={"services": {"a": SERVICE}})
+        watched = source(file, ScriptedAccount(min_interval=10, max_interval=60))
+        watched.succeed(before, before.model_copy(update={"services": after}))
+        return watched.pace.pause
+
+    assert on_file(tmp_path, use) == (10 if expected else 15)
 
 
 @pytest.mark.parametrize(
@@ -262,6 +268,28 @@ def test_it_polls_and_delivers_until_it_is_cancelled(tmp_path: Path) -> None:
         return taken
 
     assert on_file(tmp_path, use) == ["e1", "e2"]
+
+
+def test_what_an_earlier_start_has_left_waits_for_no_poll(tmp_path: Path) -> None:
+    go = threading.Event()
+
+    class Slow(ScriptedAccount):
+        def look(self, before: State) -> State:
+            go.wait(60)
+            return before
+
+    async def use(file: StateFile) -> Any:
+        queue: asyncio.Queue[Any] = asyncio.Queue()
+        await source(file, ScriptedAccount(1)).turn()
+        running = asyncio.create_task(source(file, Slow()).run(queue))
+        try:
+            return (await asyncio.wait_for(queue.get(), 10))["id"]
+        finally:
+            go.set()
+            running.cancel()
+            await asyncio.wait([running])
+
+    assert on_file(tmp_path, use) == "e1"
 
 
 def test_a_defect_does_not_end_it_and_shows_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -462,6 +490,12 @@ def test_a_state_file_keeps_whom_it_is_about(platform: Platform, token: str, bef
     account.begin()
     assert account.look(new_state()).owner == owner_of(after)
     assert platform.calls.count("whoami") == 1
+
+
+def test_a_pattern_that_matches_no_service_is_noted(platform: Platform) -> None:
+    account = account_of(token="mine", backup_services=["db-*"], backup_max_age=26)
+    account.look(new_state())
+    assert account.unmatched == ["db-*"]
 
 
 def test_a_token_of_another_account_is_refused(platform: Platform) -> None:
