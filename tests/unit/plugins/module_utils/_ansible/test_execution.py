@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -135,6 +135,10 @@ def test_nothing_to_do() -> None:
     assert invocation["module_args"]["name"] == "x"
 
 
+def test_what_was_not_changed_is_not_read_again() -> None:
+    assert run(lambda task: Plan(result={"id": "1"}, reread=fail))["thing"] == {"id": "1"}
+
+
 def test_a_change_is_made_and_read_again() -> None:
     made: list[int] = []
     plan = Plan(
@@ -188,6 +192,28 @@ def test_a_cost_is_what_was_done_and_not_what_was_planned(
     assert planned["monthly_after"] == "3.00" and planned["moves"] == ["resume", "resize"]
 
 
+@pytest.mark.parametrize(
+    ("planned", "fact", "state", "told"),
+    [
+        ("planned", "fact", {"id": "state"}, "planned"),
+        (None, "fact", {"id": "state"}, "fact"),
+        (None, None, {"id": "state"}, "state"),
+        (None, None, ["state"], None),
+    ],
+)
+def test_a_cost_names_the_service_by_the_id_that_is_surest(
+    planned: str | None, fact: str | None, state: Any, told: str | None
+) -> None:
+    """One that was just ordered has an id only once that is done."""
+
+    def make(task: Task[ThingOptions]) -> Plan:
+        task.effects.facts.update({} if fact is None else {"service_id": fact})
+        plan = priced({"resume": bool})
+        return replace(plan, result=state, cost=Cost(Decimal(1), Decimal(3), service_id=planned))
+
+    assert run(make)["cost"]["service_id"] == told
+
+
 @pytest.mark.parametrize("first", ["tell", "resume"])
 def test_what_was_refused_costs_nothing(first: str) -> None:
     result = run(lambda task: priced({first: fail, "resize": bool}))
@@ -228,6 +254,16 @@ def test_check_mode_shows_the_same_and_does_nothing() -> None:
     assert result["actions"] == ["step 1"]
     assert result["diff"] == {"before": "", "after": "name: x\n", **HEADERS}
     assert "failed" not in result
+
+
+@pytest.mark.parametrize("foreseen", [HostedError("no room", node="n1"), None])
+def test_check_mode_fails_as_the_run_would(foreseen: HostedError | None) -> None:
+    """What would be done before that is shown, but a diff would show what cannot be reached."""
+    plan = Plan(result=None, steps=steps(fail), after={"name": "x"}, failure=lambda: foreseen)
+    result = run(lambda task: plan, diff=True, check_mode=True)
+    assert result.get("failed", False) is ("diff" not in result) is (foreseen is not None)
+    assert (result.get("msg"), result.get("node")) == (("no room", "n1") if foreseen else (None, None))
+    assert result["actions"] == ["step 1"]
 
 
 def test_the_plan_is_told_of_check_mode() -> None:
@@ -498,6 +534,25 @@ def test_progress_reaches_the_surroundings() -> None:
 
     run(make, progress=said.append)
     assert said == ["half way"]
+
+
+def test_what_a_resource_redacts_is_nowhere_in_its_result_and_progress() -> None:
+    """What is too short to tell anything stays: it is part of other words."""
+
+    class Decrypting(Thing):
+        def redacted_values(self, options: Mapping[str, Any]) -> Sequence[str]:
+            return ["keys", "on"]
+
+    def make(task: Task[ThingOptions]) -> Plan:
+        task.progress("keys are on")
+        return Plan(result={"said": ["keys are on"]})
+
+    said: list[str] = []
+    options = {**OPTIONS, "variables": None}
+    context = RunContext(connect=lambda settings, log: Client(Session(settings, log, Echo())))
+    result = execute(Decrypting(make), options, replace(context, progress=said.append))
+    assert result["thing"] == {"said": [f"{HIDDEN} are on"]}
+    assert said == [f"{HIDDEN} are on"]
 
 
 def test_each_further_step_is_told() -> None:

@@ -14,6 +14,7 @@ from ansible.module_utils import basic
 from ansible_collections.hosted.services.plugins.module_utils._ansible import module as hosted_module
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import HostedModule, run_module
 from ansible_collections.hosted.services.plugins.module_utils._api.text import HIDDEN
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint import BLUEPRINT
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 
 ARGUMENTS = {"name": "mc", "token": "tok-1", "variables": {"A": "hunter2"}}
@@ -56,3 +57,28 @@ def test_a_module_prints_the_result_with_its_warnings(
     assert ended.value.code == int(failed)
     assert (told["changed"], told.get("failed", False)) == (True, failed)
     assert warnings == ["look here"]
+
+
+def test_a_value_that_ansible_refuses_shows_no_secret(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ansible itself would hide the token alone."""
+    monkeypatch.setattr(HostedModule, "log", lambda *_given, **_more: None)
+    give(monkeypatch, {**ARGUMENTS, "state": "asleep"})
+    with pytest.raises(SystemExit):
+        HostedModule(SERVICE)
+    told = json.loads(capsys.readouterr().out)
+    assert told["failed"] and "asleep" in told["msg"]
+    assert told["invocation"]["module_args"]["variables"] == HIDDEN
+    assert "hunter2" not in str(told)
+
+
+@pytest.mark.parametrize("carried", [{}, {"_rendered": {"text": "services: {}"}}])
+def test_what_the_controller_has_read_is_no_argument(
+    monkeypatch: pytest.MonkeyPatch, carried: dict[str, Any]
+) -> None:
+    monkeypatch.setattr(HostedModule, "log", lambda *_given, **_more: None)
+    give(monkeypatch, {"src": "games.yml", **carried})
+    module = HostedModule(BLUEPRINT)
+    assert (module.carried, module.objection) == (carried, "")
+    assert "_rendered" not in module.params
