@@ -6,11 +6,13 @@
 from __future__ import annotations
 
 import random
+import re
 from itertools import pairwise
 
 import pytest
 
 from ansible_collections.hosted.services.plugins.plugin_utils._report.graph import (
+    ACROSS,
     GRID,
     HEIGHT,
     WIDTH,
@@ -53,6 +55,12 @@ def test_an_arrow_that_passes_a_column_has_a_place_in_it() -> None:
     assert lane[0] == card[0] and not card[1] - height_of("b") < lane[1] < card[1] + HEIGHT
 
 
+def test_a_card_is_about_where_those_that_refer_to_it_are() -> None:
+    edges = [("a", "x"), ("c", "x"), ("c", "y"), ("b", "z")]
+    places = arrange(["a", "b", "c", "y", "x", "z"], edges).places
+    assert places["x"][1] < places["y"][1]
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_nothing_overlaps(seed: int) -> None:
     chance = random.Random(seed)
@@ -93,5 +101,15 @@ def test_a_card_has_shape_color_name_and_price() -> None:
     assert {(use.get("href"), use.get("class")) for use in drawing.iter("use")} == {("#square", "warn")}
     assert next(title.text for title in drawing.iter("title")) == f"{'n' * 40}: stopped, 3.88\u00a0EUR"
     assert (drawing.get("role"), drawing.get("aria-label")) == ("img", "a graph")
+    assert str(drawing.get("viewBox")).split()[2:] == [drawing.get("width"), drawing.get("height")]
     [arrows] = [group for group in drawing.iter("g") if group.get("class") == "arrows"]
     assert list(arrows) == []
+
+
+def test_an_arrow_leads_from_the_middle_of_a_card_to_the_middle_of_the_next() -> None:
+    service = {"name": "s", "status": "ACTIVE", "state": "running", "monthly": "1", "is_free": False}
+    drawing = draw([{**service, "id": id} for id in "ab"], [("a", "b")], "a graph", "EUR")
+    [path] = next(drawing.iter("g"))
+    numbers = [int(number) for number in re.findall(r"\d+", str(path.get("d")))]
+    assert numbers[:2] == [WIDTH, HEIGHT // 2]
+    assert numbers[-2:] == [WIDTH + ACROSS, HEIGHT // 2]

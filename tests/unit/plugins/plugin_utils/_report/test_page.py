@@ -7,10 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from ansible_collections.hosted.services.plugins.plugin_utils._report.markup import element
 from ansible_collections.hosted.services.plugins.plugin_utils._report.page import (
     Page,
     cell,
+    check_report,
     head,
     scrollable,
     section,
@@ -47,3 +51,10 @@ def test_a_table_has_heads_of_columns_and_rows() -> None:
     [data] = found.iter("td")
     assert (data.get("data-of"), data.get("class"), data.text) == ("a month", "n", "1.00")
     assert found.get("aria-label") == "Services"
+
+
+@pytest.mark.parametrize("given", [None, "answers", ["answers"], {}, {"report": {"answers": {}}}])
+def test_what_is_no_report_is_refused(given: Any) -> None:
+    assert check_report({"answers": {}}) == {"answers": {}}
+    with pytest.raises(Invalid, match="this is no report; give the filter what module report_info returns"):
+        check_report(given)

@@ -13,6 +13,7 @@ from ansible_collections.hosted.services.plugins.plugin_utils._report.signs impo
     Sign,
     definitions,
     icon,
+    labeled,
     sign_of,
     verdict_of,
 )
@@ -55,3 +56,8 @@ def test_shapes_are_drawn_once() -> None:
     assert ids == SHAPES.keys()
     [used] = icon(signs.STATES["running"])
     assert str(used.get("href")).removeprefix("#") in ids
+
+
+def test_a_sign_is_a_shape_and_a_word() -> None:
+    found = labeled(signs.STATES["running"])
+    assert [each.tag for each in found] == ["svg"] and "".join(found.itertext()) == " running"

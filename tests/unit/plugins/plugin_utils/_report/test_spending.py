@@ -48,6 +48,15 @@ def test_a_project_is_told_as_a_graph_and_as_a_table() -> None:
     assert "2 services, 2.00\u00a0EUR a month" in "".join(section.itertext())
 
 
+def test_a_project_says_how_many_of_its_prices_are_unknown() -> None:
+    report = report_on(account(["db"]))
+    text = "".join(projects_section(Page(report)).itertext())
+    assert "1.00\u00a0EUR a month" in text and "of unknown price" not in text
+    report["projects"][0]["unpriced"] = 2
+    text = "".join(projects_section(Page(report)).itertext())
+    assert "1.00\u00a0EUR a month and 2 of unknown price" in text
+
+
 def test_references_and_projects_that_are_unknown_are_told() -> None:
     facts = account(["db"])
     facts.graphs.clear()
@@ -85,7 +94,7 @@ def test_many_projects_share_the_last_color() -> None:
     report["money"]["days"] = days(2, COLORS + 2)
     groups, names = groups_of(Page(report))
     assert len(groups) == COLORS and sorted(groups[-1]) == ["p1", "p2", "p3"]
-    assert names[-1] == "3 other projects"
+    assert names == [*(f"p{number}" for number in range(COLORS + 2, 3, -1)), "3 other projects"]
 
 
 def test_the_month_is_told_in_figures() -> None:
