@@ -8,12 +8,14 @@ from __future__ import annotations
 import os
 import time
 from contextlib import nullcontext, suppress
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from ansible.errors import AnsibleError
 from ansible.parsing.dataloader import DataLoader
+from ansible.parsing.vault import VaultLib, VaultSecret
 from ansible.playbook.play_context import PlayContext
 from ansible.playbook.task import Task as AnsibleTask
 
@@ -24,13 +26,18 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.project
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
 from ansible_collections.hosted.services.plugins.plugin_utils._controller import in_process
+from ansible_collections.hosted.services.plugins.plugin_utils._controller.connection_sources import (
+    CompletedArguments,
+)
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.in_process import (
     InProcessAction,
+    add_warnings,
     check_own_name,
     check_python,
     progress_interval,
     throttle,
     with_host_variables,
+    with_readable_token,
 )
 from unit.plugins.fakes import FakeClient
 
@@ -303,3 +310,85 @@ def test_no_module_is_sent_to_a_host_that_speaks_sftp_alone(
         return
     with pytest.raises(ConfigurationError, match=f"^{refused} is reached over SFTP, where"):
         check_python(delegated, variables)
+
+
+@pytest.mark.parametrize("shown", [True, False])
+def test_a_result_has_the_arguments_if_ansible_wants_them(
+    client: FakeClient, monkeypatch: pytest.MonkeyPatch, shown: bool
+) -> None:
+    monkeypatch.setattr(in_process, "shows_arguments", lambda variables: shown)
+    assert ("invocation" in ProjectAction(GAMES, client).run(task_vars={})) is shown
+
+
+def test_a_token_that_is_sent_to_another_platform_is_warned_of(
+    client: FakeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOSTED_SERVICES_URL", "https://mine")
+    monkeypatch.setenv("HOSTED_SERVICES_TOKEN", "a-token")
+    variables = {"inventory_hostname": "web", "hosted_url": URL}
+    [warning] = ProjectAction({"name": "games"}, client).run(task_vars=variables)["warnings"]
+    assert f"which names https://mine as the platform, was used on {URL}" in warning
+
+
+ELSEWHERE = "the inventory read web from https://one, and the task uses https://two"
+
+
+@pytest.mark.parametrize(
+    ("given", "elsewhere", "result", "warned"),
+    [
+        ({"state": "absent", "id": "x"}, ELSEWHERE, {"service": None}, True),
+        ({"state": "absent", "id": "x"}, "", {"service": None}, False),
+        ({"state": "absent", "id": "x"}, ELSEWHERE, {"service": {"id": "x"}}, False),
+        ({"state": "absent", "id": "x"}, ELSEWHERE, {"service": None, "failed": True}, False),
+        ({"state": "absent", "name": "x"}, ELSEWHERE, {"service": None}, False),
+        ({"state": "present", "id": "x"}, ELSEWHERE, {"service": None}, False),
+    ],
+)
+def test_an_id_that_is_not_there_may_be_of_another_account(
+    given: dict[str, Any], elsewhere: str, result: dict[str, Any], warned: bool
+) -> None:
+    found = {**result, "warnings": ["before"]}
+    add_warnings(SERVICE, CompletedArguments(given, elsewhere=elsewhere), found)
+    assert found["warnings"][0] == "before" and len(found["warnings"]) == 1 + warned
+    assert not warned or found["warnings"][1].endswith(f"of another account: {ELSEWHERE}")
+
+
+PASSWORD: Any = [("default", VaultSecret(b"open sesame"))]
+
+
+@pytest.mark.parametrize(
+    ("given", "here", "of_host", "in_environment", "token"),
+    [
+        ({"token_file": "plain"}, True, False, None, None),
+        ({"token_file": "plain"}, True, True, None, None),
+        ({"token_file": "plain"}, False, True, None, "p-token"),
+        ({"token_file": "plain"}, False, False, None, None),
+        ({"token_file": "vault"}, True, False, None, "v-token"),
+        ({"token_file": "vault"}, False, True, None, "v-token"),
+        ({"token_file": "vault"}, False, False, None, None),
+        ({}, True, False, "vault", "v-token"),
+        ({}, False, False, "vault", None),
+        ({"token_file": "plain"}, True, False, "vault", None),
+    ],
+)
+def test_a_module_is_given_the_token_that_it_cannot_read(
+    *,
+    given: dict[str, Any],
+    here: bool,
+    of_host: bool,
+    in_environment: str | None,
+    token: str | None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It reads plain files where it runs: those that its host names are on the controller."""
+    (tmp_path / "plain").write_text("p-token\n")
+    (tmp_path / "vault").write_bytes(VaultLib(PASSWORD).encrypt("v-token\n"))
+    loader = DataLoader()
+    loader.set_basedir(str(tmp_path))
+    loader.set_vault_secrets(PASSWORD)
+    monkeypatch.delenv("HOSTED_SERVICES_TOKEN", raising=False)
+    monkeypatch.setenv("HOSTED_SERVICES_TOKEN_FILE", in_environment or "")
+    completed = CompletedArguments({"name": "x", **given}, from_controller=of_host)
+    expected = {"token": token, "token_file": None} if token else given
+    assert with_readable_token(completed, here, loader) == {"name": "x", **expected}

@@ -104,6 +104,8 @@ def test_a_file_is_decrypted_as_a_whole(tmp_path: Path, loader: DataLoader) -> N
     found = read(path, loader)
     assert found["text"].startswith("a: 1\n")
     assert found["encrypted"]
+    [answer] = found["answers"].values()
+    assert answer["problem"].startswith("its template cannot be rendered ("), "and nothing of it is quoted"
     assert "hunter2" not in str(found["answers"])
     loader.set_vault_secrets([])
     with pytest.raises(ConfigurationError, match=r"src '.*' is encrypted with ansible-vault and cannot be"):
