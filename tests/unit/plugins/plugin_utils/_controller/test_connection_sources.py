@@ -147,6 +147,15 @@ def test_other_settings_of_a_host_fill_what_the_task_leaves_open() -> None:
     assert "timeout" not in found({}, variables, {"HOSTED_SERVICES_TIMEOUT": "9"}).arguments
 
 
+def test_a_platform_elsewhere_is_told_if_the_environment_of_the_task_names_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    environment = {"HOSTED_SERVICES_URL": EAST}
+    monkeypatch.setenv("HOSTED_SERVICES_URL", EAST)
+    said = found({}, environment=environment).elsewhere
+    assert said == f"the inventory read web from {WEST}, and the task uses {EAST}"
+
+
 def test_a_platform_elsewhere_is_told() -> None:
     assert (
         found({"base_url": EAST}).elsewhere == f"the inventory read web from {WEST}, and the task uses {EAST}"

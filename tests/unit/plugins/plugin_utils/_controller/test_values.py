@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from typing import Any
 
 import yaml
@@ -37,3 +38,9 @@ def test_a_boolean_stays_one_and_a_tuple_becomes_a_list() -> None:
     assert untagged(True) is True
     assert untagged((1, "a")) == [1, "a"]
     assert untagged(None) is None
+
+
+def test_a_date_stays_one() -> None:
+    """YAML reads one from text without quotes."""
+    tagged = DataLoader().load("{date: 2026-11-01}")
+    assert untagged(tagged) == {"date": date(2026, 11, 1)}
