@@ -74,6 +74,26 @@ def test_elsewhere():
     here = Path(__file__).parent
     assert subprocess.run([sys.executable, "-c", program], cwd=here, capture_output=True).stdout == b"4\\n"
 """
+TOO_DEEP = """
+import json
+import pytest
+from shapes import double
+
+
+def test_what_is_nested_too_deeply():
+    with pytest.raises(RecursionError):
+        json.loads("[" * 100_000)
+
+    def down():
+        down()
+
+    with pytest.raises(RecursionError):
+        down()
+
+
+def test_after_that():
+    assert double(2) == 4
+"""
 LEFTOVERS = """
 from pathlib import Path
 from shapes import double
@@ -114,6 +134,7 @@ def test_what_no_test_asserts_is_named_and_everything_else_is_noticed(tmp_path: 
         "in a property": ("self.size * self.size", "self.size + self.size"),
         "in a context manager": ("self.size += 1", "pass"),
         "at import": ("LIMIT = 3", "LIMIT = 4"),
+        "no import": ("LIMIT = 3", "LIMIT = 3 - 'text'"),
         "a function less": ("return inner()", "return None"),
         "the end of a test": ("return number * 2", "import sys; sys.exit(0)"),
         "not seen: a constant": ("SIDES = 4", "SIDES = 5"),
@@ -130,6 +151,12 @@ def test_what_only_a_program_sees_is_noticed(tmp_path: Path) -> None:
     """It imports the working tree, where no fork has changed anything."""
     done = run(tmp_path, ("number * 2", "number * 3"), ("self.size += 1", "pass"), tests=IN_A_PROGRAM)
     assert json.loads(done.stdout) == [1], done.stderr
+
+
+def test_what_follows_a_recursion_without_an_end_is_seen(tmp_path: Path) -> None:
+    """Python then drops what watches the calls."""
+    done = run(tmp_path, ("number * 2", "number * 3"), tests=TOO_DEEP)
+    assert json.loads(done.stdout) == [], done.stderr
 
 
 def test_tests_that_fail_by_themselves_conclude_nothing(tmp_path: Path) -> None:
