@@ -76,8 +76,8 @@ def unnoticed(changed: Changed, tree: Path) -> Iterator[int]:
     """
     tried = _try_forks(changed, tree)
     for number, change in enumerate(changed.changes):
-        outcome = tried.outcomes.get(str(number))
-        tests = tried.programs if outcome == MISSED else [*map(str, changed.tests)]
+        outcome = tried.outcomes[number]
+        tests = tried.programs if outcome == MISSED else changed.tests
         if outcome != NOTICED and _passes(changed, tree, change, tests, tried.seconds + START_SECONDS):
             yield number
 
@@ -131,7 +131,7 @@ def _exit_status(pid: int, seconds: float) -> int | None:
     return os.waitstatus_to_exitcode(status)
 
 
-def _run_pytest(tree: Path, tests: Sequence[str], plugins: Sequence[object] = ()) -> int:
+def _run_pytest(tree: Path, tests: Sequence[Path | str], plugins: Sequence[object] = ()) -> int:
     """Run tests of a tree in this process, which ends afterwards."""
     os.chdir(tree)
     log = os.open(tree / "log", os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600)
@@ -146,7 +146,7 @@ def _run_pytest(tree: Path, tests: Sequence[str], plugins: Sequence[object] = ()
     os.environ.update(PYTHONPATH=os.pathsep.join(paths), ANSIBLE_COLLECTIONS_PATH=paths[0])
     _move_home(tree / "home")
     options = ["-x", "-q", "--no-header", "-p", "no:cacheprovider", "-p", "no:xdist", "--rootdir", str(tree)]
-    return int(pytest.main([*options, *tests], plugins=plugins))
+    return int(pytest.main([*options, *map(str, tests)], plugins=plugins))
 
 
 def _move_home(homes: Path) -> None:
@@ -165,8 +165,8 @@ class _Tried:
     """How long the tests of a change may take."""
     programs: list[str]
     """The tests that start a program."""
-    outcomes: dict[str, int]
-    """MISSED, NOTICED or UNCLEAR, by the number of the change."""
+    outcomes: list[int]
+    """MISSED, NOTICED or UNCLEAR for each change."""
 
 
 def _try_forks(changed: Changed, tree: Path) -> _Tried:
@@ -175,7 +175,7 @@ def _try_forks(changed: Changed, tree: Path) -> _Tried:
     :raises TestsFailUnchanged: if the tests fail while nothing is changed.
     """
     results, sink = os.pipe()
-    pid = _fork(lambda: _run_pytest(tree, [*map(str, changed.tests)], [_Forks(changed, sink)]))
+    pid = _fork(lambda: _run_pytest(tree, changed.tests, [_Forks(changed, sink)]))
     os.close(sink)
     with os.fdopen(results) as pipe:
         told = pipe.read()
@@ -216,10 +216,10 @@ class _Forks:
         session.config.option.tbstyle = "no"  # a report of what failed takes longer than the tests
         self.loaded, self.caches = _functions_of(self.changed.path), _caches_of(os.getcwd())
         gc.freeze()  # a collection in a fork would copy the pages of what is shared
-        outcomes = {}
-        for number, change in enumerate(self.changed.changes):
+        outcomes = []
+        for change in self.changed.changes:
             status = _exit_status(_fork(partial(self.run_patched, session, change)), seconds)
-            outcomes[str(number)] = status if status in (MISSED, NOTICED) else UNCLEAR
+            outcomes.append(status if status in (MISSED, NOTICED) else UNCLEAR)
         with os.fdopen(self.sink, "w") as pipe:
             json.dump(asdict(_Tried(seconds, self.programs, outcomes)), pipe)
         return True
@@ -342,7 +342,7 @@ def _place(code: CodeType) -> Place:
 # --- From the start ---------------------------------------------------------------------------------------
 
 
-def _passes(changed: Changed, tree: Path, change: bytes, tests: Sequence[str], seconds: float) -> bool:
+def _passes(changed: Changed, tree: Path, change: bytes, tests: Sequence[Path | str], seconds: float) -> bool:
     """Whether these tests pass with a change that is in the tree before anything is imported."""
     if not tests:
         return True

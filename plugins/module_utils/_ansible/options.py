@@ -110,9 +110,11 @@ def check_dictionaries(spec: Mapping[str, Any], arguments: Mapping[str, Any]) ->
     """
     for name, value in arguments.items():
         entry = spec.get(name, {})
-        is_list = entry.get("type") == "list"
+        if "options" not in entry:
+            continue
+        is_list = entry["type"] == "list"
         given = check_type_list(value) if is_list and isinstance(value, (str, list)) else [value]
-        if "options" in entry and any(isinstance(each, str) and not is_dictionary(each) for each in given):
+        if any(isinstance(each, str) and not is_dictionary(each) for each in given):
             wanted = "a list of dictionaries" if is_list else "a dictionary"
             raise ConfigurationError(
                 f"{name} holds a string; it must be {wanted} with {', '.join(entry['options'])}"

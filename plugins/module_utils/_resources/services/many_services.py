@@ -69,7 +69,6 @@ class ServiceJob(Branch):
 
     wanted: str
     by_name: bool
-    by_id: bool = False
     project: Project | None = None
     """The project of the task, if it brought the service along or the service was named by its id."""
     service: ServiceSummary | Service | None = None
@@ -201,7 +200,7 @@ def resolve_job(
             where = partial(describe_location, task.client)
             job.service = find_service(everything, fitting, wanted, where)
         else:
-            job.by_id, job.project = True, project
+            job.project = project
     except NoSuchItem as error:
         run_job(job, partial(job.expect_created, error))
     except HostedError as error:
@@ -319,7 +318,7 @@ def read_job(job: ServiceJob, id: str) -> Service:
     :raises Invalid: if it was named by its id, but is not in the project or family that the task names.
     """
     service = job.service = read_service(job.task, id)
-    if job.by_id:
+    if job.by_name and job.wanted == id:
         projects = [job.project] if job.project else []
         check_id_matches(service, family=job.task.options.family, projects=projects)
     elif job.project is not None and service.project_id not in (None, job.project.id):

@@ -122,16 +122,14 @@ def sample_before_start(task: Task, id: str) -> ContainerSample:
     A container that has just started is given up to :data:`DISTINCT_UPTIME` seconds first, so that its
     uptime tells afterwards whether it started again.
     """
-    last = sample_container(task, id)
+    samples: list[ContainerSample] = []
 
     def is_distinct() -> bool:
-        nonlocal last
-        last = sample_container(task, id)
-        return last.is_distinct
+        samples.append(sample_container(task, id))
+        return samples[-1].is_distinct
 
-    if not last.is_distinct:
-        poll_for(is_distinct, DISTINCT_UPTIME + 1)
-    return last
+    poll_for(is_distinct, DISTINCT_UPTIME + 1)
+    return samples[-1]
 
 
 def read_settings(task: Task, service: Service) -> Settings | None:
