@@ -328,7 +328,7 @@ def is_unexplained(memory: ServiceMemory | None, entries: Sequence[Event]) -> bo
     order = last_order(entries)
     if order is None and memory is not None:
         is_news = memory.state != ContainerState.STOPPED or memory.start_ordered
-        return memory.trouble is None and is_news and not memory.stop_ordered
+        return is_news and not memory.stop_ordered
     return order is not Order.STOP
 
 

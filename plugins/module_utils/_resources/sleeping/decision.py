@@ -169,7 +169,7 @@ def after_span(text: str, now: datetime, hint: str) -> datetime:
         raise Invalid(f"until of keep_awake is {text!r}; {hint}")
     if span.months:
         raise Invalid(f"until of keep_awake is {text!r}, and m is a month, not a minute; {hint}")
-    days = span.years * 365 + span.months * 30 + span.days
+    days = span.years * 365 + span.days
     if days * 24 + span.hours > LONGEST_KEEP * 24:
         raise Invalid(f"until of keep_awake is {text!r}; it must be within {LONGEST_KEEP} days")
     return now + timedelta(days=days, hours=span.hours)

@@ -177,6 +177,24 @@ def test_backups_are_read_of_what_stopped_for_no_known_reason() -> None:
     assert [event["service"]["id"] for event in account.state.outbox] == ["b", "a"]
 
 
+@pytest.mark.parametrize("trouble", ["AWAITING_ADMIN", "FAILED"])
+def test_a_restore_is_no_trouble_of_a_service_that_is_just_out_of_trouble(trouble: str) -> None:
+    account = Account(CountingClient(a="running"))
+    account.client.journal = []
+    account.poll()
+    account.client.statuses["a"] = trouble
+    account.poll()
+    account.client.statuses.clear()
+    account.client.records = {"a": ("GAME", "stopped")}
+    account.client.restoring = {"a"}
+    account.poll()
+    account.client.restoring.clear()
+    account.client.records = {"a": ("GAME", "running")}
+    account.poll()
+    told = [event["type"] for event in account.state.outbox]
+    assert told == [f"service_{trouble.lower()}", "service_back"]
+
+
 def test_services_that_are_stopped_by_order_are_looked_at_in_turn() -> None:
     account = Account(CountingClient(**{f"s{number}": "stopped" for number in range(5)}))
     account.poll()
