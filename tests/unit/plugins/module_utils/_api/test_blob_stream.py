@@ -60,7 +60,7 @@ def test_an_upload_goes_on_where_it_was(ranges: bool) -> None:
     stream.read(2000)
     stream.seek(1500)
     assert stream.read() == CONTENT[1500:]
-    assert registry.asked == [0, 1500]
+    assert registry.asked == [0, 1500] and registry.closed == 1, "the first request is not left open"
 
 
 def test_the_end_of_a_blob_is_not_known() -> None:

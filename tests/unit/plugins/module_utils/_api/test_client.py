@@ -164,6 +164,12 @@ def event(id: str, second: int = 0) -> dict[str, str]:
     return {"id": id, "type": "POWER_START", "at": f"2026-11-01T10:00:{second:02}.000Z"}
 
 
+def test_the_account_of_the_token_is_asked_for() -> None:
+    caller, script = client({"email": "ops@example.com"})
+    assert caller.whoami() == m.Whoami(email="ops@example.com")
+    assert script.sent == [("GET /api/apps/whoami", None, None)]
+
+
 def test_pages_are_followed_to_the_end() -> None:
     reader, script = client(
         {"items": [event("1")], "nextCursor": "a"},

@@ -10,7 +10,7 @@ import time
 from contextlib import nullcontext, suppress
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from ansible.errors import AnsibleError
@@ -24,6 +24,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
 from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
+from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_sync import SFTP_SYNC
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
 from ansible_collections.hosted.services.plugins.plugin_utils._controller import in_process
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.connection_sources import (
@@ -77,6 +78,46 @@ def test_the_address_of_the_inventory_is_templated(monkeypatch: pytest.MonkeyPat
     variables = {"hosted_url": "{{ u }}"}
     filled = with_host_variables(PROJECT, {}, {}, variables, lambda value: f"templated {value}")
     assert filled.arguments == {"base_url": "templated {{ u }}"}
+
+
+WEB = {
+    "inventory_hostname": "web",
+    "hosted_service_id": "6a88-1",
+    "hosted_url": URL,
+    "ansible_host": "sftp.x",
+}
+
+
+@pytest.mark.parametrize(
+    ("resource", "arguments", "variables", "filled"),
+    [
+        (SERVICE, {}, WEB, {"id": "6a88-1", "base_url": URL}),
+        (SERVICE, {"base_url": URL}, WEB, {"id": "6a88-1", "base_url": URL}),
+        (SERVICE, {"base_url": "https://other"}, WEB, {"base_url": "https://other"}),
+        (SERVICE, {"name": "games"}, WEB, {"name": "games", "base_url": URL}),
+        (SERVICE, {"name": None}, WEB, {"name": None, "base_url": URL}),
+        (SERVICE, {}, {**WEB, "inventory_hostname": "localhost"}, {"base_url": URL}),
+        (SERVICE, {}, {**WEB, "inventory_hostname": "127.0.0.1"}, {"base_url": URL}),
+        (BACKUP, {"name": "nightly"}, WEB, {"services": "6a88-1", "name": "nightly", "base_url": URL}),
+        (PROJECT, {"name": "x"}, WEB, {"name": "x", "base_url": URL}),
+        (SFTP_SYNC, {"src": "a"}, WEB, {"src": "a", "host": "sftp.x"}),
+        (SFTP_SYNC, {"src": "a", "port": None}, {**WEB, "ansible_port": 22},
+         {"src": "a", "port": None, "host": "sftp.x"}),
+        (SFTP_SYNC, {"src": "a"}, {**WEB, "inventory_hostname": "localhost"}, {"src": "a"}),
+    ],
+)  # fmt: skip
+def test_a_task_works_on_the_service_of_its_host(
+    resource: Resource,
+    arguments: dict[str, Any],
+    variables: dict[str, Any],
+    filled: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Unless it selects another, runs on this machine, or speaks to another platform."""
+    for name in ("URL", "TOKEN", "TOKEN_FILE"):
+        monkeypatch.delenv(f"HOSTED_SERVICES_{name}", raising=False)
+    completed = with_host_variables(resource, arguments, {}, variables, lambda value: value)
+    assert completed.arguments == filled
 
 
 @pytest.mark.parametrize(("seconds", "said"), [(10.0, [10, 20]), (4.0, [4, 8, 12, 16, 20]), (0.0, [])])
@@ -165,7 +206,7 @@ class Account(FakeClient):
 class ProjectAction(InProcessAction):
     """The action of `project` on an account in memory, and what it handed over to a module."""
 
-    resource = PROJECT
+    resource: ClassVar[Resource] = PROJECT
 
     def __init__(
         self, arguments: dict[str, Any], client: FakeClient, transport: str = "local", **task: Any
@@ -181,6 +222,7 @@ class ProjectAction(InProcessAction):
         super().__init__(loaded, connection, PlayContext(), loader, templar, None)
         self.client, self.settings = client, list[Connection]()
         self.modules: list[tuple[dict[str, Any], Any]] = []
+        self.wrapped: list[bool] = []
 
     def _compute_environment_string(self, raw_environment_out: Any = None) -> str:
         raw_environment_out.update({} if self._task.environment is None else dict(*self._task.environment))
@@ -192,6 +234,7 @@ class ProjectAction(InProcessAction):
 
     def _execute_module(self, *_given: Any, **options: Any) -> dict[str, Any]:
         self.modules.append((options["module_args"], self._connection.become))
+        self.wrapped.append(options["wrap_async"])
         return {"changed": True, "by": "module"}
 
 
@@ -280,6 +323,64 @@ def test_a_task_that_belongs_elsewhere_runs_as_a_module(
     ((arguments, used),) = action.modules
     assert arguments.items() >= GAMES.items() and used == become
     assert str(action._connection.become) == "sudo", "as it was"
+
+
+@pytest.mark.parametrize(
+    ("task", "native_async", "wrapped"),
+    [({"async": 10}, False, True), ({"async": 10}, True, False), ({"delegate_to": "other"}, False, False)],
+)
+def test_only_async_runs_in_the_background(
+    client: FakeClient, task: dict[str, Any], native_async: bool, wrapped: bool
+) -> None:
+    """A connection that does it by itself is left to it."""
+    action = ProjectAction(GAMES, client, "ssh", **task)
+    action._connection.has_native_async = native_async
+    assert action.run(task_vars={})["by"] == "module"
+    assert action.wrapped == [wrapped]
+
+
+@pytest.mark.parametrize(
+    ("variables", "environment", "broker"),
+    [
+        ({}, {}, True),
+        ({"hosted_keep_connections": "no"}, {}, False),
+        ({}, {"HTTPS_PROXY": "http://p"}, False),
+    ],
+)
+def test_connections_are_kept_by_the_broker(
+    client: FakeClient,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    variables: dict[str, Any],
+    environment: dict[str, str],
+    broker: bool,
+) -> None:
+    """But not those of a task with an environment of its own, nor if the user wants none."""
+    opened: list[str] = []
+
+    def open_new(how: str = "own") -> FakeClient:
+        opened.append(how)
+        return client
+
+    monkeypatch.setattr(in_process, "connect_to_broker", open_new)
+    monkeypatch.setattr(in_process, "HttpTransport", open_new)
+    monkeypatch.setattr(in_process, "CONNECTIONS", SimpleNamespace(get=lambda key, open_new: open_new()))
+    monkeypatch.setattr(in_process, "Session", lambda settings, log, transport: transport)
+    monkeypatch.setattr(in_process, "Client", lambda session: session)
+    monkeypatch.setattr(ProjectAction, "_connect", InProcessAction._connect)
+    assert ProjectAction(GAMES, client, environment=[environment]).run(task_vars=variables)["changed"]
+    assert opened == [in_process.run_folder() if broker else "own"]
+
+
+def test_the_limits_of_the_play_hold_for_what_spends(client: FakeClient) -> None:
+    """A resource that cannot spend knows no budget."""
+    limits = {"hosted_budget": {"run": 5}}
+
+    class ServiceAction(ProjectAction):
+        resource = SERVICE
+
+    assert ServiceAction({}, client)._with_budget({}, limits) == {"budget": {"run": "5.00"}}
+    assert ProjectAction({}, client)._with_budget({"name": "x"}, limits) == {"name": "x"}
 
 
 def test_a_task_that_is_delegated_to_this_machine_runs_here(client: FakeClient) -> None:

@@ -328,10 +328,11 @@ def test_an_act_without_effect_is_tried_once_more(clock: Clock) -> None:
 
 
 def test_an_act_in_doubt_twice_ends_in_doubt(clock: Clock) -> None:
-    call = Calls(LOST, LOST)
+    call, begun = Calls(LOST, LOST), clock.now
     with pytest.raises(EffectUnverified, match="start was carried out is unknown: POST /api/order: reset"):
         act(task_of(SERVICE, FakeClient()), call, lambda: False, "start")
     assert call.made == 2
+    assert clock.now - begun == pytest.approx(QUIET_SECONDS), "half of it after each call"
 
 
 def test_an_act_that_is_refused_when_repeated_may_have_worked_before(clock: Clock) -> None:
