@@ -67,7 +67,7 @@ class Login:
             return "is encrypted in a way that needs the Python library bcrypt; install it, or use an agent"
         if "passphrase" in said.lower() and self.passphrase is None:
             return "is encrypted; set passphrase, or use an agent"
-        if isinstance(error, asyncssh.KeyEncryptionError) or self.passphrase is not None:
+        if isinstance(error, asyncssh.KeyEncryptionError) or "decrypt" in said.lower():
             return "is encrypted, and the passphrase does not open it"
         return f"is not a private key that can be used: {said}"
 
