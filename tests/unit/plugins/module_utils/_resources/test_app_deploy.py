@@ -150,6 +150,14 @@ def test_a_retry_that_is_refused_may_meet_the_first_attempt(plain: Platform, sta
     assert plain.run(APP_DEPLOY, tag="v2")["changed"]
 
 
+def test_a_token_that_is_revoked_meanwhile_ends_it(plain: Platform) -> None:
+    """Neither the release nor the application is at fault, and another call would end the same way."""
+    plain.sandbox.fault(DEPLOY, "status", status=401, count=2)
+    result = plain.run(APP_DEPLOY, tag="v2", rollback=True)
+    assert result["failed"] and not result.get("changed") and "token" in result["msg"]
+    assert "rolled_back" not in result and len(plain.sandbox.journal(DEPLOY)) == 1
+
+
 @pytest.mark.parametrize("status", [500, 502, 503, 504])
 def test_an_error_that_says_nothing_is_no_outcome(plain: Platform, status: int) -> None:
     """A gateway that has lost the platform says no more than the name of the status."""
