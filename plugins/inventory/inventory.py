@@ -117,6 +117,7 @@ options:
     description:
       - Jinja expressions over the host variables, without braces, in order of preference. The first non-empty result is the
         name of the host. If there is none, and by default, it is the name of the service.
+      - If no host gets a name because the expressions cannot be evaluated, a warning says so; O(strict) makes each an error.
     type: list
     elements: str
     default: []
@@ -478,10 +479,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         groups = {service["id"]: groups_of(service, projects) for service in listing.services}
         taken = RESERVED.union(inventory.groups, self.get_option("groups"), *groups.values())
         services = {service["id"]: service for service in listing.services}
-        wanted = {
-            id: self._preferred_name(partial(variables, service)) or service["name"]
-            for id, service in services.items()
-        }
+        preferred = self._preferred_names(services, variables)
+        wanted = {id: preferred[id] or service["name"] for id, service in services.items()}
         named = host_names(wanted, taken)
         hosts = {host: (variables(services[id]), groups[id]) for id, host in named.items()}
         self._check_other_sources({host: found for host, (found, _groups) in hosts.items()})
@@ -504,12 +503,33 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         if message := warning_of_conflicts(known, hosts):
             raise AnsibleParserError(message)
 
-    def _preferred_name(self, variables: Callable[[], Mapping[str, Any]]) -> str | None:
-        """Return the first non-empty result of the expressions in ``hostnames``."""
+    def _preferred_names(
+        self, services: Mapping[str, Any], variables: Callable[[Any], dict[str, Any]]
+    ) -> dict[str, str | None]:
+        """Return the names that ``hostnames`` gives. Warn if it names no host as its expressions fail.
+
+        :raises AnsibleParserError: if an expression cannot be evaluated, and ``strict`` is set.
+        """
+        failed: dict[str, str] = {}
+        found = {
+            id: self._preferred_name(partial(variables, service), failed) for id, service in services.items()
+        }
+        if failed and not any(found.values()):
+            reasons = "; ".join(
+                f"{expression!r} cannot be evaluated: {failed[expression]}" for expression in failed
+            )
+            self.display.warning(f"hostnames named no host, so each has the name of its service: {reasons}")
+        return found
+
+    def _preferred_name(
+        self, variables: Callable[[], Mapping[str, Any]], failed: dict[str, str]
+    ) -> str | None:
+        """Return the first non-empty result of the expressions in ``hostnames``. Note those that fail."""
         for expression in self.get_option("hostnames"):
             try:
                 name = self._compose(expression, variables())
             except Exception as error:  # an expression can raise any exception
+                failed.setdefault(expression, str(error))
                 if self.get_option("strict"):
                     raise AnsibleParserError(
                         f"hostnames: {expression!r} cannot be evaluated: {error}"

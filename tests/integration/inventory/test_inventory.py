@@ -421,11 +421,16 @@ def test_use_extra_vars(inventory: Inventory) -> None:
 def test_hostnames(inventory: Inventory) -> None:
     """The first expression that gives something names the host; else it is the service."""
     listed = inventory.listed(hostnames=["hosted_runtime.slug", "hosted_project ~ '-' ~ hosted_name"])
-    assert "several services have one name" in listed.output
     assert len(listed.hosts) == 4
     assert {"web-box", "web-shop"} < set(listed.hosts)
     assert sorted(name.split("_")[0] for name in listed.hosts)[:2] == ["paper", "paper"]
-    assert "box" in inventory.list(hostnames=["hosted_nothing"]).hosts
+    assert "several services have one name" in listed.output and "named no host" not in listed.output
+    misspelled = inventory.listed(hostnames=["hosted_nothing", "hosted_nope"])
+    assert "box" in misspelled.hosts
+    said = " ".join(misspelled.output.split())
+    assert said.count("WARNING") == 1 and "hostnames named no host" in said
+    assert "'hosted_nothing' cannot be evaluated" in said and "'hosted_nope' cannot be evaluated" in said
+    assert "WARNING" not in inventory.listed(hostnames=["hosted_nothing", "''", "hosted_name"]).output
 
 
 @pytest.mark.usefixtures("ids")
