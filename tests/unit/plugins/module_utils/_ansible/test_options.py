@@ -146,6 +146,13 @@ def test_a_number_with_a_fraction_is_no_name(resource: Any, arguments: dict[str,
         checked_arguments(resource, arguments)
 
 
+@pytest.mark.parametrize(("value", "kind"), [(["a"], "list"), ({"a": 1}, "dictionary")])
+def test_a_list_or_dictionary_is_no_name(value: Any, kind: str) -> None:
+    """Ansible would make a text of it, and an order would be for a service of that name."""
+    with pytest.raises(ConfigurationError, match=f"^name is a {kind}; it must be a string$"):
+        checked_arguments(SERVICE, {"name": value})
+
+
 WINDOWS = "awake holds a string; it must be a list of dictionaries with begins, ends, days"
 SIZE = "dimensions holds a string; it must be a dictionary with cpu_cores, ram_gb, storage_gb"
 

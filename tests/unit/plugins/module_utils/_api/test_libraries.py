@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from typing import Any
 
 import pytest
 
@@ -28,14 +29,30 @@ def test_what_only_some_tasks_need_is_missed_by_those_alone() -> None:
         libraries.require_for("SFTP", None, "asyncssh")
 
 
-def test_models_can_be_defined_where_no_library_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """ansible-doc and ansible-test import every plugin, also there."""
-    for name in ("pydantic", "pydantic.alias_generators", "requests", "urllib3"):
-        monkeypatch.setitem(sys.modules, name, None)
+def imported_anew() -> Any:
+    """Return the module as it is where the present modules are all that is installed."""
     place = importlib.util.spec_from_file_location(f"{libraries.__name__}_bare", libraries.__file__)
     assert place is not None and place.loader is not None
     bare = importlib.util.module_from_spec(place)
     place.loader.exec_module(bare)
+    return bare
+
+
+@pytest.mark.parametrize("missing", ["requests", "urllib3"])
+def test_requests_is_missing_if_it_or_what_it_needs_is(monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
+    """urllib3 may be there for another library's sake."""
+    found = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == missing else found(name))
+    if missing == "urllib3":
+        monkeypatch.setitem(sys.modules, missing, None)
+    assert imported_anew().MISSING == ["requests"]
+
+
+def test_models_can_be_defined_where_no_library_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """ansible-doc and ansible-test import every plugin, also there."""
+    for name in ("pydantic", "pydantic.alias_generators", "requests", "urllib3"):
+        monkeypatch.setitem(sys.modules, name, None)
+    bare = imported_anew()
     assert "pydantic>=2" in bare.MISSING
     assert (bare.to_camel("ram_gb"), bare.to_snake("ramGb")) == ("ram_gb", "ramGb")
     assert bare.ConfigDict(extra="allow") == {"extra": "allow"}

@@ -387,6 +387,18 @@ def test_a_lost_call_is_made_again_after_a_look(plain: Platform, monkeypatch: py
     assert plain.in_service == plain.digests["v2"]
 
 
+def test_a_second_call_that_is_refused_for_a_reason_says_it(
+    plain: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first one, whose answer was lost, is not what keeps the platform from a deploy."""
+    monkeypatch.setattr(app_rollout, "QUIET_SECONDS", 0.2)
+    plain.sandbox.fault(DEPLOY, "reset")
+    plain.sandbox.fault(DEPLOY, "status", status=403, nth=2)
+    result = plain.run(APP_DEPLOY, tag="v2")
+    assert result["failed"] and "403" in result["msg"] and "may still be at it" not in result["msg"]
+    assert len(plain.sandbox.journal(DEPLOY)) == 2 and plain.in_service == plain.digests["v1"]
+
+
 def test_two_lost_calls_leave_the_outcome_open(plain: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
     """No third is made."""
     monkeypatch.setattr(app_rollout, "QUIET_SECONDS", 0.2)

@@ -20,8 +20,10 @@ from unit.plugins.reports import account, report_on
 
 
 def rows(section: Element, caption: str) -> list[list[str]]:
-    """Return the cells of a table in a section."""
+    """Return the cells of a table in a section, in which numbers stand under the heads of numbers."""
     [table] = [each for each in section.iter("table") if each.get("aria-label") == caption]
+    heads, *lines = [[cell.get("class") for cell in row] for row in table.iter("tr")]
+    assert all(line == heads for line in lines)
     return [
         ["".join(cell.itertext()).strip().replace("\u00a0", " ") for cell in row] for row in table.iter("tr")
     ]

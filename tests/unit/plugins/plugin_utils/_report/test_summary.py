@@ -100,6 +100,14 @@ def test_nothing_costs_anything_only_if_all_is_known() -> None:
     assert said(Page(report_on(empty)))["What do others depend on?"] == ["Nothing"]
 
 
+def test_nothing_refers_to_anything_only_if_every_project_could_be_read() -> None:
+    report = report_on(account(["db"]))
+    project = report["projects"][0]
+    for references, short in ([], "Nothing"), (None, "Unknown"):
+        found = {**report, "projects": [{**project, "references": []}, {**project, "references": references}]}
+        assert said(page(found, referred_to=None))["What do others depend on?"] == [short]
+
+
 def test_the_first_sentence_counts_what_is_urgent() -> None:
     one = page()
     assert "".join(lead(one).itertext()).startswith("Nothing is urgent. November will cost")

@@ -108,6 +108,17 @@ def test_what_is_not_there_is_told_once(tmp_path: Path) -> None:
     ]
 
 
+def test_what_runs_with_another_image_is_told_once(tmp_path: Path) -> None:
+    """Its other fields are those of that image."""
+    app = Entry("applications", "web", {"image": "b", "environment": {"A": "1"}})
+    parts = [
+        part_of(app, change({"image": "a"}, {"image": "b"})),
+        part_of(app, change({}, {}, known_before=True, added=["A"], changed=[], removed=[]), ENVIRONMENT),
+    ]
+    comparison = Comparison(Contents("shop", applications=[app]), parts, last_applied(tmp_path))
+    assert [each.path for each in comparison.differences()] == ["applications.web.image"]
+
+
 def test_what_is_still_being_created_is_not_compared(tmp_path: Path) -> None:
     plan = change({"public": True}, {"public": False}, status="PROVISIONING")
     [found] = compare(part_of(DB, plan), last_applied(tmp_path, DB))

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any, cast
@@ -14,6 +15,7 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import error_for_status
 from ansible_collections.hosted.services.plugins.module_utils._api.models import FileEntry, Service
+from ansible_collections.hosted.services.plugins.module_utils._resources.file import FILE
 from ansible_collections.hosted.services.plugins.module_utils._resources.files.manager import (
     ROOTS,
     FileManager,
@@ -21,6 +23,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.files.m
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
+from unit.plugins.fakes import FakeClient, task_of
 
 SERVICE = Service(id="s", name="web", family="GAME", status="ACTIVE")
 NOTES = [FileEntry(name="notes", directory=False, size=1)]
@@ -103,3 +106,17 @@ def test_a_text_is_whole_if_it_has_the_size_of_its_file(
 ) -> None:
     """That of a link is not the size of what it leads to."""
     assert is_full_text(FileEntry(name="a", directory=False, **fields), text) is whole
+
+
+def test_a_rename_is_done_when_only_the_new_name_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A directory may show both for a moment, and the next task would find the old one."""
+    monkeypatch.setattr(time, "sleep", lambda seconds: None)
+    root, new = [FileEntry(name="mods", directory=True)], FileEntry(name="new", directory=False, size=1)
+    shown = [NOTES, [*NOTES, new], [], [new]]
+    calls: list[tuple[str, ...]] = []
+    client: Any = SimpleNamespace(
+        files=lambda id, path: shown.pop(0) if path == "mods" else root,
+        rename_file=lambda *call: calls.append(call),
+    )
+    FileManager(cast(Client, client), SERVICE, task_of(FILE, FakeClient())).rename("mods/notes", "new")
+    assert calls == [("s", "mods", "notes", "new")] and shown == []

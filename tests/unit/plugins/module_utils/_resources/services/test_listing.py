@@ -24,6 +24,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
     matches_patterns,
     printable_only,
     read_listing,
+    warn_of_hidden_settings,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import NoSuchItem
 
@@ -349,3 +350,12 @@ def test_a_value_that_is_added_gives_the_cache_another_format(monkeypatch: pytes
     record = listing.inventory_record
     monkeypatch.setattr(listing, "inventory_record", lambda *given: {**record(*given), "colour": 1})
     assert listing_format() != before
+
+
+def test_settings_are_missed_of_suspended_services_alone() -> None:
+    """Whose service is not SUSPENDED may have none, or none that the token may read."""
+    record = {"id": "1", "name": "web", "status": "ACTIVE", "settings": None}
+    asleep = {**record, "id": "2", "status": "SUSPENDED"}
+    assert warn_of_hidden_settings([record, {**asleep, "settings": {}}]) == []
+    [warning] = warn_of_hidden_settings([record, asleep])
+    assert warning.endswith("while they are SUSPENDED: 'web' (2)")

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.limits import check_log_lines
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.limits import (
+    check_log_lines,
+    check_max_parallel,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 
 
@@ -17,3 +20,11 @@ def test_from_one_to_a_hundred_lines_of_a_log() -> None:
     for wrong in (0, 101, -1):
         with pytest.raises(Invalid, match=f"log_lines is {wrong}; it must be from 1 to 100"):
             check_log_lines(wrong)
+
+
+def test_nothing_could_begin_with_less_than_one_in_parallel() -> None:
+    for number in (None, 1, 100):
+        check_max_parallel(number)
+    for wrong in (0, -1):
+        with pytest.raises(Invalid, match=f"max_parallel is {wrong}; it must be 1 or more"):
+            check_max_parallel(wrong)
