@@ -74,17 +74,13 @@ def answers(page: Page) -> Element:
     return element("dl", [element("div", each) for each in found], class_="cards")
 
 
-def answer(question: str, short: list[Content], more: list[Content]) -> list[Element]:
+def answer(question: str, short: list[Content], more: list[Content]) -> list[Content]:
     """Return a question, its short answer, and what is to be added to it."""
     rest = element("dd", more) if any(more) else None
-    return [
-        each
-        for each in (element("dt", question), element("dd", short, class_="answer"), rest)
-        if each is not None
-    ]
+    return [element("dt", question), element("dd", short, class_="answer"), rest]
 
 
-def costs_most(page: Page) -> list[Element]:
+def costs_most(page: Page) -> list[Content]:
     """Return which service costs most."""
     top = page.data["answers"]["costs_most"]
     if top is None:
@@ -97,7 +93,7 @@ def costs_most(page: Page) -> list[Element]:
     return answer("What costs most?", [name_of(top["name"])], [spent, now, *tied])
 
 
-def backed_up(page: Page) -> list[Element]:
+def backed_up(page: Page) -> list[Content]:
     """Return whether every service has a backup that is young enough."""
     found = page.data["answers"]["backed_up"]
     question, of, fresh = "Is everything backed up?", found["of"], found["fresh"]
@@ -111,7 +107,7 @@ def backed_up(page: Page) -> list[Element]:
     return answer(question, [short], [said])
 
 
-def broken(page: Page) -> list[Element]:
+def broken(page: Page) -> list[Content]:
     """Return which services failed or wait."""
     ids = page.data["answers"]["broken_ids"]
     if ids is None:
@@ -121,7 +117,7 @@ def broken(page: Page) -> list[Element]:
     return answer("What is broken?", names(page, ids), ["Failed, or waits for the platform's team"])
 
 
-def referred_to(page: Page) -> list[Element]:
+def referred_to(page: Page) -> list[Content]:
     """Return what most others refer to."""
     question, found = "What do others depend on?", page.data["answers"]["referred_to"]
     if found is None:
@@ -136,7 +132,7 @@ def referred_to(page: Page) -> list[Element]:
     return answer(question, [name_of(page.name(found["id"]))], more)
 
 
-def month(page: Page) -> list[Element]:
+def month(page: Page) -> list[Content]:
     """Return what the month will have cost."""
     found, question = page.data["money"], f"What will {month_name(page)} cost?"
     said = [
