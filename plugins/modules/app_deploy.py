@@ -109,6 +109,8 @@ notes:
     a deploy that was started and not seen to succeed, and the next run deploys again.
   - The first deploy is sent even if the application is C(PROVISIONING). If the platform refuses it, the task waits
     until the application is created.
+  - A deploy that fails reads the metrics of the application, to tell whether it was restarted. If the token does not
+    show them, it may have been, and C(changed) is true.
 seealso:
   - module: hosted.services.app_release
   - module: hosted.services.app_info

@@ -39,13 +39,17 @@ from .applications.rollout import (
 )
 from .applications.running import as_declared, current_app, same_image
 from .services.lookup import expect_created, near_miss
+from .services.view import sample_container
 from .shared.limits import check_log_lines
 from .shared.money import Cost, from_millicents
 from .shared.options import StateDirOptions
 from .shared.plan import Plan, Resource, Step, Task, after_waiting
 from .shared.task_errors import Invalid, NoSuchItem
+from .shared.waiting import poll_for
 
 PENDING_REASON = "not in effect"
+SHOWN_SECONDS = 3.0
+"""For how long metrics may show a container as it was before it was restarted."""
 PRICE_NOT_OPEN = "not shown to this token; a deploy does not change it"
 
 
@@ -260,31 +264,49 @@ def deploy(task: Task[AppDeployOptions], app: App, digest: str, undecided: bool)
 
     :raises DeployFailed: with the reason, the state of the previous release, and the last log lines.
     """
-    before, records = digest_in_service(app), AppRecords.of(task, app.id)
+    before, records, begun = digest_in_service(app), AppRecords.of(task, app.id), time.monotonic()
     good = records.last_good(before)
     try:
         put_in_service(task, task.options.tag, digest, undecided)
     except HostedError as error:
         if isinstance(error, DeployFailed):
-            explain_failure(task, app, error, Deployed(digest, good, task.options.rollback))
+            failed = Deployed(digest, good, task.options.rollback)
+            explain_failure(task, app, error, failed, restart_since(task, app, begun))
         records.record_failure(digest)
         raise
 
 
-def explain_failure(task: Task[AppDeployOptions], app: App, error: DeployFailed, failed: Deployed) -> None:
+def restart_since(task: Task[AppDeployOptions], app: App, begun: float) -> str:
+    """Say whether the container of an application was restarted since a deploy began; nothing if it was not.
+
+    If the version does not start, the platform may run the one before again (Applications, rule 5). Only the
+    uptime shows that, and a token for applications may not read it.
+    """
+    try:
+        if poll_for(lambda: sample_container(task, app.id).shows_start_after(begun), SHOWN_SECONDS):
+            return "was restarted"
+        is_known = sample_container(task, app.id).uptime is not None
+    except HostedError:
+        is_known = False
+    return "" if is_known else "may have been restarted"
+
+
+def explain_failure(
+    task: Task[AppDeployOptions], app: App, error: DeployFailed, failed: Deployed, restarted: str
+) -> None:
     """Roll back if that is wanted, and put all that is known of a failed deploy into its error."""
     tag, before, digest = task.options.tag, digest_in_service(app), failed.digest
     lines = read_log_tail(task, task.options.log_lines)
     details: dict[str, Any] = {**error.details, "reason": error.message, "logs": lines}
     sentences = [f"the deploy of release {tag!r} of application {app.slug!r} failed: {error.message}"]
     now = in_service_now(task, before, digest)
-    details["changed"] = now != before or now == digest
+    details["changed"] = now != before or now == digest or bool(restarted)
     if failed.rolls_back:
         outcome, restored_state = roll_back(task, failed.previous, digest)
         details.update({"rollback": outcome, "rolled_back": restored_state})
         sentences.append(outcome)
     elif error.explained and before is not None and now == before != digest:
-        sentences.append(f"{before} is in service, as before")
+        sentences.append(f"{before} is in service, as before{', and ' if restarted else ''}{restarted}")
     else:
         kept = "The platform keeps it" if now == digest else "It may be"
         sentences.append(

@@ -118,7 +118,7 @@ def test_a_version_that_does_not_start_is_rolled_back(platform: Platform) -> Non
     result = platform.run(APP_DEPLOY, tag="broken", rollback=True)
     fill = platform.sandbox.control("GET", "/profile")["values"]
     assert result["failed"] and result["rolled_back"]
-    assert result["changed"] is (fill["deploy.failed"] != "the previous version runs again")
+    assert result["changed"], "users were cut off, whoever brought the previous version back"
     assert "exited with code 1" in result["reason"]
     assert platform.digests["v1"] in result["rollback"]
     assert any("exited with code 1" in line for line in result["logs"])
@@ -175,11 +175,38 @@ def test_without_rollback_nothing_more_is_done(plain: Platform) -> None:
     assert plain.in_service == plain.digests["broken"]
 
 
-def test_a_failed_deploy_that_the_platform_undoes_says_what_is_in_service(plain: Platform) -> None:
-    plain.sandbox.profile("plain", **{"deploy.failed": "the previous version runs again"})
+UNDONE = {"deploy.failed": "the previous version runs again"}
+
+
+@pytest.mark.parametrize(
+    "values", [{}, {"refusal.start_failed": "409"}, {"power.shown": "2 s late"}], ids=["502", "409", "late"]
+)
+def test_a_failed_deploy_that_the_platform_undoes_has_restarted_it(
+    plain: Platform, values: dict[str, str]
+) -> None:
+    """What is in service is what was, and users were cut off all the same (Applications, rule 5)."""
+    plain.sandbox.clock(advance=60)
+    plain.sandbox.profile("plain", **UNDONE, **values)
+    result = plain.run(APP_DEPLOY, tag="broken", token=plain.sandbox.token)
+    assert result["failed"] and result["changed"] and plain.in_service == plain.digests["v1"]
+    assert f"{plain.digests['v1']} is in service, as before, and was restarted" in result["msg"]
+
+
+def test_a_deploy_that_the_platform_never_began_has_restarted_nothing(plain: Platform) -> None:
+    plain.sandbox.clock(advance=60)
+    plain.sandbox.fault(DEPLOY, "status", status=409)
+    result = plain.run(APP_DEPLOY, tag="v2", token=plain.sandbox.token)
+    assert result["failed"] and not result["changed"]
+    assert f"{plain.digests['v1']} is in service, as before." in f"{result['msg']}."
+
+
+def test_a_failed_deploy_may_have_restarted_what_the_token_does_not_show(plain: Platform) -> None:
+    """The metrics of a service are no route of applications."""
+    plain.sandbox.clock(advance=60)
+    plain.sandbox.profile("plain", **UNDONE)
     result = plain.run(APP_DEPLOY, tag="broken")
-    assert result["failed"] and not result["changed"] and plain.in_service == plain.digests["v1"]
-    assert f"{plain.digests['v1']} is in service, as before" in result["msg"]
+    assert result["failed"] and result["changed"]
+    assert "is in service, as before, and may have been restarted" in result["msg"]
 
 
 def test_a_deploy_that_was_not_seen_to_succeed_is_made_again(platform: Platform) -> None:
@@ -335,8 +362,9 @@ def test_a_first_deploy_waits_for_the_creation_where_it_has_to(plain: Platform) 
 @pytest.mark.parametrize("rollback", [True, False])
 def test_a_deploy_that_the_platform_never_began_changes_nothing(rollback: bool, plain: Platform) -> None:
     """What is in service is looked at: an error of the server alone does not show."""
+    plain.sandbox.clock(advance=60)
     plain.sandbox.fault(DEPLOY, "status", count=None)
-    result = plain.run(APP_DEPLOY, tag="v2", rollback=rollback)
+    result = plain.run(APP_DEPLOY, tag="v2", rollback=rollback, token=plain.sandbox.token)
     assert result["failed"] and not result["changed"]
     assert ("may be in service" in result["msg"]) is not rollback
     assert plain.in_service == plain.digests["v1"]
