@@ -390,7 +390,8 @@ service:
     pending_restart:
       description:
         - Changes that are pending until the next start from stop, as far as this controller knows. V(command) is the
-          launch command; V(network) is the network setting, if the container was not recreated for it.
+          launch command; V(network) is the network setting, if the container was not seen to be recreated for
+          it.
         - O(state=restarted) puts them into effect. In check mode, the expected result.
       type: list
       elements: str

@@ -64,6 +64,23 @@ def running(sandbox: Sandbox) -> set[str]:
     return {listed[id] for id, one in metrics.items() if one and one["state"] == "running"}
 
 
+@pytest.mark.parametrize(("state", "sent"), [("stopped", "stop"), ("restarted", "restart")])
+def test_a_service_that_somebody_restarts_is_no_stopped_one(
+    ansible: Ansible, sandbox: Sandbox, state: str, sent: str
+) -> None:
+    """It runs again in a moment, so it is stopped or restarted like the others, and started at the end."""
+    sandbox.reset(delays={"stop": 3, "start": 0})
+    sandbox.seed({"services": [{"name": "web", "product": "minecraft", "project": "shop"}]})
+    service = sandbox.api("GET", "/api/resources").json()["items"][0]["id"]
+    sandbox.api("POST", f"/api/resources/{service}/power", {"signal": "restart"})
+    sandbox.clear_journal()
+    done = run(ansible, state)
+    assert done["changed"] and signals(sandbox) == [("web", sent)]
+    assert running(sandbox) == (set() if state == "stopped" else {"web"})
+    run(ansible, "started")
+    assert running(sandbox) == {"web"}
+
+
 @pytest.mark.parametrize("point", [*kill_points("FLEET_KILLS", "16,22,27")])
 def test_a_window_that_is_killed(point: int, ansible: Ansible, sandbox: Sandbox) -> None:
     """Stopped in order, and what ran before the first run is brought back; twice where metrics lag."""

@@ -23,9 +23,9 @@ ORDER = {
 }
 
 
-def order(sandbox: Sandbox) -> str:
-    """Order a game server that runs at once, and return its id."""
-    sandbox.delays(provision=0, start=0, stop=0)
+def order(sandbox: Sandbox, stop: float = 0) -> str:
+    """Order a game server that runs at once and takes some seconds to stop, and return its id."""
+    sandbox.delays(provision=0, start=0, stop=stop)
     return str(sandbox.api("POST", "/api/order", ORDER).json()["instanceId"])
 
 
@@ -192,6 +192,44 @@ def test_a_network_change_is_told_apart_on_a_container_that_has_just_started(
     assert ("takes effect at its next start" in warnings(written)) is bool(pending)
     settings = sandbox.api("GET", f"/api/resources/{service}/settings").json()
     assert settings["network"]["isPublic"] is False
+
+
+RESTARTING = "- hosted.services.service: {name: mc, state: restarted, wait: false}\n"
+
+
+@pytest.mark.parametrize("in_effect", ["at once", "at its next start"])
+@pytest.mark.parametrize("wait", ["true", "false"])
+def test_a_network_change_during_a_restart_is_in_effect_or_pending(
+    ansible: Ansible, sandbox: Sandbox, in_effect: str, wait: str
+) -> None:
+    """A restart keeps the container with its ports, so a service that was closed would stay open."""
+    sandbox.profile("plain", **{"network.in_effect": in_effect})
+    service = order(sandbox, stop=3)
+    sandbox.clock(advance=60)
+    change = f"- hosted.services.service: {{name: mc, public: false, wait: {wait}}}"
+    changed = ansible.tasks(RESTARTING + change).succeed().outcomes[1].result
+    assert sandbox.api("GET", f"/api/resources/{service}/settings").json()["network"]["isPublic"] is False
+    is_seen = (in_effect, wait) == ("at once", "true")
+    assert changed["service"]["pending_restart"] == ([] if is_seen else ["network"])
+    sandbox.clear_journal()
+    restarted = ansible.tasks("- hosted.services.service: {name: mc, state: restarted}").succeed()
+    assert restarted.outcomes[0].result["service"]["pending_restart"] == []
+    sent = [body["signal"] for body in bodies(sandbox, "resources.power")]
+    assert sent == (["restart"] if is_seen else ["stop", "start"])
+
+
+@pytest.mark.parametrize(("state", "signals"), [("started", []), ("stopped", ["stop"])])
+def test_a_state_is_reached_through_the_restart_of_somebody_else(
+    ansible: Ansible, sandbox: Sandbox, state: str, signals: list[str]
+) -> None:
+    """What stops may come back by itself, so its end is looked at."""
+    order(sandbox, stop=3)
+    sandbox.clock(advance=60)
+    task = f"- hosted.services.service: {{name: mc, state: {state}, wait_timeout: 20}}"
+    reached = ansible.tasks(RESTARTING + task).succeed().outcomes[1].result
+    assert reached["service"]["state"] == {"started": "running"}.get(state, state)
+    assert reached["changed"] is bool(signals)
+    assert [body["signal"] for body in bodies(sandbox, "resources.power")] == ["restart", *signals]
 
 
 def test_a_network_change_that_acts_at_once_is_done(ansible: Ansible, sandbox: Sandbox) -> None:

@@ -60,7 +60,9 @@ class ContainerState:
     INSTALLING = "installing"
     UNKNOWN = "unknown"
 
-    KNOWN = (RUNNING, STOPPED, STARTING, STOPPING, INSTALLING)
+    PASSING = (STARTING, STOPPING, INSTALLING)
+    """On its way from one state to another."""
+    KNOWN = (RUNNING, STOPPED, *PASSING)
 
 
 class BackupStatus:

@@ -26,9 +26,8 @@ STATES = {
     ContainerState.RUNNING: "started",
     ContainerState.STARTING: "started",
     ContainerState.STOPPED: "stopped",
-    ContainerState.STOPPING: "stopped",
 }
-"""What a blueprint calls the state of a container."""
+"""What a blueprint calls the state of a container. One that stops may be restarting, so it says nothing."""
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,11 @@ class Situation:
         """Whether it runs, or is about to."""
         return self.state in RUNS
 
+    @property
+    def may_run(self) -> bool:
+        """Whether it runs, or may run again in a moment: a restart begins with a stop."""
+        return self.runs or self.state == ContainerState.STOPPING
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -63,7 +68,8 @@ def decide(case: Situation, options: FleetOptions) -> Verdict:
         return NOTHING if case.state == ContainerState.STOPPED else ACT
     if case.done:
         return NOTHING
-    if not case.runs and not case.begun and (options.state == "restarted" or options.tag is not None):
+    needs_one_that_runs = options.state == "restarted" or options.tag is not None
+    if not case.may_run and not case.begun and needs_one_that_runs:
         return leave("it does not run")
     return ACT
 

@@ -13,6 +13,7 @@ from ..._api.models import Metrics, Service
 from ..._api.values import ContainerState, Family, ServiceStatus
 from ..services.many_services import ServiceJob
 from ..services.pending_changes import pending_until_start
+from ..services.power import wait_while_stopping
 from ..services.view import read_service
 from ..shared.currency import currency_of
 from ..shared.effects import Effects
@@ -22,7 +23,7 @@ from ..shared.pending import COMMAND
 from ..shared.plan import Plan, Resource, Task
 from ..shared.task_errors import Invalid
 from ..shared.waiting import poll_for
-from .decision import NOTHING, Situation, Verdict, decide, started_since
+from .decision import NOTHING, RUNS, Situation, Verdict, decide, started_since
 from .memory import Memory, now
 from .options import FleetOptions
 
@@ -83,6 +84,16 @@ class Member:
         task = self.job.task
         self.service = self.job.service = read_service(task, self.id)
         self.read_metrics()
+
+    def await_end_of_stop(self) -> None:
+        """Wait while the container stops: it may be restarting, and its state after that is what counts."""
+        task = self.job.task
+        if task.options.wait and self.state == ContainerState.STOPPING:
+            wait_while_stopping(task, self.id)
+            self.read_metrics()
+        if task.options.state == "stopped" and self.state in RUNS:
+            with self.memory.lock:
+                self.memory.record.note_stop(self.id, True)
 
     def read_metrics(self) -> None:
         """Read how the container is now."""
@@ -168,7 +179,7 @@ class Member:
         """Tell whether a container that runs has to be made anew for its command."""
         if task.options.command is None or self.service.status != ServiceStatus.ACTIVE:
             return False
-        if self.state in (ContainerState.STOPPED, ContainerState.STOPPING):
+        if self.state == ContainerState.STOPPED:
             return False
         return command_of(plan.before) != command_of(plan.after) or COMMAND in pending_until_start(
             task, self.id

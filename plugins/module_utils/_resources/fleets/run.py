@@ -298,6 +298,7 @@ class FleetRun:
         self.gate.enter(member.id)
         job, state = member.job, self.task.options.state
         member.look_again()
+        member.await_end_of_stop()
         member.await_restart()
         member.decide()
         plan = job.plan = member.make_plan(job.task)

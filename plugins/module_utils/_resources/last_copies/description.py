@@ -19,7 +19,6 @@ from ..services.view import View
 from ..shared.plan import Task
 
 DESCRIPTION = "service.yml"
-STOPPED = (ContainerState.STOPPED, ContainerState.STOPPING)
 TEMPLATE = ("{{", "{%", "{#")
 """What Ansible would take for a template."""
 
@@ -98,7 +97,7 @@ def service_options(task: Task[Any], view: View, settings: Settings | None) -> d
         "dimensions": size_of(service),
         "public": network.is_public if network else None,
         "command": (deploy.command or None) if deploy else None,
-        "state": "stopped" if view.state in STOPPED else "present",
+        "state": "stopped" if view.state == ContainerState.STOPPED else "present",
     }
 
 

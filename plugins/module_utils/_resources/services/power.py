@@ -6,13 +6,15 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from ..._api.errors import CallOutcomeUnknown
 from ..._api.values import ContainerState, ServiceStatus
 from ..shared.money import Cost, Move
 from ..shared.options import WaitOptions
-from ..shared.plan import Task
+from ..shared.plan import NOTHING_DONE, Expansion, Step, Task
 from ..shared.task_errors import EffectUnverified, Invalid, WaitEnded
 from ..shared.waiting import QUIET_SECONDS, act, poll_for, wait_through, wait_until
 from .options import ServiceOptions
@@ -199,9 +201,8 @@ def plan_signal(task: Task[ServiceOptions], view: View, wanted: str, changes: Se
     anew = bool(changes.pending) and (wanted == "restarted" or changes.just_ordered)
     signal = signal_for(wanted, state, anew)
     if signal is None:
-        if state != goal and task.options.wait and not task.check_mode:
-            what = f"wait until {view.label} is {goal}"
-            changes.wait(what, lambda: wait_for_state(task, view.service.id, goal), state=goal)
+        if state != goal and task.options.wait:
+            plan_wait(task, view, goal, changes)
         return
     check_capability(view, "powerSignals", signal)
     changes.result["state"] = goal
@@ -232,18 +233,40 @@ def signal_for(wanted: str, state: str, anew: bool) -> str | None:
     return "kill" if wanted == "killed" else "stop"
 
 
-def send_signal(task: Task[WaitOptions], view: View, signal: str, goal: str) -> None:
-    """Send a signal once the container accepts it, and wait for its effect."""
+def plan_wait(task: Task[ServiceOptions], view: View, goal: str, changes: ServiceChanges) -> None:
+    """Plan the wait for a state that a container is on its way to."""
+    what = f"wait until {view.label} is {goal}"
+    if view.state == ContainerState.STOPPING:
+        changes.steps.insert(0, Expansion(what, lambda: stop_if_restarted(task, view), changes=False))
+        changes.result["state"] = goal
+    elif not task.check_mode:
+        changes.wait(what, lambda: wait_for_state(task, view.service.id, goal), state=goal)
+
+
+def stop_if_restarted(task: Task[WaitOptions], view: View) -> Sequence[Step]:
+    """Wait for a container to stop. Return the step that stops it, if it was restarting and runs again."""
+    if wait_while_stopping(task, view.service.id) == ContainerState.STOPPED:
+        return []
+    goal = ContainerState.STOPPED
+    return [Step(f"stop {view.label}", lambda: send_signal(task, view, "stop", goal))]
+
+
+def send_signal(task: Task[WaitOptions], view: View, signal: str, goal: str) -> Any:
+    """Send a signal once the container accepts it, and wait for its effect.
+
+    :return: :data:`NOTHING_DONE` if a container to start was restarting, and runs again.
+    """
     id = view.service.id
-    if signal == "start" and read_state(task, id) == ContainerState.STOPPING:
-        wait_for_state(task, id, ContainerState.STOPPED)
+    if signal == "start" and was_restarted(task, id):
+        if not pending_until_start(task, id):
+            return NOTHING_DONE
+        signal = "stop and start"
     if signal == "stop and start":
-        send_signal(task, view, "stop", ContainerState.STOPPED)
-        wait_for_state(task, id, ContainerState.STOPPED)
+        stop_first(task, view)
         signal = "start"
     if signal == "restart":
         restart(task, view)
-        return
+        return None
     act(
         task,
         lambda: task.client.power(id, signal),
@@ -254,6 +277,38 @@ def send_signal(task: Task[WaitOptions], view: View, signal: str, goal: str) -> 
         wait_for_state(task, id, goal)
         if signal == "start":
             mark_in_effect(task, id)
+    return None
+
+
+def stop_first(task: Task[WaitOptions], view: View) -> None:
+    """Stop a container that is to be started anew, once a restart that may be under way has ended."""
+    id = view.service.id
+    if wait_while_stopping(task, id) != ContainerState.STOPPED:
+        send_signal(task, view, "stop", ContainerState.STOPPED)
+        wait_for_state(task, id, ContainerState.STOPPED)
+
+
+def was_restarted(task: Task[WaitOptions], id: str) -> bool:
+    """Tell whether a container to start runs already. One that stops may be restarting, and is waited for."""
+    if wait_while_stopping(task, id) not in (ContainerState.RUNNING, *STARTING_STATES):
+        return False
+    wait_for_state(task, id, ContainerState.RUNNING)
+    return True
+
+
+def wait_while_stopping(task: Task[WaitOptions], id: str) -> str | None:
+    """Wait until a container is not stopping any more, and return its state."""
+    return with_diagnostics(
+        task,
+        id,
+        lambda: wait_until(
+            task,
+            lambda: read_state(task, id),
+            lambda state: state != ContainerState.STOPPING,
+            lambda state: f"the container's state is {state}",
+            "the end of a stop",
+        ),
+    )
 
 
 def restart(task: Task[WaitOptions], view: View) -> None:

@@ -39,6 +39,9 @@ from .view import (
     with_diagnostics,
 )
 
+AT_NEXT_START = "The change takes effect at its next start; state: restarted stops and starts it"
+SETTLE_SECONDS = 60.0
+"""For how long a container that starts or stops is waited for before a network change."""
 NON_DISRUPTIVE_STATES = ("present", "started", "resumed")
 """The wanted states that leave alone what runs."""
 
@@ -462,11 +465,11 @@ def plan_network(
 def set_network(task: Task[ServiceOptions], view: View, wanted: bool, what: str) -> None:
     """Open or close a service. The effect of a repeated change is unknown, so look before a retry.
 
-    The platform recreates a running container. If its uptime shows that it did not, the change is pending
-    until the next start.
+    The platform recreates a running container, and a stopped one has the change from its next start on. In
+    all other cases, and if a running one is not seen to be recreated, the change is pending until then.
     """
     id = view.service.id
-    first, at = sample_before_start(task, id), time.monotonic()
+    first, at = sample_settled(task, id), time.monotonic()
 
     def reached() -> bool:
         network = task.client.settings(id).network
@@ -481,17 +484,32 @@ def set_network(task: Task[ServiceOptions], view: View, wanted: bool, what: str)
             task.effects.wrote()
             task.warn(f"the platform made the change, but returned an error: {error.message}")
 
-    if first.state != ContainerState.RUNNING:
+    if first.state == ContainerState.STOPPED:
         change()
         return
     before = view.pending
     write_recorded(task, id, NETWORK, change)
-    if task.options.state == "restarted" or kept_running(task, id, first, at):
+    if task.options.state == "restarted" or not was_recreated(task, id, first, at):
         return
     if NETWORK not in before:
         mark_in_effect(task, id, NETWORK)
     if task.options.wait and task.options.state in NON_DISRUPTIVE_STATES:
         with_diagnostics(task, id, lambda: wait_for_recreation(task, view))
+
+
+def sample_settled(task: Task[ServiceOptions], id: str) -> ContainerSample:
+    """Read the metrics of a container that runs or is stopped; one on its way there is waited for.
+
+    A container that starts or stops may be the old one, as a restart keeps it, and nothing would tell
+    afterwards whether it was recreated. A task that does not wait takes it as it is.
+    """
+    first = sample_before_start(task, id)
+    if not task.options.wait or task.options.state == "restarted" or not first.is_passing:
+        return first
+    poll_for(
+        lambda: not sample_container(task, id).is_passing, min(task.options.wait_timeout, SETTLE_SECONDS)
+    )
+    return sample_before_start(task, id)
 
 
 def wait_for_recreation(task: Task[WaitOptions], view: View) -> None:
@@ -522,22 +540,32 @@ def wait_for_recreation(task: Task[WaitOptions], view: View) -> None:
     )
 
 
-def kept_running(task: Task[WaitOptions], id: str, first: ContainerSample, at: float) -> bool:
-    """Tell whether the container kept running, and warn that it was not recreated.
+def was_recreated(task: Task[WaitOptions], id: str, first: ContainerSample, at: float) -> bool:
+    """Tell whether the container was seen to be recreated, and warn if it was not.
 
     The specification says both that the change recreates the container and that it needs a start from stop
-    (Settings, rule 3; Power). If the uptime is unknown, rule 3 is assumed.
+    (Settings, rule 3; Power).
     """
+    if first.state != ContainerState.RUNNING or first.uptime is None:
+        shown = first.state or "unknown, as its node cannot be reached"
+        seen = (
+            f"is not known, as its state was {shown}"
+            if first.state != ContainerState.RUNNING
+            else "is not shown"
+        )
+        task.warn(
+            f"the network change was accepted, but whether the container was recreated for it {seen}. "
+            f"{AT_NEXT_START}"
+        )
+        return False
     seconds = QUIET_SECONDS if task.options.wait else 0
-    if first.uptime is None or poll_for(lambda: sample_container(task, id).shows_start_after(at), seconds):
-        return False
+    if poll_for(lambda: sample_container(task, id).shows_start_after(at), seconds):
+        return True
     last = sample_container(task, id)
-    if last.uptime is None:
-        return False
     when = f"within {seconds:g} seconds" if seconds else "at once"
+    since = "" if last.uptime is None else f": it has run for {last.uptime} seconds"
     task.warn(
         f"the network change was accepted, but {when} nothing showed that the container was recreated for "
-        f"it: it has run for {last.uptime} seconds. The change takes effect at its next start; state: "
-        "restarted stops and starts it"
+        f"it{since}. {AT_NEXT_START}"
     )
-    return True
+    return False

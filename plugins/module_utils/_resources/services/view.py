@@ -93,6 +93,11 @@ class ContainerSample:
         """Whether the uptime, if one is told, differs from that of a container that starts now."""
         return self.state != ContainerState.RUNNING or self.uptime is None or self.uptime >= DISTINCT_UPTIME
 
+    @property
+    def is_passing(self) -> bool:
+        """Whether the container is on its way from one state to another."""
+        return self.state in ContainerState.PASSING
+
     def shows_start_after(self, moment: float) -> bool:
         """Tell whether the container started after ``moment``, or is starting or stopping.
 
@@ -100,12 +105,7 @@ class ContainerSample:
         """
         if self.state == ContainerState.RUNNING:
             return self.uptime is not None and self.uptime <= self.at - moment + 1
-        return self.state in (
-            ContainerState.STOPPED,
-            ContainerState.STARTING,
-            ContainerState.STOPPING,
-            ContainerState.INSTALLING,
-        )
+        return self.is_passing or self.state == ContainerState.STOPPED
 
 
 def sample_container(task: Task, id: str) -> ContainerSample:
@@ -219,7 +219,7 @@ def wait_for_state(task: Task[WaitOptions], id: str, wanted: str) -> None:
     begun = time.monotonic()
 
     def there(state: str | None) -> bool:
-        idle = state not in (ContainerState.STARTING, ContainerState.STOPPING, ContainerState.INSTALLING)
+        idle = state not in ContainerState.PASSING
         if state != wanted and idle and time.monotonic() - begun >= SIGNAL_GRACE_SECONDS:
             check_in_service(task, id)
         return state == wanted

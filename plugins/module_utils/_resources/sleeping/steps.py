@@ -146,8 +146,10 @@ def memory_steps(sleeper: Sleeper, verdict: Verdict) -> list[Step]:
 
 
 def ran(metrics: Metrics | None) -> bool | None:
-    """Tell whether a container runs; ``None`` if that is unknown."""
+    """Tell whether a container runs; ``None`` if that is unknown. One that stops may be restarting."""
     if metrics is None or metrics.state not in ContainerState.KNOWN:
+        return None
+    if metrics.state == ContainerState.STOPPING:
         return None
     return metrics.state in RUNS
 

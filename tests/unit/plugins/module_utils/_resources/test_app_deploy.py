@@ -116,7 +116,6 @@ def test_an_analysis_that_failed_is_warned_of(plain: Platform) -> None:
 def test_a_version_that_does_not_start_is_rolled_back(platform: Platform) -> None:
     """And the task fails with both outcomes and the log."""
     result = platform.run(APP_DEPLOY, tag="broken", rollback=True)
-    fill = platform.sandbox.control("GET", "/profile")["values"]
     assert result["failed"] and result["rolled_back"]
     assert result["changed"], "users were cut off, whoever brought the previous version back"
     assert "exited with code 1" in result["reason"]

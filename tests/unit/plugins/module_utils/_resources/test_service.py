@@ -66,7 +66,7 @@ ACTIVE          running     -        -        stop  restart  kill  suspend  -
 ACTIVE          stopped     -        start    -     start    -     suspend  -
 ACTIVE          starting    -        -        stop  restart  kill  suspend  -
 ACTIVE          installing  -        -        stop  restart  kill  suspend  -
-ACTIVE          stopping    -        start    -     restart  kill  suspend  -
+ACTIVE          stopping    -        start    wait  restart  kill  suspend  -
 ACTIVE          unknown     -        !        !     !        !     suspend  -
 ACTIVE          none        -        !        !     !        !     suspend  -
 SUSPENDED       stopped     -        resume+start  -  !       -     -        resume
@@ -96,6 +96,7 @@ def test_the_plan_for_every_status_state_and_wish(
     plan, _task = planned(client, check_mode=True, id="s", state=wish)
     assert [step.summary.split()[0] for step in plan.steps] == ([] if verbs == "-" else verbs.split("+"))
     same = wish == "restarted" and state == "running"  # a restart ends where it began
+    assert plan.changed is (verbs not in ("-", "wait"))
     assert (plan.before != plan.after) is (plan.changed and not same)
 
 
@@ -1012,3 +1013,33 @@ def test_the_host_of_a_play_is_deleted_only_if_the_task_names_it(
     given: dict[str, Any], on_host: bool
 ) -> None:
     assert SERVICE.works_on_host(given) is on_host
+
+
+@pytest.mark.parametrize(("command", "sent"), [(None, []), ("serve", ["stop", "start"])])
+def test_what_stops_to_be_restarted_is_not_started(
+    client: FakeClient, clock: Clock, command: str | None, sent: list[str]
+) -> None:
+    """The restart of somebody else; but a setting that waits for a start from stop is brought into effect."""
+    client.add_service("s", state="stopping")
+    clock.then = [lambda: None, lambda: client.states.update(s="starting")]
+    clock.then.append(lambda: client.states.update(s="running"))
+    plan, _task = planned(client, id="s", state="started", command=command)
+    result = carry_out(plan)
+    assert result["state"] == "running" and result["pending_restart"] == []
+    assert [call[2] for call in client.calls if call[0] == "power"] == sent
+
+
+def test_what_stops_is_started_from_stop(client: FakeClient, clock: Clock) -> None:
+    client.add_service("s", state="stopping")
+    clock.then = [lambda: None, lambda: client.states.update(s="stopped")]
+    assert done(client, id="s", state="started")[1] == [("power", "s", "start")]
+
+
+@pytest.mark.parametrize(("end", "sent"), [("stopped", []), ("running", [("power", "s", "stop")])])
+def test_what_stops_to_be_restarted_is_stopped(
+    client: FakeClient, clock: Clock, end: str, sent: list[Any]
+) -> None:
+    client.add_service("s", state="stopping")
+    clock.then = [lambda: None, lambda: client.states.update(s=end)]
+    assert done(client, id="s", state="stopped")[1] == sent
+    assert client.states["s"] == "stopped"

@@ -78,6 +78,7 @@ def test_a_service_says_what_an_order_of_it_needs() -> None:
     [
         ({"metrics": {"state": "running"}}, "started"),
         ({"metrics": {"state": "starting"}}, "started"),
+        ({"metrics": {"state": "stopping"}}, None),
         ({"metrics": None}, None),
         ({"metrics": {"state": "running"}, "can_power": False}, None),
         ({"status": "SUSPENDED"}, "suspended"),

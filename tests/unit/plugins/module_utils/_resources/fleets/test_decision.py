@@ -45,6 +45,8 @@ DOWN: dict[str, Any] = {"status": "ACTIVE", "state": "stopped"}
         ("restarted", {}, UP, "act"),
         ("restarted", {}, {**UP, "done": True}, None),
         ("restarted", {}, DOWN, "it does not run"),
+        ("restarted", {}, {**UP, "state": "stopping"}, "act"),
+        ("updated", {"tag": "v1"}, {**UP, "state": "stopping"}, "act"),
         ("restarted", {}, {**DOWN, "begun": True}, "act"),
         ("updated", {"tag": "v1"}, DOWN, "it does not run"),
         ("updated", {"command": "x"}, DOWN, "act"),

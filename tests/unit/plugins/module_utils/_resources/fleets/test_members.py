@@ -329,7 +329,7 @@ def test_a_size_is_set_and_starts_nothing(tmp_path: Path) -> None:
         ("starting", "ACTIVE", NEW_COMMAND, "restarted"),
         ("running", "ACTIVE", Plan({}), "present"),
         ("stopped", "ACTIVE", NEW_COMMAND, "present"),
-        ("stopping", "ACTIVE", NEW_COMMAND, "present"),
+        ("stopping", "ACTIVE", NEW_COMMAND, "restarted"),
         ("running", "SUSPENDED", NEW_COMMAND, "present"),
     ],
 )

@@ -67,7 +67,7 @@ def test_everything_that_the_platform_tells() -> None:
 
 @pytest.mark.parametrize(
     ("state", "restored"),
-    [("stopped", "stopped"), ("stopping", "stopped"), ("starting", "present"), (None, "present")],
+    [("stopped", "stopped"), ("stopping", "present"), ("starting", "present"), (None, "present")],
 )
 def test_what_was_stopped_stays_stopped(state: str | None, restored: str) -> None:
     client = FakeClient()

@@ -623,19 +623,24 @@ def test_a_bound_that_the_node_does_not_tell_is_for_the_platform(client: FakeCli
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "runs_on"),
-    [(100, 101, True), (100, 0, False), (None, 101, False), (100, None, False)],
+    ("before", "after", "said"),
+    [
+        (100, 0, ""),
+        (100, 101, "nothing showed that the container was recreated for it: it has run for 101 seconds. "),
+        (100, None, "nothing showed that the container was recreated for it. "),
+        (None, 101, "whether the container was recreated for it is not shown. "),
+    ],
 )
-def test_a_container_whose_uptime_goes_on_was_not_recreated(
-    client: FakeClient, before: int | None, after: int | None, runs_on: bool
+def test_a_container_that_is_not_seen_to_be_recreated_may_be_the_old_one(
+    client: FakeClient, before: int | None, after: int | None, said: str
 ) -> None:
-    """Where the uptime is not told nobody can say, and the specification holds: it was recreated."""
     client.uptimes["s"] = before
     client.after["set_network"] = lambda: client.uptimes.update(s=after)
     plan, task = planned(client, id="s", public=True)
     result = carry_out(plan)
-    assert any("nothing showed that the container was recreated" in w for w in task.warnings) is runs_on
-    assert result["pending_restart"] == (["network"] if runs_on else [])
+    told = [warning for warning in task.warnings if "takes effect at its next start" in warning]
+    assert [said in warning for warning in told] == ([True] if said else [])
+    assert result["pending_restart"] == (["network"] if said else [])
     assert client.calls == [("set_network", "s", True)]
 
 
@@ -673,14 +678,52 @@ def test_a_container_that_is_recreated_is_waited_for_where_it_is_to_run_on(
     assert bool(waited) is waits
 
 
-@pytest.mark.parametrize("state", ["stopped", "starting", None])
-def test_what_does_not_run_takes_the_network_at_its_next_start(client: FakeClient, state: str | None) -> None:
+def test_what_is_stopped_takes_the_network_at_its_next_start(client: FakeClient) -> None:
     """Nothing of it is pending, and there is nothing to wait for (Settings, rule 3)."""
-    client.states["s"] = state
+    client.states["s"] = "stopped"
     plan, task = planned(client, id="s", public=True)
     assert carry_out(plan)["pending_restart"] == []
     assert client.calls == [("set_network", "s", True)]
-    assert not any("nothing showed" in warning for warning in task.warnings)
+    assert not any("takes effect" in warning for warning in task.warnings)
+
+
+@pytest.mark.parametrize("wait", [True, False])
+@pytest.mark.parametrize("state", ["starting", "stopping", "installing", "unknown", None])
+def test_what_is_neither_running_nor_stopped_may_keep_its_old_ports(
+    client: FakeClient, monkeypatch: pytest.MonkeyPatch, state: str | None, wait: bool
+) -> None:
+    """A restart keeps the container, and a node that cannot be reached shows none."""
+    clock = Clock(monkeypatch)
+    client.states["s"] = state
+    plan, task = planned(client, id="s", public=True, wait=wait)
+    assert carry_out(plan)["pending_restart"] == ["network"]
+    assert client.calls == [("set_network", "s", True)]
+    assert f"as its state was {state or 'unknown'}" in task.warnings[-1]
+    assert sum(clock.pauses) <= (70 if wait else 5)
+
+
+@pytest.mark.parametrize(("wait", "end"), [(True, "running"), (True, "stopped"), (False, "running")])
+def test_a_container_on_its_way_is_waited_for_before_its_network_changes(
+    client: FakeClient, monkeypatch: pytest.MonkeyPatch, wait: bool, end: str
+) -> None:
+    """Afterwards, its uptime shows whether it was recreated."""
+    client.states["s"], client.uptimes["s"] = "stopping", 0
+    clock = Clock(monkeypatch)
+    clock.then = [lambda: None, lambda: client.states.update(s=end), lambda: client.uptimes.update(s=9)]
+    plan, _task = planned(client, id="s", public=True, wait=wait)
+    assert carry_out(plan)["pending_restart"] == ([] if wait else ["network"])
+
+
+@pytest.mark.parametrize(("state", "pending"), [("stopped", []), (None, ["network"])])
+def test_a_suspended_service_is_stopped_if_it_says_so(
+    client: FakeClient, state: str | None, pending: list[str]
+) -> None:
+    """Nothing shows that a resumption starts a container from stop, so it is as for a command."""
+    client.service_records["s"]["status"] = "SUSPENDED"
+    client.states["s"] = state
+    plan, _task = planned(client, id="s", public=True)
+    assert carry_out(plan)["pending_restart"] == pending
+    assert client.calls == [("set_network", "s", True)]
 
 
 def test_a_network_change_that_a_restart_follows_is_in_effect_after_its_start(client: FakeClient) -> None:

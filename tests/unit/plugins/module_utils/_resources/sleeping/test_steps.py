@@ -113,6 +113,7 @@ def test_a_wish_is_remembered_even_if_a_service_that_is_needed_fails(
         (Metrics(state="starting"), True),
         (Metrics(state="stopped"), False),
         (Metrics(state="unknown"), None),
+        (Metrics(state="stopping"), None),
         (None, None),
     ],
 )
