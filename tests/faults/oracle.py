@@ -148,7 +148,8 @@ def forgotten(after: Truth, folder: Path) -> Iterator[Problem]:
     notes = "".join(path.read_text() for path in folder.rglob("pending/*.json"))
     for service in after.unapplied():
         if service["id"] not in notes:
-            used = {name: service["container"]["configuration"][name] for name in ("command", "environment")}
+            made_of = service["container"]["configuration"]
+            used = {name: made_of[name] for name in ("command", "environment", "public")}
             written = {name: service[name] for name in used}
             yield Problem(FORGOTTEN, f"{service['name']!r} runs with {used}, and written is {written}")
 

@@ -70,7 +70,7 @@ class Truth:
         return found
 
     def unapplied(self) -> Iterator[Record]:
-        """Yield the services whose running container has another command or environment than is written."""
+        """Yield the services whose running container differs from what is written of it."""
         for service in self.all("service"):
             container = service["container"]["configuration"]
             if self.states[service["id"]] != "running" or container is None:
@@ -78,7 +78,8 @@ class Truth:
             written, used = service["environment"], container["environment"]
             command = service["command"].split()
             stale = {name for name in written.keys() | used.keys() if written.get(name) != used.get(name)}
-            if stale - {"PORT"} or (command and command != container["command"]):
+            is_open = container["public"] != service["public"]
+            if stale - {"PORT"} or (command and command != container["command"]) or is_open:
                 yield service
 
     @cached_property

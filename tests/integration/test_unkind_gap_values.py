@@ -216,6 +216,7 @@ def test_a_network_change_during_a_restart_is_in_effect_or_pending(
     assert restarted.outcomes[0].result["service"]["pending_restart"] == []
     sent = [body["signal"] for body in bodies(sandbox, "resources.power")]
     assert sent == (["restart"] if is_seen else ["stop", "start"])
+    assert sandbox.control("GET", f"/services/{service}")["container"]["configuration"]["public"] is False
 
 
 @pytest.mark.parametrize(("state", "signals"), [("started", []), ("stopped", ["stop"])])

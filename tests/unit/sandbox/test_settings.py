@@ -64,6 +64,27 @@ def test_a_network_change_restarts_only_what_runs(sandbox: Sandbox, order: Order
     assert sandbox.api("GET", f"/api/resources/metrics?ids={key}").json()[key]["state"] == "stopped"
 
 
+@pytest.mark.parametrize(("in_effect", "public"), [("at once", False), ("at its next start", True)])
+def test_the_container_tells_which_network_it_has(
+    sandbox: Sandbox, order: Order, in_effect: str, public: bool
+) -> None:
+    """A restart keeps it (Power)."""
+    sandbox.profile(**{"network.in_effect": in_effect})
+    key = order()
+
+    def is_public() -> bool:
+        found: bool = sandbox.control("GET", f"/services/{key}")["container"]["configuration"]["public"]
+        return found
+
+    assert is_public()
+    _open(sandbox, key, False)
+    assert is_public() is public
+    for signal in ("restart", "stop", "start"):
+        assert is_public() is public
+        sandbox.api("POST", f"/api/resources/{key}/power", {"signal": signal})
+    assert not is_public()
+
+
 @pytest.mark.parametrize("again", ["nothing", "recreates the container"])
 def test_the_same_network_again(sandbox: Sandbox, order: Order, again: str) -> None:
     sandbox.profile(**{"network.again": again})

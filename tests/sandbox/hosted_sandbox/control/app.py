@@ -23,7 +23,7 @@ from hosted_sandbox.clock import SECOND, Clock, parse, stamp
 from hosted_sandbox.control import operator
 from hosted_sandbox.control.folders import packed, unpack
 from hosted_sandbox.control.seed import apply_seed, timestamp
-from hosted_sandbox.domain import money, scans
+from hosted_sandbox.domain import lifecycle, money, scans
 from hosted_sandbox.domain.catalogue import ACCOUNT, create_catalogue
 from hosted_sandbox.domain.errors import RefusedError
 from hosted_sandbox.domain.world import Auth, Delays, World
@@ -257,8 +257,10 @@ class Control:
         return self.world.store.need(Service, request.path_params["id"])
 
     def read_service(self, request: Request, document: Document) -> Any:
-        """Return a service's record, with its environment and container."""
-        return vars(self._service(request))
+        """Return a service's record, with its environment and its container as it is now."""
+        service = self._service(request)
+        lifecycle.settle(self.world, service)
+        return vars(service)
 
     def operate_service(self, request: Request, document: Document) -> Any:
         """Set any of `status` (with `reason`), `state`, `connection`, and which operations fail."""

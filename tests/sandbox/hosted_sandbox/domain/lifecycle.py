@@ -61,6 +61,14 @@ def state(world: World, service: Service) -> State:
     return workload_of(world, service).state
 
 
+def settle(world: World, service: Service) -> None:
+    """Let what is due with the container happen."""
+    if service.container:
+        workload = workload_of(world, service)
+        workload.settle()
+        save_workload(world, service, workload)
+
+
 def failure(world: World, service: Service) -> str | None:
     """Return why the container's last process ended by itself, or None if it did not."""
     workload = workload_of(world, service)
@@ -108,7 +116,8 @@ def configuration(world: World, service: Service) -> Configuration:
     if service.family == "APP" and service.port is not None:
         environment["PORT"] = str(service.port)
     command = service.command.split() or image.get("command") or (product.command or "init").split()
-    return Configuration(tuple(command), image.get("architecture", own), own, environment, labels)
+    architecture = image.get("architecture", own)
+    return Configuration(tuple(command), architecture, own, environment, labels, service.public)
 
 
 def start(world: World, service: Service) -> None:

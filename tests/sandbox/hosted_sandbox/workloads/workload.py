@@ -49,7 +49,8 @@ class Configuration:
     """The configuration of a container, fixed from one start to the next.
 
     `architecture` is the image's, `node_architecture` that of the node (``amd64`` and so on). `environment`
-    holds the image's variables, overridden by the owner's, with unresolved references.
+    holds the image's variables, overridden by the owner's, with unresolved references. `public` tells whether
+    the port is published on the Internet.
     """
 
     command: tuple[str, ...]
@@ -57,6 +58,7 @@ class Configuration:
     node_architecture: str
     environment: dict[str, str] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
+    public: bool = False
 
     def setting(self, name: str) -> str | None:
         """Return the image's setting `name` for the sandbox."""
@@ -164,6 +166,10 @@ class Workload:
         self._advance()
         if self._state != "stopped":
             self._halt(self._clock(), "killed")
+
+    def settle(self) -> None:
+        """Let what is due happen."""
+        self._advance()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the complete state as JSON values. Its environment holds secrets."""
