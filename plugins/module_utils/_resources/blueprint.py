@@ -26,6 +26,7 @@ from .app_release import APP_RELEASE
 from .applications.environment_rules import REFERENCE
 from .applications.health import Deployed, HealthCheck, health_steps
 from .applications.lookup import OnAppOptions, find_app
+from .applications.records import AppRecords
 from .blueprints.applied import remember
 from .blueprints.contents import (
     ENVIRONMENTS,
@@ -50,6 +51,7 @@ from .services.options import BudgetOptions, ServiceOptions
 from .shared.aliases import aliases_of
 from .shared.limits import check_max_parallel
 from .shared.options import FilePath, StateDirOptions, WaitOptions, option
+from .shared.pending import ENVIRONMENT as ENVIRONMENT_CHANGE
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.task_errors import Invalid
 from .shared.waiting import poll_for
@@ -311,7 +313,15 @@ class Assembly:
 
         needs = [self.made[entry.key], *targets.values()]
         part = self.add(entry, ENVIRONMENT, arguments, needs)
-        part.prepare = lambda own: await_neighbors(own.task.client, self.project, needs)
+
+        def prepare(own: Part) -> None:
+            await_neighbors(own.task.client, self.project, needs)
+            if any(
+                target.is_new for target in targets.values()
+            ):  # the container has the values of a former one
+                AppRecords.of(own.task, self.made[entry.key].id).note(ENVIRONMENT_CHANGE)
+
+        part.prepare = prepare
         self.running[entry.key] = part
 
     def add_image(self, entry: Entry) -> None:
@@ -333,8 +343,10 @@ class Assembly:
         environment = self.running.get(entry.key)
 
         def arguments(part: Part) -> Mapping[str, Any]:
-            # A new environment takes effect at a deploy alone, and check mode notes nowhere that it waits.
+            # A new environment takes effect at a deploy alone, as do the values of a new neighbor that it
+            # refers to, and check mode notes nowhere that they wait.
             force = environment is not None and environment.plan is not None and environment.plan.changed
+            force = force or any(self.made[key].is_new for key in entry.references)
             own = {"rollback": image.get("rollback", False), "force": force}
             return {**tag, **own, "digest": digest_of(pushed, image)}
 

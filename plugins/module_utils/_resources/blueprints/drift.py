@@ -130,7 +130,7 @@ class Comparison:
             yield from self._of_environment(entry, plan)
         elif module in IMAGE_MODULES:
             yield from self._of_image(entry, part, plan)
-        elif plan.changed and not plan.before:
+        elif part.is_new:
             yield self._missing(entry)
         elif isinstance(part.result, Mapping) and part.result.get("status") == ServiceStatus.PROVISIONING:
             yield self._unknown(entry, None, "it is still being created, so it was not compared")

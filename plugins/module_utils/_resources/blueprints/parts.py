@@ -61,6 +61,11 @@ class Part(Branch):
         return self.plan is not None and not self.plan.steps and not self.foreseen
 
     @property
+    def is_new(self) -> bool:
+        """Whether it does not exist before the plan is applied."""
+        return self.plan is not None and self.plan.changed and not self.plan.before
+
+    @property
     def id(self) -> str | None:
         """The id of what it made or found; ``None`` if that does not exist yet."""
         return self.result.get("id") if isinstance(self.result, Mapping) else None

@@ -419,6 +419,44 @@ def test_archives_are_pushed_and_deployed_after_what_they_refer_to(
     assert not apply(wanted)["changed"]
 
 
+@pytest.mark.parametrize("deploys", [True, False])
+def test_an_application_gets_the_values_of_a_neighbor_that_is_ordered_anew(
+    sandbox: Sandbox, apply: Any, tmp_path: Path, deploys: bool
+) -> None:
+    """Its environment is as written, and resolved at a start alone (Cross-service references)."""
+    image = {"tag": "v1", "archive": str(tmp_path / "layout")}
+    build_image(tmp_path / "layout", {"app/server": b"1"})
+    web = {"slug": "acme-web", "environment": {"URL": "${db.URL}"}, "image": image}
+    wanted = {
+        "project": "fresh",
+        "defaults": {"services": ORDERED},
+        "services": {"db": {"product": "postgresql"}},
+        "applications": {"web": web},
+    }
+    apply(wanted)
+    services = {each["name"]: each["id"] for each in sandbox.api("GET", "/api/resources").json()["items"]}
+
+    def used() -> str:
+        container = sandbox.control("GET", f"/services/{services['acme-web']}")["container"]
+        return str(container["configuration"]["environment"]["URL"])
+
+    former = used()
+    sandbox.api("DELETE", f"/api/resources/{services['db']}")
+    if not deploys:
+        del web["image"]
+    planned = apply(wanted, check_mode=True)
+    sandbox.clear_journal()
+    done = apply(wanted)
+    changed = [[part["module"] for part in each["parts"] if part["changed"]] for each in (planned, done)]
+    assert changed[0] == changed[1]
+    assert commits(sandbox) == ["order.create", *["apps.deploy"] * deploys]
+    assert (used() != former) is deploys
+    again = apply(wanted)
+    assert not again["changed"]
+    [environment] = [part["result"] for part in again["parts"] if part["module"] == "environment"]
+    assert environment["pending_deploy"] == ([] if deploys else ["environment"])
+
+
 def test_an_application_has_the_settings_of_a_service(
     sandbox: Sandbox, apply: Any, images: dict[str, str]
 ) -> None:
