@@ -78,8 +78,8 @@ class Truth:
             written, used = service["environment"], container["environment"]
             command = service["command"].split()
             stale = {name for name in written.keys() | used.keys() if written.get(name) != used.get(name)}
-            is_open = container["public"] != service["public"]
-            if stale - {"PORT"} or (command and command != container["command"]) or is_open:
+            differs = container["public"] != service["public"]
+            if stale - {"PORT"} or (command and command != container["command"]) or differs:
                 yield service
 
     @cached_property

@@ -60,6 +60,8 @@ class ContainerState:
     INSTALLING = "installing"
     UNKNOWN = "unknown"
 
+    UP = (RUNNING, STARTING, INSTALLING)
+    """It runs, or is about to."""
     PASSING = (STARTING, STOPPING, INSTALLING)
     """On its way from one state to another."""
     KNOWN = (RUNNING, STOPPED, *PASSING)

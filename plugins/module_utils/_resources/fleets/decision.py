@@ -12,8 +12,6 @@ from ..._api.models import Metrics
 from ..._api.values import ContainerState, ServiceStatus
 from .options import FleetOptions
 
-RUNS = (ContainerState.RUNNING, ContainerState.STARTING, ContainerState.INSTALLING)
-
 
 @dataclass(frozen=True)
 class Situation:
@@ -33,7 +31,7 @@ class Situation:
     @property
     def runs(self) -> bool:
         """Whether it runs, or is about to."""
-        return self.state in RUNS
+        return self.state in ContainerState.UP
 
     @property
     def may_run(self) -> bool:

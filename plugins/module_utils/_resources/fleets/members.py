@@ -23,7 +23,7 @@ from ..shared.pending import COMMAND
 from ..shared.plan import Plan, Resource, Task
 from ..shared.task_errors import Invalid
 from ..shared.waiting import poll_for
-from .decision import NOTHING, RUNS, Situation, Verdict, decide, started_since
+from .decision import NOTHING, Situation, Verdict, decide, started_since
 from .memory import Memory, now
 from .options import FleetOptions
 
@@ -91,7 +91,7 @@ class Member:
         if task.options.wait and self.state == ContainerState.STOPPING:
             wait_while_stopping(task, self.id)
             self.read_metrics()
-        if task.options.state == "stopped" and self.state in RUNS:
+        if task.options.state == "stopped" and self.state in ContainerState.UP:
             with self.memory.lock:
                 self.memory.record.note_stop(self.id, True)
 

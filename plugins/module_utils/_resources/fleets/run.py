@@ -13,7 +13,7 @@ from typing import Any
 from ..._api.client import Client
 from ..._api.errors import HostedError
 from ..._api.models import Service
-from ..._api.values import ServiceStatus
+from ..._api.values import ContainerState, ServiceStatus
 from ..services.lookup import find_service
 from ..services.many_services import (
     Operation,
@@ -33,7 +33,6 @@ from ..shared.parallel import run_parallel
 from ..shared.plan import Expansion, Plan, Step, Task
 from ..shared.task_errors import Invalid
 from .batches import batch_sizes, plan_batches, turned_around
-from .decision import RUNS
 from .health import Health
 from .members import Member, Modules
 from .memory import Memory
@@ -151,7 +150,7 @@ class FleetRun:
         options, record = self.task.options, self.memory.record
         if options.state != "started" or not options.only_what_ran or not self.members:
             return
-        down = [each for each in self.members.values() if each.state not in RUNS]
+        down = [each for each in self.members.values() if each.state not in ContainerState.UP]
         if down and not any(id in record.ran for id in self.members):
             raise Invalid(
                 f"fleet {options.name!r} remembers nothing of these services, so which of them ran before is "
@@ -271,7 +270,7 @@ class FleetRun:
                 )
             if options.state == "stopped":
                 for id in self.stoppable():
-                    self.memory.record.note_stop(id, self.members[id].state in RUNS)
+                    self.memory.record.note_stop(id, self.members[id].state in ContainerState.UP)
             self.memory.record.begin(options.what, options.start_over)
             self.memory.write()
 
@@ -305,7 +304,7 @@ class FleetRun:
         if not member.verdict.act:
             job.result = member.facts({}, None, ())
             return []
-        note = partial(self.memory.note_begun, member.id, runs=member.state in RUNS)
+        note = partial(self.memory.note_begun, member.id, runs=member.state in ContainerState.UP)
         steps = [Step("remember that it is begun", note, changes=False)]
         steps += [*plan.steps]
         health = Health(replace(job.task), member.service, self.checks[member.id])
@@ -317,7 +316,7 @@ class FleetRun:
 
     def is_up(self, member: Member) -> bool:
         """Tell whether a service is to run after its plan: an update leaves one stopped that was."""
-        runs = member.state in RUNS or member.id in self.memory.record.up
+        runs = member.state in ContainerState.UP or member.id in self.memory.record.up
         return runs or self.task.options.state != "updated"
 
 

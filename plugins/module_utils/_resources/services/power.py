@@ -224,8 +224,7 @@ def signal_for(wanted: str, state: str, anew: bool) -> str | None:
     for settings that need a new container.
     """
     if wanted == "started":
-        up = state == ContainerState.RUNNING or state in STARTING_STATES
-        return "start" if not up else "stop and start" if anew else None
+        return "start" if state not in ContainerState.UP else "stop and start" if anew else None
     if wanted == "restarted":
         return "start" if state == ContainerState.STOPPED else "stop and start" if anew else "restart"
     if state == ContainerState.STOPPED or (state == ContainerState.STOPPING and wanted == "stopped"):
@@ -290,7 +289,7 @@ def stop_first(task: Task[WaitOptions], view: View) -> None:
 
 def was_restarted(task: Task[WaitOptions], id: str) -> bool:
     """Tell whether a container to start runs already. One that stops may be restarting, and is waited for."""
-    if wait_while_stopping(task, id) not in (ContainerState.RUNNING, *STARTING_STATES):
+    if wait_while_stopping(task, id) not in ContainerState.UP:
         return False
     wait_for_state(task, id, ContainerState.RUNNING)
     return True
@@ -375,7 +374,7 @@ def start_if_needed(task: Task[ServiceOptions], view: View, changes: ServiceChan
     if now.state in STARTING_STATES:
         wait_for_state(task, view.service.id, ContainerState.RUNNING)
     signal = "start"
-    if now.state in (ContainerState.RUNNING, *STARTING_STATES):
+    if now.state in ContainerState.UP:
         if not pending_until_start(task, view.service.id):
             return
         signal = "stop and start"

@@ -23,8 +23,6 @@ from ..shared.plan import NOTHING_DONE, Plan, Step, Task
 from .decision import Verdict
 from .memory import Memory, Record
 
-RUNS = (ContainerState.RUNNING, ContainerState.STARTING, ContainerState.INSTALLING)
-
 
 @dataclass
 class Sleeper:
@@ -147,11 +145,9 @@ def memory_steps(sleeper: Sleeper, verdict: Verdict) -> list[Step]:
 
 def ran(metrics: Metrics | None) -> bool | None:
     """Tell whether a container runs; ``None`` if that is unknown. One that stops may be restarting."""
-    if metrics is None or metrics.state not in ContainerState.KNOWN:
+    if metrics is None or metrics.state not in (*ContainerState.UP, ContainerState.STOPPED):
         return None
-    if metrics.state == ContainerState.STOPPING:
-        return None
-    return metrics.state in RUNS
+    return metrics.state != ContainerState.STOPPED
 
 
 def ordered_steps(sleepers: Sequence[Sleeper], order: Order) -> list[Step]:
