@@ -18,12 +18,14 @@ from ansible_collections.hosted.services.plugins.plugin_utils._broker.server imp
     IdleConnections,
 )
 from unit.plugins.planning import GUARD, watch
+from unit.plugins.simulated_time import simulate
 
 
 @pytest.fixture(scope="session", autouse=True)
 def watched_plans() -> Iterator[None]:
-    """Watch what every plan() does, in all tests of the plugins."""
+    """Watch what every plan() does, in all tests of the plugins; pauses can be simulated."""
     with pytest.MonkeyPatch.context() as patch:
+        simulate(patch)
         watch(patch)
         yield
 

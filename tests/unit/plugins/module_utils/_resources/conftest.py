@@ -14,9 +14,16 @@ import pytest
 
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.platform import SEED
+from unit.plugins.simulated_time import TIME
 
 PROFILE = os.environ.get("SANDBOX_PROFILE", "plain")
 DELAYS = {"backup": 0.3, "restore": 0.3, "restore_begins": 0.3, "start": 0, "stop": 0}
+
+
+@pytest.fixture(autouse=True)
+def pauses_take_no_time(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    """Simulate pauses, except for tests that are marked ``real_time``: others act meanwhile in them."""
+    monkeypatch.setattr(TIME, "on", "real_time" not in request.keywords)
 
 
 @pytest.fixture(scope="session")

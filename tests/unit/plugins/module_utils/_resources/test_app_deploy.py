@@ -481,6 +481,7 @@ def test_a_verdict_is_waited_for_as_long_as_the_task_says(
     assert task.effects.actions == ["deploy v2"] and plan.result == "PASSED"
 
 
+@pytest.mark.real_time
 @pytest.mark.parametrize(("status", "ends"), [("PASSED", None), ("BLOCKED", "is blocked")])
 def test_the_platform_may_say_that_the_analysis_still_runs(
     plain: Platform, status: str, ends: str | None

@@ -108,6 +108,7 @@ def test_what_copies_leave_out_stays(sandbox: Sandbox, recover: Recover, tmp_pat
     assert files(sandbox, world) == {"/a": "b", "/cache": None, "/cache/new": "kept", "/cache/old": "c"}
 
 
+@pytest.mark.real_time
 def test_two_recoveries_at_once_take_turns(sandbox: Sandbox, recover: Recover) -> None:
     """The second one knows what the first has restored, which is in use by then."""
     results: list[Any] = []

@@ -302,6 +302,7 @@ def test_absent_deletes_the_project_that_it_leaves_empty(sandbox: Sandbox, apply
     assert "shop" not in [each["name"] for each in sandbox.api("GET", "/api/projects").json()]
     assert planned["actions"] == done["actions"]
     assert not apply(whole, state="absent")["changed"]
+    assert not apply(whole, check_mode=True, state="absent")["changed"]
 
 
 def test_absent_names_what_the_platform_may_have_named_otherwise(

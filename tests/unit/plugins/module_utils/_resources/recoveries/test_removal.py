@@ -82,6 +82,7 @@ def test_of_two_that_came_up_with_a_lost_order_none_is_deleted(sandbox: Sandbox,
     assert "were created when one of that name was ordered" in " ".join(kept["warnings"])
 
 
+@pytest.mark.real_time
 def test_a_drill_is_not_forgotten_while_an_order_may_still_be_carried_out(
     sandbox: Sandbox, recover: Recover
 ) -> None:

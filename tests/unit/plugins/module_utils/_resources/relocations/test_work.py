@@ -34,7 +34,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import Clock, carry_out
 from unit.plugins.module_utils._resources.clones.platform import ids_of
-from unit.plugins.module_utils._resources.relocations.in_memory import case, web
+from unit.plugins.module_utils._resources.relocations.in_memory import Account, case, web
 from unit.plugins.module_utils._resources.relocations.platform import (
     SEED,
     done,
@@ -201,6 +201,11 @@ def test_what_was_stopped_and_runs_the_release_already_is_started(tmp_path: Path
     found.work.record.content.paused = ["app_1"]
     done_steps(found.work.dependent_steps("old", "it")[1:])
     assert found.noted.steps == ["switched: service app_1 started"]
+
+
+def test_a_tag_is_looked_for_only_if_the_application_can_be_deployed(tmp_path: Path) -> None:
+    assert case(tmp_path).work.tags == {"acme-web": "v1"}
+    assert case(tmp_path, dependents=(web(Account(), deployed=False),)).work.tags == {}
 
 
 def test_only_applications_that_ran_are_started_again(tmp_path: Path) -> None:
