@@ -17,6 +17,7 @@ from typing import Any
 
 from .._api.models import ServiceSummary
 from .._api.text import counted
+from .._api.values import ServiceStatus
 from .app_deploy import APP_DEPLOY
 from .clones.database import DATABASE
 from .clones.files import FilesResource
@@ -303,10 +304,7 @@ def plan_returned(task: Task[RelocateOptions], record: Relocation) -> Plan:
             "state_dir; without its record, resume the old service with hosted.services.service"
         )
     if phase is Phase.FINISHED and content.deleting == content.old_id:
-        raise Invalid(
-            f"service {content.old_name!r} ({content.old_id}) was deleted after its relocation, so there is "
-            "no way back. A relocation of the new one leads to another node again"
-        )
+        raise no_way_back(task, record)
     if phase in (Phase.RETURNED, Phase.FINISHED):
         if content.newer and task.options.copy_back:
             raise Invalid(
@@ -320,6 +318,23 @@ def plan_returned(task: Task[RelocateOptions], record: Relocation) -> Plan:
     origin = read_origin(task, record)
     dependents = read_dependents(task, origin, record) if content.switched_at else []
     return plan_back(Work(task, record, origin, dependents, MODULES))
+
+
+def no_way_back(task: Task[RelocateOptions], record: Relocation) -> Invalid:
+    """Return the error for going back to a service whose deletion was begun."""
+    content = record.content
+    named = f"service {content.old_name!r} ({content.old_id})"
+    left = None if content.gone else task.client.service(content.old_id)
+    if left is None or left.status == ServiceStatus.DELETING:
+        return Invalid(
+            f"{named} was deleted after its relocation, so there is no way back. A relocation of the new one "
+            "leads to another node again"
+        )
+    return Invalid(
+        f"the deletion of {named} was begun, so the relocation does not go back by itself. The service "
+        f"is still there, with status {left.status}. Nothing was done. To use it again, resume it with "
+        "hosted.services.service; state: finished does not delete it while it is in use"
+    )
 
 
 def check_not_moved_on(task: Task[RelocateOptions], record: Relocation) -> None:

@@ -14,6 +14,8 @@ import errno
 import hashlib
 import os
 import posixpath
+import shutil
+import stat
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
@@ -166,8 +168,21 @@ class Local(Side):
         os.replace(temporary, self.at(path))
 
     async def set_mode(self, path: str, mode: int) -> None:
-        """Set permissions."""
-        os.chmod(self.at(path), mode)
+        """Set permissions. A file with other hard links is copied first: one may be of an earlier copy."""
+        place = self.at(path)
+        found = os.lstat(place)
+        if not stat.S_ISREG(found.st_mode) or found.st_nlink == 1:
+            os.chmod(place, mode)
+            return
+        temporary = temporary_path(place)
+        try:
+            await asyncio.to_thread(shutil.copy2, place, temporary)
+            os.chmod(temporary, mode)
+            os.replace(temporary, place)
+        except BaseException:
+            with suppress(FileNotFoundError):
+                os.unlink(temporary)
+            raise
 
     async def remove(self, path: str, kind: Kind) -> None:
         """Remove a file, a link or an empty directory."""

@@ -110,11 +110,15 @@ class AppRecords:
         return digest
 
     def last_good(self, in_service: str | None) -> str | None:
-        """Return the digest in service, or the one before it if the deploy of it was not confirmed."""
-        failed = self.unconfirmed()
-        if in_service is None or failed != in_service:
+        """Return the digest in service, or the one before it if the deploy of it failed or was not confirmed.
+
+        While a deploy is not confirmed, the one before it may have failed, too: a rollback fails after it.
+        """
+        images, failed = self._history()
+        unconfirmed = self.unconfirmed()
+        if in_service is None or unconfirmed is None or in_service not in (unconfirmed, failed):
             return in_service
-        return next((digest for digest in reversed(self.images()) if digest != failed), None)
+        return next((digest for digest in reversed(images) if digest != in_service), None)
 
     def before(self, in_service: str | None) -> str | None:
         """Return the digest that was in service before ``in_service``; ``None`` if it is unknown.

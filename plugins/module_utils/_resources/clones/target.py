@@ -24,7 +24,7 @@ from ..blueprints.members import Member, Members, read_members
 from ..services.lookup import came_up
 from ..services.namesakes import oldest_projects
 from ..shared.controller_state import collection_folder, one_at_a_time, state_key, write_json
-from ..shared.names import same_name
+from ..shared.names import may_be_one, same_name
 from ..shared.options import StateDirOptions
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid
@@ -132,7 +132,9 @@ class MadeRecord:
         doubtful = []
         for original, sent in list(self.sent.items()):
             name = self.names.get(original, "")
-            same = [each for each in unknown if same_name(each.name, name)]
+            same = [each for each in unknown if same_name(each.name, name)] or [
+                each for each in unknown if each.service.created_at and may_be_one(each.name, name)
+            ]
             found = [each for each in same if came_up(each.service.created_at, sent)]
             if len(found) == 1 and original not in self.ids:
                 self.ids[original] = found[0].id

@@ -15,7 +15,7 @@ from ..clones.target import check_no_id, describe, recognize
 from ..services.all_services import all_services
 from ..shared.names import same_name
 from ..shared.plan import Task
-from ..shared.task_errors import Invalid
+from ..shared.task_errors import Ambiguous, Invalid
 from .options import RecoverOptions
 from .record import RecoveryRecord
 from .rules import Names, entries_of, is_beside, keys_of, projects_of
@@ -143,9 +143,18 @@ def members_by_key(
             if (each.slug is not None) == (entry.section == "applications")
         ]
         known = record.ids.get(entry.key)
-        alike = [each for each in same if each.id == known] or [
-            each for each in same if same_name(each.name, names.own[entry.key])
-        ]
+        name = names.own[entry.key]
+        alike = (
+            [each for each in same if each.id == known]
+            or [each for each in same if each.name == name]
+            or [each for each in same if same_name(each.name, name)]
+        )
+        if len(alike) > 1:
+            ids = ", ".join(sorted(each.id for each in alike))
+            raise Ambiguous(
+                f"{len(alike)} services of the project may be {name!r} of the blueprint: {ids}. Nothing was "
+                "done. Rename all but one"
+            )
         if alike:
             found[entry.key] = alike[0]
     return found

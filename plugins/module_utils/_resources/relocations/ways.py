@@ -320,8 +320,7 @@ def plan_end(task: Task[RelocateOptions], record: Relocation, service: Resource[
         return Plan(result=shown)
     left, kept = leftover(record)
     found = task.client.service(left)
-    if record.phase is not Phase.FINISHED:
-        check_end(task, record, found, kept)
+    check_end(task, record, found, kept)
     given = {"id": left, "state": "absent", "delete_backups": task.options.delete_backups}
     deletion = plan_with(task, service, given)
 
@@ -361,10 +360,12 @@ def leftover(record: Relocation) -> tuple[str, str]:
     )
 
 
-def check_end(task: Task[RelocateOptions], record: Relocation, left: Service | None, kept: str) -> None:
-    """Check that a service may be deleted.
+def check_not_needed(
+    task: Task[RelocateOptions], record: Relocation, left: Service | None, kept: str
+) -> None:
+    """Check that nobody uses the service to delete, also if its deletion was begun before and refused.
 
-    :raises Invalid: if its date is not over, somebody uses it, or the other one is not in service.
+    :raises Invalid: if somebody does, or if the other one is not in service.
     """
     other = task.client.service(kept)
     if other is None or other.status != ServiceStatus.ACTIVE:
@@ -373,11 +374,22 @@ def check_end(task: Task[RelocateOptions], record: Relocation, left: Service | N
             f"service {kept}, which is to be in service in its place, is {status}. Nothing was deleted. The "
             "relocation can go back with state: returned"
         )
-    if left is not None and left.status != ServiceStatus.SUSPENDED:
+    begun = record.phase is Phase.FINISHED and left is not None and left.status == ServiceStatus.DELETING
+    if left is not None and left.status != ServiceStatus.SUSPENDED and not begun:
         raise Invalid(
             f"{label(left)} was suspended by the relocation and has status {left.status} now, so somebody "
             "may use it. Nothing was deleted. Suspend it, or delete it with hosted.services.service"
         )
+
+
+def check_end(task: Task[RelocateOptions], record: Relocation, left: Service | None, kept: str) -> None:
+    """Check that a service may be deleted. Its date is not looked at again once the deletion was begun.
+
+    :raises Invalid: if its date is not over, somebody uses it, or the other one is not in service.
+    """
+    check_not_needed(task, record, left, kept)
+    if record.phase is Phase.FINISHED:
+        return
     if left is not None and record.returned:
         check_discarded(task, record)
     due = due_date(task, record)

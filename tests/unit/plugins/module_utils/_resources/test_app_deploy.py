@@ -384,6 +384,10 @@ def test_a_rollback_that_fails_is_told_too(plain: Platform) -> None:
     result = plain.run(APP_DEPLOY, tag="broken", rollback=True)
     assert result["failed"] and not result["rolled_back"]
     assert "failed too" in result["msg"] and "blocked" in result["msg"]
+    plain.sandbox.operator("scans/shop", digest=plain.digests["v1"], status="PASSED")
+    again = plain.run(APP_DEPLOY, tag="broken", rollback=True)
+    assert again["failed"] and again["rolled_back"], "v1 is still known to be the good one"
+    assert plain.in_service == plain.digests["v1"]
 
 
 def test_the_first_version_has_none_before(plain: Platform) -> None:

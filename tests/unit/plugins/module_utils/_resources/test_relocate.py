@@ -605,6 +605,25 @@ def test_after_the_way_back_the_new_one_is_deleted_and_another_can_be_ordered(
     assert pair(sandbox)[1] != new
 
 
+def test_a_deletion_that_was_refused_does_not_delete_what_is_in_use_again(
+    sandbox: Sandbox, relocate: Relocate
+) -> None:
+    done(relocate())
+    old, _new = pair(sandbox)
+    end = {"state": "finished", "keep_days": 0, "delete_backups": True}
+    sandbox.fault("DELETE /api/resources/{id}", "status", status=403, count=None)
+    assert relocate(**end)["failed"]
+    sandbox.clear_faults()
+    back = relocate(state="returned")
+    assert "is still there, with status SUSPENDED" in back["msg"] and "resume it" in back["msg"]
+    assert sandbox.api("POST", f"/api/resources/{old}/resume").ok
+    sandbox.clear_journal()
+    assert "somebody may use it. Nothing was deleted" in relocate(**end)["msg"]
+    assert commits(sandbox) == [] and status_of(sandbox, old)[0] == "ACTIVE"
+    assert sandbox.api("POST", f"/api/resources/{old}/suspend").ok
+    assert done(relocate(**end))["relocation"]["deleted"]
+
+
 # --- How it is named ----------------------------------------------------------------------------------------
 
 

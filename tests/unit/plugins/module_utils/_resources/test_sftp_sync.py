@@ -392,6 +392,22 @@ def test_modes(sync: Sync, server: Server, src: Path) -> None:
     assert (server.root / "up" / "empty").stat().st_mode & 0o777 == 0o710
 
 
+def test_permissions_of_an_earlier_copy_stay(sync: Sync, server: Server, src: Path, tmp_path: Path) -> None:
+    """Copies that are made every night share the files that did not change."""
+    good(sync(src=str(src), dest="up"))
+    pull = {"direction": "pull", "src": "up"}
+    earlier, later = tmp_path / "earlier", tmp_path / "later"
+    good(sync(**pull, dest=str(earlier)))
+    before = content(earlier)
+    shutil.copytree(earlier, later, symlinks=True, copy_function=os.link)
+    (server.root / "up" / "a.txt").chmod(0o640)
+    assert good(sync(**pull, dest=str(later)))["updated"] == ["a.txt"]
+    assert (later / "a.txt").stat().st_mode & 0o777 == 0o640
+    assert content(earlier) == before and content(later) == content(server.root / "up")
+    assert (later / "run.sh").samefile(earlier / "run.sh"), "what did not change is still shared"
+    assert not sync(**pull, dest=str(later))["changed"]
+
+
 def test_two_thousand_small_files(sync: Sync, server: Server, tmp_path: Path) -> None:
     for number in range(2000):
         path = tmp_path / "many" / f"folder-{number % 20}" / f"file-{number}"

@@ -94,6 +94,17 @@ def test_before_a_deploy_that_failed_the_last_good_version_was_in_service() -> N
     assert records().before(B) == A and records().before(C) is None
 
 
+def test_a_rollback_that_fails_does_not_make_the_failed_version_a_good_one() -> None:
+    for digest in (A, B):
+        records().record_deploy(digest)
+    records().note(pending.DEPLOY, digest=C)
+    records().note(pending.DEPLOY, digest=B)  # the rollback
+    records().record_failure(C)
+    assert records().last_good(C) == records().before(C) == B
+    records().clear(pending.DEPLOY)
+    assert records().last_good(C) == C, "somebody else has deployed it"
+
+
 def test_what_somebody_else_deployed_ends_what_was_known() -> None:
     for digest in (A, B):
         records().record_deploy(digest)

@@ -81,6 +81,19 @@ def test_what_was_made_is_known_by_its_name_before_its_id_is(tmp_path: Path) -> 
     assert Path(again.path).stat().st_mode & 0o077 == 0
 
 
+def test_what_the_platform_wrote_otherwise_is_known_if_it_came_up_with_the_order(tmp_path: Path) -> None:
+    """Else the next run would order it a second time."""
+    record = CloneRecord(str(tmp_path / "record"), names={"id-board": "R&D board"})
+    record.sent["id-board"] = "2026-11-20T03:00:00Z"
+    escaped = member("R&amp;D board")
+    assert escaped.service.created_at is None and record.recognize([escaped]) == []
+    assert not record.made(escaped), "it may have been there for years"
+    escaped.service.created_at = "2026-11-19T03:00:00Z"
+    assert record.recognize([escaped]) == [] and not record.made(escaped)
+    escaped.service.created_at = "2026-11-20T03:00:01Z"
+    assert record.recognize([escaped]) == [] and record.made(escaped)
+
+
 def test_of_several_that_came_up_with_an_order_none_is_taken(tmp_path: Path) -> None:
     """Somebody else may have made any of them."""
     record = CloneRecord(str(tmp_path / "record"), names={"id-Survival": "Survival-x"})

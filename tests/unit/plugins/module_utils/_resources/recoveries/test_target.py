@@ -24,7 +24,10 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.recover
     find_target,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
+    Ambiguous,
+    Invalid,
+)
 from unit.plugins.fakes import FakeClient
 from unit.plugins.module_utils._resources.recoveries.platform import member
 from unit.plugins.module_utils._resources.recoveries.test_options import options
@@ -128,6 +131,22 @@ def test_what_stands_for_an_entry_is_known_by_its_id_and_else_by_its_name() -> N
     ):
         target = go_to(account, record, existing="keep")
         assert {key: each.id for key, each in target.there.items()} == {"world": id, "web": "svc_4"}
+
+
+def test_of_two_services_the_one_of_the_very_name_stands_for_an_entry() -> None:
+    """Its content is replaced, so nothing is guessed."""
+    account = Account("shop")
+    account.add("svc_1", "SURVIVAL")
+    account.add("svc_2", "Survival")
+    assert go_to(account, overwrite=["Survival"]).there["world"].id == "svc_2"
+    account.add("svc_3", "Survival")
+    with pytest.raises(Ambiguous, match="may be 'Survival' of the blueprint: svc_2, svc_3"):
+        go_to(account, overwrite=["Survival"])
+    account = Account("shop")
+    account.add("svc_1", "SURVIVAL")
+    account.add("svc_2", "survival")
+    with pytest.raises(Ambiguous, match="svc_1, svc_2"):
+        go_to(account, overwrite=["Survival"])
 
 
 def test_the_project_of_the_very_name_is_taken() -> None:
