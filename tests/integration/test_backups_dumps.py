@@ -149,6 +149,25 @@ def test_a_dump_that_fails(machine: BackupMachine, engine: Server) -> None:
     assert len(machine.names(id)) == 2  # the backup itself was made
 
 
+@pytest.mark.parametrize("status", [404, 409])
+def test_a_database_that_does_not_tell_how_to_connect_is_not_copied_as_files(
+    machine: BackupMachine, engine: Server, status: int
+) -> None:
+    """Such as for a moment, while it restarts. The earlier dumps stay, and stay dumps."""
+    id = seed(machine.sandbox, engine.engine)
+    machine.sandbox.operator(f"services/{id}", connection=engine.connection)
+    machine.install(plan(machine)).succeed()
+    assert night(machine, 1)[0] == 0
+    machine.sandbox.fault("database.connection", "status", status=status, count=None)
+    code, output = night(machine, 2)
+    assert code not in (0, 75), output
+    shelf = machine.folder / "shelf" / id
+    assert [path.name for path in shelf.glob("nightly-*")] == ["nightly-20260101t020000z"]
+    assert engine.engine in json.loads((shelf / "service.json").read_text())["engine"].lower()
+    (problem,) = report(machine)["problems"]
+    assert problem.startswith("db off-site: it is a database (") and "Its earlier copies stay" in problem
+
+
 @pytest.mark.parametrize(
     ("product", "says"),
     [

@@ -401,6 +401,28 @@ def test_off_site_copies(machine: BackupMachine, key: Path) -> None:
     assert {entry["name"] for entry in there} == {"log.txt", "world.dat"}
 
 
+def test_the_copy_of_a_backup_that_failed_later_stays(machine: BackupMachine, key: Path) -> None:
+    """A restore that fails may mark a backup as FAILED, whose copy off-site is as good as before."""
+    sandbox, shelf = machine.sandbox, machine.folder / "shelf"
+    one = seed(sandbox)["one"]
+    public = key.with_suffix(".pub").read_text()
+    sandbox.api("POST", "/api/users/me/ssh-keys", {"name": "k", "publicKey": public})
+    offsite = {"dest": str(shelf), "private_key_file": str(key)}
+    keep = {"last": 5, "failed": 0}
+    machine.install({"name": "nightly", "services": ["one"], "keep": keep, "offsite": offsite}).succeed()
+    names = [f"nightly-2026010{number}t020000z" for number in (1, 2, 3)]
+    for name in names:
+        if name == names[2]:
+            state = sandbox.control("GET", "/state")
+            for backup in state["records"]["backup"]:
+                backup["status"] = "FAILED" if backup["name"] == names[0] else backup["status"]
+            sandbox.control("PUT", "/state", state)
+        code, output = machine.run("run", "nightly", "-e", f"backups_run_name={name}")
+        assert code == 0, output
+    assert machine.names(one) == names[1:]
+    assert sorted(path.name for path in (shelf / one).glob("nightly-*")) == names
+
+
 def restore_as_the_guide_has_it(
     machine: BackupMachine, copy: Path, service: str, key: str
 ) -> subprocess.CompletedProcess[str]:
