@@ -166,6 +166,10 @@ def test_a_database_that_does_not_tell_how_to_connect_is_not_copied_as_files(
     assert engine.engine in json.loads((shelf / "service.json").read_text())["engine"].lower()
     (problem,) = report(machine)["problems"]
     assert problem.startswith("db off-site: it is a database (") and "Its earlier copies stay" in problem
+    machine.install(plan(machine, databases="skip")).succeed()
+    code, output = night(machine, 3)
+    assert code == 0, output
+    assert "the plan leaves those out" in report(machine)["offsite"][0]["why"]
 
 
 @pytest.mark.parametrize(
