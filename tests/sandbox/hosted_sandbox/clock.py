@@ -42,6 +42,15 @@ class Clock:
         """Jump to a later time. Raise ValueError if it is in the past: billed time cannot be undone."""
         if to < self.now():
             raise ValueError("the clock cannot be moved back; reset the sandbox instead")
+        self._jump(to)
+
+    def advance(self, by: float) -> None:
+        """Jump ahead by milliseconds, however few. Raise ValueError if they are negative."""
+        if by < 0:
+            raise ValueError("the clock cannot be moved back; reset the sandbox instead")
+        self._jump(self.now() + by)
+
+    def _jump(self, to: float) -> None:
         if not to < END:
             raise ValueError("the clock cannot be moved beyond the year 9999")
         self._base = float(to)

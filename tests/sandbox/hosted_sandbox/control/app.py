@@ -175,7 +175,7 @@ class Control:
         if "set" in document:
             clock.move(parse(document["set"]))
         if "advance" in document:
-            clock.move(clock.now() + float(document["advance"]) * SECOND)
+            clock.advance(float(document["advance"]) * SECOND)
         self.world.store.commit()
         self.world.tick()
         return self.read_clock(request, document)
