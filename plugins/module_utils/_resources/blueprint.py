@@ -316,9 +316,8 @@ class Assembly:
 
         def prepare(own: Part) -> None:
             await_neighbors(own.task.client, self.project, needs)
-            if any(
-                target.is_new for target in targets.values()
-            ):  # the container has the values of a former one
+            # The container has the values of a former neighbor until it is deployed again.
+            if any(target.is_new for target in targets.values()):
                 AppRecords.of(own.task, self.made[entry.key].id).note(ENVIRONMENT_CHANGE)
 
         part.prepare = prepare
