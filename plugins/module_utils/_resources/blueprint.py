@@ -423,7 +423,7 @@ class FilledAssembly(Assembly):
         """Remember a service right before it is ordered, and its id once that is known."""
         made = self.made[entry.key]
         made.task.creating = partial(self.ordering, entry.key)
-        made.note = partial(self.note_id, entry.key)
+        made.note = made.task.created = partial(self.note_id, entry.key)
 
     def add_settings(self, entry: Entry) -> list[Part]:
         """Add the settings of an application, what it holds, and whether it runs then."""

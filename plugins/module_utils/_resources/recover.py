@@ -33,7 +33,16 @@ from .recoveries.images import Images, find_images
 from .recoveries.options import RecoverOptions, check_options, latest_of
 from .recoveries.record import RecoveryRecord
 from .recoveries.removal import removal_parts
-from .recoveries.rules import Names, contents_of, entries_of, key_of, keys_of, names_of, projects_of
+from .recoveries.rules import (
+    Names,
+    contents_of,
+    entries_of,
+    is_beside,
+    key_of,
+    keys_of,
+    names_of,
+    projects_of,
+)
 from .recoveries.target import Target, find_target
 from .service import SERVICE
 from .shared.plan import Plan, Step, Task
@@ -95,6 +104,7 @@ def plan_recovery(task: Task[RecoverOptions]) -> Plan:
     project = task.options.project or file.project
     RecoveryRecord.take_turns(task, project)
     record = RecoveryRecord.read(task.options, project)
+    task.apart = is_beside(task.options, file)
     if task.options.drill:
         task.names_made = True
         record.check_claim(task.client, project)
@@ -208,9 +218,6 @@ class RecoveryAssembly(FilledAssembly):
         if record.drill:
             record.claim(self.task.client)
         own = [each for each in entries if self.target.is_own(each.key)]
-        for entry in own:
-            if entry.key not in self.target.there and record.ids.get(entry.key) != self.made[entry.key].id:
-                record.drop(entry.key)
         record.names.update({each.key: each.name for each in own})
         ids = {each.key: id for each in own if (id := self.made[each.key].id)}
         record.note(self.project.id, ids)

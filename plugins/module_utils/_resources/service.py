@@ -283,6 +283,7 @@ def follow_up(task: Task[ServiceOptions], id: str, project: Project | None) -> P
     ``None`` if they are not set, because the task does not wait.
     """
     view = read_ordered(task, id)
+    task.created(view.service.id)
     warn_of_normalized_name(task, project, view.service)
     if view.service.status == ServiceStatus.PROVISIONING and not task.options.wait:
         task.warn(

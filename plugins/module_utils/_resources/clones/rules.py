@@ -14,6 +14,7 @@ from ..._api.text import counted
 from ..applications.lookup import check_slug, digest_in_service
 from ..blueprints.hiding import HIDDEN_SECTION, PLAIN_SECTION
 from ..blueprints.members import Member
+from ..shared.names import same_name
 from ..shared.task_errors import Invalid
 from .environments import Environments
 from .options import CloneOptions, Rename
@@ -54,21 +55,21 @@ def blueprint_of(
         state = values.pop("state", original.exported.values.get("state"))
         if (state and state != "suspended") or "state" in own[original.key]:
             states[original.key] = str(state)
-        values |= identity(original, names[original.key], there.get(original.key))
+        values |= identity(original, names, there.get(original.key))
         sections.setdefault("applications" if original.app else "services", {})[original.key] = values
     return CloneBlueprint({"project": options.project, **sections}, states)
 
 
-def identity(original: Original, name: str, there: Member | None) -> dict[str, Any]:
-    """Return what tells the clone of a service from others.
-
-    Its source may have the same name, in another project. So one that is not there is ordered all the same.
-    """
-    name = there.name if there else name
+def identity(original: Original, names: Mapping[str, str], there: Member | None) -> dict[str, Any]:
+    """Return what tells the clone of a service from others, some of which may have nearly its name."""
+    name = there.name if there else names[original.key]
     if original.app:
         return {"slug": name}
     named = {} if name == original.key else {"name": name}
-    return {**named, "id": there.id} if there else {**named, "allow_duplicate_name": True}
+    if there:
+        return {**named, "id": there.id}
+    alike = [each for each in names.values() if same_name(each, name)]
+    return {**named, "allow_duplicate_name": True} if len(alike) > 1 else named
 
 
 def own_values(options: CloneOptions, source: SourceProject) -> dict[str, dict[str, Any]]:

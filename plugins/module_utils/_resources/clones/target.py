@@ -104,6 +104,7 @@ class MadeRecord:
         A run may be killed before the id is noted, or the response be lost.
         """
         with self.lock:
+            self.ids.pop(original, None)  # is gone, or nothing would be ordered
             self.sent[original] = clock.now().isoformat(timespec="seconds")
             self.write()
 
@@ -136,7 +137,7 @@ class MadeRecord:
                 each for each in unknown if each.service.created_at and may_be_one(each.name, name)
             ]
             found = [each for each in same if came_up(each.service.created_at, sent)]
-            if len(found) == 1 and original not in self.ids:
+            if len(found) == 1:
                 self.ids[original] = found[0].id
             elif len(found) > 1:
                 doubtful.append(found)

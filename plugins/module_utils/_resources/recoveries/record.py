@@ -92,7 +92,10 @@ class RecoveryRecord(MadeRecord):
     @contextmanager
     def ordering(self, original: str, clock: PlatformClock) -> Iterator[None]:
         """Note when an order is sent; see :meth:`MadeRecord.ordering`."""
-        self.touch(original)
+        with self.lock:
+            self.touch(original)
+            for known in (self.begun, self.restored):
+                known.pop(original, None)
         with super().ordering(original, clock):
             yield
 
@@ -120,12 +123,6 @@ class RecoveryRecord(MadeRecord):
             self.project_id = project_id or self.project_id
             self.ids.update(ids)
             self.write()
-
-    def drop(self, key: str) -> None:
-        """Forget a service that is gone, so that the one that takes its place is known to be made as well."""
-        with self.lock:
-            for known in (self.ids, self.sent, self.begun, self.restored, self.touched):
-                known.pop(key, None)
 
     def has_restored(self, key: str, member: Member | None) -> bool:
         """Tell whether a service has got its content already."""

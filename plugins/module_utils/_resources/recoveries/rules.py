@@ -111,7 +111,7 @@ def contents_of(
         values.pop("id", None)
         values["slug" if entry.section == "applications" else "name"] = member.name if member else name
         if entry.section == "services":
-            values |= {"id": member.id} if member else beside(options, file)
+            values |= {"id": member.id} if member else {}
         return replace(entry, values=values, references=() if entry.key in kept else entry.references)
 
     made = replace(
@@ -129,11 +129,6 @@ def contents_of(
 def is_beside(options: RecoverOptions, file: Contents) -> bool:
     """Tell whether the project is another one than that of the file, which may still be there."""
     return options.project not in (None, file.project)
-
-
-def beside(options: RecoverOptions, file: Contents) -> dict[str, Any]:
-    """Return what lets a service be ordered though one of its name is in another project."""
-    return {"allow_duplicate_name": True} if is_beside(options, file) else {}
 
 
 def projects_of(file: Contents) -> Sequence[str]:

@@ -227,7 +227,7 @@ def check_unreadable(task: Task[ServiceOptions], other: ServiceSummary, placing:
 
     :raises Invalid: if it may be, and the order would follow at once.
     """
-    if is_separate_service(task, other) or not is_listed(task.client, other.id):
+    if task.apart or is_separate_service(task, other) or not is_listed(task.client, other.id):
         return
     told = not_readable_yet(other)
     if not placing:
@@ -256,6 +256,8 @@ def reason_to_stop(
     """Return why a service of this name and product is probably the one to order; ``None`` if it is not."""
     if project is None or home == project.id:
         return f"its name differs from {task.options.name!r} only in characters that a platform may change"
+    if task.apart:
+        return None
     projects = known.with_project(home)
     if home not in projects:
         return f"its project {home} is not on the list of projects"
@@ -305,7 +307,7 @@ def check_list_complete(
     :raises Invalid: naming the missing service.
     """
     others = unlisted_namesakes(task, services, known)
-    if not others or task.options.allow_duplicate_name:
+    if not others or task.options.allow_duplicate_name or task.apart:
         return
     listed = {service.id for service in task.client.services()}
     appeared = all(other.id in listed for other in others)

@@ -63,8 +63,12 @@ class Task(Generic[OptionsT_co]):
     """Whether the plan is a part of a larger one, which creates what is missing: nobody need be told."""
     creating: Callable[[], AbstractContextManager[None]] = nullcontext
     """Entered around the call that creates a service, so that a larger plan can remember it before."""
+    created: Callable[[str], None] = lambda id: None
+    """Told the id of a service that was created, as soon as something is known to have it."""
     names_made: bool = False
     """Whether the names of what is ordered come from a rule, so that none is a misspelling of another."""
+    apart: bool = False
+    """Whether services of other projects are never those of the task, whatever their names, as for a copy."""
 
     def warn(self, message: str) -> None:
         """Warn the user. Each message is shown once."""

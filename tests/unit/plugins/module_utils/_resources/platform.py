@@ -8,8 +8,9 @@ The sandbox holds a few services that can be backed up.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import ExitStack, closing
+import json
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -20,6 +21,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.connection im
 from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
 from hosted_sandbox.testing import Sandbox
+from integration.proxy_server import ProxyServer, running
 from unit.plugins.results import Result
 
 SEED = {
@@ -32,6 +34,14 @@ SEED = {
         {"name": "twin", "product": "factorio", "project": "web"},
     ]
 }
+
+
+@contextmanager
+def renaming(sandbox: Sandbox, sent: str, shown: str) -> Iterator[str]:
+    """Yield the address of a platform whose responses show a name in another form."""
+    before, after = (json.dumps(name).encode() for name in (sent, shown))
+    with running(ProxyServer(sandbox, change=lambda content: content.replace(before, after))) as proxy:
+        yield proxy.url
 
 
 def run(sandbox: Sandbox, resource: Resource, check_mode: bool = False, **given: Any) -> dict[str, Any]:

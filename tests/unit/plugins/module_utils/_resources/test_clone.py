@@ -14,17 +14,20 @@ import pytest
 import yaml
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint import BLUEPRINT
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared import waiting
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.clones.platform import (
+    SIZE,
     WEB,
     cloned,
     environment,
     files,
     ids_of,
     monthly_rate,
+    records,
     writes_to,
 )
-from unit.plugins.module_utils._resources.platform import run
+from unit.plugins.module_utils._resources.platform import renaming, run
 
 Clone = Callable[..., dict[str, Any]]
 
@@ -302,6 +305,47 @@ def test_a_suspended_clone_is_left_alone(sandbox: Sandbox, clone: Clone) -> None
     done = clone(overrides={"Survival": {"state": "suspended"}}, **alone)
     assert not done["changed"] and "is suspended, so its files were left" in str(done["warnings"])
     assert commits(sandbox) == []
+
+
+def test_a_clone_that_the_platform_names_otherwise_is_not_ordered_again(
+    sandbox: Sandbox, clone: Clone
+) -> None:
+    """The first run learns the id before it fails; later ones go on with that, whatever its name."""
+    alone = {**NO_APPS, "services": ["Survival"], "existing": "keep"}
+    with renaming(sandbox, "Survival-staging", "Survival-s") as url:
+        first = clone(**alone, base_url=url)
+        assert first["failed"] and "the platform named the new service 'Survival-s'" in first["msg"]
+        sandbox.clock(advance=60)  # its files are served by then
+        again = clone(**alone, base_url=url)
+    assert not again.get("failed"), again.get("msg")
+    assert len(sandbox.journal("order.create")) == 1
+    made, original = ids_of(sandbox, "shop-staging"), ids_of(sandbox, "shop")
+    assert files(sandbox, made["Survival-staging"]) == files(sandbox, original["Survival"])
+
+
+def test_a_lost_order_that_the_platform_names_otherwise_is_not_repeated(
+    sandbox: Sandbox, clone: Clone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waiting, "QUIET_SECONDS", 0.5)
+    alone = {**NO_APPS, "services": ["Survival"], "existing": "keep"}
+    sandbox.fault("order.create", "reset", when="after")
+    with renaming(sandbox, "Survival-staging", "Survival-s") as url:
+        assert "appeared since, which it may be" in clone(**alone, base_url=url)["msg"]
+        for _again in range(2):
+            refused = clone(**alone, base_url=url)
+            assert refused["failed"] and "Nothing was ordered" in refused["msg"]
+    assert len(sandbox.journal("order.create")) == 1
+
+
+def test_two_services_of_nearly_one_name_are_cloned(sandbox: Sandbox, clone: Clone) -> None:
+    body = {"name": "LOBBY", "productSlug": "minecraft", "hostId": "node-paris-1", "dimensions": SIZE}
+    [shop] = [each for each in records(sandbox, "project") if each["name"] == "shop"]
+    sandbox.api("POST", "/api/order", {**body, "projectId": shop["id"]})
+    sandbox.clock(advance=60)
+    originals = ids_of(sandbox, "shop")
+    done = clone(**{**NO_APPS, "services": [originals[name] for name in ("lobby", "LOBBY")]}, rename=None)
+    assert not done.get("failed"), done.get("msg")
+    assert set(ids_of(sandbox, "shop-staging")) == {"lobby", "LOBBY"}
 
 
 def test_other_rules_do_not_order_again(sandbox: Sandbox, clone: Clone) -> None:

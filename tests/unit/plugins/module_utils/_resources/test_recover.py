@@ -22,6 +22,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 )
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.clones.platform import files, ids_of, monthly_rate
+from unit.plugins.module_utils._resources.platform import renaming
 from unit.plugins.module_utils._resources.recoveries.platform import (
     BLUEPRINT,
     MOMENT,
@@ -121,6 +122,18 @@ def test_two_recoveries_at_once_take_turns(sandbox: Sandbox, recover: Recover) -
     assert not results[0].get("failed"), results[0]["msg"]
     restored = [step for step in results[0]["actions"] if "restore the files" in step]
     assert restored and not recover()["changed"]
+
+
+def test_a_service_that_the_platform_names_otherwise_is_not_ordered_again(
+    sandbox: Sandbox, recover: Recover
+) -> None:
+    """Beside the original as well, where services of the name in other projects count for nothing."""
+    with renaming(sandbox, "Survival", "Surviv") as url:
+        first = recover(project="shop-before", base_url=url)
+        assert first["failed"] and "the platform named the new service 'Surviv'" in first["msg"]
+        again = recover(project="shop-before", base_url=url)
+    assert not again.get("failed"), again.get("msg")
+    assert sorted(line["body"]["name"] for line in sandbox.journal("order.create")) == ["Survival", "lobby"]
 
 
 def test_a_second_loss_is_recovered_as_well(sandbox: Sandbox, recover: Recover) -> None:

@@ -101,7 +101,6 @@ def test_a_clone_differs_as_the_options_say() -> None:
         "dimensions": {"ram_gb": 8, "cpu_cores": 1},
         "public": False,
         "name": "Survival-x",
-        "allow_duplicate_name": True,
     }
 
 
@@ -130,7 +129,7 @@ def test_what_identifies_the_source_is_no_part_of_its_clone() -> None:
     found = data(
         source_of(original("Game", values=values), original("acme-web", slug="acme-web", values=values))
     )
-    assert found["services"]["game"] == {"name": "Game-x", "product": "x", "allow_duplicate_name": True}
+    assert found["services"]["game"] == {"name": "Game-x", "product": "x"}
     assert found["applications"]["acme-web"] == {"slug": "acme-web-x", "product": "x"}
 
 

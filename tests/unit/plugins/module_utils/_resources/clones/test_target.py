@@ -94,6 +94,15 @@ def test_what_the_platform_wrote_otherwise_is_known_if_it_came_up_with_the_order
     assert record.recognize([escaped]) == [] and record.made(escaped)
 
 
+def test_the_id_of_a_deleted_clone_does_not_hide_the_next_one(tmp_path: Path) -> None:
+    """A run that was killed after it had ordered a clone anew finds that one."""
+    record = CloneRecord(str(tmp_path / "record"), names={"id-Survival": "Survival-x"})
+    record.note_id("id-Survival", "svc_gone")
+    with record.ordering("id-Survival", PlatformClock()):
+        again = CloneRecord(record.path, record.names, dict(record.ids), dict(record.sent))
+    assert again.recognize([member("Survival-x")]) == [] and again.made(member("Survival-x"))
+
+
 def test_of_several_that_came_up_with_an_order_none_is_taken(tmp_path: Path) -> None:
     """Somebody else may have made any of them."""
     record = CloneRecord(str(tmp_path / "record"), names={"id-Survival": "Survival-x"})

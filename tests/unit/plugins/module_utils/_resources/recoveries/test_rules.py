@@ -71,7 +71,6 @@ def test_a_drill_has_names_of_its_own_and_no_keys(file: Contents) -> None:
         "acme-web-drill",
     ]
     assert [entry.values.get("host") for entry in made.services] == ["node-paris-1", "node-lyon-1"]
-    assert all(entry.values["allow_duplicate_name"] for entry in made.services)
 
 
 def test_what_is_there_is_named_by_its_id_and_what_is_kept_is_left_alone(file: Contents) -> None:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -27,9 +26,9 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared 
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.names import same_name
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from hosted_sandbox.testing import Sandbox
-from integration.proxy_server import ProxyServer, running
 from unit.plugins.fakes import FakeClient, task_of
 from unit.plugins.module_utils._resources.platform import calls, id_of, run, writes
+from unit.plugins.module_utils._resources.platform import renaming as renamed
 
 SIZE = {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20}
 ORDER: dict[str, Any] = {"product": "minecraft", "host": "node-paris-1", "dimensions": SIZE}
@@ -249,9 +248,8 @@ RENAMED = "Tom & Jerry"
 @pytest.fixture
 def renaming(platform: Sandbox, request: pytest.FixtureRequest) -> Iterator[str]:
     """The address of a platform whose answers show the name in another form."""
-    shown, sent = (json.dumps(name).encode() for name in (NAMED_BY[request.param](RENAMED), RENAMED))
-    with running(ProxyServer(platform, change=lambda content: content.replace(sent, shown))) as proxy:
-        yield proxy.url
+    with renamed(platform, RENAMED, NAMED_BY[request.param](RENAMED)) as url:
+        yield url
 
 
 @pytest.mark.parametrize("renaming", NAMED_BY, indirect=True)
