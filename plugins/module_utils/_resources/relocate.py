@@ -28,7 +28,7 @@ from .relocations.new_service import check_adopts, check_kept, find_made, of_ord
 from .relocations.options import WHERE_TO, RelocateOptions, check_options
 from .relocations.origin import Origin, check_relocatable, differences, read_origin
 from .relocations.record import Content, Phase, Relocation, find_relocation
-from .relocations.ways import plan_back, plan_end, plan_there, view
+from .relocations.ways import in_service_since, plan_back, plan_end, plan_there, view
 from .relocations.work import Modules, Work
 from .service import SERVICE
 from .services.lookup import find_project, in_project, label
@@ -307,11 +307,7 @@ def plan_returned(task: Task[RelocateOptions], record: Relocation) -> Plan:
         raise no_way_back(task, record)
     if phase in (Phase.RETURNED, Phase.FINISHED):
         if content.newer and task.options.copy_back:
-            raise Invalid(
-                f"service {content.old_name!r} went back at {content.since} and has been in service since, "
-                f"so copy_back would overwrite what it got. Nothing was done. Resume {content.new_name!r} "
-                "and copy what is missing with hosted.services.sftp_sync"
-            )
+            raise in_service_since(content, content.since)
         return Plan(result=view(record))
     find_made(task, record)
     check_not_moved_on(task, record)

@@ -82,6 +82,8 @@ class Content:
     """Whether the new service may hold what the old one does not: it was in service."""
     copying_back: bool = False
     """Whether the old service is overwritten with the data of the new one, and perhaps not to the end."""
+    back_since: str | None = None
+    """When the old service went back into service without a copy back, or was about to."""
     since: str | None = None
     """When the one that is not in service was suspended."""
     keep_days: int = DEFAULT_DAYS

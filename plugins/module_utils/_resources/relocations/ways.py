@@ -19,6 +19,7 @@ from ..._api.values import ContainerState, ServiceStatus
 from ..clones.source import Data
 from ..services.lookup import label
 from ..services.rates import rates_of
+from ..services.removal import find_existing
 from ..services.view import billed_rate, read_service, read_state
 from ..shared.money import Cost, format_amount
 from ..shared.plan import Plan, Resource, Step, Task
@@ -27,7 +28,7 @@ from ..shared.task_errors import Invalid
 from .new_service import check_as_asked, read_new
 from .options import DEFAULT_DAYS, RelocateOptions
 from .origin import asked_of, wanted_order
-from .record import BEFORE_SWITCH, Phase, Relocation, now, written
+from .record import BEFORE_SWITCH, Content, Phase, Relocation, now, written
 from .work import Work, costing, plan_with, rescued
 
 
@@ -128,7 +129,8 @@ def preparing_steps(work: Work, there: Service | None, order: Plan | None, rates
     """Return the steps that order the new service, and copy to it while the old one runs."""
     content, ran = work.record.content, work.origin.running
     slugs = [each.slug for each in work.dependents]
-    facts: dict[str, Any] = {"ran": ran, "dependents": slugs, "paused": [], "newer": False, "since": None}
+    facts: dict[str, Any] = {"ran": ran, "dependents": slugs, "paused": [], "newer": False}
+    facts |= {"since": None, "back_since": None}
     facts["data"] = work.origin.data.value
     if order is not None:
         facts["asked"] = asked_of(wanted_order(work.task, work.origin))
@@ -222,29 +224,31 @@ def days_of(task: Task[RelocateOptions]) -> int:
 
 def plan_back(work: Work) -> Plan:
     """Plan what is left to do until the old service is in service again, and the new one is suspended."""
-    content, options = work.record.content, work.task.options
-    check_back(work)
-    new = work.task.client.service(content.new_id) if content.new_id else None
-    if new is not None and new.status in ServiceStatus.DELETING_OR_DELETED:
-        new = None
+    content = work.record.content
+    new = existing_one(work.task, content.new_id) if content.new_id else None
+    check_back(work, new)
+    copies = new is not None and content.newer and work.task.options.copy_back
     old_rates, new_rates = rates_of(work.old), rates_of(new) if new else None
     both = total(old_rates.full, new_rates.full if new_rates else Decimal(0))
     after = total(old_rates.full, new_rates.storage if new_rates else Decimal(0))
     before = total(billed_rate(work.old), billed_rate(new) if new else Decimal(0))
-    steps = [work.note(Phase.RETURNING)]
+    since = (content.back_since or now()) if content.newer and not copies else None
+    steps = [work.note(Phase.RETURNING, lambda: {"back_since": since})]
     if work.old.status == ServiceStatus.SUSPENDED:
         steps += costing(work.plan_service(id=work.old.id, state="resumed").steps, both)
-    if content.newer and options.copy_back and new is not None:
+    if new is not None and copies:
+        if new.status == ServiceStatus.SUSPENDED:
+            steps += costing(work.plan_service(id=new.id, state="resumed").steps, both)
         steps += copying_back_steps(work)
     if work.record.phase is not Phase.ORDERED:  # before that, it was not stopped
         steps += as_before_steps(work)
     steps += work.dependent_steps(work.old.id, work.origin.label) if content.switched_at else work.unpause()
-    if new is not None and new.status != ServiceStatus.SUSPENDED:
+    if new is not None and (copies or new.status != ServiceStatus.SUSPENDED):
         steps.append(work.suspend(new.id, work.new_name, after))
     steps.append(
         work.note(Phase.RETURNED, lambda: {"since": now(), "keep_days": days_of(work.task), "paused": []})
     )
-    warn_of_newer(work)
+    warn_of_newer(work, new)
     return Plan(
         result={**view(work.record), "phase": str(Phase.RETURNED)},
         steps=steps,
@@ -265,27 +269,63 @@ def as_before_steps(work: Work) -> list[Step]:
     return [work.bring(work.old.id, work.origin.label, "started")]
 
 
-def check_back(work: Work) -> None:
-    """Refuse a way back that would leave the old service half overwritten.
+def existing_one(task: Task[RelocateOptions], id: str) -> Service | None:
+    """Return a service that is not deleted or being deleted."""
+    service = find_existing(task, id)
+    gone = service is None or service.status in ServiceStatus.DELETING_OR_DELETED
+    return None if gone else service
 
-    :raises Invalid: if a copy back was begun and is not to be completed.
+
+def check_back(work: Work, new: Service | None) -> None:
+    """Refuse a way back that would leave the old service half overwritten, or overwrite what it got since.
+
+    :raises Invalid: with what to do instead.
     """
-    if work.record.content.copying_back and not work.task.options.copy_back:
+    content, copy_back = work.record.content, work.task.options.copy_back
+    if content.copying_back and not copy_back:
         raise Invalid(
             f"an earlier run began to copy back to {work.origin.label} what {work.new_name} holds, and did "
             "not end. Nothing was done. Set copy_back: true to complete it"
         )
+    if not (content.newer and copy_back):
+        return
+    if content.back_since and work.old.status != ServiceStatus.SUSPENDED:
+        raise in_service_since(content, content.back_since)
+    if new is None:
+        kept = (
+            "An earlier run overwrote a part of it, so restore a backup of it"
+            if content.copying_back
+            else "Leave out copy_back to go back to what it held before"
+        )
+        raise Invalid(
+            f"{work.new_name} ({content.new_id}) was in service and does not exist anymore, so nothing can "
+            f"be copied back to {work.origin.label}. Nothing was done. {kept}"
+        )
 
 
-def warn_of_newer(work: Work) -> None:
+def in_service_since(content: Content, moment: str | None) -> Invalid:
+    """Return the error for a copy back to a service that is in service again."""
+    return Invalid(
+        f"service {content.old_name!r} went back at {moment} and has been in service since, so copy_back "
+        f"would overwrite what it got. Nothing was done. Resume {content.new_name!r} and copy what is "
+        "missing with hosted.services.sftp_sync"
+    )
+
+
+def warn_of_newer(work: Work, new: Service | None) -> None:
     """Say that what was written to the new service stays there, unless it is copied back."""
     content = work.record.content
-    if content.newer and not work.task.options.copy_back:
-        work.task.warn(
-            f"{work.new_name} was in service since {content.switched_at}. What was written to it since is "
-            f"not in {work.origin.label}; it is kept in the suspended service. copy_back: true copies it "
-            "back instead"
-        )
+    if not content.newer or work.task.options.copy_back:
+        return
+    kept = (
+        "it is kept in the suspended service. copy_back: true copies it back instead"
+        if new
+        else "that service does not exist anymore"
+    )
+    work.task.warn(
+        f"{work.new_name} was in service since {content.switched_at}. What was written to it since is "
+        f"not in {work.origin.label}; {kept}"
+    )
 
 
 def copying_back_steps(work: Work) -> list[Step]:

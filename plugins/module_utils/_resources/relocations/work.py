@@ -157,6 +157,7 @@ class Work:
     def plan_files(self, source: Service, target: str | None) -> Plan:
         """Plan the copy of files."""
         options = self.task.options
+        check_in_use(source)
         self.check_writable(target)
         given = {
             "source_id": source.id,
@@ -173,6 +174,7 @@ class Work:
 
     def plan_database(self, source: Service, target: str | None) -> Plan:
         """Plan the restore of a dump, once the database to restore into answers."""
+        check_in_use(source)
         self.check_writable(target)
         public = self.origin.public if self.task.options.public is None else self.task.options.public
         given = {
@@ -190,9 +192,8 @@ class Work:
 
         :raises Invalid: saying so.
         """
-        service = None if target is None else read_service(self.task, target)
-        if service is not None and service.status == ServiceStatus.SUSPENDED:
-            raise Invalid(f"{label(service)} was suspended meanwhile. Resume it, and run this again")
+        if target is not None:
+            check_in_use(read_service(self.task, target))
 
     def compare_steps(self, *, back: bool = False) -> list[Step]:
         """Return the step that compares two databases again: nothing may write to the one that is left."""
@@ -300,6 +301,15 @@ class Work:
             f". {self.origin.label} {state}, and nothing that refers to it was changed. {self.new_name} is "
             "billed and not in use: run this again to go on, or with state: returned to suspend it"
         )
+
+
+def check_in_use(service: Service) -> None:
+    """Refuse to copy from or to a suspended service, whose files and rows the platform need not show.
+
+    :raises Invalid: saying so.
+    """
+    if service.status == ServiceStatus.SUSPENDED:
+        raise Invalid(f"{label(service)} was suspended meanwhile. Resume it, and run this again")
 
 
 def plan_with(

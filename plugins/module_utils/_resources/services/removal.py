@@ -122,7 +122,7 @@ def find_existing(task: Task, id: str) -> Service | None:
     if service is None:
         raise UnexpectedAnswer(
             f"the platform lists a service of id {id!r}, but reports that there is none when it is read. "
-            "Nothing was deleted. Run this again, or check the service in the customer web space"
+            "Nothing was done. Run this again, or check the service in the customer web space"
         )
     return service
 

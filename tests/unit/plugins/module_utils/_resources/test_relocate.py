@@ -526,6 +526,25 @@ def test_what_was_written_to_the_new_service_is_copied_back_on_request(
     assert orders(sandbox) == 1
 
 
+def test_what_a_service_got_since_it_went_back_is_not_overwritten(
+    sandbox: Sandbox, relocate: Relocate
+) -> None:
+    """Nor after a run that failed between its start and its end."""
+    done(relocate())
+    old, new = pair(sandbox)
+    write_file(sandbox, new, "newer.txt", "newer")
+    sandbox.fault("POST /api/resources/{id}/suspend", "status", status=409)
+    assert relocate(state="returned")["failed"]
+    sandbox.clear_faults()
+    assert status_of(sandbox, old) == ("ACTIVE", "running")
+    write_file(sandbox, old, "since.txt", "since")
+    sandbox.clear_journal()
+    refused = relocate(state="returned", copy_back=True)
+    assert "has been in service since" in refused["msg"] and commits(sandbox) == []
+    done(relocate(state="returned"))
+    assert files(sandbox, old)["/since.txt"] == "since"
+
+
 def test_a_way_back_that_was_begun_is_completed_first(sandbox: Sandbox, relocate: Relocate) -> None:
     done(relocate())
     write_file(sandbox, pair(sandbox)[1], "newer.txt", "newer")

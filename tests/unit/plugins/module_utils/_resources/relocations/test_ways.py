@@ -551,8 +551,8 @@ def test_what_did_not_run_before_does_not_run_afterwards(ran: bool, tmp_path: Pa
 
 @pytest.mark.parametrize("status", [None, "DELETING", "DELETED"])
 def test_without_the_new_service_there_is_a_way_back_as_well(status: str | None, tmp_path: Path) -> None:
-    """It copies nothing back, whatever the task says, and costs what the old one does."""
-    found = returning(tmp_path, copy_back=True, dependents=())
+    """It copies nothing back, and costs what the old one does."""
+    found = returning(tmp_path, dependents=())
     found.account.service_records["new"]["status"] = status
     if status is None:
         del found.account.service_records["new"]
@@ -561,6 +561,63 @@ def test_without_the_new_service_there_is_a_way_back_as_well(status: str | None,
     assert found.noted.steps == ["returning: service old resumed", "returning: service old started"]
     assert plan.cost is not None and (plan.cost.before, plan.cost.after) == (Decimal(1), Decimal(8))
     assert [move.monthly for move in plan.moves] == [Decimal(8)]
+    [warning] = found.work.task.warnings
+    assert "that service does not exist anymore" in warning and "kept in" not in warning
+
+
+@pytest.mark.parametrize(
+    ("copying_back", "remedy"), [(False, "Leave out copy_back"), (True, "restore a backup of it")]
+)
+def test_from_a_service_that_is_gone_nothing_is_copied_back(
+    copying_back: bool, remedy: str, tmp_path: Path
+) -> None:
+    """Success would say that the old one has what was written since."""
+    found = returning(tmp_path, facts={"copying_back": copying_back}, copy_back=True, dependents=())
+    del found.account.service_records["new"]
+    with pytest.raises(Invalid, match=remedy):
+        plan_back(found.work)
+    assert found.noted.steps == []
+
+
+def test_what_went_back_without_a_copy_is_in_use_and_not_overwritten(tmp_path: Path) -> None:
+    """A run that failed after it had started the old service leaves no date of its return."""
+    facts = {"back_since": "2026-11-20T03:00:00Z"}
+    found = returning(tmp_path, Phase.RETURNING, facts=facts, copy_back=True, dependents=())
+    found.account.add("old", "survival")
+    found.work.origin.service.status = "ACTIVE"
+    with pytest.raises(Invalid, match="went back at 2026-11-20T03:00:00Z and has been in service since"):
+        plan_back(found.work)
+    found.work.origin.service.status = "SUSPENDED"  # it could not be resumed, so nothing was written to it
+    found.carry_out(plan_back(found.work))
+    assert found.noted.of("files") and found.content.back_since is None
+
+
+def test_a_suspended_service_is_resumed_to_copy_back_from_it(tmp_path: Path) -> None:
+    found = returning(tmp_path, copy_back=True, dependents=())
+    found.account.add("new", "survival-2", "SUSPENDED")
+    found.carry_out(plan_back(found.work))
+    assert found.noted.steps == [
+        "returning: service old resumed",
+        "returning: service new resumed",
+        "returning: service new stopped",
+        "returning: files new old",
+        "returning: service old started",
+        "returning: service new suspended",
+    ]
+
+
+@pytest.mark.parametrize("data", [Data.FILES, Data.DATABASE])
+def test_nothing_is_copied_from_a_suspended_service(
+    data: Data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it shows of its files is open: an empty folder would be mirrored."""
+    monkeypatch.setattr(work, "await_database", lambda task, id: None)
+    found = case(tmp_path, Phase.STOPPED, data=data)
+    found.work.origin.service.status = "SUSPENDED"
+    plan = found.work.plan_files if data is Data.FILES else found.work.plan_database
+    with pytest.raises(Invalid, match="Resume it, and run this again"):
+        plan(found.work.old, "new")
+    assert found.noted.planned == []
 
 
 def test_a_new_service_that_is_suspended_already_stays_so(tmp_path: Path) -> None:
