@@ -44,6 +44,7 @@ INSERT INTO extra.parts (mood, price, one) VALUES ('glad', 5, 1);
 CREATE FUNCTION twice(a integer) RETURNS integer LANGUAGE sql AS 'SELECT 2 * a';
 CREATE MATERIALIZED VIEW counted AS SELECT count(*) FROM orders;
 CREATE AGGREGATE total(integer) (SFUNC = int4pl, STYPE = integer);
+SELECT lo_from_bytea(4242, 'a large object');
 """
 MARIADB = f"""
 CREATE DEFINER={USER}@'127.0.0.1' FUNCTION twice(a integer) RETURNS integer DETERMINISTIC RETURN 2 * a;

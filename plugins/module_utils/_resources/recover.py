@@ -278,6 +278,7 @@ class RecoveryAssembly(FilledAssembly):
             "key": entry.key,
             "name": entry.name,
             "dump": chosen.dump,
+            "existing": "replace" if self.task.options.drill else self.task.options.existing,
             "public": entry.values.get("public", False),
         }
         part = self.add(

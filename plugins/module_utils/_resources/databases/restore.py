@@ -84,6 +84,7 @@ BEGIN
         AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_type'::regclass
             AND objid = pg_type.oid AND deptype = 'e')
     LOOP EXECUTE format('DROP %s IF EXISTS public.%I CASCADE', found.kind, found.typname); END LOOP;
+    PERFORM lo_unlink(oid) FROM pg_largeobject_metadata;
 END $hosted$;
 """
 """Drops all that is in a PostgreSQL database and does not belong to an extension."""

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,8 @@ class DumpOptions(WaitOptions):
     project_id: str | None = None
     public: bool = False
     """Whether the service will be open to the Internet."""
+    existing: str = "refuse"
+    """What becomes of rows that somebody else may have written: ``replace``, as in a drill, or refused."""
 
 
 class RecoveredDatabase(Resource[DumpOptions]):
@@ -113,17 +116,32 @@ class RecoveredDatabase(Resource[DumpOptions]):
         return Plan(result=result, steps=steps, before=state if same else {"content": "another"}, after=state)
 
     def _check_replaceable(self, options: DumpOptions, service: Service, rows: Mapping[str, int]) -> None:
-        """Refuse to replace what this recovery has not written itself.
+        """Refuse to replace what this recovery has not written itself, or what may be in use by now.
 
         :raises Invalid: with what is there.
         """
-        allowed = options.key in self._target.overwrite
-        if rows and not allowed and not self._target.record.may_replace(options.key, service.id):
+        key, record = options.key, self._target.record
+        if not rows or key in self._target.overwrite:
+            return
+        why = None
+        if not record.may_replace(key, service.id):
+            why = "which this recovery did not write"
+        elif options.existing != "replace" and is_past(record.in_use_since(key)):
+            why = (
+                "and this recovery began to restore it more than an hour ago, so somebody may have used it "
+                "since"
+            )
+        if why:
             raise Invalid(
                 f"the database of {label(service)} is not empty: it has {counted(len(rows), 'table')} with "
-                f"{counted(sum(rows.values()), 'row')}, which this recovery did not write. Nothing was "
-                f"restored. If that is to be replaced by the dump, name {options.key!r} in overwrite"
+                f"{counted(sum(rows.values()), 'row')}, {why}. Nothing was restored. If that is to be "
+                f"replaced by the dump, name {key!r} in overwrite"
             )
+
+
+def is_past(moment: datetime | None) -> bool:
+    """Tell whether a moment is over."""
+    return moment is not None and moment < datetime.now(UTC)
 
 
 def engine_of_dump(path: str) -> Engine:

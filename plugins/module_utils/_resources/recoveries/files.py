@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from ..._api.models import Service
@@ -47,12 +47,8 @@ from ..files.mirror import (
 )
 from ..shared.options import required
 from ..shared.plan import Expansion, Plan, Resource, Step, Task
-from ..shared.restore_points import parse_moment
 from ..shared.task_errors import EffectUnverified, Invalid
 from .target import Target
-
-IN_USE = timedelta(hours=1)
-"""How long after the recovery did something with a service a file has to be written to count as in use."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,7 +151,7 @@ class RecoveredFiles(Resource[PushOptions]):
         :raises Invalid: if it is not to be kept.
         """
         key, record = task.options.key, self._target.record
-        newer = written_since(found, parse_moment(record.touched.get(key)))
+        newer = written_since(found, record.in_use_since(key))
         if newer is None or key in self._target.overwrite or task.options.existing == "replace":
             return False
         said = (
@@ -182,11 +178,11 @@ class RecoveredFiles(Resource[PushOptions]):
         return [Expansion("start it again if it does not run", start, changes=False)]
 
 
-def written_since(found: PushWork, touched: datetime | None) -> str | None:
-    """Return a file that would be replaced or deleted, and was written long after the recovery was there."""
-    if touched is None:
+def written_since(found: PushWork, moment: datetime | None) -> str | None:
+    """Return a file that would be replaced or deleted, and was written after a moment."""
+    if moment is None:
         return None
-    limit, copy = (touched + IN_USE).timestamp(), found.source.entries
+    limit, copy = moment.timestamp(), found.source.entries
     for path, entry in found.target.entries.items():
         known = copy.get(path)
         same = known is not None and (known.size, known.mtime) == (entry.size, entry.mtime)

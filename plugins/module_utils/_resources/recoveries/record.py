@@ -13,7 +13,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar
 
 from ..._api.client import Client
@@ -22,8 +22,12 @@ from ..._api.platform_clock import PlatformClock
 from ..blueprints.members import Member
 from ..clones.target import MadeRecord
 from ..shared.owners import owner_of
+from ..shared.restore_points import parse_moment
 from ..shared.runs import Run
 from ..shared.task_errors import Invalid
+
+IN_USE = timedelta(hours=1)
+"""How long after the last that a recovery did with a service somebody else may use it."""
 
 
 def account_of(client: Client) -> str | None:
@@ -131,6 +135,11 @@ class RecoveryRecord(MadeRecord):
     def may_replace(self, key: str, id: str) -> bool:
         """Tell whether what a service holds comes from this recovery, though perhaps not all of it."""
         return self.begun.get(key) == id
+
+    def in_use_since(self, key: str) -> datetime | None:
+        """Return from when on what is written to a service may be somebody else's; ``None`` if not known."""
+        touched = parse_moment(self.touched.get(key))
+        return None if touched is None else touched + IN_USE
 
     def forget(self) -> None:
         """Remove the record."""

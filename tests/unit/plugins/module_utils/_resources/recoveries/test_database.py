@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -286,6 +287,38 @@ def test_what_somebody_else_wrote_is_not_replaced(server: Server, tmp_path: Path
     found.record.begun["db"] = "db"
     carry_out(found.plan())
     assert server.restored == 2
+
+
+@pytest.mark.parametrize(("minutes", "existing"), [(59, "refuse"), (61, "replace")])
+def test_a_restore_that_was_begun_is_completed_soon_or_in_a_drill(
+    minutes: int, existing: str, server: Server, tmp_path: Path
+) -> None:
+    server.content, server.rows = "half", {"orders": 1}
+    carry_out(begun_before(tmp_path, minutes, existing=existing).plan())
+    assert server.restored == 1
+
+
+@pytest.mark.parametrize("existing", ["refuse", "keep"])
+def test_what_may_be_in_use_since_a_restore_was_begun_is_not_replaced(
+    existing: str, server: Server, tmp_path: Path
+) -> None:
+    """Its end may not have been noted, and its users not have waited for that."""
+    server.content, server.rows = "in use", {"orders": 9}
+    found = begun_before(tmp_path, 61, existing=existing)
+    with pytest.raises(Invalid, match="began to restore it more than an hour ago, so somebody may have used"):
+        found.plan()
+    assert server.restored == 0
+    found.overwrite = frozenset({"db"})
+    carry_out(found.plan())
+    assert server.restored == 1
+
+
+def begun_before(folder: Path, minutes: int, **given: Any) -> Case:
+    """Return a dump whose restore a run began some minutes ago."""
+    found = case(folder, **given)
+    found.record.begin("db", "db")
+    found.record.touched["db"] = (datetime.now(UTC) - timedelta(minutes=minutes)).isoformat()
+    return found
 
 
 @pytest.mark.parametrize("name", ["database.dump", "database.sql.gz"])
