@@ -205,6 +205,12 @@ REFUSALS = (
     _refusal("sql", DATABASE, "a statement that the engine refuses"),
     _refusal("query_timeout", DATABASE, "a query cut at 15 seconds", "408", "504"),
     _refusal("database_down", DATABASE, "the tunnel to a stopped database", "503", "409"),
+    Point(
+        "refusal.connection_down",
+        DATABASE,
+        "With which status is the connection of a stopped database refused?",
+        ("not refused", "503", "409", "404", "400"),
+    ),
     _refusal("table", DATABASE, "rows of a table that the engine does not know", "404"),
 )
 
@@ -453,7 +459,8 @@ FORMS = (
     Point("lifted.status", STATES, "Which verdict does a lifted release show?",
           ("WARNED", "PASSED", "BLOCKED")),
     Point("deploy.failed", APPS, "What runs after a deploy that does not start?",
-          ("the new version, stopped", "the previous version runs again")),
+          ("the new version, stopped", "the previous version runs again",
+           "nothing, and the list shows the previous version")),
     Point("environment.values", APPS, "What does the platform make of the values of an environment?",
           ("as sent", "trimmed")),
     Point("environment.applies", APPS, "When does a running application take a new environment?",

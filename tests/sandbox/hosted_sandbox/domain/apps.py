@@ -146,13 +146,16 @@ def put_in_service(world: World, service: Service, found: Release) -> None:
 
 
 def check_started(world: World, service: Service, before: dict[str, Any]) -> None:
-    """Refuse a deploy whose container did not start; some platforms then restore the previous one."""
+    """Refuse a deploy whose container did not start; some platforms then restore or show the previous one."""
     failure = lifecycle.failure(world, service)
     if failure is None:
         return
-    if world.gaps["deploy.failed"] == "the previous version runs again" and before.get("config"):
+    if world.gaps["deploy.failed"] != "the new version, stopped" and before.get("config"):
         service.image = before
-        lifecycle.start(world, service)
+        if world.gaps["deploy.failed"] == "the previous version runs again":
+            lifecycle.start(world, service)
+        else:
+            world.store.put(service)
         world.store.commit()
     raise RefusedError("start_failed", f"The application does not start: {failure}")
 
