@@ -73,6 +73,9 @@ notes:
   - The next deploy is certain to apply the new environment. M(hosted.services.app_deploy) deploys for this even if
     the image is already in service.
   - Together, O(variables) and O(secret_variables) can have at most 100 variables. C(PORT) is reserved.
+  - The platform may apply an environment at once, and refuse the call if the application does not start with it. So
+    after a refusal that may mean this, the next run writes the environment again, whichever it is, and
+    M(hosted.services.app_deploy) deploys again.
 seealso:
   - module: hosted.services.app_deploy
 """

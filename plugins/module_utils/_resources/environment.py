@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .._api.errors import Conflict, Refused, TokenRejected
+from .._api.errors import AccessDenied, Locked, NotFoundResponse, Refused, TokenRejected
 from .._api.models import App
 from .._api.text import HIDDEN
 from .applications.environment_rules import (
@@ -29,6 +29,8 @@ from .shared.task_errors import EffectUnverified
 ANOTHER = "(another value)"
 TO_CHECK = "references that the platform checks"
 NOT_KNOWN = "not known here: the platform does not show it"
+OF_THE_CALL = (AccessDenied, NotFoundResponse, Locked)
+"""Refusals that come before the environment is looked at. Any other one may be of a start with it."""
 
 
 class EnvironmentResource(Resource[EnvironmentOptions]):
@@ -106,8 +108,9 @@ def write_environment(
 
     First records that it is pending until the next deploy.
 
-    :raises Invalid: with the platform's reason, if it refuses.
-    :raises EffectUnverified: if it answers with a conflict: the application may have failed to start with it.
+    :raises Invalid: with the platform's reason, if it refuses the call.
+    :raises EffectUnverified: if the application may have failed to start with it instead. The specification
+        shows neither the status for this nor the one for an environment that breaks a rule.
     """
     before = dict(last.prints) if last.known else None
     records = AppRecords.of(task, app.id)
@@ -116,23 +119,23 @@ def write_environment(
     last.forget()
     try:
         task.client.replace_environment(app.slug, dict(environment))
-    except Conflict as error:
+    except Refused as error:
         if error.effect_unknown:
             raise
         explained = explain_environment_error(error, app, environment)
-        raise EffectUnverified(
-            f"{explained.message}. The platform may have replaced it all the same, and the application may "
-            "not start with it; the next run writes it again",
-            **explained.details,
-        ) from None
-    except Refused as error:
-        if error.nothing_done and not outstanding:
+        if not isinstance(error, OF_THE_CALL):
+            raise EffectUnverified(
+                f"{explained.message}. The platform may have replaced it all the same, and the application "
+                "may not start with it; the next run writes it again",
+                **explained.details,
+            ) from None
+        if not outstanding:
             records.clear(PENDING)
-        if error.nothing_done and before is not None:
+        if before is not None:
             last.restore(before)
-        if error.effect_unknown or isinstance(error, TokenRejected):
+        if isinstance(error, TokenRejected):
             raise
-        raise explain_environment_error(error, app, environment) from None
+        raise explained from None
     try:
         last.keep(environment)
     except OSError as error:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._resources.app_deploy import APP_DEPLOY
 from ansible_collections.hosted.services.plugins.module_utils._resources.applications.fingerprints import (
     Fingerprints,
     lock_environment,
@@ -76,13 +77,18 @@ def test_an_environment_without_variables_has_to_be_asked_for(plain: Platform, f
     assert not plain.run(ENVIRONMENT, clear=True, state_dir=str(folder))["changed"]
 
 
-def test_a_refusal_leaves_nothing_to_deploy(plain: Platform, folder: Path) -> None:
+@pytest.mark.parametrize("status", [403, 404, 410, 423])
+def test_a_refusal_of_the_call_itself_leaves_nothing_to_deploy(
+    plain: Platform, folder: Path, status: int
+) -> None:
     """Nothing was written, unless something was before."""
-    refused: dict[str, Any] = {"variables": {"URL": "${nobody.URL}"}, "state_dir": str(folder)}
     for outstanding in (False, True):
-        assert plain.run(ENVIRONMENT, **refused)["failed"]
+        plain.sandbox.fault(SET, "status", status=status)
+        refused = plain.run(ENVIRONMENT, variables={"A": "2"}, state_dir=str(folder))
+        assert refused["failed"] and not refused.get("unconfirmed")
         left = list((folder / "pending").glob("*.json"))
         assert bool(left) is outstanding
+        plain.sandbox.clear_faults()
         plain.run(ENVIRONMENT, variables={"A": "1"}, state_dir=str(folder))
 
 
@@ -266,13 +272,35 @@ def test_after_an_open_outcome_nothing_is_known(plain: Platform, folder: Path) -
     assert plain.run(ENVIRONMENT, **wish)["changed"]
 
 
-def test_after_a_refusal_the_file_is_as_before(plain: Platform, folder: Path) -> None:
+@pytest.mark.parametrize("status", [401, 403, 404, 410, 423])
+def test_after_a_refusal_of_the_call_itself_the_file_is_as_before(
+    plain: Platform, folder: Path, status: int
+) -> None:
     """What was in force still is."""
     wish: dict[str, Any] = {"variables": {"A": "1"}, "state_dir": str(folder)}
     plain.run(ENVIRONMENT, **wish)
     before = state_file(folder).read_bytes()
-    assert plain.run(ENVIRONMENT, **{**wish, "variables": {"A": "${nobody.URL}"}})["failed"]
+    plain.sandbox.fault(SET, "status", status=status)
+    assert plain.run(ENVIRONMENT, **{**wish, "variables": {"A": "2"}})["failed"]
     assert state_file(folder).read_bytes() == before
+
+
+@pytest.mark.parametrize("status", [400, 409, 418, 422])
+def test_a_refusal_that_may_be_of_the_start_is_no_proof_that_nothing_was_written(
+    plain: Platform, folder: Path, status: int
+) -> None:
+    """A platform may refuse with one status what breaks a rule, and what it wrote and could not start."""
+    before: dict[str, Any] = {"variables": {"A": "1"}, "state_dir": str(folder)}
+    plain.run(ENVIRONMENT, **before)
+    assert plain.run(APP_DEPLOY, tag="v1", state_dir=str(folder))["changed"]
+    plain.sandbox.fault(SET, "status", status=status, when="after")
+    broken = plain.run(ENVIRONMENT, **{**before, "variables": {"A": "2"}})
+    assert broken["failed"] and broken["unconfirmed"] and kept(plain) == {"A": "2"}
+    assert "may have replaced it all the same" in broken["msg"]
+    planned = plain.run(APP_DEPLOY, check_mode=True, tag="v1", state_dir=str(folder))
+    assert "its environment was written" in planned["actions"][0]
+    assert plain.run(ENVIRONMENT, **before)["changed"]
+    assert kept(plain) == {"A": "1"}
 
 
 def test_what_a_lost_call_may_have_written_is_written_again(plain: Platform, folder: Path) -> None:
