@@ -19,7 +19,8 @@ description:
     because its team may have lifted the verdict without a change in the report. If the platform refuses, nothing is
     changed, and the task fails with the vulnerability, its package and the fix version. Check mode warns.
   - Afterwards, compares the digest in service with the desired one. If a response is lost, first reads which image is
-    in service.
+    in service. If the deploy is then sent again, and refused because the platform is at the first one, waits for that
+    one for up to O(wait_timeout), and never rolls back over it.
   - To roll back, deploy the tag of an earlier release. Releases are kept.
 options:
   tag:

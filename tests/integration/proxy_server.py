@@ -23,7 +23,7 @@ S = TypeVar("S", bound=socketserver.BaseServer)
 
 
 class ProxyServer(ThreadingHTTPServer):
-    """The server. `change` gets every answer of success as bytes."""
+    """The server. `change` gets every answer of success as bytes; `refusal` is the status of refusals."""
 
     daemon_threads = True
 
@@ -32,11 +32,13 @@ class ProxyServer(ThreadingHTTPServer):
         sandbox: Sandbox,
         refuse: Refusal = lambda method, path, authorization, body: None,
         change: Callable[[bytes], bytes] = lambda content: content,
+        refusal: int = 400,
     ) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.behind = sandbox.base_url
         self.refuse = refuse
         self.change = change
+        self.refusal = refusal
 
     @property
     def url(self) -> str:
@@ -54,7 +56,7 @@ class Handler(BaseHTTPRequestHandler):
         """Refusal the call, or pass it on."""
         assert isinstance(self.server, ProxyServer)
         body = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
-        status = 400
+        status = self.server.refusal
         content = self.server.refuse(self.command, self.path, self.headers["Authorization"], body)
         if content is None:
             url, headers = self.server.behind + self.path, dict(self.headers)

@@ -10,6 +10,7 @@ whether it started or not.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -28,6 +29,7 @@ from ..._api.errors import (
 )
 from ..._api.models import App, ScanReport
 from ..._api.values import ScanStatus, ServiceStatus
+from ..shared.busy_retry import says_temporary
 from ..shared.pending import DEPLOY, ENVIRONMENT
 from ..shared.plan import Task
 from ..shared.task_errors import EffectUnverified, Invalid, WaitEnded
@@ -48,18 +50,24 @@ from .repository import tag_image
 from .running import current_app
 
 TRIES = 2
+START_FAILED = re.compile(
+    r"\b(not|never|fail\w*|unable) (to )?(start|stand|running|come up|boot)|\b(exit|crash|died|unhealthy)",
+    re.IGNORECASE,
+)
+"""What a conflict speaks of that is no other deploy: the specification does not show the status for it."""
 
 
 class DeployFailed(HostedError):
     """The deploy failed: the version does not start, or the platform gave another reason.
 
     ``refused`` is true if the platform refused the call, so that it may not have touched the node;
-    ``busy`` if the reason may be another deploy that it is at; ``explained`` if it gave a reason, so that it
-    has ended what it did.
+    ``busy`` if the reason is another deploy that it is at, and ``may_be_busy`` if it may be; ``explained`` if
+    it gave a reason, so that it has ended what it did.
     """
 
     refused = False
     busy = False
+    may_be_busy = False
     explained = False
 
     @classmethod
@@ -67,7 +75,9 @@ class DeployFailed(HostedError):
         """Return the failure for the error of a deploy call."""
         failed = cls(cause.message, **cause.details)
         failed.refused = isinstance(cause, Refused)
-        failed.busy = isinstance(cause, (Conflict, Locked))
+        conflict = isinstance(cause, Conflict) and not START_FAILED.search(cause.message)
+        failed.may_be_busy = conflict or isinstance(cause, Locked)
+        failed.busy = isinstance(cause, Locked) or (conflict and says_temporary(cause))
         failed.explained = isinstance(cause, Refused) or cause.explained
         return failed
 
@@ -153,18 +163,16 @@ def roll_out(task: Task[ReleaseOptions], tag: str, digest: str, before: str | No
 
     If the response is lost, the image in service tells whether the deploy happened. After a 5xx, it does not:
     a version that does not start may be shown as in service. If the platform gave a reason, that is the
-    outcome. If it is a gateway's 5xx without a reason, the call is repeated once, which is harmless, and the
-    second response decides.
+    outcome. If it is a gateway's 5xx without a reason, the call is repeated, which is harmless, and the
+    response to that decides.
 
     :return: false if the image is in service, but it is unknown whether it runs.
     """
     for attempt in range(TRIES):
         last = attempt == TRIES - 1
         try:
-            deploy_once(task, tag, undecided)
+            (deploy_again if attempt else deploy_once)(task, tag, undecided)
             break
-        except DeployFailed as error:
-            raise (first_may_go_on(task, error, digest, before) if attempt else error) from error.__cause__
         except ServerFailure as error:
             seen = digest_in_service(current_app(task, digest))
             if seen not in (before, digest):
@@ -187,15 +195,38 @@ def roll_out(task: Task[ReleaseOptions], tag: str, digest: str, before: str | No
     return True
 
 
-def first_may_go_on(
-    task: Task[ReleaseOptions], error: DeployFailed, digest: str, before: str | None
-) -> HostedError:
-    """Return the error for a second attempt that may be refused as the platform is still at the first one."""
-    if not error.busy or before == digest or in_service_now(task, digest, digest) != before:
-        return error
+def deploy_again(task: Task[ReleaseOptions], tag: str, undecided: bool) -> None:
+    """Call deploy after an attempt whose response was lost; repeat it while the platform is at that one.
+
+    If the platform does not say that it is busy, the conflict may not pass, so it is repeated for less time.
+
+    :raises EffectUnverified: if the platform was seen to be busy, and how that ended was not.
+    """
+    begun, busy = time.monotonic(), None
+    while True:
+        try:
+            return deploy_once(task, tag, undecided)
+        except DeployFailed as error:
+            if not error.may_be_busy:
+                raise
+            busy = error
+        except ServerFailure as error:
+            if busy is None or error.explained:
+                raise
+            raise first_may_go_on(busy, tag) from error
+        longest = task.options.wait_timeout if busy.busy else min(QUIET_SECONDS, task.options.wait_timeout)
+        left = begun + longest - time.monotonic()
+        if not task.options.wait or left <= 0:
+            raise first_may_go_on(busy, tag) from busy
+        task.progress(f"waiting for an earlier attempt to deploy release {tag!r}: {busy.message}")
+        time.sleep(min(max(task.options.wait_interval, 0.5), left))
+
+
+def first_may_go_on(refusal: DeployFailed, tag: str) -> EffectUnverified:
+    """Return the error for a deploy that the platform may still be at."""
     return EffectUnverified(
-        f"{error.message}. The response to the first attempt to deploy {digest} was lost, so the platform "
-        "may still be at it; it is not in service"
+        f"{refusal.message}. The response to an earlier attempt to deploy release {tag!r} was lost, so the "
+        "platform may still be at it. The next run deploys it again"
     )
 
 

@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import json
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -136,17 +138,91 @@ def test_a_version_that_does_not_start_is_deployed_once(plain: Platform, status:
     assert "was not seen to succeed" in again["actions"][0], "the next run deploys it again"
 
 
+def tags_deployed(plain: Platform) -> list[str]:
+    """Return the tag of each request for a deploy, whatever became of it."""
+    return [line["body"]["tag"] for line in plain.sandbox.journal(DEPLOY)]
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("status", [409, 423])
-def test_a_retry_that_is_refused_may_meet_the_first_attempt(plain: Platform, status: int) -> None:
-    """A gateway gave up on it, and the platform refuses another deploy while it is at that one."""
-    plain.sandbox.fault(DEPLOY, "status", status=504)
-    plain.sandbox.fault(DEPLOY, "status", status=status, nth=2)
+def test_a_retry_that_is_refused_may_meet_the_first_attempt(plain: Platform, status: int, when: str) -> None:
+    """A gateway gave up on it, and the platform refuses another deploy while it is at that one.
+
+    Whether the platform shows the image at once or at the end, nothing is rolled back over it.
+    """
+    plain.sandbox.fault(DEPLOY, "status", status=504, when=when)
+    plain.sandbox.fault(DEPLOY, "status", status=status, nth=2, count=None)
     result = plain.run(APP_DEPLOY, tag="v2", rollback=True)
     assert result["failed"] and "the platform may still be at it" in result["msg"]
     assert "rolled_back" not in result and result["unconfirmed"]
-    assert len(plain.sandbox.journal(DEPLOY)) == 2, "nothing is rolled back over it"
+    assert set(tags_deployed(plain)) == {"v2"}
     plain.sandbox.clear_faults()
-    assert plain.run(APP_DEPLOY, tag="v2")["changed"]
+    again = plain.run(APP_DEPLOY, tag="v2")
+    assert again["changed"] and plain.in_service == plain.digests["v2"]
+
+
+@pytest.mark.parametrize("tag", ["v1", "v2"])
+@pytest.mark.parametrize("status", [409, 423])
+def test_a_retry_waits_for_the_first_attempt(plain: Platform, status: int, tag: str) -> None:
+    """The deploy is slower than the gateway's patience, and succeeds; also one of the image in service."""
+    plain.sandbox.fault(DEPLOY, "status", status=504, when="after")
+    plain.sandbox.fault(DEPLOY, "status", status=status, nth=2, count=3)
+    result = plain.run(APP_DEPLOY, tag=tag, rollback=True, force=True)
+    assert result["changed"] and not result.get("failed"), result.get("msg")
+    assert tags_deployed(plain) == [tag] * 5 and plain.in_service == plain.digests[tag]
+
+
+BUSY = "Another deploy of this application is in progress"
+
+
+def refusing(*said: str | None) -> Callable[[str, str, str, str], bytes | None]:
+    """Return what answers deploys of v2 one after the other with these reasons, and lets the others pass."""
+    left = list(said)
+
+    def refuse(method: str, path: str, _authorization: str, body: str) -> bytes | None:
+        if method != "POST" or not path.endswith("/deploy") or json.loads(body)["tag"] != "v2" or not left:
+            return None
+        message = left.pop(0)
+        return json.dumps({"statusCode": 409, "message": message}).encode() if message else None
+
+    return refuse
+
+
+def test_it_is_waited_for_as_long_as_the_task_says_where_the_platform_is_busy(plain: Platform) -> None:
+    """Longer than where a conflict may mean anything."""
+    plain.sandbox.fault(DEPLOY, "status", status=504, when="after")
+    said = [None, *[BUSY] * 30]
+    with running(ProxyServer(plain.sandbox, refuse=refusing(*said), refusal=409)) as server:
+        wish: dict[str, Any] = {"tag": "v2", "rollback": True, "base_url": server.url, "wait_interval": 1}
+        result = plain.run(APP_DEPLOY, wait_timeout=60, **wish)
+    assert result["changed"] and not result.get("failed"), result.get("msg")
+    assert plain.in_service == plain.digests["v2"] and tags_deployed(plain) == ["v2", "v2"]
+
+
+def test_without_a_wait_a_busy_platform_leaves_the_outcome_open(plain: Platform) -> None:
+    plain.sandbox.fault(DEPLOY, "status", status=504, when="after")
+    plain.sandbox.fault(DEPLOY, "status", status=423, nth=2, count=None)
+    result = plain.run(APP_DEPLOY, tag="v2", rollback=True, wait=False)
+    assert result["failed"] and result["unconfirmed"] and tags_deployed(plain) == ["v2", "v2"]
+
+
+def test_a_retry_that_a_gateway_gives_up_on_as_well_is_no_failed_start(plain: Platform) -> None:
+    """The platform was at the first attempt, so it is at the next one now."""
+    plain.sandbox.fault(DEPLOY, "status", status=504, when="after")
+    plain.sandbox.fault(DEPLOY, "status", status=423, nth=2)
+    plain.sandbox.fault(DEPLOY, "status", status=504, nth=3, when="after")
+    result = plain.run(APP_DEPLOY, tag="v2", rollback=True)
+    assert result["failed"] and result["unconfirmed"] and tags_deployed(plain) == ["v2"] * 3
+    assert plain.in_service == plain.digests["v2"]
+
+
+def test_a_retry_may_say_that_the_version_does_not_start(plain: Platform) -> None:
+    """With the status of a conflict, too."""
+    plain.sandbox.profile("plain", **{"refusal.start_failed": "409"})
+    plain.sandbox.fault(DEPLOY, "status", status=504, when="after")
+    result = plain.run(APP_DEPLOY, tag="broken", rollback=True)
+    assert result["failed"] and result["rolled_back"] and "exited with code 1" in result["reason"]
+    assert tags_deployed(plain) == ["broken", "broken", "v1"]
 
 
 def test_a_token_that_is_revoked_meanwhile_ends_it(plain: Platform) -> None:
