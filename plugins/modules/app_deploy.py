@@ -112,6 +112,9 @@ notes:
     until the application is created.
   - A deploy that fails reads the metrics of the application, to tell whether it was restarted. If the token does not
     show them, it may have been, and C(changed) is true.
+  - The platform may go on to show the previous image although its container was replaced by a version that does not
+    start. So unless it is certain that nothing was restarted, O(rollback) deploys the previous version even if it is
+    shown as in service, and without O(rollback), the next run does.
 seealso:
   - module: hosted.services.app_release
   - module: hosted.services.app_info

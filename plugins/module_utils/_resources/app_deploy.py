@@ -39,17 +39,13 @@ from .applications.rollout import (
 )
 from .applications.running import as_declared, current_app, same_image
 from .services.lookup import expect_created, near_miss
-from .services.view import sample_container
 from .shared.limits import check_log_lines
 from .shared.money import Cost, from_millicents
 from .shared.options import StateDirOptions
 from .shared.plan import Plan, Resource, Step, Task, after_waiting
 from .shared.task_errors import Invalid, NoSuchItem
-from .shared.waiting import poll_for
 
 PENDING_REASON = "not in effect"
-SHOWN_SECONDS = 3.0
-"""For how long metrics may show a container as it was before it was restarted."""
 PRICE_NOT_OPEN = "not shown to this token; a deploy does not change it"
 
 
@@ -264,59 +260,51 @@ def deploy(task: Task[AppDeployOptions], app: App, digest: str, undecided: bool)
 
     :raises DeployFailed: with the reason, the state of the previous release, and the last log lines.
     """
-    before, records, begun = digest_in_service(app), AppRecords.of(task, app.id), time.monotonic()
+    before, records = digest_in_service(app), AppRecords.of(task, app.id)
     good = records.last_good(before)
     try:
         put_in_service(task, task.options.tag, digest, undecided)
     except HostedError as error:
         if isinstance(error, DeployFailed):
-            failed = Deployed(digest, good, task.options.rollback)
-            explain_failure(task, app, error, failed, restart_since(task, app, begun))
+            explain_failure(task, app, error, Deployed(digest, good, task.options.rollback))
         records.record_failure(digest)
         raise
 
 
-def restart_since(task: Task[AppDeployOptions], app: App, begun: float) -> str:
-    """Say whether the container of an application was restarted since a deploy began; nothing if it was not.
+def explain_failure(task: Task[AppDeployOptions], app: App, error: DeployFailed, failed: Deployed) -> None:
+    """Roll back if that is wanted, and put all that is known of a failed deploy into its error.
 
-    If the version does not start, the platform may run the one before again (Applications, rule 5). Only the
-    uptime shows that, and a token for applications may not read it.
+    Nothing is rolled back over another deploy that the platform is at.
     """
-    try:
-        if poll_for(lambda: sample_container(task, app.id).shows_start_after(begun), SHOWN_SECONDS):
-            return "was restarted"
-        is_known = sample_container(task, app.id).uptime is not None
-    except HostedError:
-        is_known = False
-    return "" if is_known else "may have been restarted"
-
-
-def explain_failure(
-    task: Task[AppDeployOptions], app: App, error: DeployFailed, failed: Deployed, restarted: str
-) -> None:
-    """Roll back if that is wanted, and put all that is known of a failed deploy into its error."""
     tag, before, digest = task.options.tag, digest_in_service(app), failed.digest
     lines = read_log_tail(task, task.options.log_lines)
     details: dict[str, Any] = {**error.details, "reason": error.message, "logs": lines}
     sentences = [f"the deploy of release {tag!r} of application {app.slug!r} failed: {error.message}"]
     now = in_service_now(task, before, digest)
-    details["changed"] = now != before or now == digest or bool(restarted)
-    if failed.rolls_back:
-        outcome, restored_state = roll_back(task, failed.previous, digest)
+    touched = error.began and (now != before or now == digest or bool(error.restarted))
+    if failed.rolls_back and not error.busy:
+        outcome, restored_state = roll_back(task, failed.previous, digest, runs=not error.restarted)
         details.update({"rollback": outcome, "rolled_back": restored_state})
         sentences.append(outcome)
-    elif error.explained and before is not None and now == before != digest:
-        sentences.append(f"{before} is in service, as before{', and ' if restarted else ''}{restarted}")
     else:
-        kept = "The platform keeps it" if now == digest else "It may be"
-        sentences.append(
-            f"{kept} in service although it does not run. The next run deploys it again, or another version"
-        )
+        sentences.append(describe_service(error, digest, before, now))
+    details["changed"] = touched or task.effects.writes > 0
     if lines:
         sentences.append(f"The log ends with: {' | '.join(lines[-3:])}")
     error.details = details
     told = ". ".join(sentence.rstrip(".") for sentence in sentences)
     error.reworded(shortened(printable(told)))  # the log's lines may hold anything
+
+
+def describe_service(error: DeployFailed, digest: str, before: str | None, now: str | None) -> str:
+    """Describe what is in service after a deploy that failed, as far as that is known."""
+    again = "The next run deploys it again, or another version"
+    if not error.began or (error.explained and before is not None and now == before != digest):
+        if not error.restarted:
+            return f"{now or 'Nothing'} is in service{', as before' if now == before else ''}"
+        return f"{before} is shown as in service, as before, but it {error.restarted}. {again}"
+    kept = "The platform keeps it" if now == digest else "It may be"
+    return f"{kept} in service although it does not run. {again}"
 
 
 def to_result(task: Task[AppDeployOptions], before: App, now: App, report: ScanReport) -> dict[str, Any]:

@@ -114,7 +114,7 @@ def ensure_healthy(task: Task[Any], check: HealthCheck, deployed: Deployed | Non
     if deployed is not None:  # so that nobody takes it for a good one to roll back to
         write_record(task, lambda: records.note(DEPLOY, digest=deployed.digest))
     if deployed is not None and deployed.rolls_back:
-        outcome, restored = roll_back(task, deployed.previous, deployed.digest)
+        outcome, restored = roll_back(task, deployed.previous, deployed.digest, runs=True)
         records.record_failure(deployed.digest)
         details.update({"rollback": outcome, "rolled_back": restored})
         sentences.append(outcome)

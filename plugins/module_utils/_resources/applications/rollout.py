@@ -4,8 +4,8 @@
 """Deploys a release and verifies it; rolls back to the previous image.
 
 A deploy is recorded on the controller before it is sent, and the record is removed once the deploy is
-confirmed. Only the record shows an unconfirmed deploy: the list of applications shows an image as in service
-whether it started or not.
+confirmed. Only the record shows an unconfirmed deploy: the list of applications may show an image as in
+service whether it started or not, or the one before although its container was replaced.
 """
 
 from __future__ import annotations
@@ -16,11 +16,13 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ..._api.errors import (
+    AccessDenied,
     CallOutcomeUnknown,
     Conflict,
     HostedError,
     Interrupted,
     Locked,
+    NotFoundResponse,
     NotSent,
     Refused,
     ServerFailure,
@@ -28,12 +30,13 @@ from ..._api.errors import (
     Unprocessable,
 )
 from ..._api.models import App, ScanReport
-from ..._api.values import ScanStatus, ServiceStatus
+from ..._api.values import ContainerState, ScanStatus, ServiceStatus
+from ..services.view import sample_container
 from ..shared.busy_retry import says_temporary
 from ..shared.pending import DEPLOY, ENVIRONMENT
 from ..shared.plan import Task
 from ..shared.task_errors import EffectUnverified, Invalid, WaitEnded
-from ..shared.waiting import QUIET_SECONDS, wait_until
+from ..shared.waiting import QUIET_SECONDS, poll_for, wait_until
 from .lookup import digest_in_service, log_lines, never_deployed, require_app
 from .records import WRITE, AppRecords
 from .release_list import read_declared
@@ -50,6 +53,9 @@ from .repository import tag_image
 from .running import current_app
 
 TRIES = 2
+SHOWN_SECONDS = 3.0
+"""For how long metrics may show a container as it was before it was restarted."""
+RESTARTED = "was restarted"
 START_FAILED = re.compile(
     r"\b(not|never|fail\w*|unable) (to )?(start|stand|running|come up|boot)|\b(exit|crash|died|unhealthy)",
     re.IGNORECASE,
@@ -60,12 +66,15 @@ START_FAILED = re.compile(
 class DeployFailed(HostedError):
     """The deploy failed: the version does not start, or the platform gave another reason.
 
-    ``refused`` is true if the platform refused the call, so that it may not have touched the node;
-    ``busy`` if the reason is another deploy that it is at, and ``may_be_busy`` if it may be; ``explained`` if
-    it gave a reason, so that it has ended what it did.
+    ``refused`` is true if the platform refused the call, so that it may not have touched the node; ``began``
+    is false if it certainly has not. ``restarted`` says whether the container was restarted; it is empty if
+    it was not. ``busy`` is true if the reason is another deploy that the platform is at, and ``may_be_busy``
+    if it may be; ``explained`` if it gave a reason, so that it has ended what it did.
     """
 
     refused = False
+    began = True
+    restarted = ""
     busy = False
     may_be_busy = False
     explained = False
@@ -78,6 +87,8 @@ class DeployFailed(HostedError):
         conflict = isinstance(cause, Conflict) and not START_FAILED.search(cause.message)
         failed.may_be_busy = conflict or isinstance(cause, Locked)
         failed.busy = isinstance(cause, Locked) or (conflict and says_temporary(cause))
+        never = isinstance(cause, (AccessDenied, NotFoundResponse)) and not START_FAILED.search(cause.message)
+        failed.began = not failed.busy and not never
         failed.explained = isinstance(cause, Refused) or cause.explained
         return failed
 
@@ -91,7 +102,7 @@ def put_in_service(task: Task[ReleaseOptions], tag: str, digest: str, undecided:
     :raises EffectUnverified: if both responses were lost, or another version was deployed at the same time.
     :raises WaitEnded: if its scan is still running after ``wait_timeout``.
     """
-    app = current_app(task, digest)
+    app, begun = current_app(task, digest), time.monotonic()
     records, in_service = AppRecords.of(task, app.id), digest_in_service(app)
     known = records.outstanding()
     written = known.get(ENVIRONMENT, {}).get(WRITE)
@@ -102,6 +113,8 @@ def put_in_service(task: Task[ReleaseOptions], tag: str, digest: str, undecided:
         seen = roll_out(task, tag, digest, in_service, undecided)
     except HostedError as failure:
         error = actual_failure(task, failure, digest, in_service)
+        if isinstance(error, DeployFailed) and error.began:
+            error.restarted = restart_since(task, app, begun)
         if DEPLOY not in known and not may_have_deployed(task, error, digest, in_service):
             write_record(task, lambda: records.clear(DEPLOY))
         if error is failure:
@@ -118,14 +131,25 @@ def put_in_service(task: Task[ReleaseOptions], tag: str, digest: str, undecided:
 def actual_failure(
     task: Task[ReleaseOptions], error: HostedError, digest: str, before: str | None
 ) -> HostedError:
-    """Return the actual failure: :class:`DeployFailed` for a blocked release whose image is in service.
+    """Return the actual failure: :class:`DeployFailed` for a release that only seems to be blocked.
 
-    A release whose verdict was lifted may still show ``BLOCKED`` when it does not start. One that is really
-    blocked never comes into service.
+    A release whose verdict was lifted may still show ``BLOCKED`` when it does not start. The refusal of one
+    that is really blocked names a flaw (Scan status). If its scan names none, the reason decides, or else the
+    image in service, which the list may show late.
     """
-    if isinstance(error, Blocked) and before != digest and in_service_now(task, before, digest) == digest:
-        return DeployFailed(error.details["reason"])
-    return error
+    refusal = error.__cause__
+    if not isinstance(error, Blocked) or not isinstance(refusal, Refused):
+        return error
+    flaws = [str(flaw["id"]).lower() for flaw in error.details["blocking"] if flaw.get("id")]
+    if flaws:
+        lifted = not any(flaw in refusal.message.lower() for flaw in flaws)
+    elif START_FAILED.search(refusal.message):
+        lifted = True
+    else:
+        lifted = before != digest and poll_for(
+            lambda: in_service_now(task, before, digest) == digest, QUIET_SECONDS / 2
+        )
+    return DeployFailed.after(refusal) if lifted else error
 
 
 def write_record(task: Task[ReleaseOptions], record: Callable[[], None]) -> None:
@@ -141,13 +165,32 @@ def may_have_deployed(
 ) -> bool:
     """Tell whether a failed deploy may have touched the node.
 
-    A refusal because of the verdict has not. A version that does not start is also refused, so after any
-    other refusal the image in service decides.
+    A refusal because of the verdict has not. A version that does not start is also refused, and the platform
+    may go on to show the image before. So after any other refusal, both a restart and the image decide.
     """
     if isinstance(error, (Blocked, WaitEnded, Refused, NotSent)):
+        return error.effect_unknown
+    if not isinstance(error, DeployFailed) or not error.refused:
+        return True
+    if not error.began:
         return False
-    refused = isinstance(error, DeployFailed) and error.refused
-    return before == digest or not refused or in_service_now(task, digest, digest) != before
+    return before == digest or bool(error.restarted) or in_service_now(task, digest, digest) != before
+
+
+def restart_since(task: Task[ReleaseOptions], app: App, begun: float) -> str:
+    """Say whether the container of an application was restarted since a deploy began; nothing if it was not.
+
+    If the version does not start, the platform may run the one before again (Applications, rule 5). Only the
+    uptime shows that, and a token for applications may not read it.
+    """
+    try:
+        if poll_for(lambda: sample_container(task, str(app.id)).shows_start_after(begun), SHOWN_SECONDS):
+            return RESTARTED
+        sample = sample_container(task, str(app.id))
+    except HostedError:
+        return "may have been restarted"
+    is_known = sample.state == ContainerState.RUNNING and sample.uptime is not None
+    return "" if is_known else "may have been restarted"
 
 
 def in_service_now(task: Task[ReleaseOptions], otherwise: str | None, wanted: str) -> str | None:
@@ -208,8 +251,12 @@ def deploy_again(task: Task[ReleaseOptions], tag: str, undecided: bool) -> None:
             return deploy_once(task, tag, undecided)
         except DeployFailed as error:
             if not error.may_be_busy:
+                error.began = True  # if not by this attempt, then maybe by the one before
                 raise
             busy = error
+        except (Refused, NotSent) as error:
+            error.doubted()
+            raise
         except ServerFailure as error:
             if busy is None or error.explained:
                 raise
@@ -284,7 +331,7 @@ def await_pending(task: Task[ReleaseOptions], tag: str, until: float, refusal: R
         check_verdict(slug, tag, report)
     except Blocked as error:
         error.details["reason"] = refusal.message
-        raise
+        raise error from refusal
     return pending
 
 
@@ -342,17 +389,20 @@ def verify(task: Task[ReleaseOptions], tag: str, digest: str) -> None:
 # --- After a failure ----------------------------------------------------------------------------------
 
 
-def roll_back(task: Task[ReleaseOptions], previous: str | None, failed: str) -> tuple[str, bool]:
+def roll_back(task: Task[ReleaseOptions], previous: str | None, failed: str, runs: bool) -> tuple[str, bool]:
     """Roll back to the previous image. Return a sentence on the outcome, and whether it is in service.
 
     Raises nothing, because the task ends with the failure of the deploy itself.
+
+    :param runs: whether the previous image runs if the platform shows it as in service. If that is not
+        certain, it is deployed, which costs a restart at most.
     """
     if previous is None:
         return "There is no previous version to roll back to", False
     if previous == failed:
         return "The previous version is the same one, so there is nothing to roll back to", False
     try:
-        if digest_in_service(current_app(task, previous)) == previous:
+        if runs and digest_in_service(current_app(task, previous)) == previous:
             return f"The previous version, {previous}, is in service", True
         tag = tag_of(task, previous)
         put_in_service(task, tag, previous)

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -264,7 +265,7 @@ def test_a_failed_deploy_that_the_platform_undoes_has_restarted_it(
     plain.sandbox.profile("plain", **UNDONE, **values)
     result = plain.run(APP_DEPLOY, tag="broken", token=plain.sandbox.token)
     assert result["failed"] and result["changed"] and plain.in_service == plain.digests["v1"]
-    assert f"{plain.digests['v1']} is in service, as before, and was restarted" in result["msg"]
+    assert f"{plain.digests['v1']} is shown as in service, as before, but it was restarted" in result["msg"]
 
 
 def test_a_deploy_that_the_platform_never_began_has_restarted_nothing(plain: Platform) -> None:
@@ -281,7 +282,8 @@ def test_a_failed_deploy_may_have_restarted_what_the_token_does_not_show(plain: 
     plain.sandbox.profile("plain", **UNDONE)
     result = plain.run(APP_DEPLOY, tag="broken")
     assert result["failed"] and result["changed"]
-    assert "is in service, as before, and may have been restarted" in result["msg"]
+    assert "is shown as in service, as before, but it may have been restarted" in result["msg"]
+    assert "The next run deploys it again, or another version" in result["msg"]
 
 
 def test_a_deploy_that_was_not_seen_to_succeed_is_made_again(platform: Platform) -> None:
@@ -313,11 +315,162 @@ def test_an_answer_that_was_lost_is_no_success(plain: Platform) -> None:
     assert again["failed"] and "does not start" in again["msg"]
 
 
-def test_what_the_platform_refused_to_begin_is_not_made_again(plain: Platform) -> None:
+@pytest.mark.parametrize("status", [403, 404, 423])
+def test_what_the_platform_refused_to_begin_is_not_made_again(plain: Platform, status: int) -> None:
     """The previous version runs on, and is not restarted for it."""
-    plain.sandbox.fault(DEPLOY, "status", status=409)
-    assert plain.run(APP_DEPLOY, tag="v2")["failed"]
+    plain.sandbox.fault(DEPLOY, "status", status=status)
+    failed = plain.run(APP_DEPLOY, tag="v2", rollback=True)
+    assert failed["failed"] and not failed["changed"] and tags_deployed(plain) == ["v2"]
     assert not plain.run(APP_DEPLOY, tag="v1")["changed"]
+
+
+def test_nothing_is_rolled_back_over_another_deploy(plain: Platform) -> None:
+    """The platform is at that one, whatever it shows."""
+    with running(ProxyServer(plain.sandbox, refuse=refusing(BUSY), refusal=409)) as server:
+        result = plain.run(APP_DEPLOY, tag="v2", rollback=True, base_url=server.url)
+    assert result["failed"] and not result["changed"] and "rolled_back" not in result
+    assert f"{BUSY}. {plain.digests['v1']} is in service, as before" in result["msg"]
+    assert plain.sandbox.journal(DEPLOY) == []
+    assert not plain.run(APP_DEPLOY, tag="v1")["changed"]
+
+
+def test_uptime_tells_that_a_refused_deploy_has_touched_nothing(plain: Platform) -> None:
+    """Whatever the reason is. A token that does not show it leaves that open."""
+    plain.sandbox.clock(advance=60)
+    plain.sandbox.fault(DEPLOY, "status", status=409)
+    seen = plain.run(APP_DEPLOY, tag="v2", rollback=True, token=plain.sandbox.token)
+    assert seen["failed"] and not seen["changed"] and seen["rolled_back"] and tags_deployed(plain) == ["v2"]
+    assert not plain.run(APP_DEPLOY, tag="v1")["changed"]
+    plain.sandbox.clear_faults()
+    plain.sandbox.fault(DEPLOY, "status", status=409)
+    unseen = plain.run(APP_DEPLOY, tag="v2", rollback=True)
+    assert unseen["failed"] and unseen["rolled_back"] and tags_deployed(plain) == ["v2", "v2", "v1"]
+
+
+@pytest.mark.parametrize(
+    "second", [{"status": 401}, {"status": 403}, {"status": 404}, {"status": 429, "retry_after": 900}]
+)
+def test_a_retry_that_is_not_accepted_says_nothing_of_the_first_attempt(
+    plain: Platform, second: dict[str, int]
+) -> None:
+    """The platform may have begun that one, so the next run deploys again, whatever is shown."""
+    plain.sandbox.operator(f"services/{plain.app['id']}", start_fails=True)
+    plain.sandbox.fault(DEPLOY, "status", status=504, when="after")
+    plain.sandbox.fault(DEPLOY, "status", nth=2, count=None, **second)
+    with shown_on_success(plain, "v2") as url:
+        assert plain.run(APP_DEPLOY, tag="v2", base_url=url)["failed"]
+        plain.sandbox.clear_faults()
+        planned = plain.run(APP_DEPLOY, check_mode=True, tag="v1", base_url=url)
+    assert "was not seen to succeed" in planned["actions"][0]
+
+
+@contextmanager
+def shown_on_success(plain: Platform, tag: str = "broken", reads: int = 1_000) -> Iterator[str]:
+    """Yield the address of a platform that goes on to list v1 while a version does not start.
+
+    ``reads`` is how many times; after that, the list is no longer late.
+    """
+    left = reads
+
+    def change(content: bytes) -> bytes:
+        nonlocal left
+        new, old = (f"@{plain.digests[name]}".encode() for name in (tag, "v1"))
+        if new not in content or left <= 0:
+            return content
+        left -= 1
+        return content.replace(new, old)
+
+    with running(ProxyServer(plain.sandbox, change=change)) as server:
+        yield server.url
+
+
+@pytest.mark.parametrize("full", [False, True])
+@pytest.mark.parametrize("status", POINTS["refusal.start_failed"].values)
+def test_an_image_that_is_still_shown_is_deployed_to_roll_back(
+    plain: Platform, status: str, full: bool
+) -> None:
+    """A platform may set the image only once it has started: its container is gone all the same."""
+    plain.sandbox.profile("plain", **{"refusal.start_failed": status})
+    plain.sandbox.clock(advance=60)
+    given: dict[str, Any] = {"token": plain.sandbox.token} if full else {}
+    with shown_on_success(plain) as url:
+        result = plain.run(APP_DEPLOY, tag="broken", rollback=True, base_url=url, **given)
+    assert result["failed"] and result["changed"] and result["rolled_back"]
+    assert tags_deployed(plain) == ["broken", "v1"]
+    assert plain.record["container"]["state"] == "running" and plain.in_service == plain.digests["v1"]
+
+
+@pytest.mark.parametrize("full", [False, True])
+@pytest.mark.parametrize("status", ["400", "409", "422"])
+def test_an_application_that_may_be_down_is_deployed_by_the_next_run(
+    plain: Platform, status: str, full: bool
+) -> None:
+    """Also the image that the platform shows."""
+    plain.sandbox.profile("plain", **{"refusal.start_failed": status})
+    plain.sandbox.clock(advance=60)
+    given: dict[str, Any] = {"token": plain.sandbox.token} if full else {}
+    with shown_on_success(plain) as url:
+        failed = plain.run(APP_DEPLOY, tag="broken", base_url=url, **given)
+        assert failed["failed"] and "The next run deploys it again, or another version" in failed["msg"]
+        assert f"{plain.digests['v1']} is in service" not in failed["msg"]
+        again = plain.run(APP_DEPLOY, tag="v1", base_url=url, **given)
+    assert again["changed"] and not again.get("failed")
+    assert plain.record["container"]["state"] == "running" and plain.in_service == plain.digests["v1"]
+
+
+def test_a_late_list_makes_no_success_of_a_version_that_does_not_start(plain: Platform) -> None:
+    """It shows the image by the time of the next run."""
+    plain.sandbox.profile("plain", **{"refusal.start_failed": "409"})
+    with shown_on_success(plain, reads=2) as url:
+        assert plain.run(APP_DEPLOY, tag="broken", base_url=url)["failed"]
+        again = plain.run(APP_DEPLOY, tag="broken", base_url=url)
+    assert again["failed"] and tags_deployed(plain) == ["broken", "broken"]
+
+
+@pytest.mark.parametrize("reads", [2, 1_000])
+def test_a_lifted_release_that_does_not_start_is_none_whatever_is_shown(plain: Platform, reads: int) -> None:
+    """The refusal of a blocked one would name the flaw (Scan status)."""
+    plain.sandbox.seed(
+        {
+            "apps": [
+                {
+                    "slug": "blog",
+                    "images": [
+                        {"tag": "v1"},
+                        {
+                            "tag": "broken",
+                            "packages": {"runc": "1.0.0~rc6"},
+                            "labels": {"sandbox.start": "fail"},
+                        },
+                    ],
+                    "deployed": "v1",
+                }
+            ]
+        }
+    )
+    for tag in ("v1", "broken"):
+        report = plain.sandbox.api("GET", f"/api/apps/blog/releases/{tag}/scan").json()
+        plain.digests[tag] = report["digest"]
+    plain.sandbox.profile("plain", **{"lifted.status": "BLOCKED", "refusal.start_failed": "422"})
+    plain.sandbox.operator("scans/blog", digest=plain.digests["broken"], lift="not reachable")
+    with shown_on_success(plain, reads=reads) as url:
+        result = plain.run(APP_DEPLOY, slug="blog", tag="broken", rollback=True, base_url=url)
+    assert result["failed"] and result["rolled_back"] and "exited with code 1" in result["reason"]
+    assert "Nothing was deployed" not in result["msg"] and tags_deployed(plain) == ["broken", "v1"]
+
+
+@pytest.mark.parametrize("said", [b"exited with code 1", b"Fault"])
+def test_a_lifted_release_of_which_the_scan_names_no_flaw(plain: Platform, said: bytes) -> None:
+    """The reason tells that it does not start, or else the list, which may be late."""
+    plain.sandbox.profile("plain", **{"lifted.status": "BLOCKED", "refusal.start_failed": "422"})
+    plain.sandbox.operator("scans/shop", digest=plain.digests["broken"], status="BLOCKED")
+    plain.sandbox.operator("scans/shop", digest=plain.digests["broken"], lift="not reachable")
+    if said == b"Fault":
+        plain.sandbox.fault(DEPLOY, "status", status=422, when="after")
+    with shown_on_success(plain, reads=3 if said == b"Fault" else 1_000) as url:
+        result = plain.run(APP_DEPLOY, tag="broken", rollback=True, base_url=url)
+    assert result["failed"] and result["rolled_back"] and said.decode() in result["reason"]
+    assert tags_deployed(plain) == ["broken", "v1"]
 
 
 def test_what_is_brought_back_is_an_image_that_ran(plain: Platform) -> None:
