@@ -74,6 +74,13 @@ class AppRecords:
         for record in self.pending:
             record.clear(*kinds)
 
+    def restore(self, kind: str, known: Kinds) -> None:
+        """Return the record of a kind to what :meth:`outstanding` said before a change that was not made."""
+        if kind in known:
+            self.note(kind, **known[kind])
+        else:
+            self.clear(kind)
+
     def reasons(self) -> list[str]:
         """Return the reasons to deploy the image in service again, as phrases."""
         found = self.outstanding()

@@ -93,10 +93,11 @@ class DeployFailed(HostedError):
         return failed
 
 
-def put_in_service(task: Task[ReleaseOptions], tag: str, digest: str, undecided: bool = False) -> None:
+def put_in_service(task: Task[ReleaseOptions], tag: str, digest: str, undecided: bool = False) -> bool:
     """Deploy a release, verify that its image is in service, and update the records.
 
     :param undecided: whether its scan may still be running.
+    :return: false if its image is in service, but it is unknown whether it runs.
     :raises Blocked: if its verdict forbids the deploy.
     :raises DeployFailed: if the version does not start.
     :raises EffectUnverified: if both responses were lost, or another version was deployed at the same time.
@@ -115,17 +116,18 @@ def put_in_service(task: Task[ReleaseOptions], tag: str, digest: str, undecided:
         error = actual_failure(task, failure, digest, in_service)
         if isinstance(error, DeployFailed) and error.began:
             error.restarted = restart_since(task, app, begun)
-        if DEPLOY not in known and not may_have_deployed(task, error, digest, in_service):
-            write_record(task, lambda: records.clear(DEPLOY))
+        if not may_have_deployed(task, error, digest, in_service):
+            write_record(task, lambda: records.restore(DEPLOY, known))
         if error is failure:
             raise
         raise error from failure
     if not seen:
-        return
+        return False
     if records.outstanding().get(ENVIRONMENT, {}).get(WRITE) == written:  # nothing was written meanwhile
         write_record(task, lambda: records.clear(ENVIRONMENT))
     write_record(task, lambda: records.clear(DEPLOY))
     records.record_deploy(digest)
+    return True
 
 
 def actual_failure(
@@ -405,10 +407,15 @@ def roll_back(task: Task[ReleaseOptions], previous: str | None, failed: str, run
         if runs and digest_in_service(current_app(task, previous)) == previous:
             return f"The previous version, {previous}, is in service", True
         tag = tag_of(task, previous)
-        put_in_service(task, tag, previous)
+        seen = put_in_service(task, tag, previous)
     except HostedError as error:
         return f"Rolling back to the previous version, {previous}, failed too: {error.message}", False
-    return f"Rolled back to the previous version, {previous} (release {tag!r})", True
+    if seen:
+        return f"Rolled back to the previous version, {previous} (release {tag!r})", True
+    return (
+        f"The previous version, {previous} (release {tag!r}), is in service again, but whether it runs is "
+        "not known, because the response to its deploy was lost. The next run deploys it again"
+    ), True
 
 
 def tag_of(task: Task[ReleaseOptions], digest: str) -> str:

@@ -619,6 +619,36 @@ def test_a_rollback_that_fails_is_told_too(plain: Platform) -> None:
     assert plain.in_service == plain.digests["v1"]
 
 
+def test_a_deploy_that_never_began_makes_no_good_version_of_a_failed_one(plain: Platform) -> None:
+    """The version in service is still the one that does not start."""
+    assert plain.run(APP_DEPLOY, tag="broken")["failed"]
+    assert plain.run(APP_DEPLOY, tag="blocked")["failed"]
+    plain.sandbox.fault(DEPLOY, "status", status=500, count=2)
+    result = plain.run(APP_DEPLOY, tag="v2", rollback=True)
+    assert result["rolled_back"] and plain.in_service == plain.digests["v1"]
+
+
+def test_a_rollback_whose_response_was_lost_was_not_seen_to_run(plain: Platform) -> None:
+    """Its image is in service; the next run deploys it again."""
+    plain.sandbox.fault(DEPLOY, "reset", nth=2, when="after")
+    result = plain.run(APP_DEPLOY, tag="broken", rollback=True)
+    assert result["failed"] and plain.in_service == plain.digests["v1"]
+    assert "Rolled back" not in result["rollback"] and "is in service again" in result["rollback"]
+    assert "whether it runs is not known" in result["rollback"] and result["rolled_back"]
+    planned = plain.run(APP_DEPLOY, check_mode=True, tag="v1")
+    assert "was not seen to succeed" in planned["actions"][0]
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_an_image_that_was_shown_all_the_time_proves_no_rollback(plain: Platform, count: int) -> None:
+    """So it is deployed once more if the response was lost, and that decides."""
+    plain.sandbox.fault(DEPLOY, "reset", nth=2, count=count, when="after")
+    with shown_on_success(plain) as url:
+        result = plain.run(APP_DEPLOY, tag="broken", rollback=True, base_url=url)
+    assert result["failed"] and tags_deployed(plain) == ["broken", "v1", "v1"]
+    assert result["rolled_back"] is (count == 1)
+
+
 def test_the_first_version_has_none_before(plain: Platform) -> None:
     """There is nothing to bring back."""
     plain.sandbox.seed(

@@ -105,6 +105,21 @@ def test_a_rollback_that_fails_does_not_make_the_failed_version_a_good_one() -> 
     assert records().last_good(C) == C, "somebody else has deployed it"
 
 
+def test_a_deploy_that_never_began_leaves_the_record_of_the_one_before() -> None:
+    records().record_deploy(A)
+    before = records().outstanding()
+    records().note(pending.DEPLOY, digest=B)
+    records().restore(pending.DEPLOY, before)
+    assert records().outstanding() == {}
+    records().note(pending.DEPLOY, digest=B)
+    before = records().outstanding()
+    records().note(pending.DEPLOY, digest=C)
+    records().restore(pending.DEPLOY, before)
+    records().record_failure(C)
+    assert records().unconfirmed() == B and records().last_good(B) == A
+    assert records().outstanding()[pending.DEPLOY]["since"] == before[pending.DEPLOY]["since"]
+
+
 def test_what_somebody_else_deployed_ends_what_was_known() -> None:
     for digest in (A, B):
         records().record_deploy(digest)
