@@ -16,7 +16,8 @@ description:
     healthy, or have failed.
   - Stops at a bound on failures. What is not begun by then is named.
   - Remembers which services ran before it stopped them, so that a maintenance window brings back only these.
-  - A run that was killed, or that ended at its bound, goes on where it was when the task runs again.
+  - A run that was killed, or that ended at its bound, goes on where it was when the task runs again. An update also
+    changes again what is no longer as the task asks for, such as an application whose release names another image by now.
   - A service that refers to another one in its environment comes in a later batch than that one, and stops in an earlier
     one.
   - Says in check mode which services are in which batch, in their order, and how the price changes.
@@ -61,7 +62,8 @@ options:
         failed, no other service is begun, and the task fails.
       - A service whose state is not known, because its node cannot be reached, is not touched. It counts as a failure before
         anything is begun.
-      - Failures within the bound are a warning, and RV(services) shows them.
+      - Failures within the bound are a warning, and RV(services) shows them. The next restart is one of all services; other
+        tasks look at the health of those that failed again.
     type: str
     default: "0"
   healthy_for:

@@ -29,6 +29,11 @@ class Situation:
     """Whether an unfinished run is done with it."""
 
     @property
+    def unfinished(self) -> bool:
+        """Whether an unfinished run has begun it and is not done with it."""
+        return self.begun and not self.done
+
+    @property
     def runs(self) -> bool:
         """Whether it runs, or is about to."""
         return self.state in ContainerState.UP
@@ -64,10 +69,10 @@ def decide(case: Situation, options: FleetOptions) -> Verdict:
         return decide_start(case, options)
     if options.state == "stopped":
         return NOTHING if case.state == ContainerState.STOPPED else ACT
-    if case.done:
-        return NOTHING
+    if options.state == "restarted" and case.done:
+        return NOTHING  # its plan would restart it again; that of an update knows what is in effect
     needs_one_that_runs = options.state == "restarted" or options.tag is not None
-    if not case.may_run and not case.begun and needs_one_that_runs:
+    if not case.may_run and not case.unfinished and needs_one_that_runs:
         return leave("it does not run")
     return ACT
 
@@ -86,7 +91,7 @@ def decide_start(case: Situation, options: FleetOptions) -> Verdict:
         )
     if options.only_what_ran:
         return ACT
-    if case.runs and not (case.begun and not case.done):
+    if case.runs and not case.unfinished:
         return NOTHING
     return ACT
 

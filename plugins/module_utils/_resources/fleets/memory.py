@@ -85,11 +85,14 @@ class Memory:
         self.file.write(as_json(self.record))
 
     def note_begun(self, id: str, *, runs: bool) -> None:
-        """Remember that a service is about to be changed, unless an earlier run began it."""
+        """Remember that a service is about to be changed, unless an earlier run began it and is not done."""
         with self.lock:
-            if id not in self.record.begun:
-                self.record.begun[id] = now()
-                self.record.up |= {id} if runs else set()
+            record = self.record
+            if id not in record.begun or id in record.done:
+                record.begun[id] = now()
+                record.done.discard(id)
+                record.up.discard(id)
+                record.up |= {id} if runs else set()
                 self.write()
 
     def note_done(self, id: str, *, back: bool) -> None:

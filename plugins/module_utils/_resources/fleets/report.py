@@ -106,7 +106,7 @@ class Report:
             return None
         reasons = "; ".join(f"{job.label}: {job.error.message}" for job in failed if job.error)
         count = f"{len(failed)} of {len(self.gate.branches)} services failed"
-        if not self.gate.closed and not left:
+        if self.gate.passed:
             self.task.warn(f"{count}, which max_failures allows. {reasons}")
             return None
         over = f", and max_failures allows {self.gate.allowed}" if self.gate.closed else ""

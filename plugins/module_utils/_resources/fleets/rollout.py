@@ -47,6 +47,11 @@ class Gate(Generic[B]):
         """Whether too many have failed."""
         return len(self.failed) > self.allowed
 
+    @property
+    def passed(self) -> bool:
+        """Whether all services were let in, and no more failed than may."""
+        return not self.closed and not self.not_begun
+
     def enter(self, id: str) -> None:
         """Let a service begin.
 

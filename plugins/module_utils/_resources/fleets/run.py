@@ -230,12 +230,20 @@ class FleetRun:
 
         def finish() -> None:
             plan.result = self.report.entries(ServiceJob.done)
-            if not self.gate.failed and not self.gate.not_begun:
+            if self.is_over():
                 self.memory.record.end()
                 self.memory.write()
 
         end = Step("note the end of the run", finish, needs=list(steps), regardless=True, changes=False)
         return [*steps, end]
+
+    def is_over(self) -> bool:
+        """Tell whether the next run begins anew.
+
+        A restart is over once the task succeeds: the next one restarts all services, also those that failed
+        within the bound. Of what else was done, their health is looked at again.
+        """
+        return self.gate.passed and (self.task.options.state == "restarted" or not self.gate.failed)
 
     def has_to_remember(self) -> bool:
         """Tell whether something is to be remembered, although nothing is to be done."""

@@ -44,12 +44,17 @@ DOWN: dict[str, Any] = {"status": "ACTIVE", "state": "stopped"}
         ("started", {"only_what_ran": False}, {**UP, "begun": True, "done": True}, None),
         ("restarted", {}, UP, "act"),
         ("restarted", {}, {**UP, "done": True}, None),
+        ("restarted", {}, {**DOWN, "begun": True, "done": True}, None),
         ("restarted", {}, DOWN, "it does not run"),
         ("restarted", {}, {**UP, "state": "stopping"}, "act"),
         ("updated", {"tag": "v1"}, {**UP, "state": "stopping"}, "act"),
         ("restarted", {}, {**DOWN, "begun": True}, "act"),
         ("updated", {"tag": "v1"}, DOWN, "it does not run"),
+        ("updated", {"tag": "v1"}, {**UP, "begun": True, "done": True}, "act"),
+        ("updated", {"tag": "v1"}, {**DOWN, "begun": True}, "act"),
+        ("updated", {"tag": "v1"}, {**DOWN, "begun": True, "done": True}, "it does not run"),
         ("updated", {"command": "x"}, DOWN, "act"),
+        ("updated", {"command": "x"}, {**UP, "begun": True, "done": True}, "act"),
     ],
 )
 def test_decisions(state: Any, given: dict[str, Any], case: dict[str, Any], expected: str | None) -> None:

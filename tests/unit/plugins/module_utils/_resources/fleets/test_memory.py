@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,18 @@ def test_it_is_there_for_the_next_run(tmp_path: Path) -> None:
     assert again.record.up == again.record.done == again.record.back == {"a"}
     assert other.is_stale() and not again.is_stale()
     assert Memory.of(str(tmp_path), URL, "other").record == Record()
+
+
+def test_what_is_begun_again_is_no_longer_done(tmp_path: Path) -> None:
+    """Somebody changed it since, so it is worked on again, and a run that is killed meanwhile has to show."""
+    memory = memory_in(tmp_path)
+    memory.note_begun("a", runs=True)
+    memory.note_done("a", back=False)
+    memory.record.begun["a"] -= timedelta(days=1)
+    first = memory.record.begun["a"]
+    memory.note_begun("a", runs=False)
+    again = memory_in(tmp_path).record
+    assert again.done == again.up == set() and again.begun["a"] > first
 
 
 @pytest.mark.parametrize("content", [[], {}, {"ran": []}, "x", None, {"since": "x"}])

@@ -121,6 +121,11 @@ def test_what_is_not_begun_says_why() -> None:
     assert str(errors["b"]) == "not begun: it comes after a, which failed"
     assert str(errors["c"]) == "not begun: it comes after b, which was not begun"
     assert errors["d"] is None
+    assert not fleet.gate.passed and not fleet.gate.closed
     fleet = Fleet(["a", "d"], {}, {"a"}, 0)
     fleet.run([["a"], ["d"]])
     assert str(fleet.branches["d"].error) == "not begun: 1 failed, and max_failures allows 0"
+    assert fleet.gate.closed and not fleet.gate.passed
+    fleet = Fleet(["a", "d"], {}, {"a"}, 1)
+    fleet.run([["a"], ["d"]])
+    assert fleet.gate.failed and fleet.gate.passed

@@ -346,6 +346,26 @@ def test_a_run_that_failed_is_remembered(tmp_path: Path, monkeypatch: pytest.Mon
     assert memory_in(tmp_path).record.what is None
 
 
+def test_a_restart_within_the_bound_is_over(tmp_path: Path) -> None:
+    """The next one is a new restart of all services, not the rest of this one."""
+    client = Account("a", "b", "c")
+    for _week in range(3):
+        client.calls.clear()
+        plan = go(new_run(tmp_path, client, "restarted", "b", max_failures="1"))
+        assert client.signals == [("a", "restart"), ("c", "restart")]
+        assert outcomes(plan) == {"a": "changed", "b": "failed", "c": "changed"}
+        assert memory_in(tmp_path).record.what is None
+
+
+def test_a_restart_that_left_services_out_is_not_over(tmp_path: Path) -> None:
+    """Though no more failed than may: what comes after the one that failed was not begun."""
+    client = Account("a", "b", "c")
+    client.edges = [("c", "b")]
+    with pytest.raises(SomeFailed, match="Not begun: service 'c'"):
+        go(new_run(tmp_path, client, "restarted", "b", max_failures="1"))
+    assert memory_in(tmp_path).record.done == {"a"}
+
+
 def test_the_result_tells_of_what_failed_within_the_bound(tmp_path: Path) -> None:
     """What was planned for it did not come about, and what was noted or awaited is no change."""
     plan = go(new_run(tmp_path, Account("a", "b"), "restarted", "b", max_failures="1"))
