@@ -25,11 +25,12 @@ options:
   state:
     description:
       - V(present) ensures that a completed backup with this name exists. If one is being made, the task waits for it
-        and makes no second one. It deletes a failed backup with this name and makes it again. If the platform changes
-        the name, for example to lowercase, the task warns, and from then on refuses names that differ only in case,
-        blanks and punctuation. It also refuses names that the platform may have truncated. If the longest name on the
-        service has 32 or more characters, a longer name that begins with it is refused, because it may be that
-        backup.
+        and makes no second one. It deletes a backup with this name whose making failed, and makes it again. A failed one
+        that was complete before, for example because only its restore failed, stays beside the new one, and the task
+        warns. If the platform changes the name, for example to lowercase, the task warns, and from then on refuses names
+        that differ only in case, blanks and punctuation. It also refuses names that the platform may have truncated. If
+        the longest name on the service has 32 or more characters, a longer name that begins with it is refused, because
+        it may be that backup.
       - V(restored) replaces the files of the service with those of the backup. If a restore of the backup is already
         in progress, the task waits for it. A restore counts as done once it was seen to begin and end, or after
         O(quiet_time). A backup that is C(COMPLETED) again means that the restore is over; the platform does not

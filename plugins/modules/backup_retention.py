@@ -68,7 +68,8 @@ options:
     type: str
   keep_failed:
     description:
-      - Number of the newest failed backups to keep. They contain no data, but show that there was a problem.
+      - Number of the newest failed backups to keep. They show that there was a problem. One that failed while it was made
+        contains no data that could be restored; one whose restore failed may.
     type: int
     default: 1
   time_zone:

@@ -43,7 +43,7 @@ from .shared.task_errors import Ambiguous, Invalid, NoSuchItem, WaitEnded
 from .shared.waiting import act, await_removal, create, wait_until
 
 IN_MOTION = (BackupStatus.PENDING, BackupStatus.RESTORING)
-AFTER_MAKING = "Running this again removes it and makes another one"
+AFTER_MAKING = "Running this again makes another one"
 AFTER_RESTORE = "Check the files of the service before you use it, and restore another backup if need be"
 
 
@@ -134,13 +134,33 @@ def plan_present(task: Task[BackupOptions], service: Service) -> Plan:
         return as_it_is(good)
     if not there:
         check_distinct_name("backup", service, name, everything)
-    return plan_making(task, service, there, everything)
+    return plan_making(task, service, replaceable(task, service, there), everything)
+
+
+def replaceable(task: Task[BackupOptions], service: Service, failed: Sequence[Backup]) -> list[Backup]:
+    """Return the FAILED backups whose making failed. Warn of the others, which may hold data."""
+    for backup in failed:
+        if was_complete(backup):
+            task.warn(
+                f"backup {backup.name!r} ({backup.id}) of {label(service)} is FAILED, but was completed on "
+                f"{backup.completed_at}, so it may hold data, for example if only its restore failed. It "
+                "stays beside the new one; if you do not need it, delete it by its id"
+            )
+    return [backup for backup in failed if not was_complete(backup)]
+
+
+def was_complete(backup: Backup) -> bool:
+    """Tell whether a backup may have been complete before: a restore that fails may make it FAILED.
+
+    Whether one whose making failed has the date as well is not shown; then it counts as complete.
+    """
+    return bool(backup.completed_at)
 
 
 def plan_making(
     task: Task[BackupOptions], service: Service, there: Sequence[Backup], everything: Sequence[Backup]
 ) -> Plan:
-    """Plan a new backup. It replaces ``there``, the FAILED ones with its name."""
+    """Plan a new backup. It replaces ``there``, those with its name whose making failed."""
     name = task.options.name
 
     def make() -> object:
@@ -148,12 +168,12 @@ def plan_making(
         doing = f"making backup {name!r} of {label(service)}"
         with one_at_a_time(turn, doing, task.options.wait_timeout) as waited:
             other = find_concurrent_backup(task, service, name, everything) if waited else None
-            made, gone = (other, []) if other else make_backup(task, service, name, everything)
+            made, gone = (other, []) if other else make_backup(task, service, everything, there)
         result = to_result(made, vanished=gone)  # as the list told it at the end of the wait
         if other is None:
             plan.reread = lambda: result
             return None
-        # The FAILED ones, if there were any, were deleted by this task all the same.
+        # Those whose making failed, if there were any, were deleted by this task all the same.
         before = to_diff(there or [other])
         plan.become(Plan(result=result, reread=lambda: result, before=before, after=to_diff([other])))
         return NOTHING_DONE
@@ -193,13 +213,14 @@ def expected_backup(name: str) -> Backup:
 
 
 def make_backup(
-    task: Task[BackupOptions], service: Service, name: str, before: Sequence[Backup]
+    task: Task[BackupOptions], service: Service, before: Sequence[Backup], deleted: Sequence[Backup]
 ) -> tuple[Backup, list[Backup]]:
     """Start a backup, once, and wait until it is complete.
 
-    Return it as listed, and those that disappeared with it. ``before`` are the earlier backups; FAILED ones
-    with this name are deleted.
+    Return it as listed, and those that disappeared with it. ``before`` are the earlier backups; this task has
+    ``deleted`` some of them.
     """
+    name = task.options.name
     known = {backup.id for backup in before}
     listed, fresh, accepted = list[Backup](), list[Backup](), False
 
@@ -226,8 +247,7 @@ def make_backup(
     warn_of_changed_name(task, "backup", service, name, mine)
     if task.options.wait and not is_complete(mine, service):
         mine = wait_for_backup(task, service, mine.id, read=read)
-    there = [backup for backup in before if backup.name != name or backup.status != BackupStatus.FAILED]
-    gone = missing_from(there, listed)
+    gone = missing_from((backup for backup in before if backup not in deleted), listed)
     warn_of_missing(task, "backup", service, f"the making of {what}", gone)
     check_found_again("backup", service, name, mine, listed)
     return mine, gone

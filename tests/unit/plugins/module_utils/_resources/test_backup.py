@@ -235,6 +235,44 @@ def test_a_restore_that_fails_is_told(sandbox: Sandbox) -> None:
     assert content(sandbox, one) == "second"
 
 
+@pytest.mark.parametrize("making_fails", [False, True])
+def test_a_backup_whose_restore_failed_stays(sandbox: Sandbox, making_fails: bool) -> None:
+    """It was complete once, and the new one of its name is of what the service holds now."""
+    one = changed_since_backup(sandbox)
+    sandbox.operator(f"services/{one}", restore_fails=True)
+    run(sandbox, BACKUP, services=["one"], name="n", state="restored", confirm=True)
+    (old,) = backups(sandbox, "one")
+    sandbox.operator(f"services/{one}", backup_fails=making_fails)
+    sandbox.clear_journal()
+    made = run(sandbox, BACKUP, services=["one"], name="n")
+    assert writes(sandbox) == ["backups.create"] and bool(made.get("failed")) is making_fails
+    statuses = {"FAILED"} if making_fails else {"FAILED", "COMPLETED"}
+    assert {backup["status"] for backup in backups(sandbox, "one")} == statuses
+    assert old["id"] in {backup["id"] for backup in backups(sandbox, "one")}
+    assert f"backup 'n' ({old['id']}) of service 'one'" in made["warnings"][0]
+    sandbox.operator(f"services/{one}", backup_fails=False)
+    run(sandbox, BACKUP, services=["one"], name="n")
+    sandbox.clear_journal()
+    again = run(sandbox, BACKUP, services=["one"], name="n")
+    assert not again["changed"] and not again.get("warnings") and writes(sandbox) == []
+    ids = {backup["id"] for backup in backups(sandbox, "one")}
+    assert old["id"] in ids and len(ids) == 2, "the one whose making failed was replaced"
+    run(sandbox, BACKUP, services=["one"], name="n", state="absent")
+    assert backups(sandbox, "one") == []
+
+
+def test_a_backup_that_stays_and_goes_all_the_same_is_told(sandbox: Sandbox) -> None:
+    """A platform may delete the oldest for a new one, though it is FAILED and of the same name."""
+    one = changed_since_backup(sandbox, **{"backup.limit": "the oldest goes"})
+    sandbox.operator(f"services/{one}", restore_fails=True)
+    run(sandbox, BACKUP, services=["one"], name="n", state="restored", confirm=True)
+    (old,) = backups(sandbox, "one")
+    for number in range(49):
+        add(sandbox, "one", f"n{number}", days=0)
+    made = run(sandbox, BACKUP, services=["one"], name="n")
+    assert [backup["id"] for backup in made["services"][0]["vanished"]] == [old["id"]]
+
+
 def test_a_restore_that_is_not_waited_for_looks_at_nothing_after_it(sandbox: Sandbox) -> None:
     """Nobody asked how it ended, and the result does not say so either."""
     changed_since_backup(sandbox, **{"restore.shown": "late"})
