@@ -179,3 +179,21 @@ def test_services_that_are_asleep_are_left_out(machine: BackupMachine) -> None:
     sandbox.profile(PROFILE, **{"suspended.capabilities": "logs, backups"})
     assert machine.run("run", "named")[0] == 0
     assert len(sandbox.journal("backups.create")) == 1, "one that offers backups while it sleeps gets them"
+
+
+def test_a_name_that_a_service_in_service_has_is_not_asleep(machine: BackupMachine) -> None:
+    """Names need not be unique: a newer service of the name would have no backup, and no alarm."""
+    sandbox = machine.sandbox
+    (service,) = sandbox.api("GET", "/api/resources").json()["items"]
+    machine.install({**QUICK, "services": [NAME]}).succeed()
+    sandbox.profile(PROFILE, **{"suspended.capabilities": "logs"})
+    sandbox.api("POST", f"/api/resources/{service['id']}/suspend")
+    sandbox.clock(advance=2)  # it may take a second
+    sandbox.seed({"services": [{"name": NAME, "product": "minecraft", "project": "web"}]})
+    sandbox.clear_journal()
+    code, output = machine.run("run", "nightly")
+    assert code != 0 and "2 services" in output and service["id"] in output, output
+    report = json.loads((machine.folder / "state" / "nightly.json").read_text())
+    assert not report["ok"] and sandbox.journal("backups.create") == []
+    code, line = machine.run("check", "nightly")
+    assert code == 2 and "cannot be read" in line and "2 services are named" in line, line
