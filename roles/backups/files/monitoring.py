@@ -260,7 +260,7 @@ def verdict(facts: Facts, now: int) -> dict[str, Any]:
         *(finding for entry in backed_up for finding in findings_of(entry, facts, now)),
         *(finding for one in asleep.values() for finding in findings_asleep(one, facts, now)),
         *left_out(facts),
-        *of_last_run(report),
+        *of_last_run(report, facts, now),
     ]
     level, text = summary(facts, backed_up, findings)
     data = performance(facts, backed_up, now)
@@ -382,8 +382,14 @@ def left_out(facts: Facts) -> Iterator[Finding]:
             yield "WARNING", f"{entry['service']} is left out, as it offers no backups"
 
 
-def of_last_run(report: Facts) -> Iterator[Finding]:
-    """Yield what went wrong in the last run."""
+def of_last_run(report: Facts, facts: Facts, now: int) -> Iterator[Finding]:
+    """Yield what went wrong in the last run that came to its end, and that there was none for too long.
+
+    One that is killed after it made the backups leaves no report: they are fresh, but nothing else was done.
+    """
+    ended = moment(report.get("finished"))
+    if ended and now - ended > seconds(facts["max_age"]):
+        yield "WARNING", f"the last run ended {(now - ended) // HOUR} h ago, and none since came to its end"
     problems = report.get("problems") or []
     if problems:
         shown = ", ".join(problems[:SHOWN_PROBLEMS])

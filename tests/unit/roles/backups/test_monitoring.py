@@ -246,6 +246,13 @@ def test_all_is_well() -> None:
             "the newest off-site copy of one is dated 3 h in the future",
         ),
         ({"report": written({}, finished="F", problems=["a", "b"])}, 1, "in the run of F went wrong: a, b |"),
+        (
+            {"report": written({}, finished="2026-11-19T06:00:00Z")},
+            1,
+            "last run ended 27 h ago, and none since",
+        ),
+        ({"report": written({}, finished="2026-11-01T06:00:00Z")}, 1, "the last run ended 459 h ago"),
+        ({"report": written({}, finished="2026-11-19T07:00:00Z")}, 0, "the oldest backup of all is 7 h old"),
         ({"report": written({}, problems=["a"] * 9)}, 1, "went wrong: a, a, a, and 6 more"),
         ({"report": written({}, problems=[])}, 0, "OK: "),
         ({"offsite": True}, 2, "one has no off-site copy"),
