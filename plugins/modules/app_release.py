@@ -16,6 +16,9 @@ description:
     scanned it, and returns the scan report.
   - The digest identifies the image; the tag is only a name that can move. If the tag already names that digest,
     nothing is declared. If it names another digest, it is declared again, and the diff shows both digests.
+  - A platform may show the scan of the image that was pushed under a tag last, declared or not. So the list of releases
+    decides, as far as it shows digests. If it leaves the tag out, or cannot be read, the tag is declared in each run,
+    which changes nothing for one that is declared.
   - If the registry can be reached, checks before the declaration that the digest is there, and adds the tag to the
     image. Otherwise, the platform checks the digest.
 options:

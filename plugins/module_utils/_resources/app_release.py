@@ -26,11 +26,11 @@ from .applications.release_list import DeclaredReleases, read_declared
 from .applications.releases import (
     QUICK_SCAN_SECONDS,
     Blocked,
+    FoundRelease,
     ReleaseOptions,
     await_verdict,
     check_verdict,
     find_release,
-    find_report,
     objections,
     scan_of,
     scan_view,
@@ -65,7 +65,7 @@ class AppReleaseResource(Resource[AppReleaseOptions]):
         """Plan the declaration of the tag if it does not name the image yet, and wait for the verdict."""
         options = task.options
         app = resolve_app(task)
-        found = find_release(task, options.tag) if app.id else None
+        found = find_current(task) if app.id else None
         current = found.report if found else None
         if not found or not current or not same_image(task, options.slug, current.digest, options.digest):
             check_image(task, app)
@@ -85,6 +85,28 @@ class AppReleaseResource(Resource[AppReleaseOptions]):
 
 
 APP_RELEASE = AppReleaseResource()
+
+
+def find_current(task: Task[AppReleaseOptions]) -> FoundRelease:
+    """Find the release. If the list shows its tag for other images only, it has the digest of one of these.
+
+    A platform may show the scan of the image that was pushed under the tag last, whatever is declared.
+    """
+    slug, tag = task.options.slug, task.options.tag
+    found = find_release(task, tag)
+    if found.report is None or may_name_image(task, found.declared):
+        return found
+    whole = read_declared(task.client, slug)  # the first page with the tag may not have all its entries
+    if may_name_image(task, whole):
+        return found
+    return found._replace(report=with_declared_digest(found.report, whole.digests(tag)[0]))
+
+
+def may_name_image(task: Task[AppReleaseOptions], declared: DeclaredReleases) -> bool:
+    """Tell whether a list shows the tag for the image, or no digest for the tag."""
+    slug, tag, digest = task.options.slug, task.options.tag, task.options.digest
+    digests = declared.digests(tag)
+    return not digests or any(same_image(task, slug, listed, digest) for listed in digests)
 
 
 def plan_nothing(task: Task[AppReleaseOptions], current: ScanReport) -> Plan:
@@ -140,7 +162,7 @@ def plan_declaration(task: Task[AppReleaseOptions], current: ScanReport | None) 
     what = describe_release(task)
 
     def new_ones() -> list[ScanReport]:
-        report = find_report(task, tag)
+        report = find_current(task).report
         return (
             [report]
             if report is not None and same_image(task, task.options.slug, report.digest, digest)

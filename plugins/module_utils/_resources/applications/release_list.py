@@ -20,10 +20,14 @@ MADE_PATHS = ("createdAt", "declaredAt", "releasedAt", "created_at")
 
 @dataclass(frozen=True)
 class ListedRelease:
-    """A release in the list; a field is ``None`` if the list does not show it."""
+    """A release in the list; a field is ``None`` if the list does not show it.
+
+    ``others`` are the digests of other entries with the same tag: a platform may keep one for each image.
+    """
 
     digest: str | None
     created_at: str | None
+    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -42,13 +46,18 @@ class DeclaredReleases:
         return False if self.note is None else None
 
     def leaves_out(self, tag: str) -> bool:
-        """Tell whether a tag may be declared although the list, which shows other releases, lacks it."""
-        return bool(self.by_tag) and self.has(tag) is None
+        """Tell whether a tag may be declared although the list lacks it."""
+        return self.has(tag) is None
 
     def digest(self, tag: str) -> str | None:
         """Return the digest of a tag; ``None`` if the list does not show it."""
         entered = self.by_tag.get(tag)
         return entered.digest if entered else None
+
+    def digests(self, tag: str) -> list[str]:
+        """Return the digests of all entries with a tag, as far as the list shows them."""
+        entered = self.by_tag.get(tag)
+        return [digest for digest in (entered.digest, *entered.others) if digest] if entered else []
 
 
 def read_declared(client: Client, slug: str, tag: str | None = None) -> DeclaredReleases:
@@ -64,10 +73,10 @@ def read_declared(client: Client, slug: str, tag: str | None = None) -> Declared
     tags = [text_at(entry, TAG_PATHS) for entry in listed.entries] if listed else [None]
     if listed is None or None in tags:
         return DeclaredReleases({}, "the platform's list of releases has a form that cannot be read")
-    found = {
-        str(name): ListedRelease(text_at(entry, DIGEST_PATHS), text_at(entry, MADE_PATHS))
-        for name, entry in zip(tags, listed.entries, strict=True)
-    }
+    found: dict[str, ListedRelease] = {}
+    for name, entry in zip(map(str, tags), listed.entries, strict=True):
+        others = DeclaredReleases(found).digests(name)
+        found[name] = ListedRelease(text_at(entry, DIGEST_PATHS), text_at(entry, MADE_PATHS), tuple(others))
     if listed.whole:
         return DeclaredReleases(found)
     count = f"{len(found)} of {listed.total}" if listed.total else f"only {len(found)}"

@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -20,6 +23,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.applica
     repository as app_repository,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import waiting
+from integration.proxy_server import ProxyServer, running
 from unit.plugins.apps import Platform, plain, platform, server
 
 __all__ = ["plain", "platform", "server"]
@@ -245,6 +249,82 @@ def test_a_release_that_the_list_leaves_out_may_be_refused(plain: Platform, faul
     assert not result.get("failed") and not result["changed"]
     if fault.get("status"):
         assert plain.run(APP_RELEASE, tag="v1", digest=plain.digests["v2"])["failed"]
+
+
+@contextmanager
+def scan_of_what_was_pushed(plain: Platform) -> Iterator[str]:
+    """Yield the address of a platform whose scan of tag v1 is that of the image of v2."""
+    declared, pushed = (plain.digests[tag].encode() for tag in ("v1", "v2"))
+
+    def change(content: bytes) -> bytes:
+        is_scan = b'"scanVerdict"' in content and json.loads(content)["tag"] == "v1"
+        return content.replace(declared, pushed) if is_scan else content
+
+    with running(ProxyServer(plain.sandbox, change=change)) as server:
+        yield server.url
+
+
+def listed(plain: Platform, tag: str) -> list[str]:
+    """Return the digests of a tag in the list of releases."""
+    items = plain.sandbox.api("GET", "/api/apps/shop/releases").json()["items"]
+    return [item["digest"] for item in items if item["tag"] == tag]
+
+
+def test_a_tag_that_was_moved_in_the_registry_is_declared(plain: Platform) -> None:
+    """The scan is that of the image that was pushed under the tag; the list says which one is declared."""
+    wish: dict[str, Any] = {"tag": "v1", "digest": plain.digests["v2"]}
+    with scan_of_what_was_pushed(plain) as url:
+        planned = plain.run(APP_RELEASE, check_mode=True, base_url=url, **wish)
+        assert planned["changed"] and plain.writes(DECLARE) == []
+        first = plain.run(APP_RELEASE, base_url=url, **wish)
+        assert first["changed"] and first["actions"] == planned["actions"], first.get("msg")
+        assert first["actions"][0].endswith(f"in place of {plain.digests['v1']}")
+        assert listed(plain, "v1") == [plain.digests["v2"]]
+        assert not plain.run(APP_RELEASE, base_url=url, **wish)["changed"]
+    assert len(plain.writes(DECLARE)) == 1
+
+
+def test_the_list_tells_whether_a_lost_declaration_was_made(
+    plain: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not the scan, which shows the image all the same."""
+    monkeypatch.setattr(waiting, "QUIET_SECONDS", 0.0)
+    plain.sandbox.fault(DECLARE, "reset")
+    with scan_of_what_was_pushed(plain) as url:
+        result = plain.run(APP_RELEASE, tag="v1", digest=plain.digests["v2"], base_url=url)
+    assert result["failed"] and "is unknown" in result["msg"]
+    assert listed(plain, "v1") == [plain.digests["v1"]]
+
+
+def test_a_tag_that_may_not_move_is_told_whatever_the_scan_shows(plain: Platform) -> None:
+    plain.sandbox.fault(DECLARE, "status", status=409)
+    with scan_of_what_was_pushed(plain) as url:
+        result = plain.run(APP_RELEASE, tag="v1", digest=plain.digests["v2"], base_url=url)
+    assert result["failed"] and f"names {plain.digests['v1']} now" in result["msg"]
+
+
+@pytest.mark.parametrize("pages", ["no", "page number and total"])
+def test_a_tag_that_is_listed_with_earlier_images_is_declared_once(plain: Platform, pages: str) -> None:
+    """A platform may keep what was declared under the tag before, in whatever order."""
+    plain.sandbox.profile("plain", **{"release.moved": "keeps both", "releases.pages": pages})
+    for digest in ("v2", "broken"):
+        wish: dict[str, Any] = {"tag": "v1", "digest": plain.digests[digest]}
+        assert [plain.run(APP_RELEASE, **wish)["changed"] for _run in range(2)] == [True, False]
+    assert len(plain.writes(DECLARE)) == 2
+
+
+@pytest.mark.parametrize("declared", [False, True])
+def test_where_the_list_cannot_be_read_the_tag_is_declared(
+    plain: Platform, monkeypatch: pytest.MonkeyPatch, declared: bool
+) -> None:
+    """The scan may be that of an image that was only pushed. One that was declared stays as it is."""
+    plain.sandbox.profile("plain", **{"scan.undeclared": "yes"})
+    push_again(plain, "pushed", plain.digests["v1"])
+    tag = "v1" if declared else "pushed"
+    monkeypatch.setattr(release_list, "TAG_PATHS", ("nothing",))
+    result = plain.run(APP_RELEASE, tag=tag, digest=plain.digests["v1"])
+    assert not result.get("failed") and len(plain.writes(DECLARE)) == 1
+    assert listed(plain, tag) == [plain.digests["v1"]]
 
 
 def test_check_mode_declares_nothing_to_find_out(plain: Platform) -> None:

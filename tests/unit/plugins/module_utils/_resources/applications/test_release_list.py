@@ -50,10 +50,18 @@ def test_a_release_is_read_in_any_form(entry: dict[str, Any]) -> None:
     assert found.has("v1") is True and found.has("v2") is False
 
 
+def test_all_images_that_a_tag_is_listed_for_are_read() -> None:
+    other = DIGEST.replace("a", "b")
+    found = declared([{"tag": "v1", "digest": other}, {"tag": "v1"}, {"tag": "v1", "digest": DIGEST}])
+    assert found.digest("v1") == DIGEST and found.digests("v1") == [DIGEST, other]
+    assert declared([{"tag": "v1"}]).digests("v1") == found.digests("v2") == []
+
+
 @pytest.mark.parametrize("answer", ["text", [{"tag": "v1"}, {"other": 1}], {"count": 1}])
 def test_a_list_that_cannot_be_read_says_of_no_tag_that_it_is_not_declared(answer: Any) -> None:
     found = declared(answer)
     assert found.has("v1") is None and found.note is not None and "cannot be read" in found.note
+    assert found.leaves_out("v1")
 
 
 @pytest.mark.parametrize(("total", "count"), [(3, "1 of 3"), (None, "only 1")])
