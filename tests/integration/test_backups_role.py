@@ -423,6 +423,24 @@ def test_the_copy_of_a_backup_that_failed_later_stays(machine: BackupMachine, ke
     assert sorted(path.name for path in (shelf / one).glob("nightly-*")) == names
 
 
+def test_the_copy_of_a_name_that_stays_is_not_deleted(machine: BackupMachine, key: Path) -> None:
+    """Two machines that begin in one second make two backups of one name, and the policy keeps one."""
+    sandbox, shelf = machine.sandbox, machine.folder / "shelf"
+    one = seed(sandbox)["one"]
+    public = key.with_suffix(".pub").read_text()
+    sandbox.api("POST", "/api/users/me/ssh-keys", {"name": "k", "publicKey": public})
+    offsite = {"dest": str(shelf), "private_key_file": str(key)}
+    plan = {"name": "nightly", "services": ["one"], "keep": {"last": 1}, "offsite": offsite}
+    machine.install(plan).succeed()
+    name = "nightly-20260101t020000z"
+    add(sandbox, one, timedelta(hours=1), name)
+    add(sandbox, one, timedelta(minutes=59), name)
+    code, output = machine.run("run", "nightly", "-e", f"backups_run_name={name}")
+    assert code == 0, output
+    assert machine.names(one) == [name], "the policy has let one go"
+    assert [path.name for path in (shelf / one).glob("nightly-*")] == [name]
+
+
 def restore_as_the_guide_has_it(
     machine: BackupMachine, copy: Path, service: str, key: str
 ) -> subprocess.CompletedProcess[str]:
