@@ -193,11 +193,16 @@ class Commitment:
 
     @property
     def lowers(self) -> bool:
-        """Whether it certainly adds nothing, so that no budget has a say."""
-        if self.kind in LOWERING or self.shrinks:
+        """Whether it adds nothing, as far as can be told, so that no budget has a say.
+
+        A smaller size counts as cheaper only if its price is not known: it is that of the node's rates, which
+        may be higher than those that the service was ordered at.
+        """
+        if self.kind in LOWERING:
             return True
-        known = self.monthly is not None and self.before is not None
-        return known and self.kind != "move" and self.monthly <= self.before  # type: ignore[operator]
+        if self.monthly is None or self.before is None:
+            return self.shrinks
+        return self.kind != "move" and self.monthly <= self.before
 
 
 class Guard:
