@@ -127,8 +127,8 @@ options:
     description:
       - Patterns of the files and directories to leave out, in the same form as O(include). They take precedence over
         O(include).
-      - Excluded items are neither copied nor deleted.
-      - With O(delete), a pattern that matches nothing on either side causes a warning.
+      - Excluded items are neither copied nor deleted, unless O(delete_excluded) is set.
+      - With O(delete) and without O(delete_excluded), a pattern that matches nothing on either side causes a warning.
     type: list
     elements: str
     default: []
@@ -147,6 +147,12 @@ options:
         the place of a file is an error then.
       - If O(src) is a directory that is empty or contains nothing to mirror, the task fails before anything is
         deleted, unless O(allow_empty_source) is set.
+    type: bool
+    default: false
+  delete_excluded:
+    description:
+      - With O(delete), also delete from O(dest) what O(exclude) matches. Use it if O(dest) is only ever a copy of O(src),
+        and may hold files from before they were excluded.
     type: bool
     default: false
   max_delete:

@@ -144,7 +144,8 @@ async def plan_mirror(
             raise
         expect_created(task, error, "makes")
         return plan_unknown_pull(task, session.login)
-    target = await mirror.target.tree(patterns, lambda path, why: None)
+    there = Patterns(options.include) if options.delete_excluded else patterns
+    target = await mirror.target.tree(there, lambda path, why: None)
     work = MirrorWork(task, session, mirror, source, target, modes)
     await work.compare()
     warn_of_idle_patterns(task, patterns, target)

@@ -48,6 +48,7 @@ class SftpSyncOptions(SftpServerOptions):
     exclude: list[str] = option([], selects=True)
     checksum: bool = False
     delete: bool = False
+    delete_excluded: bool = False
     max_delete: int | None = option(None, selects=True)
     allow_empty_source: bool = False
     preserve_modes: bool = True
@@ -58,8 +59,8 @@ class SftpSyncOptions(SftpServerOptions):
 def check_options(options: SftpSyncOptions) -> None:
     """Check what can be checked before anybody is asked.
 
-    :raises Invalid: for a pattern that could match nothing, a limit below 0, or with ``delete`` a target that
-        an empty variable may have made.
+    :raises Invalid: for a pattern that could match nothing, a limit below 0, ``delete_excluded`` without
+        ``delete``, or with ``delete`` a target that an empty variable may have made.
     """
     check_patterns("include", options.include)
     check_patterns("exclude", options.exclude)
@@ -67,6 +68,8 @@ def check_options(options: SftpSyncOptions) -> None:
     if limit is not None and limit < 0:
         raise Invalid(f"max_delete is {limit}; it must be 0 or more")
     check_source(options.src, local=options.direction == PUSH)
+    if options.delete_excluded and not options.delete:
+        raise Invalid("delete_excluded goes with delete: true alone, and delete is false")
     if options.delete:
         check_target(options.dest, local=options.direction != PUSH)
 
@@ -180,7 +183,8 @@ def is_empty(source: Tree) -> bool:
 
 def warn_of_idle_patterns(task: Task[SftpSyncOptions], patterns: Patterns, target: Tree) -> None:
     """Warn of patterns that keep nothing from being deleted. Where nothing is there, nothing is lost."""
-    if task.options.delete and ROOT in target and patterns.unused:
+    keeps_excluded = task.options.delete and not task.options.delete_excluded
+    if keeps_excluded and ROOT in target and patterns.unused:
         listed = ", ".join(repr(pattern) for pattern in patterns.unused)
         task.warn(
             f"exclude: {listed} matched nothing in src or in dest, and so protects nothing from delete: "

@@ -178,6 +178,43 @@ def test_delete(direction: str, sync: Sync, server: Server, src: Path, tmp_path:
     assert not sync(direction=direction, exclude=["*.log"], delete=True, **names)["changed"]
 
 
+@on_all
+@pytest.mark.parametrize("direction", ["push", "pull"])
+def test_what_is_excluded_is_deleted_on_request(
+    direction: str, sync: Sync, server: Server, src: Path, tmp_path: Path
+) -> None:
+    """It is not copied all the same, and stays where it comes from."""
+    if direction == "push":
+        here, there, names = src, server.root / "up", {"src": str(src), "dest": "up"}
+    else:
+        here, there, names = (
+            server.root / "up",
+            tmp_path / "down",
+            {"src": "up", "dest": str(tmp_path / "down")},
+        )
+        shutil.copytree(src, here, symlinks=True)
+    for side in (here, there):
+        (side / "cache" / "deep").mkdir(parents=True)
+        (side / "cache" / "deep" / "file").write_text("x")
+    mirror = {"direction": direction, "exclude": ["cache/"], "delete": True, **names}
+    assert good(sync(**mirror))["deleted"] == []
+    limited = sync(**mirror, delete_excluded=True, max_delete=2)
+    assert "this would delete 3 entries" in refusal(limited) and (there / "cache" / "deep" / "file").exists()
+    doomed = ["cache", "cache/deep", "cache/deep/file"]
+    for check_mode in (True, False):
+        result = sync(check_mode, **mirror, delete_excluded=True)
+        assert good(result)["deleted"] == doomed and "warnings" not in result
+    assert not (there / "cache").exists() and (here / "cache" / "deep" / "file").exists()
+    again = sync(**mirror, delete_excluded=True)
+    assert not again["changed"]
+
+
+def test_what_is_excluded_is_deleted_with_delete_alone(sync: Sync, ours: dict[str, Any]) -> None:
+    """The option says what delete does, and nothing without it."""
+    message = refusal(sync(**{**ours, "delete": False}, delete_excluded=True, port=1))
+    assert message.startswith("delete_excluded goes with delete: true")
+
+
 @pytest.fixture
 def ours(server: Server, tmp_path: Path) -> dict[str, Any]:
     """A mirror with deletion, of a folder with one file, to a service that holds two more."""

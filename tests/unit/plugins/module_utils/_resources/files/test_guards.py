@@ -149,18 +149,19 @@ def test_no_more_is_deleted_than_the_user_foresaw(limit: int | None, refused: bo
 
 
 @pytest.mark.parametrize(
-    ("delete", "idle", "there", "warned"),
+    ("given", "idle", "there", "warned"),
     [
-        (True, ["*.db"], True, True),
-        (False, ["*.db"], True, False),
-        (True, [], True, False),
-        (True, ["*.db"], False, False),
+        ({"delete": True}, ["*.db"], True, True),
+        ({"delete": False}, ["*.db"], True, False),
+        ({"delete": True, "delete_excluded": True}, ["*.db"], True, False),
+        ({"delete": True}, [], True, False),
+        ({"delete": True}, ["*.db"], False, False),
     ],
 )
 def test_a_pattern_that_protects_nothing_is_told(
-    delete: bool, idle: list[str], there: bool, warned: bool
+    given: dict[str, bool], idle: list[str], there: bool, warned: bool
 ) -> None:
-    task = task_of(SFTP_SYNC, FakeClient(), **PUSH, delete=delete)
+    task = task_of(SFTP_SYNC, FakeClient(), **PUSH, **given)
     patterns: Any = SimpleNamespace(unused=idle)
     target: Any = {ROOT} if there else set()
     guards.warn_of_idle_patterns(task, patterns, target)
