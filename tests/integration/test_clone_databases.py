@@ -5,7 +5,12 @@
 
 from __future__ import annotations
 
+import json
 import os
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -160,6 +165,50 @@ def test_a_clone_that_leads_to_its_source_is_refused(
     connect(sandbox, "db-copy", old)
     assert "cannot be told from the one that was dumped" in clone()["msg"]
     assert content(old, DATABASE) == before
+
+
+KILLED = """
+import json, os, sys
+from ansible_collections.hosted.services.plugins.module_utils._resources.databases import restore
+from ansible_collections.hosted.services.plugins.module_utils._resources.databases.dump import find_source
+
+def cut(path, engine):
+    for line in lines(path, engine):
+        if line.strip() == b"COMMIT;":
+            yield b"--" + b"x" * 200_000 + b"\\n"  # so that all before it is sent
+            os.kill(os.getpid(), 9)
+        yield line
+
+old, new = map(find_source, json.load(sys.stdin))
+with restore.held_dump(old) as dump:
+    lines, restore.restorable = restore.restorable, cut
+    restore.restore(dump, new)
+"""
+"""Restores a dump, and is killed before it is told that it was restored to its end."""
+
+
+def test_a_restore_that_is_killed_leaves_what_was_there(
+    servers: tuple[Server, Server], sandbox: Sandbox, clone: Clone
+) -> None:
+    """PostgreSQL's client takes the end of its input for the end of the statements, and must not commit."""
+    old, new = servers
+    if not isinstance(old, PostgreSQL):
+        pytest.skip("MariaDB has no transactions for tables")
+    clone()
+    connect(sandbox, "db-copy", new)
+    assert not clone().get("failed")
+    before = content(new, "fresh")
+    old.sql("UPDATE orders SET note = 'newer' WHERE id = 1;", DATABASE)
+    sources = [{"engine": each.engine, **each.connection} for each in servers]
+    command = [sys.executable, "-c", KILLED]
+    ended = subprocess.run(command, input=json.dumps(sources), text=True, check=False)
+    assert ended.returncode == -signal.SIGKILL
+    others = "SELECT count(*) FROM pg_stat_activity WHERE datname = 'fresh' AND pid <> pg_backend_pid();"
+    end = time.monotonic() + 20
+    while new.sql(others, "fresh").strip() != "0":
+        assert time.monotonic() < end, "the client goes on"
+        time.sleep(0.1)
+    assert content(new, "fresh") == before != content(old, DATABASE)
 
 
 def test_a_restore_that_fails_is_told(servers: tuple[Server, Server], sandbox: Sandbox, clone: Clone) -> None:

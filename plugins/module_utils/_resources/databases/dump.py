@@ -365,7 +365,8 @@ def content_digest(dump: Path, engine: Engine) -> str:
 def statements(dump: Path, engine: Engine, owners: bool = True) -> Iterator[bytes]:
     """Yield the lines of a dump as they would be restored, with the owners and rights that it names or not.
 
-    Dumps of MariaDB and MySQL name none.
+    Dumps of MariaDB and MySQL name none. Those of PostgreSQL are one transaction, which their last statement
+    ends: without that, the large objects in them have some of their own.
     """
     if engine.compress:
         with gzip.open(dump) as lines:
@@ -376,10 +377,11 @@ def statements(dump: Path, engine: Engine, owners: bool = True) -> Iterator[byte
         raise NoDumpError(
             f"{READER}, which reads dumps, is not installed on this machine; install {engine.package}"
         )
+    options = () if owners else WITHOUT_OWNERS
     with (
         tempfile.TemporaryFile() as words,
         subprocess.Popen(  # noqa: S603 - the engine's own program
-            [program, "--file=-", *(() if owners else WITHOUT_OWNERS), "--", str(dump)],
+            [program, "--file=-", "--single-transaction", *options, "--", str(dump)],
             env=surroundings(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

@@ -197,8 +197,8 @@ class Client:
 
 
 def psql_command(login: Login, secret: str) -> list[str]:
-    """Read statements from standard input; the first error undoes all of them."""
-    return ["--no-psqlrc", "--no-password", "--quiet", "--single-transaction", "--set=ON_ERROR_STOP=1"]
+    """Read statements from standard input, and end at the first error."""
+    return ["--no-psqlrc", "--no-password", "--quiet", "--set=ON_ERROR_STOP=1"]
 
 
 def mysql_command(login: Login, secret: str) -> list[str]:
@@ -274,7 +274,9 @@ def restore(dump: HeldDump, target: Source) -> None:
     """
     lines = restorable(dump.path, dump.engine)
     if target.engine is POSTGRESQL:
-        first = f"SET lock_timeout = '{LOCK_SECONDS}s';\n{EMPTY_POSTGRESQL}"
+        # The dump ends the transaction. psql's own would be committed at the end of its input, also if this
+        # process is killed meanwhile.
+        first = f"BEGIN;\nSET lock_timeout = '{LOCK_SECONDS}s';\n{EMPTY_POSTGRESQL}"
         run_client(target, [first.encode()], lines)
         return
     drops = run_client(target, [WHAT_IS_IN_MARIADB.encode()])
