@@ -10,14 +10,14 @@ of the blueprint is the union of their plans, with edges from what is needed to 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, TypeVar
 
 from .._api.client import Client
-from .._api.errors import HostedError
+from .._api.errors import HostedError, undone_if_nothing_happened
 from .._api.values import ServiceStatus
 from .app import APP
 from .app_deploy import APP_DEPLOY
@@ -316,12 +316,31 @@ class Assembly:
 
         def prepare(own: Part) -> None:
             await_neighbors(own.task.client, self.project, needs)
-            # The container has the values of a former neighbor until it is deployed again.
             if any(target.is_new for target in targets.values()):
                 AppRecords.of(own.task, self.made[entry.key].id).note(ENVIRONMENT_CHANGE)
 
         part.prepare = prepare
+        for target in targets.values():
+            target.before_creating(partial(self.outdated, entry))
         self.running[entry.key] = part
+
+    @contextmanager
+    def outdated(self, entry: Entry) -> Iterator[None]:
+        """Remember that an application needs a deploy, while the call is made that orders a new neighbor.
+
+        Its container has the values of the former one until then, and this run may end before its turn.
+        """
+        records = AppRecords.of(self.task, self.made[entry.key].id)
+        known = records.outstanding()
+        records.note(ENVIRONMENT_CHANGE)
+        noted = records.outstanding().get(ENVIRONMENT_CHANGE)
+
+        def undo() -> None:
+            if records.outstanding().get(ENVIRONMENT_CHANGE) == noted:  # not for another neighbor since
+                records.restore(ENVIRONMENT_CHANGE, known)
+
+        with undone_if_nothing_happened(undo):
+            yield
 
     def add_image(self, entry: Entry) -> None:
         """Add what puts an image in service: its push, its release and its deploy, as far as it says."""

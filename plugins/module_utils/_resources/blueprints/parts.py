@@ -9,7 +9,8 @@ in check mode, to show what to expect, and planned again when its turn comes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -74,6 +75,17 @@ class Part(Branch):
     def blocked_by(self) -> Part | None:
         """The part whose error keeps this one from being begun."""
         return first_failed(self, set())
+
+    def before_creating(self, context: Callable[[], AbstractContextManager[None]]) -> None:
+        """Enter a context around the call that creates it, before those that were added earlier."""
+        inner = self.task.creating
+
+        @contextmanager
+        def both() -> Iterator[None]:
+            with context(), inner():
+                yield
+
+        self.task.creating = both
 
     # --- Planning -----------------------------------------------------------------------------------
 

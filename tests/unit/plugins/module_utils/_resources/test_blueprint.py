@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._resources.app_deploy import APP_DEPLOY
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint import BLUEPRINT
 from hosted_sandbox.registry.images import build_image
 from hosted_sandbox.testing import Sandbox
@@ -455,6 +456,43 @@ def test_an_application_gets_the_values_of_a_neighbor_that_is_ordered_anew(
     assert not again["changed"]
     [environment] = [part["result"] for part in again["parts"] if part["module"] == "environment"]
     assert environment["pending_deploy"] == ([] if deploys else ["environment"])
+
+
+def test_a_neighbor_that_an_earlier_run_ordered_anew_is_new_to_an_application(
+    sandbox: Sandbox, apply: Any, tmp_path: Path
+) -> None:
+    """That run failed before the turn of the application. If nothing was ordered, nothing is deployed."""
+    image = {"tag": "v1", "archive": str(tmp_path / "layout")}
+    build_image(tmp_path / "layout", {"app/server": b"1"})
+    wanted: dict[str, Any] = {
+        "project": "fresh",
+        "defaults": {"services": ORDERED},
+        "services": {"db": {"product": "postgresql", "state": "stopped"}},
+        "applications": {
+            "web": {"slug": "acme-web", "environment": {"URL": "${db.URL}"}, "image": image},
+            "new": {"slug": "acme-new", "environment": {"URL": "${db.URL}"}},
+        },
+    }
+    without_new = {**wanted, "applications": {"web": wanted["applications"]["web"]}}
+    apply(without_new)
+    services = {each["name"]: each["id"] for each in sandbox.api("GET", "/api/resources").json()["items"]}
+    sandbox.api("DELETE", f"/api/resources/{services['db']}")
+    deploying = {"slug": "acme-web", "tag": "v1", "state_dir": str(tmp_path)}
+    sandbox.fault("order.create", "status", status=402)
+    assert apply(without_new)["failed"]
+    sandbox.clear_faults()
+    assert not run(sandbox, APP_DEPLOY, True, **deploying)["changed"]
+    sandbox.fault("resources.power", "status", status=409)
+    assert apply(wanted)["failed"]
+    sandbox.clear_faults()
+    sandbox.clear_journal()
+    done = apply(wanted)
+    assert not done.get("failed") and commits(sandbox) == [
+        "resources.power",
+        "apps.environment",
+        "apps.deploy",
+    ]
+    assert not apply(wanted)["changed"]
 
 
 def test_an_application_has_the_settings_of_a_service(
