@@ -54,6 +54,8 @@ class Verdict:
 
 
 ACT, NOTHING = Verdict(True), Verdict(False)
+IS_SUSPENDED = "it is suspended"
+"""Why a service is left alone that the task does not resume."""
 
 
 def leave(why: str) -> Verdict:
@@ -64,7 +66,7 @@ def leave(why: str) -> Verdict:
 def decide(case: Situation, options: FleetOptions) -> Verdict:
     """Return what to do with a service whose state is known, or that is suspended."""
     if case.status == ServiceStatus.SUSPENDED and not options.resume:
-        return leave("it is suspended")
+        return leave(IS_SUSPENDED)
     if options.state == "started":
         return decide_start(case, options)
     if options.state == "stopped":

@@ -23,7 +23,7 @@ from ..shared.pending import COMMAND
 from ..shared.plan import Plan, Resource, Task
 from ..shared.task_errors import Invalid
 from ..shared.waiting import poll_for
-from .decision import NOTHING, Situation, Verdict, decide, started_since
+from .decision import IS_SUSPENDED, NOTHING, Situation, Verdict, decide, leave, started_since
 from .memory import Memory, now
 from .options import FleetOptions
 
@@ -86,11 +86,11 @@ class Member:
         self.read_metrics()
 
     def await_end_of_stop(self) -> None:
-        """Wait while the container stops: it may be restarting, and its state after that is what counts."""
+        """Wait while the container stops: it may be restarting or being suspended, so look again after it."""
         task = self.job.task
         if task.options.wait and self.state == ContainerState.STOPPING:
             wait_while_stopping(task, self.id)
-            self.read_metrics()
+            self.look_again()
         if task.options.state == "stopped" and self.state in ContainerState.UP:
             with self.memory.lock:
                 self.memory.record.note_stop(self.id, True)
@@ -123,10 +123,18 @@ class Member:
     # --- Planning -----------------------------------------------------------------------------------
 
     def make_plan(self, task: Task[FleetOptions]) -> Plan:
-        """Return the plan for the service, by the module that knows how."""
-        options = task.options
+        """Return the plan for the service. One that was suspended since it was read is left alone."""
         if not self.verdict.act:
             return Plan(result={})
+        plan = self.plan_change(task)
+        if status_of(plan.result) == ServiceStatus.SUSPENDED and not task.options.resume:
+            self.verdict = leave(IS_SUSPENDED)
+            return Plan(plan.result)
+        return plan
+
+    def plan_change(self, task: Task[FleetOptions]) -> Plan:
+        """Return the plan of the module that knows how to make the change."""
+        options = task.options
         if options.state == "updated":
             return self.plan_update(task)
         if options.state == "restarted":
@@ -156,7 +164,7 @@ class Member:
         """Wait briefly until a restart that an earlier run may have sent shows, as it is not sent twice."""
 
         def shows() -> bool:
-            self.read_metrics()
+            self.look_again()
             return self.shows_restart()
 
         if self.job.task.options.state == "restarted" and self.unfinished:
@@ -189,7 +197,7 @@ class Member:
         """Return the plan of module service."""
         dimensions = given.get("dimensions")
         arguments = {**given, "id": self.id, "dimensions": dimensions and dimensions.as_dict()}
-        arguments["max_monthly"] = task.options.max_monthly
+        arguments |= {"max_monthly": task.options.max_monthly, "resume": task.options.resume}
         return plan_with(self.modules.service, task, arguments)
 
     def plan_deploy(self, task: Task[FleetOptions], tag: str) -> Plan:
@@ -207,10 +215,9 @@ class Member:
     def facts(self, shown: Any, cost: Cost | None, moves: Any) -> dict[str, Any]:
         """Return what the result tells of the service. ``shown`` is the result of its plan."""
         told: Mapping[str, Any] = shown if isinstance(shown, Mapping) else {}
-        source = told.get("app") or told
         whole = None if cost is None else replace(cost, service=self.service.name, service_id=self.id)
         return {
-            "status": source.get("status") or self.service.status,
+            "status": status_of(told) or self.service.status,
             "state": told.get("state") or self.state,
             "ran": self.memory.record.ran_before(self.id),
             "cost": whole and whole.brief(currency_of(self.job.task), moves),
@@ -233,6 +240,12 @@ class Member:
         shown = {**shown, "state": self.state} if isinstance(shown, dict) else shown
         cost = effects.cost(plan.cost) if plan.cost else None
         self.job.result = self.facts(shown, cost, [*effects.moves, *effects.unsure_moves])
+
+
+def status_of(shown: Any) -> Any:
+    """Return the status in the result of a module. That of an application is below a key of its own."""
+    told: Mapping[str, Any] = shown if isinstance(shown, Mapping) else {}
+    return (told.get("app") or told).get("status")
 
 
 def command_of(state: Mapping[str, Any] | str) -> Any:

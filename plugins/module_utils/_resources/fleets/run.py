@@ -310,7 +310,7 @@ class FleetRun:
         member.decide()
         plan = job.plan = member.make_plan(job.task)
         if not member.verdict.act:
-            job.result = member.facts({}, None, ())
+            job.result = member.facts(plan.result, None, ())
             return []
         note = partial(self.memory.note_begun, member.id, runs=member.state in ContainerState.UP)
         steps = [Step("remember that it is begun", note, changes=False)]

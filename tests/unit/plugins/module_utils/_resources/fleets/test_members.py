@@ -248,6 +248,7 @@ def test_the_state_is_that_of_the_module(tmp_path: Path, state: str) -> None:
     (task,) = planner.tasks
     assert task.composed and task.options["wait_timeout"] == 7.0 and task.options["base_url"] == URL
     assert task.options["state_dir"] == str(tmp_path) and task.options["dimensions"] is None
+    assert task.options["resume"] is False
 
 
 def test_a_restart_is_not_planned_twice(tmp_path: Path) -> None:

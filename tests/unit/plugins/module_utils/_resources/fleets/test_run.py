@@ -11,7 +11,8 @@ from typing import Any, cast
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api.models import ProjectGraph
+from ansible_collections.hosted.services.plugins.module_utils._api.models import ProjectGraph, Service
+from ansible_collections.hosted.services.plugins.module_utils._resources.fleet import MODULES
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets import members
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets import run as run_module
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.members import Modules
@@ -422,6 +423,76 @@ def test_a_service_is_looked_at_again_in_its_turn(tmp_path: Path) -> None:
     run.members["b"].job.error = Invalid("broken")
     with pytest.raises(NotBegun, match="1 failed, and max_failures allows 0"):
         run.begin(run.members["a"])
+
+
+class Dozing(Account):
+    """An account whose service somebody suspends right after it was read, once it dozes."""
+
+    dozes = False
+
+    def service(self, id: str) -> Service | None:
+        found = super().service(id)
+        if self.dozes:
+            self.service_records[id]["status"] = "SUSPENDED"
+        return found
+
+
+def cut_off(client: Account, folder: Path, state: str, **given: Any) -> FleetRun:
+    """Return a run by the real modules, where an earlier one ran the service, began it and was cut off."""
+    run = new_run(folder, client, state, **given)
+    run.modules = MODULES
+    record = run.memory.record
+    record.note_stop("a", True)
+    record.begin(run.task.options.what, False)
+    record.begun["a"], record.up = now() - timedelta(seconds=60), {"a"}
+    run.memory.write()
+    planned(run)
+    return run
+
+
+@pytest.mark.parametrize(
+    ("state", "given"), [("started", {}), ("restarted", {}), ("updated", {"command": "x"})]
+)
+def test_what_is_suspended_in_its_turn_is_not_resumed(
+    tmp_path: Path, state: str, given: dict[str, Any]
+) -> None:
+    """Whoever suspended it wants to save its price, so it is left alone, and still has to be brought back."""
+    client = Dozing("a")
+    client.states["a"] = "stopped"
+    run = cut_off(client, tmp_path, state, **given)
+    client.dozes = True
+    member = run.members["a"]
+    for step in run.begin(member):
+        step.run()
+    assert client.calls == [] and memory_in(tmp_path).record.back == set()
+    assert member.verdict.left_alone == "it is suspended" and member.job.result["status"] == "SUSPENDED"
+
+
+def test_what_is_suspended_while_it_stops_is_not_resumed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The status is read again after the wait, as it may be another by then."""
+    client = Account("a")
+    client.states["a"] = "stopping"
+    run = cut_off(client, tmp_path, "started")
+
+    def wait(task: Task[Any], id: str) -> None:
+        client.service_records[id]["status"], client.states[id] = "SUSPENDED", "stopped"
+
+    monkeypatch.setattr(members, "wait_while_stopping", wait)
+    assert list(run.begin(run.members["a"])) == []
+    assert run.members["a"].service.status == "SUSPENDED"
+    assert run.members["a"].verdict.left_alone == "it is suspended"
+
+
+def test_what_the_task_resumes_is_resumed_in_its_turn(tmp_path: Path) -> None:
+    """Also if it was suspended only then."""
+    client = Dozing("a")
+    client.states["a"] = "stopped"
+    run = cut_off(client, tmp_path, "started", resume=True)
+    client.dozes = True
+    steps = [step.summary for step in run.begin(run.members["a"])]
+    assert "resume service 'a' (a)" in steps
 
 
 def test_what_is_up_to_date_in_its_turn_is_not_awaited(tmp_path: Path) -> None:
