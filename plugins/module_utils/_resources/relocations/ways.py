@@ -17,9 +17,8 @@ from ..._api.errors import HostedError, undone_if_nothing_happened
 from ..._api.models import Service
 from ..._api.values import ContainerState, ServiceStatus
 from ..clones.source import Data
-from ..services.lookup import label
+from ..services.lookup import find_existing, label
 from ..services.rates import rates_of
-from ..services.removal import find_existing
 from ..services.view import billed_rate, read_service, read_state
 from ..shared.money import Cost, format_amount
 from ..shared.plan import Plan, Resource, Step, Task
@@ -271,7 +270,7 @@ def as_before_steps(work: Work) -> list[Step]:
 
 def existing_one(task: Task[RelocateOptions], id: str) -> Service | None:
     """Return a service that is not deleted or being deleted."""
-    service = find_existing(task, id)
+    service = find_existing(task.client, id)
     gone = service is None or service.status in ServiceStatus.DELETING_OR_DELETED
     return None if gone else service
 

@@ -140,36 +140,41 @@ def resolve_project(task: Task, wanted: str) -> Project:
 
 
 def find_services(
-    client: Client, name: str, project: Project | None, family: str | None
+    client: Client, name: str, project: Project | None, family: str | None, certain: bool = False
 ) -> list[ServiceSummary]:
     """Return the services with this name, filtered by project and family. Skips services being deleted."""
-    return in_project(client, with_name(client.services(), name, family), project)
+    return in_project(client, with_name(client.services(), name, family), project, certain)
 
 
 def in_project(
-    client: Client, services: Sequence[ServiceSummary], project: Project | None
+    client: Client, services: Sequence[ServiceSummary], project: Project | None, certain: bool = False
 ) -> list[ServiceSummary]:
     """Return the services that are in a project; all services if ``project`` is ``None``.
 
     Reads each service: the list form does not show the project, and a project's page may show a new service
     late (Ordering). A project that does not exist yet has no services.
 
-    :raises UnexpectedAnswer: if the platform does not show the project of a service.
+    A service that cannot be read is left out, as a new one may be. ``certain`` is for callers that take what
+    is left out for gone.
+
+    :raises UnexpectedAnswer: if the platform does not show the project of a service; if ``certain``, also if
+        one is listed and cannot be read.
     """
     if project is None:
         return list(services)
     if not project.id:
         return []
-    homes = run_parallel(client, services, lambda clone, service: project_id_of(clone, service.id))
+    homes = run_parallel(client, services, lambda clone, service: project_id_of(clone, service.id, certain))
     return [service for service, home in zip(services, homes, strict=True) if home == project.id]
 
 
-def project_id_of(client: Client, id: str) -> str | None:
+def project_id_of(client: Client, id: str, certain: bool = False) -> str | None:
     """Return the id of a service's project; ``None`` if the service is deleted or being deleted.
 
-    :raises UnexpectedAnswer: if the platform does not show it.
+    :raises UnexpectedAnswer: if the platform does not show it; if ``certain``, also if only the list shows
+        the service.
     """
-    service = client.service(id)
+    service = find_existing(client, id) if certain else client.service(id)
     return None if service is None else project_id_in(service)
 
 
@@ -186,6 +191,25 @@ def project_id_in(service: Service) -> str | None:
             "told from others of its name. Name it by id, or leave project out"
         )
     return service.project_id
+
+
+def find_existing(client: Client, id: str) -> Service | None:
+    """Return the service with this id; ``None`` if there is none.
+
+    A gateway may also return 404, so a service that is still listed is read once more.
+
+    :raises UnexpectedAnswer: if it is listed but cannot be read: it exists and is billed.
+    """
+    service = client.service(id)
+    if service is not None or not is_listed(client, id):
+        return service
+    service = client.service(id)
+    if service is None:
+        raise UnexpectedAnswer(
+            f"the platform lists a service of id {id!r}, but reports that there is none when it is read. "
+            "Nothing was done. Run this again, or check the service in the customer web space"
+        )
+    return service
 
 
 def read_if_readable(client: Client, id: str) -> Service | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from ..._api.errors import HostedError, Refused, UnexpectedAnswer
+from ..._api.errors import HostedError, Refused
 from ..._api.models import Backup, Service, Snapshot
 from ..._api.values import WITH_SETTINGS, BackupStatus, Family, ServiceStatus
 from ..shared.budget import Commitment
@@ -22,7 +22,8 @@ from ..shared.secret_notes import ORDERED, remove_notes, subject_of
 from ..shared.task_errors import Invalid
 from ..shared.waiting import wait_until
 from .copyable import check_active
-from .namesakes import existing_services, warn_of_near_matches
+from .lookup import find_existing
+from .namesakes import warn_of_near_matches
 from .options import ServiceOptions
 from .rates import cost_of
 from .settings import check_immutable, commitment_of
@@ -48,7 +49,7 @@ def plan_removal(
 
     ``keep`` plans what is kept of it. Unless that step is done, nothing is deleted.
     """
-    service = find_existing(task, target.id) if target.id else None
+    service = find_existing(task.client, target.id) if target.id else None
     if service is None or service.status == ServiceStatus.DELETED:
         warn_of_near_matches(task)
         return Plan(result=None, steps=[expected_removal(task, target)] if task.check_mode else [])
@@ -106,25 +107,6 @@ def expected_removal(task: Task[ServiceOptions], target: Target) -> Step:
         project_name=task.options.project,
     )
     return Step(f"forget service {name!r}", lambda: None, changes=False, commitment=commitment)
-
-
-def find_existing(task: Task, id: str) -> Service | None:
-    """Return the service with this id; ``None`` if there is none.
-
-    A gateway may also return 404, so a service that is still listed is read once more.
-
-    :raises UnexpectedAnswer: if it is listed but cannot be read: it exists and is billed.
-    """
-    service = task.client.service(id)
-    if service is not None or all(other.id != id for other in existing_services(task.client.services())):
-        return service
-    service = task.client.service(id)
-    if service is None:
-        raise UnexpectedAnswer(
-            f"the platform lists a service of id {id!r}, but reports that there is none when it is read. "
-            "Nothing was done. Run this again, or check the service in the customer web space"
-        )
-    return service
 
 
 # --- What would go with it --------------------------------------------------------------------------

@@ -10,7 +10,14 @@ from dataclasses import dataclass
 from ..._api.models import Project
 from ..shared.plan import Task
 from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
-from .lookup import check_id_matches, find_project, find_services, only_service, placeholder_project
+from .lookup import (
+    check_id_matches,
+    find_existing,
+    find_project,
+    find_services,
+    only_service,
+    placeholder_project,
+)
 from .options import ServiceOptions
 
 
@@ -44,7 +51,7 @@ def identify(task: Task[ServiceOptions]) -> Target:
     try:
         project = named_project(task, options.project)
     except NoSuchItem:
-        if options.state != "absent" or (options.id and task.client.service(options.id)):
+        if options.state != "absent" or (options.id and find_existing(task.client, options.id)):
             raise
         return Target(options.id)  # what was in a project that is gone is gone from it too
     target = Target(options.id, project, named_project(task, options.new_project))
@@ -74,7 +81,7 @@ def check_id(task: Task[ServiceOptions], target: Target) -> None:
     options = task.options
     if not (options.name or options.family or options.project):
         return
-    service = task.client.service(str(target.id))
+    service = find_existing(task.client, str(target.id))
     if service is not None:
         homes = [project for project in (target.project, target.destination) if project]
         check_id_matches(
@@ -91,7 +98,9 @@ def find_id_by_name(task: Task[ServiceOptions], target: Target) -> str | None:
     For a move, this looks in the current project, then in the one that an earlier run moved it to.
     """
     name, family = task.options.wanted_name, task.options.family
-    found = only_service(find_services(task.client, name, target.project, family), name)
+    # Before an order, what cannot be read is looked for again. Before a deletion, nothing would be.
+    certain = task.options.state == "absent"
+    found = only_service(find_services(task.client, name, target.project, family, certain), name)
     if target.destination is None or target.project is None:
         return found.id if found else None
     moved = only_service(find_services(task.client, name, target.destination, family), name)
