@@ -103,6 +103,7 @@ class FileManager:
         """Return the entry at a path; ``None`` if there is none.
 
         :raises Invalid: if a parent is not a directory, or a name that looks the same is listed instead.
+        :raises UnexpectedAnswer: if a parent is listed and cannot be listed itself.
         """
         parent, name = posixpath.split(path)
         if parent:
@@ -111,12 +112,26 @@ class FileManager:
             self.check_directory(parent)
         try:
             found = self.entries(parent)
-        except NotFoundResponse:
+        except NotFoundResponse as error:
+            self._check_gone(parent, error)
             return None
         entry = next((item for item in found if item.name == name), None)
         if entry is None:
             self.check_spelling(path, [item.name for item in found])
         return entry
+
+    def _check_gone(self, directory: str, refusal: Refused) -> None:
+        """Check that a directory whose list is not found is gone, or a link that leads nowhere.
+
+        :raises UnexpectedAnswer: if it is still there: a gateway answers 404 as well.
+        """
+        self.invalidate()  # it may have been removed since its parent was listed
+        entry = self.entry(directory)
+        if entry is not None and not entry.symlink:
+            raise UnexpectedAnswer(
+                f"{directory!r} on {self.label} is a directory that cannot be listed, so nothing is known of "
+                f"what is in it: {refusal.message}"
+            )
 
     def check_spelling(self, path: str, listed: Sequence[str]) -> None:
         """Check that a path that is not listed does not differ in its accents alone (NFC and NFD in Unicode).

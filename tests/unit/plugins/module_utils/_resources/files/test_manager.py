@@ -13,7 +13,10 @@ from typing import Any, cast
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import error_for_status
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
+    UnexpectedAnswer,
+    error_for_status,
+)
 from ansible_collections.hosted.services.plugins.module_utils._api.models import FileEntry, Service
 from ansible_collections.hosted.services.plugins.module_utils._resources.file import FILE
 from ansible_collections.hosted.services.plugins.module_utils._resources.files.manager import (
@@ -82,6 +85,36 @@ def test_an_entry_is_looked_for_in_a_directory_that_is_there() -> None:
     assert files.entry("mods") == mods and files.entry("mods/notes") == NOTES[0]
     assert files.entry("mods/other") is None and files.entry("maps/notes") is None
     assert "maps" not in listed, "it is not there, so nothing can be in it"
+
+
+def test_a_directory_that_is_shown_and_not_found_hides_what_is_in_it() -> None:
+    """A gateway answers 404 as well."""
+    mods = FileEntry(name="mods", directory=True)
+    files, listed = manager_of({ROOTS[0]: [mods]})
+    with pytest.raises(
+        UnexpectedAnswer, match=r"'mods' on service 'web' .* nothing is known of what is in it"
+    ):
+        files.entry("mods/notes")
+    assert listed == [ROOTS[0], "mods", ROOTS[0]], "it may have been removed since its parent was listed"
+
+
+def test_nothing_is_in_a_directory_that_was_removed_meanwhile() -> None:
+    shown = [[FileEntry(name="mods", directory=True)], []]
+
+    def list_files(id: str, path: str) -> list[FileEntry]:
+        if path == "mods":
+            raise error_for_status("no such directory", 404)
+        return shown.pop(0) if shown else []
+
+    client: Any = SimpleNamespace(files=list_files)
+    files = FileManager(cast(Client, client), SERVICE, cast(Task[Any], None))
+    assert files.entry("mods/notes") is None and shown == []
+
+
+def test_nothing_is_behind_a_link_that_leads_nowhere() -> None:
+    link = FileEntry(name="mods", directory=False, symlink=True)
+    files, _listed = manager_of({ROOTS[0]: [link]})
+    assert files.entry("mods/notes") is None
 
 
 def test_a_name_that_differs_in_its_accents_alone_is_not_a_missing_one() -> None:
