@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable
 from typing import Any, TypeVar, cast
 
 from ..._api.client import Client
-from ..._api.models import App, Project, Service, Settings
+from ..._api.models import App, Project, ProjectDetail, Service, Settings
 from ..services.lookup import IndexedServices
 
 T = TypeVar("T")
@@ -40,7 +40,7 @@ class Memo:
 
 
 class PlanningClient:
-    """A client that reads the lists of the account, and each service, once. All else it passes on."""
+    """A client that reads the lists of the account, its projects and services once. All else it passes on."""
 
     def __init__(self, client: Client, memo: Memo) -> None:
         self._client = client
@@ -61,6 +61,10 @@ class PlanningClient:
     def projects(self) -> list[Project]:
         """Return all projects of the account."""
         return self._memo.once("projects", self._client.projects)
+
+    def project(self, id: str) -> ProjectDetail | None:
+        """Return a project with its services; ``None`` if there is none."""
+        return self._memo.once(("project", id), lambda: self._client.project(id))
 
     def apps(self) -> list[App]:
         """Return all applications of the account."""

@@ -34,12 +34,19 @@ def all_services(client: Client) -> list[ServiceSummary]:
     return with_missing(client, client.services())
 
 
-def with_missing(client: Client, services: list[ServiceSummary]) -> list[ServiceSummary]:
-    """Return the services of the list, and those that it lacks if it has the length of a page."""
+def with_missing(
+    client: Client,
+    services: list[ServiceSummary],
+    keep: Callable[[ServiceSummary], bool] = lambda service: True,
+) -> list[ServiceSummary]:
+    """Return the services of the list, and those that it lacks if it has the length of a page.
+
+    :param keep: tells which of those that it lacks are wanted. Each of these takes a call.
+    """
     if not may_be_cut(len(services)):
         return services
     try:
-        return [*services, *missing_from(client, services, read_pages(client, client.projects()))]
+        return [*services, *missing_from(client, services, read_pages(client, client.projects()), keep)]
     except Refused:  # which scope projects need is not shown
         return services
 

@@ -19,6 +19,7 @@ from ..shared.plan import Task
 from ..shared.restore_points import parse_moment
 from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
 from ..shared.waiting import poll_for
+from .all_services import with_missing
 
 ORDER_TIME = timedelta(minutes=10)
 """How long after an order a service of its name can be what was ordered."""
@@ -142,8 +143,17 @@ def resolve_project(task: Task, wanted: str) -> Project:
 def find_services(
     client: Client, name: str, project: Project | None, family: str | None, certain: bool = False
 ) -> list[ServiceSummary]:
-    """Return the services with this name, filtered by project and family. Skips services being deleted."""
-    return in_project(client, with_name(client.services(), name, family), project, certain)
+    """Return the services with this name, filtered by project and family. Skips services being deleted.
+
+    If the list shows one and may be cut, those that it lacks are looked for. Whether there are any at all is
+    left to who orders or deletes: they check that themselves.
+    """
+    services = client.services()
+    named = with_name(services, name, family)
+    if named:
+        whole = with_missing(client, services, lambda other: other.name == name)
+        named = with_name(whole, name, family)
+    return in_project(client, named, project, certain)
 
 
 def in_project(

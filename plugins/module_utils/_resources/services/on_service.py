@@ -93,8 +93,8 @@ def service_id(task: Task[OneServiceOptions]) -> str:
         raise Invalid(f"no service is named; {SELECTION_HINT}")
     project = find_project(task.client, options.project) if options.project else None
     services = task.client.services()
-    if all(wanted not in (service.id, service.name) for service in services):
-        services = with_missing(task.client, services)
+    if all(service.id != wanted for service in services):  # a name may be that of another one, too
+        services = with_missing(task.client, services, lambda other: wanted in (other.id, other.name))
     if any(service.id == wanted for service in services):
         return (
             service_of_id(task, wanted, project, options.family).id

@@ -61,6 +61,9 @@ class Counting(FakeClient):
     def service(self, id: str) -> None:
         self.reads.append(id)
 
+    def project(self, id: str) -> None:
+        self.reads.append(id)
+
 
 def test_clones_share_reads_and_all_else_is_passed_on() -> None:
     account = Counting()
@@ -69,7 +72,8 @@ def test_clones_share_reads_and_all_else_is_passed_on() -> None:
         assert each.services() == []
         assert each.service("a") is None
         assert each.service("b") is None
-    assert account.reads == ["services", "a", "b"]
+        assert each.project("p") is None
+    assert account.reads == ["services", "a", "b", "p"]
     client.create_project("new")
     assert account.calls == [("create_project", "new")]
 

@@ -14,8 +14,10 @@ from ansible_collections.hosted.services.plugins.module_utils._api.client import
 from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
 from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
+from ansible_collections.hosted.services.plugins.module_utils._resources.file import FILE
 from ansible_collections.hosted.services.plugins.module_utils._resources.file_info import FILE_INFO
 from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
+from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.service_info import SERVICE_INFO
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.all_services import (
     all_services,
@@ -25,6 +27,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
     ServiceQuery,
     read_listing,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.platform import calls, run, writes
 
@@ -102,3 +105,61 @@ def test_one_that_a_page_shows_and_that_is_gone_is_left_out(cut: Sandbox) -> Non
     last = next(service for service in all_services(client) if service.name == "last")
     cut.api("DELETE", f"/api/resources/{last.id}")
     assert len(all_services(client)) == LISTED
+
+
+# --- A name that one of the list has, and one beyond its end ------------------------------------------------
+
+
+@pytest.fixture
+def twins(sandbox: Sandbox) -> Sandbox:
+    """A platform that lists the service ``db`` of one project, and not that of another."""
+    first = [{"name": f"n{number}", "product": "bucket"} for number in range(LISTED - 1)]
+    pair = [{"name": "db", "product": "minecraft", "project": project} for project in ("test", "shop")]
+    sandbox.reset(seed={"services": [*first, *pair]}, values=CUT)
+    listed = sandbox.api("GET", "/api/resources").json()["items"]
+    assert [service["name"] for service in listed].count("db") == 1
+    sandbox.clear_journal()
+    return sandbox
+
+
+def ids_of_twins(sandbox: Sandbox) -> dict[str, str]:
+    """Return the id of each service that is named ``db``, by its project."""
+    records = sandbox.control("GET", "/state")["records"]
+    projects = {project["id"]: project["name"] for project in records["project"]}
+    return {projects[each["project_id"]]: each["id"] for each in records["service"] if each["name"] == "db"}
+
+
+@pytest.mark.parametrize("check_mode", [True, False])
+@pytest.mark.parametrize(
+    ("resource", "given"),
+    [(FILE, {"service": "db", "path": "x", "content": "y"}), (SERVICE, {"name": "db", "state": "absent"})],
+)
+def test_a_name_that_another_has_beyond_the_end_of_the_list_is_not_chosen(
+    *, twins: Sandbox, resource: Resource, given: dict[str, Any], check_mode: bool
+) -> None:
+    result = run(twins, resource, check_mode, **given)
+    assert result["failed"] and "2 services are named 'db'" in result["msg"]
+    assert set(result["ids"]) == set(ids_of_twins(twins).values())
+    assert writes(twins) == []
+
+
+@pytest.mark.parametrize("project", ["test", "shop"])
+def test_the_project_tells_the_two_apart(twins: Sandbox, project: str) -> None:
+    wanted = ids_of_twins(twins)[project]
+    assert run(twins, FILE, service="db", project=project, path="x", content="y")["changed"]
+    assert run(twins, SERVICE, name="db", project=project, state="suspended", wait=False)["changed"]
+    sent = [line["path"] for line in twins.journal() if line["method"] != "GET"]
+    assert len(sent) == 2 and all(f"/{wanted}/" in path for path in sent)
+
+
+def test_an_id_of_the_list_takes_no_look_at_the_projects(twins: Sandbox) -> None:
+    assert run(twins, FILE_INFO, service=ids_of_twins(twins)["test"], path="")["files"] == []
+    assert not {"projects.list", "projects.get"} & set(calls(twins))
+
+
+def test_only_services_of_the_name_are_read(twins: Sandbox) -> None:
+    """There may be thousands beyond the end of the list."""
+    twins.reset(seed={"services": [{"name": f"n{n}", "product": "bucket"} for n in range(60)]}, values=CUT)
+    twins.clear_journal()
+    run(twins, FILE_INFO, service="n1", path="")
+    assert calls(twins).count("resources.get") == 1, "the service itself"
