@@ -42,6 +42,27 @@ PLAY = """
         dest: www
       ignore_errors: true
 """
+WITHOUT_ADDRESS = """
+- hosts: survival
+  gather_facts: false
+  tasks:
+    - name: Push
+      hosted.services.sftp_sync: &sync
+        src: "{{ playbook_dir }}/site"
+        dest: www
+        delete: true
+        known_hosts: "{{ playbook_dir }}/known_hosts"
+      ignore_errors: true
+    - name: Push, delegated
+      hosted.services.sftp_sync: *sync
+      delegate_to: localhost
+      ignore_errors: true
+    - name: Pin, delegated
+      hosted.services.sftp_host_key:
+        known_hosts: "{{ playbook_dir }}/known_hosts"
+      delegate_to: localhost
+      ignore_errors: true
+"""
 CUT_SHORT = """
 - hosts: survival
   gather_facts: false
@@ -90,6 +111,24 @@ def test_the_host_of_the_play_is_meant(ansible: Ansible, sandbox: Sandbox, tmp_p
     assert run["Push from nowhere"].message == "one of the following is required: service, host"
     found = sandbox.api("GET", f"/api/resources/{id}/files/contents?path=www/index.html").json()
     assert found["content"] == "welcome\n"
+
+
+def test_a_service_without_an_address_is_on_no_other_machine(
+    ansible: Ansible, sandbox: Sandbox, tmp_path: Path
+) -> None:
+    """An inventory that could not read its SFTP access sets no address, and Ansible fills in another one."""
+    id = add_host(ansible, sandbox, tmp_path)
+    written = ansible.inventory.read_text()
+    address = f"ansible_host='{sandbox.api('GET', f'/api/resources/{id}/sftp').json()['host']}'"
+    assert address in written
+    ansible.inventory.write_text(written.replace(address, f"hosted_service_id={id}"))
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "index.html").write_text("welcome\n")
+    run = ansible.playbook(WITHOUT_ADDRESS, env=NO_API).succeed()
+    for task in ("Push", "Push, delegated", "Pin, delegated"):
+        assert "survival has no ansible_host" in run[task].message
+    assert "www" not in sandbox.api("GET", f"/api/resources/{id}/files").text
+    assert not (tmp_path / "known_hosts").exists(), "nobody was asked for a key"
 
 
 @pytest.mark.parametrize("in_process", [True, False], ids=["in_process", "as_module"])

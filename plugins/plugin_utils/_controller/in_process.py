@@ -84,6 +84,7 @@ display = Display()
 WATCHED = sys.stdout.isatty()
 """True if the output goes to a terminal. Read before Ansible forks, because workers have no terminal."""
 SECONDS_BETWEEN_PROGRESS = 10.0
+ADDRESS, HOST_NAME = "ansible_host", "inventory_hostname"
 NAMES_A_SERVICE = frozenset({"name", "service", "services"})
 """Options that take the name of a service; ``name`` does so in the modules on services alone."""
 CONNECTIONS = LoopConnections()
@@ -306,7 +307,7 @@ def with_host_variables(
     check_own_name(resource, arguments, variables)
     from_host = {}
     if variables.get("inventory_hostname") not in constants.LOCALHOST and resource.works_on_host(arguments):
-        from_host = first_values(resource.host_options, variables, template)
+        from_host = host_values(resource, variables, template)
     filled = {**from_host, **arguments}  # null is kept: it must be refused, not filled in
     if not resource.needs_api({**dict.fromkeys(resource.options), **filled}):
         return CompletedArguments(filled)
@@ -314,6 +315,41 @@ def with_host_variables(
     if completed.same_platform:
         return replace(completed, arguments={**from_host, **completed.arguments})
     return completed
+
+
+def host_values(
+    resource: Resource, variables: Mapping[str, Any], template: Callable[[Any], Any]
+) -> dict[str, Any]:
+    """Return the options that the variables of the play's host fill in.
+
+    :raises ConfigurationError: if they do not say where a service is. Its name is that of any other machine.
+    """
+    options = resource.host_options
+    if SERVICE_ID not in variables or HOST_NAME not in options.get("host", ()):
+        return first_values(options, variables, template)
+    addresses = [name for name in options["host"] if name != HOST_NAME]
+    known = {**variables, ADDRESS: own_address(variables)}
+    found = first_values({**options, "host": addresses}, known, template)
+    if "host" not in found:
+        raise ConfigurationError(
+            f"{variables.get(HOST_NAME)} has no {ADDRESS}, so the server of its service is unknown; nothing "
+            "was done. The service may offer no SFTP or not be created yet, or the inventory could not read "
+            "its SFTP access, of which it warns, or has another connect_with. To ask the platform, set "
+            f"service to the host's {SERVICE_ID}"
+        )
+    return found
+
+
+def own_address(variables: Mapping[str, Any]) -> Any:
+    """Return the address of the play's host; ``None`` if Ansible fills in another because there is none.
+
+    That is the name of the host, or the address of the one that the task is delegated to.
+    """
+    name, address = variables.get(HOST_NAME), variables.get(ADDRESS)
+    if address != name and not variables.get("ansible_delegated_vars"):
+        return address
+    own = variables.get("hostvars", {}).get(name) or {}
+    return address if own.get(ADDRESS) else None
 
 
 def check_own_name(resource: Resource, arguments: Mapping[str, Any], variables: Mapping[str, Any]) -> None:

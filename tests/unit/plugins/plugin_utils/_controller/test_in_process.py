@@ -24,6 +24,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
 from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
+from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_host_key import SFTP_HOST_KEY
 from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_sync import SFTP_SYNC
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
 from ansible_collections.hosted.services.plugins.plugin_utils._controller import in_process
@@ -118,6 +119,61 @@ def test_a_task_works_on_the_service_of_its_host(
         monkeypatch.delenv(f"HOSTED_SERVICES_{name}", raising=False)
     completed = with_host_variables(resource, arguments, {}, variables, lambda value: value)
     assert completed.arguments == filled
+
+
+LOST = {"inventory_hostname": "web", "hosted_service_id": "6a88-1", "hosted_url": URL}
+TO_LOCALHOST = {"ansible_delegated_vars": {"localhost": {"ansible_host": "localhost"}}}
+
+
+@pytest.mark.parametrize("resource", [SFTP_SYNC, SFTP_HOST_KEY])
+@pytest.mark.parametrize(
+    "filled_in",
+    [
+        {},
+        {"ansible_host": ""},
+        {"ansible_host": "web"},
+        {"ansible_host": "web", "hostvars": {"web": {"inventory_hostname": "web"}}},
+        {"ansible_host": "localhost", **TO_LOCALHOST},
+        {"ansible_host": "localhost", **TO_LOCALHOST, "hostvars": {"web": LOST}},
+    ],
+)
+def test_a_service_without_an_address_is_on_no_other_machine(
+    resource: Resource, filled_in: dict[str, Any]
+) -> None:
+    """Ansible fills in the name of the host, or the machine that the task is delegated to."""
+    variables = {**LOST, **filled_in, "ansible_password": "secret"}
+    with pytest.raises(ConfigurationError, match="web has no ansible_host") as refused:
+        with_host_variables(resource, {}, {}, variables, lambda value: value)
+    assert "hosted_service_id" in refused.value.message
+
+
+@pytest.mark.parametrize(
+    ("variables", "host"),
+    [
+        (
+            {"ansible_host": "sftp.x", **TO_LOCALHOST, "hostvars": {"web": {"ansible_host": "sftp.x"}}},
+            "sftp.x",
+        ),
+        ({"ansible_host": "web", "hostvars": {"web": {"ansible_host": "web"}}}, "web"),
+        ({"ansible_host": "of.the.task"}, "of.the.task"),
+        ({"ansible_host": "localhost", "ansible_ssh_host": "ssh.x", **TO_LOCALHOST}, "ssh.x"),
+    ],
+)
+def test_an_address_that_was_set_is_used(variables: dict[str, Any], host: str) -> None:
+    completed = with_host_variables(SFTP_SYNC, {}, {}, {**LOST, **variables}, lambda value: value)
+    assert completed.arguments == {"host": host}
+
+
+def test_a_host_that_is_no_service_may_have_its_address_for_a_name() -> None:
+    mine = {"inventory_hostname": "web.example.com"}
+    assert with_host_variables(SFTP_SYNC, {}, {}, mine, lambda value: value).arguments == {
+        "host": "web.example.com"
+    }
+
+
+@pytest.mark.parametrize("given", [{"host": "sftp.x"}, {"service": "6a88-1", "base_url": URL, "token": "t"}])
+def test_a_task_may_name_the_server_itself(given: dict[str, Any]) -> None:
+    assert with_host_variables(SFTP_SYNC, given, {}, LOST, lambda value: value).arguments == given
 
 
 @pytest.mark.parametrize(("seconds", "said"), [(10.0, [10, 20]), (4.0, [4, 8, 12, 16, 20]), (0.0, [])])
