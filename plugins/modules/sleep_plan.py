@@ -146,6 +146,8 @@ options:
   keep_awake:
     description:
       - Keep services of the plan awake until a moment, and whatever they need. This resumes them if they sleep.
+      - A run of the plan that is under way looks for it before it suspends a service. One that is suspended in this very
+        moment is resumed by the next run.
     type: dict
     suboptions:
       services:

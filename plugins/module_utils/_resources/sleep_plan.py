@@ -34,7 +34,7 @@ from .shared.options import state_dir_of
 from .shared.parallel import run_parallel
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.task_errors import Invalid, NoSuchItem
-from .sleeping.decision import Situation, Verdict, decide, hold, read_until
+from .sleeping.decision import Situation, Verdict, decide, hold, longest_keep, read_until
 from .sleeping.load import load_of, recent, sample_of
 from .sleeping.memory import Keep, Memory, Record
 from .sleeping.options import SleepPlanOptions, check_limits, schedule_of
@@ -90,6 +90,8 @@ class Run:
     jobs: list[ServiceJob] = field(default_factory=list)
     sleepers: list[Sleeper] = field(default_factory=list)
     order: Order = field(default_factory=Order)
+    keepers: dict[str, list[Sleeper]] = field(default_factory=dict)
+    """By id, the services whose wishes keep one awake."""
     period: Period = field(init=False)
 
     def __post_init__(self) -> None:
@@ -268,7 +270,11 @@ class Run:
     def decide(self) -> None:
         """Decide on all services: what stays awake keeps awake whatever it needs."""
         by_id = {sleeper.id: sleeper for sleeper in self.sleepers}
-        keeps = {id: self.longest_keep(id, by_id) for id in by_id}
+        self.keepers = {id: self.keepers_of(id, by_id) for id in by_id}
+        keeps = {
+            id: longest_keep((each.record for each in keepers), self.now)
+            for id, keepers in self.keepers.items()
+        }
         for id, sleeper in by_id.items():
             sleeper.verdict = self.verdict_on(sleeper, keeps[id])
         awake = [s for s in self.sleepers if not s.suspended and s.verdict and s.verdict.act == "nothing"]
@@ -280,12 +286,14 @@ class Run:
         for id, sleeper in by_id.items():
             self.tell(sleeper, keeps[id])
 
-    def longest_keep(self, id: str, by_id: Mapping[str, Sleeper]) -> Keep | None:
-        """Return the longest wish to keep a service awake, or one that needs it."""
+    def keepers_of(self, id: str, by_id: Mapping[str, Sleeper]) -> list[Sleeper]:
+        """Return the services whose wishes keep one awake: itself, and those that need it."""
         needing = [other for other, reached in self.order.reaches.items() if id in reached]
-        keeps = [by_id[each].record.keep for each in (id, *needing)]
-        valid = [keep for keep in keeps if keep is not None and keep.until > self.now]
-        return max(valid, key=lambda keep: keep.until, default=None)
+        return [by_id[each] for each in (id, *needing)]
+
+    def keep_by_now(self, id: str) -> Keep | None:
+        """Return the wish to keep a service awake that is remembered by now: others may have come in."""
+        return longest_keep((each.memory.read() for each in self.keepers[id]), self.now)
 
     def tell(self, sleeper: Sleeper, keep: Keep | None) -> None:
         """Put into the result what is known of a service, and plan for it."""
@@ -309,7 +317,8 @@ class Run:
     def plan_one(self, sleeper: Sleeper, verdict: Verdict) -> None:
         """Make the plan of one service."""
         moving = verdict.act != "nothing"
-        sleeper.job.plan = plan_sleeper(sleeper, verdict, currency_of(self.task) if moving else None)
+        currency = currency_of(self.task) if moving else None
+        sleeper.job.plan = plan_sleeper(sleeper, verdict, currency, lambda: self.keep_by_now(sleeper.id))
         sleeper.job.result = sleeper.job.plan.result
 
     # --- The plan -------------------------------------------------------------------------------------

@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from .controller_state import collection_folder, state_key, write_json
+from .controller_state import collection_folder, lock_file, state_key, write_json
 from .task_errors import Invalid
+
+LONGEST_WRITE = 60.0
+"""Seconds to wait for other tasks that update the same file; each holds it for an instant."""
 
 
 @dataclass(frozen=True)
@@ -43,10 +47,27 @@ class RecordFile:
 
         :raises Invalid: if it cannot be written.
         """
+        with self.written():
+            write_json(self.path, content)
+
+    def update(self, change: Callable[[Any], Mapping[str, Any]]) -> None:
+        """Replace the content by what ``change`` makes of it, while no other task updates it.
+
+        :raises Invalid: if it cannot be written.
+        """
+        with self.written(), lock_file(f"{self.path}.lock", LONGEST_WRITE):
+            write_json(self.path, change(self.read()))
+
+    @contextmanager
+    def written(self) -> Iterator[None]:
+        """Make the folder of the file for a write.
+
+        :raises Invalid: if that or the write fails, with what to do.
+        """
         folder = os.path.dirname(self.path)
         try:
             os.makedirs(folder, mode=0o700, exist_ok=True)
-            write_json(self.path, content)
+            yield
         except OSError as error:
             raise Invalid(
                 f"{self.what} cannot be kept in {folder!r}: {error.strerror or error}. Make it writable, or "

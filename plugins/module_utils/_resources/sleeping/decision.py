@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
 from typing import Literal
@@ -18,6 +19,7 @@ from .zones import DAY, first_shown, last_shown, midnight
 
 LONGEST_KEEP = 366
 ALWAYS = "always"
+KEPT = "kept awake by hand"
 Act = Literal["resume", "suspend", "nothing"]
 
 
@@ -64,7 +66,7 @@ def decide(case: Situation) -> Verdict:
     if case.record.keep is not None and case.record.keep.until <= case.now:
         record = replace(record, keep=None)
     if keep is not None:
-        due, why = Due(True, f"kept since {utc_text(keep.since)}"), "kept awake by hand"
+        due, why = Due(True, f"kept since {utc_text(keep.since)}"), KEPT
     else:
         due = Due(case.period.awake, utc_text(case.period.since) or ALWAYS)
         why = "in its hours" if due.awake else "outside of its hours"
@@ -107,6 +109,12 @@ def decide_suspension(case: Situation, due: Due, why: str, record: Record) -> Ve
             "suspend", False, f"{why}, and busy for longer than at_most {minutes} minutes", record, due
         )
     return Verdict("nothing", True, f"busy: {load.why}", replace(record, delayed=(due, begun)), delayed=True)
+
+
+def longest_keep(records: Iterable[Record], now: datetime) -> Keep | None:
+    """Return the wish that keeps a service awake longest, of its own and of those that need it."""
+    keeps = [record.keep for record in records if record.keep is not None and record.keep.until > now]
+    return max(keeps, key=lambda keep: keep.until, default=None)
 
 
 def hold(verdict: Verdict, needed_by: str) -> Verdict:

@@ -10,7 +10,7 @@ The clock alone says how a service should be. The record tells changes by hand a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any, TypeVar
@@ -67,6 +67,17 @@ class Record:
         """Return the record with another wish to keep the service awake: the next period begins now."""
         return replace(self, keep=keep, settled=None, delayed=None)
 
+    def with_changes(self, before: Record, after: Record) -> Record:
+        """Return the record with what a run changed in it that read it as ``before``.
+
+        Another run may have written it since. A wish or a release that came in meanwhile stays.
+        """
+        parts = {each.name: getattr(after, each.name) for each in fields(Record)}
+        changed = {name: part for name, part in parts.items() if part != getattr(before, name)}
+        if self.keep != before.keep:
+            changed.pop("keep", None)
+        return replace(self, **changed)
+
 
 @dataclass(frozen=True)
 class Memory:
@@ -87,17 +98,14 @@ class Memory:
 
     def read(self) -> Record:
         """Return the record. One that is damaged, or missing, holds nothing."""
-        try:
-            return record_from(self.file.read())
-        except (ValueError, KeyError, TypeError, AttributeError, InvalidOperation):
-            return Record()
+        return record_in(self.file.read())
 
-    def write(self, record: Record) -> None:
-        """Replace the record.
+    def update(self, change: Callable[[Record], Record]) -> None:
+        """Replace the record by what ``change`` makes of it as it is by now.
 
         :raises Invalid: if it cannot be written.
         """
-        self.file.write(record_as_json(record))
+        self.file.update(lambda content: record_as_json(change(record_in(content))))
 
 
 def record_as_json(record: Record) -> dict[str, Any]:
@@ -118,6 +126,14 @@ def record_as_json(record: Record) -> dict[str, Any]:
             "missing": [day.isoformat() for day in saved.missing],
         },
     }
+
+
+def record_in(content: Any) -> Record:
+    """Return the record that a file holds; an empty one if there is no file, or it makes no sense."""
+    try:
+        return record_from(content)
+    except (ValueError, KeyError, TypeError, AttributeError, InvalidOperation):
+        return Record()
 
 
 def record_from(content: Mapping[str, Any]) -> Record:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -19,9 +19,10 @@ from ..services.settings import ServiceChanges, check_max_monthly, commitment_of
 from ..services.start_order import Order
 from ..services.view import View, billed_rate, read_service
 from ..shared.money import Move
-from ..shared.plan import NOTHING_DONE, Plan, Step, Task
-from .decision import Verdict
-from .memory import Memory, Record
+from ..shared.plan import NOTHING_DONE, Expansion, Plan, Step, Task
+from .decision import KEPT, Verdict
+from .memory import Keep, Memory, Record
+from .schedule import utc_text
 
 
 @dataclass
@@ -62,13 +63,19 @@ class Sleeper:
         return rates_of(self.service)
 
 
-def plan_sleeper(sleeper: Sleeper, verdict: Verdict, currency: str | None) -> Plan:
-    """Return the plan for one service, without what it has to wait for."""
+def plan_sleeper(
+    sleeper: Sleeper, verdict: Verdict, currency: str | None, keep_by_now: Callable[[], Keep | None]
+) -> Plan:
+    """Return the plan for one service, without what it has to wait for.
+
+    ``keep_by_now`` returns the wish to keep it awake that is remembered by the time of its turn.
+    """
     job, service = sleeper.job, sleeper.service
     changes = ServiceChanges()
     view = View(service)
     if verdict.act == "suspend":
         plan_suspension(job.task, view, changes)
+        changes.steps = [unless_kept(sleeper, step, keep_by_now) for step in changes.steps]
     elif verdict.act == "resume":
         plan_resumption(job.task, view, changes, sleeper.before)
     steps = wish_steps(sleeper) + changes.steps + memory_steps(sleeper, verdict)
@@ -87,6 +94,33 @@ def plan_sleeper(sleeper: Sleeper, verdict: Verdict, currency: str | None) -> Pl
         before={"status": service.status},
         after={"status": status},
     )
+
+
+def unless_kept(sleeper: Sleeper, step: Step, keep_by_now: Callable[[], Keep | None]) -> Step:
+    """Return a suspension that does not happen if somebody has asked to keep the service awake meanwhile.
+
+    Its turn may come minutes after the records were read.
+    """
+
+    def go_on() -> Sequence[Step]:
+        keep = keep_by_now()
+        if keep is None:
+            return [step]
+        stay_awake(sleeper, keep)
+        return []
+
+    return Expansion(step.summary, go_on, move=step.move, expects=step.commits)
+
+
+def stay_awake(sleeper: Sleeper, keep: Keep) -> None:
+    """Leave a service awake that was to be suspended."""
+    plan, verdict = sleeper.job.plan, sleeper.verdict
+    if plan is None or verdict is None:
+        return
+    sleeper.verdict = Verdict("nothing", True, KEPT, verdict.record)
+    sleeper.facts.update(awake=True, why=KEPT, kept_until=utc_text(keep.until))
+    plan.result = {**sleeper.facts, "status": sleeper.service.status, "cost": None}
+    plan.after = plan.before
 
 
 def plan_resumption(task: Task[Any], view: View, changes: ServiceChanges, record: Record) -> None:
@@ -125,22 +159,48 @@ def as_service_task(task: Task[Any], id: str) -> Task[ServiceOptions]:
 
 def wish_steps(sleeper: Sleeper) -> list[Step]:
     """Return the step that remembers what was asked for by hand, whatever becomes of the service after it."""
-    wish = sleeper.wish
+    wish, keep = sleeper.wish, sleeper.record.keep
     if wish is None:
         return []
-    return [Step(wish, lambda: sleeper.memory.write(sleeper.record))]
+    return [Step(wish, lambda: sleeper.memory.update(lambda found: found.with_keep(keep)))]
 
 
 def memory_steps(sleeper: Sleeper, verdict: Verdict) -> list[Step]:
     """Return the step that remembers what was seen and done, if that is new."""
+    known = sleeper.before if sleeper.wish is None else sleeper.before.with_keep(sleeper.record.keep)
+    if record_after(sleeper, verdict) == known:
+        return []
+
+    def remember() -> None:
+        now = sleeper.verdict or verdict  # another one, if a wish came in meanwhile
+        record = record_after(sleeper, now)
+        if now.act == "nothing" and record.settled != known.settled and not is_as_it_was(sleeper):
+            record = now.record
+        sleeper.memory.update(lambda found: found.with_changes(known, record))
+
+    return [Step(f"remember how {sleeper.job.label} is", remember, changes=False)]
+
+
+def record_after(sleeper: Sleeper, verdict: Verdict) -> Record:
+    """Return the record of a service once a verdict is carried out."""
     waited = verdict.act == "nothing" or sleeper.job.task.options.wait
     record = verdict.after if waited else verdict.record
-    if verdict.act == "suspend":
-        record = replace(record, ran=ran(sleeper.metrics))
-    if record == sleeper.before:
-        return []
-    summary = f"remember how {sleeper.job.label} is"
-    return [Step(summary, lambda: sleeper.memory.write(record), changes=False)]
+    return replace(record, ran=ran(sleeper.metrics)) if verdict.act == "suspend" else record
+
+
+def is_as_it_was(sleeper: Sleeper) -> bool:
+    """Tell whether a service still has the status that it was read with, and warn if not.
+
+    If it were remembered that way, the next run would take the change for one by hand, and leave it so.
+    """
+    status = read_service(sleeper.job.task, sleeper.id).status
+    if status == sleeper.service.status:
+        return True
+    sleeper.job.task.warn(
+        f"{sleeper.job.label} is {status} by now: it was changed while this task ran. The next run of the "
+        "plan brings it to where it should be"
+    )
+    return False
 
 
 def ran(metrics: Metrics | None) -> bool | None:

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
+    lock_file,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.record_file import RecordFile
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 
@@ -31,3 +34,22 @@ def test_it_says_why_it_cannot_be_written(tmp_path: Path) -> None:
     file = RecordFile.of("things", "what is kept", str(tmp_path), None, "one")
     with pytest.raises(Invalid, match=r"what is kept cannot be kept in .* name another folder"):
         file.write({})
+
+
+def test_an_update_begins_with_what_is_there(tmp_path: Path) -> None:
+    """And with nothing if there is no file. The file stays for its owner alone."""
+    file = RecordFile.of("things", "what is kept", str(tmp_path), None, "one")
+    for _turn in range(2):
+        file.update(lambda content: {"turns": [*(content or {}).get("turns", []), 1]})
+    assert file.read() == {"turns": [1, 1]}
+    assert Path(file.path).stat().st_mode & 0o777 == 0o600
+
+
+def test_tasks_update_a_file_one_after_the_other(tmp_path: Path) -> None:
+    """While another one is at it, nothing is written; each file has a lock of its own."""
+    file, other = (RecordFile.of("things", "it", str(tmp_path), None, name) for name in ("one", "two"))
+    with lock_file(f"{file.path}.lock", 1):
+        other.update(lambda _content: {"a": 1})
+        with pytest.raises(Invalid, match=r"it cannot be kept in .*another process has held"):
+            file.update(lambda _content: {"a": 1})
+    assert (file.read(), other.read()) == (None, {"a": 1})

@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, date, datetime
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -40,17 +41,22 @@ def memory(folder: Path, plan: str = "nights", id: str = "svc_1") -> Memory:
     return Memory.of(str(folder), "https://example.com", plan, id)
 
 
+def remember(folder: Path, record: Record) -> None:
+    """Write a record, whatever was there."""
+    memory(folder).update(lambda _found: record)
+
+
 @pytest.mark.parametrize("record", [FULL, Record()])
 def test_what_is_written_is_read_again(tmp_path: Path, record: Record) -> None:
     """Only its owner may read it."""
-    memory(tmp_path).write(record)
+    remember(tmp_path, record)
     assert memory(tmp_path).read() == record
     assert Path(memory(tmp_path).path).stat().st_mode & 0o777 == 0o600
 
 
 def test_each_plan_remembers_its_own(tmp_path: Path) -> None:
     """So does each service."""
-    memory(tmp_path).write(FULL)
+    remember(tmp_path, FULL)
     assert memory(tmp_path, plan="others").read() == Record()
     assert memory(tmp_path, id="svc_2").read() == Record()
 
@@ -58,7 +64,7 @@ def test_each_plan_remembers_its_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", ["", "{", "[]", "3", "null", '{"settled": 3, "ran": "yes"}', "[" * 9999])
 def test_a_damaged_record_holds_nothing(tmp_path: Path, content: str) -> None:
     """The clock decides anew."""
-    memory(tmp_path).write(FULL)
+    remember(tmp_path, FULL)
     Path(memory(tmp_path).path).write_text(content)
     assert memory(tmp_path).read() == Record()
 
@@ -74,7 +80,7 @@ def test_a_damaged_record_holds_nothing(tmp_path: Path, content: str) -> None:
 )
 def test_a_damaged_part_does_not_take_the_others_along(tmp_path: Path, name: str, part: Any) -> None:
     """What was settled stays settled."""
-    memory(tmp_path).write(FULL)
+    remember(tmp_path, FULL)
     path = Path(memory(tmp_path).path)
     path.write_text(json.dumps({**json.loads(path.read_text()), name: part}))
     found = memory(tmp_path).read()
@@ -86,7 +92,7 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     """And what to do about it."""
     (tmp_path / "sleep").write_text("a file")
     with pytest.raises(Invalid, match=r"cannot be kept in .*sleep"):
-        memory(tmp_path).write(FULL)
+        remember(tmp_path, FULL)
 
 
 def test_a_new_wish_begins_a_new_period() -> None:
@@ -94,3 +100,34 @@ def test_a_new_wish_begins_a_new_period() -> None:
     found = FULL.with_keep(None)
     assert (found.keep, found.settled, found.delayed) == (None, None, None)
     assert found.saved == FULL.saved
+
+
+def test_what_two_runs_change_at_once_is_kept_of_both(tmp_path: Path) -> None:
+    """Each part as the run left it that changed it; of a part that both changed, the later."""
+    before = Record(settled=Due(True, "morning"), samples=(Sample(NOW, 1.0, 1),), ran=True)
+    other = replace(before, ran=False, samples=())
+    after = replace(before, settled=Due(False, "evening"), samples=(Sample(NOW, 2.0, 2),))
+    remember(tmp_path, other)
+    memory(tmp_path).update(lambda found: found.with_changes(before, after))
+    assert memory(tmp_path).read() == replace(after, ran=False)
+
+
+OLD, NEW = Keep(NOW, NOW), Keep(NOW, NOW + timedelta(hours=2))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "found", "expected"),
+    [
+        (OLD, OLD, NEW, NEW),
+        (OLD, None, NEW, NEW),
+        (OLD, None, OLD, None),
+        (NEW, NEW, None, None),
+        (None, None, NEW, NEW),
+    ],
+)
+def test_a_wish_of_another_run_stays(
+    before: Keep | None, after: Keep | None, found: Keep | None, expected: Keep | None
+) -> None:
+    """So does its release, also if the wish that this run knew is over by now."""
+    changed = Record(keep=found).with_changes(Record(keep=before), Record(keep=after, ran=True))
+    assert changed == Record(keep=expected, ran=True)

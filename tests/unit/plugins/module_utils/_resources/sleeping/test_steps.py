@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,11 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
 from ansible_collections.hosted.services.plugins.module_utils._api.models import Metrics
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.runner import apply_plan
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleep_plan import SLEEP_PLAN
-from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.memory import Memory
+from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.memory import (
+    Keep,
+    Memory,
+    Record,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.steps import ran
 from unit.plugins.fakes import FakeClient, task_of
 
@@ -104,6 +109,100 @@ def test_a_wish_is_remembered_even_if_a_service_that_is_needed_fails(
     task, plan = plan_of(client, tmp_path)
     apply_plan(plan, task)
     assert "resume a" in calls(client)
+
+
+# --- Two runs at once -------------------------------------------------------------------------------
+
+UNKNOWN_LOAD: dict[str, Any] = {"not_while_busy": {"cpu_percent": 50.0, "minutes": 15, "at_most": 240}}
+"""The fake account tells no CPU, so nothing is suspended, and each run remembers what it has measured."""
+
+
+def run(client: FakeClient, folder: Path, **given: Any) -> list[str]:
+    """Carry out a whole run, and return its writes."""
+    task, plan = plan_of(client, folder, **given)
+    client.calls.clear()
+    apply_plan(plan, task)
+    return calls(client)
+
+
+def keep(folder: Path, client: FakeClient, *names: str) -> list[str]:
+    """Ask by hand to keep services awake, as a whole run of its own."""
+    return run(client, folder, keep_awake={"services": list(names), "until": "2h"})
+
+
+def record_of(folder: Path, id: str) -> Record:
+    """Return what is remembered of a service by now."""
+    return Memory.of(str(folder), None, "nights", id).read()
+
+
+def test_a_wish_of_another_run_is_seen_before_a_suspension(client: FakeClient, tmp_path: Path) -> None:
+    """So is one for a service that needs it; the result says so, and the wish stays."""
+    task, plan = plan_of(client, tmp_path)
+    keep(tmp_path, client, "b")
+    client.calls.clear()
+    apply_plan(plan, task)
+    assert calls(client) == ["suspend a"]
+    told = {one["service"]: one for one in plan.result}
+    assert [told[name]["status"] for name in "abc"] == ["SUSPENDED", "ACTIVE", "ACTIVE"]
+    assert [told[name]["awake"] for name in "abc"] == [False, True, True]
+    assert [told[name]["actions"] for name in "bc"] == [[], []]
+    assert told["b"]["why"] == told["c"]["why"] == "kept awake by hand"
+    assert told["b"]["kept_until"] and told["b"]["kept_until"] == told["c"]["kept_until"]
+    assert dict(plan.before) == {**plan.after, "service 'a' (a)": {"status": "ACTIVE"}}
+    assert record_of(tmp_path, "b").keep is not None
+    assert run(client, tmp_path) == []
+
+
+def test_a_wish_that_comes_during_a_suspension_is_not_lost(client: FakeClient, tmp_path: Path) -> None:
+    """The next run resumes the service."""
+    wished: list[Record] = []
+
+    def wish() -> None:
+        memory = Memory.of(str(tmp_path), None, "nights", "b")
+        now = datetime.now(UTC)
+        if client.calls[-1] == ("suspend", "b"):
+            memory.update(lambda found: found.with_keep(Keep(now, now + timedelta(hours=2))))
+            wished.append(memory.read())
+
+    client.before["suspend"] = wish
+    assert run(client, tmp_path) == ["suspend a", "suspend b"]
+    assert record_of(tmp_path, "b").keep == wished[0].keep
+    assert run(client, tmp_path) == ["resume b"]
+
+
+def test_what_another_run_wished_outlasts_what_this_one_has_measured(
+    client: FakeClient, tmp_path: Path
+) -> None:
+    """A wish as well as its withdrawal."""
+    task, plan = plan_of(client, tmp_path, **UNKNOWN_LOAD)
+    keep(tmp_path, client, "b")
+    apply_plan(plan, task)
+    assert record_of(tmp_path, "b").keep is not None and record_of(tmp_path, "b").samples
+    task, plan = plan_of(client, tmp_path, **UNKNOWN_LOAD)
+    assert run(client, tmp_path, release=["b"]) == ["suspend b", "suspend c"]
+    apply_plan(plan, task)
+    assert record_of(tmp_path, "b").keep is None
+    assert run(client, tmp_path) == []
+
+
+def test_what_another_run_did_is_not_forgotten(client: FakeClient, tmp_path: Path) -> None:
+    """Else a resumption by hand after it would not be told from what the plan left awake."""
+    task, plan = plan_of(client, tmp_path, **UNKNOWN_LOAD)
+    run(client, tmp_path)
+    apply_plan(plan, task)
+    client.service_records["a"]["status"] = "ACTIVE"
+    assert run(client, tmp_path) == []
+
+
+def test_a_wish_for_what_another_run_has_just_suspended_holds(client: FakeClient, tmp_path: Path) -> None:
+    """It was read before that, so it is not settled that it is awake, and the next run resumes it."""
+    task, plan = plan_of(client, tmp_path, keep_awake={"services": ["b"], "until": "2h"})
+    run(client, tmp_path, services=["b", "c"], start_after={"b": ["c"]})
+    client.calls.clear()
+    apply_plan(plan, task)
+    assert [warning for warning in task.warnings if "'b' (b) is SUSPENDED by now" in warning]
+    assert calls(client) == ["suspend a"]
+    assert run(client, tmp_path) == ["resume c", "resume b"]
 
 
 @pytest.mark.parametrize(
