@@ -358,10 +358,23 @@ class Client:
         """Delete a service with its disk and backups, irreversibly."""
 
         def is_there() -> bool:
-            service = self.service(id)  # absence from the list proves nothing: the list may be truncated
-            return service is not None and service.status not in ServiceStatus.DELETING_OR_DELETED
+            # Neither is a proof that it is gone: gateways send 404, and the list may be truncated.
+            service = self.service(id)
+            found = [service] if service else [each for each in self._listed() if each.id == id]
+            return any(each.status not in ServiceStatus.DELETING_OR_DELETED for each in found)
 
         self._delete(r.SERVICE_DELETE, is_there, id=id)
+
+    def _listed(self) -> list[m.ServiceSummary]:
+        """Return all services, to see whether one is deleted.
+
+        :raises UnexpectedAnswer: if the platform answers 404, as there always is a list.
+        """
+        try:
+            return self.services()
+        except NotFoundResponse as error:
+            unknown = "whether the service is still there is unknown"
+            raise UnexpectedAnswer(f"{error.message}, so {unknown}") from None
 
     # --- Files ------------------------------------------------------------------------------------
 

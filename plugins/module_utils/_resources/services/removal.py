@@ -22,7 +22,7 @@ from ..shared.secret_notes import ORDERED, remove_notes, subject_of
 from ..shared.task_errors import Invalid
 from ..shared.waiting import wait_until
 from .copyable import check_active
-from .lookup import find_existing
+from .lookup import find_existing, is_listed
 from .namesakes import warn_of_near_matches
 from .options import ServiceOptions
 from .rates import cost_of
@@ -202,11 +202,17 @@ def is_marked_undeletable(task: Task, service: Service) -> bool:
 
 
 def wait_until_gone(task: Task[WaitOptions], id: str) -> None:
-    """Wait until a service is deleted."""
+    """Wait until a service is deleted, which a 404 alone does not tell: gateways send it, too."""
+
+    def is_gone(service: Service | None) -> bool:
+        if service is None:
+            return not is_listed(task.client, id)
+        return service.status == ServiceStatus.DELETED
+
     wait_until(
         task,
         lambda: task.client.service(id),
-        lambda service: service is None or service.status == ServiceStatus.DELETED,
-        lambda service: f"its status is {service.status if service else ServiceStatus.DELETED}",
+        is_gone,
+        lambda service: f"its status is {service.status}" if service else "it is still listed",
         "its deletion",
     )

@@ -286,7 +286,6 @@ ABSENT: list[Callable[[Client], Any]] = [
     lambda c: c.service("x"),
     lambda c: c.project("x"),
     lambda c: c.scan("x", "v1"),
-    lambda c: c.delete_service("x"),
     lambda c: c.delete_project("x"),
     lambda c: c.delete_ssh_key("x"),
     lambda c: c.delete_backup("x", "b"),
@@ -353,6 +352,27 @@ def test_a_refusal_to_read_is_taken_for_absence_only_where_the_list_says_so() ->
         client(errors.TokenRejected("no", 401))[0].service("x")
     with pytest.raises(errors.Forbidden):
         client(errors.Forbidden("no", 403))[0].scan("x", "v1")
+
+
+@pytest.mark.parametrize("listed", [[], [{**SERVICE, "id": "other"}], [{**SERVICE, "status": "DELETING"}]])
+def test_a_service_that_no_page_and_no_list_shows_is_deleted(listed: list[dict[str, Any]]) -> None:
+    deleter, script = client(NOT_FOUND, NOT_FOUND, listed)
+    told: list[bool] = []
+    deleter.on_write = lambda: told.append(True)
+    deleter.delete_service("x")
+    assert told == [True] and len(script.sent) == 3
+
+
+@pytest.mark.parametrize("last", [[SERVICE], NOT_FOUND])
+def test_a_404_does_not_tell_that_a_service_is_deleted(last: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A gateway may send it for every route; a service that is on the list is billed."""
+    monkeypatch.setattr(f"{Client.__module__}.REMOVAL_SECONDS", 0)
+    deleter, script = client(NOT_FOUND, NOT_FOUND, last)
+    told: list[bool] = []
+    deleter.on_write = lambda: told.append(True)
+    with pytest.raises(errors.UnexpectedAnswer):
+        deleter.delete_service("x")
+    assert told == [] and len(script.sent) == 3
 
 
 @pytest.mark.parametrize("status", [400, 403, 409, 422])

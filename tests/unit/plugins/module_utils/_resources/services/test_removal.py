@@ -287,14 +287,30 @@ def test_a_404_of_a_gateway_does_not_tell_two_services_apart(monkeypatch: pytest
 
 
 @pytest.mark.parametrize("wait", [False, True])
+@pytest.mark.parametrize("readable", [False, True])
 def test_a_404_to_a_deletion_that_did_nothing_is_no_success(
-    sandbox: Sandbox, wait: bool, monkeypatch: pytest.MonkeyPatch
+    sandbox: Sandbox, wait: bool, readable: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """A gateway that answers for the platform may do so for the deletion and for the look after it."""
     monkeypatch.setattr(f"{Client.__module__}.REMOVAL_SECONDS", 0.1)
     sandbox.fault("resources.delete", "status", status=404)
+    if not readable:
+        sandbox.fault("resources.get", "status", status=404, nth=2, count=None)
     result = run(sandbox, SERVICE, name="one", state="absent", delete_backups=True, wait=wait)
     assert result["failed"] and not result["changed"] and "is still there" in result["msg"]
     assert id_of(sandbox, "one")
+
+
+def test_a_404_does_not_end_the_wait_for_a_deletion(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The platform may take its time for what it accepted; the list tells that it is not done."""
+    clock, client = Clock(monkeypatch), FakeClient()
+    record = client.add_service("s")
+    client.after["delete_service"] = lambda: client.service_records.update(s=record)
+    plan = SERVICE.plan(task_of(SERVICE, client, id="s", state="absent"))
+    monkeypatch.setattr(client, "service", lambda id: None)
+    clock.then = [lambda: None, client.service_records.clear]
+    carry_out(plan)
+    assert client.calls == [("delete_service", "s")] and len(clock.pauses) == 2
 
 
 # --- Waiting ----------------------------------------------------------------------------------------
