@@ -174,6 +174,7 @@ options:
       - Whether O(state=absent) may destroy the backups and the snapshots of the service.
       - Without it, the deletion is refused while the service has a snapshot, or a backup of any status but C(FAILED).
         One that is being made or restored counts.
+      - After O(keep_copy), which may take hours, this is checked again right before the deletion.
       - If it is not known whether there are any, the deletion is refused, too. For example, the platform may not list
         the copies of a service that is V(PROVISIONING), V(AWAITING_ADMIN) or V(SUSPENDED).
       - A service whose creation failed is deleted without it, unless its lists show a copy.

@@ -67,13 +67,16 @@ def plan_removal(
     if task.check_mode and is_marked_undeletable(task, service):
         task.warn(f"the settings of {view.label} say deletable: false; the platform may refuse to delete it")
 
+    kept = keep(task, view)
+
     def remove() -> None:
+        if kept and not task.options.delete_backups:
+            check_copies_again(task, service.id)
         delete_service(task, view)
         if task.options.wait:
             wait_until_gone(task, service.id)
         remove_notes(task, subject_of(ORDERED, service.name))
 
-    kept = keep(task, view)
     first = [kept.step] if kept else []
     delete = Step(
         f"delete {view.label} with its disk, its backups and its snapshots",
@@ -137,6 +140,16 @@ def check_copies(task: Task, view: View) -> None:
             f"{again}et delete_backups: true to delete it with whatever it has",
             unknown=unknown,
         )
+
+
+def check_copies_again(task: Task, id: str) -> None:
+    """Check for backups and snapshots again after a last copy, which may take hours: some may be new.
+
+    :raises Invalid: naming them, or why they cannot be listed any more.
+    """
+    service = find_existing(task.client, id)
+    if service is not None and service.status not in ServiceStatus.DELETING_OR_DELETED:
+        check_copies(task, View(service))
 
 
 def why_so_long(service: Service) -> str:

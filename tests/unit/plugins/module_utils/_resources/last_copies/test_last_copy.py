@@ -315,6 +315,40 @@ def test_a_file_that_changes_after_it_was_copied(
     assert "state: stopped" in message
 
 
+def meanwhile(monkeypatch: pytest.MonkeyPatch, happens: Callable[[], object]) -> None:
+    """Let something happen while the copy is verified."""
+    original = FileContent.verify
+
+    def verify(own: FileContent, folder: str) -> Any:
+        happens()
+        return original(own, folder)
+
+    monkeypatch.setattr(FileContent, "verify", verify)
+
+
+@pytest.mark.parametrize("status", ["COMPLETED", "PENDING"])
+def test_a_backup_that_is_made_meanwhile_is_not_destroyed(
+    status: str, sandbox: Sandbox, delete: Delete, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A copy may take hours, and the nightly run makes its backups at its time."""
+    meanwhile(monkeypatch, lambda: add(sandbox, "one", "nightly", status=status))
+    result = delete("one")
+    assert result["failed"] and "has 1 backup (nightly), which would be destroyed with it" in result["msg"]
+    assert writes(sandbox) == [] and is_there(sandbox, "one")
+    assert result["copy"]["verified"] and Path(result["copy"]["path"]).is_dir()
+    assert delete("one", delete_backups=True)["changed"] and not is_there(sandbox, "one")
+
+
+def test_what_cannot_be_listed_any_more_is_not_destroyed(
+    sandbox: Sandbox, delete: Delete, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    id = id_of(sandbox, "one")
+    meanwhile(monkeypatch, lambda: sandbox.operator(f"services/{id}", status="AWAITING_ADMIN"))
+    result = delete("one")
+    assert "cannot be listed while its status is AWAITING_ADMIN" in result["msg"]
+    assert writes(sandbox) == [] and is_there(sandbox, "one")
+
+
 @pytest.mark.parametrize("change", ["new.txt", "a.txt"])
 def test_a_file_that_changes_while_it_is_verified(
     change: str, sandbox: Sandbox, delete: Delete, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -17,6 +17,9 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     UnexpectedAnswer,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
+from ansible_collections.hosted.services.plugins.module_utils._resources.services import removal
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.target import Target
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Step
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.secret_notes import (
     ORDERED,
     seconds_since_call,
@@ -246,6 +249,24 @@ def test_an_id_in_place_of_a_name_is_told(sandbox: Sandbox) -> None:
 def test_an_id_of_which_nothing_is_left_is_absent_without_a_word(sandbox: Sandbox) -> None:
     result = run(sandbox, SERVICE, id="00000000-dead-beef-0000-000000000000", state="absent")
     assert not result["changed"] and not result.get("warnings")
+
+
+@pytest.mark.parametrize("gone", [True, False])
+def test_what_somebody_else_deletes_meanwhile_is_deleted(gone: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While its last copy is taken."""
+    client = FakeClient()
+    record = client.add_service("s")
+
+    def leave() -> None:
+        record.update(status="DELETING", capabilities=[])
+        if gone:
+            client.service_records.clear()
+
+    kept = removal.Kept(Step("copy it", leave, changes=False), {})
+    monkeypatch.setattr(client, "snapshots", None)
+    task = task_of(SERVICE, client, id="s", state="absent", wait=False)
+    carry_out(removal.plan_removal(task, Target("s"), lambda task, view: kept))
+    assert client.calls == [("delete_service", "s")]
 
 
 # --- A 404 that is not the platform's --------------------------------------------------------------------
