@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -15,15 +17,16 @@ from ..._api.models import Backup, Service, Snapshot
 from ..._api.values import WITH_SETTINGS, BackupStatus, Family, ServiceStatus
 from ..shared.budget import Commitment
 from ..shared.money import Move
+from ..shared.names import same_name
 from ..shared.options import WaitOptions
 from ..shared.plan import Plan, Step, Task
-from ..shared.restore_points import BACKUPS, SNAPSHOTS
-from ..shared.secret_notes import ORDERED, remove_notes, subject_of
+from ..shared.restore_points import BACKUPS, SNAPSHOTS, parse_moment
+from ..shared.secret_notes import ORDERED, notes_on, remove_notes, subject_of
 from ..shared.task_errors import Invalid
 from ..shared.waiting import wait_until
 from .copyable import check_active
-from .lookup import find_existing, is_listed
-from .namesakes import warn_of_near_matches
+from .lookup import CLOCKS_DIFFER, find_existing, is_listed
+from .namesakes import existing_services, warn_of_near_matches
 from .options import ServiceOptions
 from .rates import cost_of
 from .settings import check_immutable, commitment_of
@@ -75,7 +78,7 @@ def plan_removal(
         delete_service(task, view)
         if task.options.wait:
             wait_until_gone(task, service.id)
-        remove_notes(task, subject_of(ORDERED, service.name))
+        forget_order(task, service)
 
     first = [kept.step] if kept else []
     delete = Step(
@@ -229,3 +232,20 @@ def wait_until_gone(task: Task[WaitOptions], id: str) -> None:
         lambda service: f"its status is {service.status}" if service else "it is still listed",
         "its deletion",
     )
+
+
+def forget_order(task: Task, service: Service) -> None:
+    """Remove the notes on the order of a service that is deleted.
+
+    They go by its name, so they stay if they may be on an order of the same name in another project: if there
+    is another service of the name, or if they are newer than the service.
+    """
+    subject = subject_of(ORDERED, service.name)
+    if not notes_on(task, subject):
+        return
+    made = parse_moment(service.dates.created_at) if service.dates else None
+    age = task.client.clock.now() - made - CLOCKS_DIFFER if made else timedelta()
+    with suppress(HostedError):  # the deletion is done, so a list that cannot be read is no reason to fail
+        others = [each for each in existing_services(task.client.services()) if each.id != service.id]
+        if not any(same_name(each.name, service.name) for each in others):
+            remove_notes(task, subject, min_age=age.total_seconds())

@@ -100,8 +100,13 @@ def seconds_since_call(task: Task, subject: str) -> float:
     ages = []
     for path in notes_on(task, subject):
         with suppress(OSError):
-            ages.append(max(0.0, time.time() - os.stat(path).st_mtime))
+            ages.append(age_of(path))
     return min(ages, default=float("inf"))
+
+
+def age_of(path: str) -> float:
+    """Return how many seconds ago a note was written."""
+    return max(0.0, time.time() - os.stat(path).st_mtime)
 
 
 def warn_of_lost_secrets(task: Task, subject: str) -> None:
@@ -146,10 +151,15 @@ def read_note(path: str) -> dict[str, Any]:
         return {}
 
 
-def remove_notes(task: Task, subject: str, newest: SecretNote | None = None) -> None:
-    """Remove the notes on a subject, except ``newest``: its secrets do not matter any more."""
+def remove_notes(task: Task, subject: str, newest: SecretNote | None = None, min_age: float = 0.0) -> None:
+    """Remove the notes on a subject, as its secrets do not matter any more.
+
+    :param newest: a note that stays.
+    :param min_age: notes that are younger than so many seconds stay.
+    """
     for path in notes_on(task, subject):
         if newest is not None and path == newest.path:
             continue
         with suppress(OSError):
-            os.unlink(path)
+            if age_of(path) >= min_age:
+                os.unlink(path)

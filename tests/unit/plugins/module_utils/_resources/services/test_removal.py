@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -422,18 +423,73 @@ def test_a_refusal_names_the_first_copies(number: int, named: str) -> None:
     assert f"has {number} backups {named}, which would be destroyed" in error.value.message
 
 
-def test_the_note_of_an_order_goes_with_its_service(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Nothing is left that its secrets would be looked for, and the next order of the name need not wait."""
+def note_left_by_delete(client: FakeClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Delete service `s`; tell whether the note of an order of its name that was killed just now is left."""
     monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path / "home"))
-    client = FakeClient()
-    client.add_service("s")
     task = task_of(SERVICE, client, id="s", state="absent")
     subject = subject_of(ORDERED, "web")
     with pytest.raises(KeyboardInterrupt), keep_secrets(task, subject, "the secrets"):
         raise KeyboardInterrupt
     assert seconds_since_call(task, subject) < float("inf")
     carry_out(SERVICE.plan(task))
-    assert seconds_since_call(task, subject) == float("inf")
+    assert client.calls == [("delete_service", "s")]
+    return seconds_since_call(task, subject) < float("inf")
+
+
+def dates(minutes: float) -> dict[str, str]:
+    """Return the dates of a service that was created so many minutes ago."""
+    return {"createdAt": (datetime.now(UTC) - timedelta(minutes=minutes)).isoformat()}
+
+
+@pytest.mark.parametrize("shown", ["not at all", "without a moment", "new"])
+def test_the_note_of_an_order_goes_with_its_service(
+    shown: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Nothing is left that its secrets would be looked for, and the next order of the name need not wait."""
+    client = FakeClient()
+    known: Any = {"createdAt": None} if shown == "without a moment" else dates(0)
+    own: dict[str, Any] = {} if shown == "not at all" else {"dates": known}
+    client.add_service("s", **own)
+    client.add_service("other", "db")
+    client.add_service("gone", "web", status="DELETING")
+    assert not note_left_by_delete(client, tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize("name", ["web", "Web"])
+def test_the_note_of_an_order_may_be_on_another_service_of_the_name(
+    name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    client = FakeClient()
+    client.add_service("s")
+    client.add_service("t", name, projectId="prj_prod")
+    assert note_left_by_delete(client, tmp_path, monkeypatch)
+
+
+def test_the_note_of_an_order_may_be_on_one_that_is_still_to_appear(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A service that was there before the order is not what it made; the next order has to wait for that."""
+    client = FakeClient()
+    client.add_service("s", dates=dates(5))
+    assert note_left_by_delete(client, tmp_path, monkeypatch)
+
+
+def test_a_list_that_cannot_be_read_after_the_deletion_keeps_the_note(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The deletion is done, so it is no failure."""
+    client = FakeClient()
+    client.add_service("s")
+
+    def fail() -> Any:
+        raise Conflict("no list", 409)
+
+    def gone() -> None:
+        client.add_service("s", status="DELETED")
+        monkeypatch.setattr(client, "services", fail)
+
+    client.after["delete_service"] = gone
+    assert note_left_by_delete(client, tmp_path, monkeypatch)
 
 
 def test_a_service_that_does_not_tell_what_it_offers_is_asked_for_its_copies() -> None:
