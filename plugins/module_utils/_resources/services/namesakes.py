@@ -225,25 +225,35 @@ def check_newcomer(other: ServiceSummary, placing: bool) -> None:
 def check_unreadable(task: Task[ServiceOptions], other: ServiceSummary, placing: bool) -> None:
     """Check whether a service that cannot be read is new, as the list shows, and may be the one to order.
 
+    One of exactly the name is used if it is in the project, also by a task that allows duplicates.
+
     :raises Invalid: if it may be, and the order would follow at once.
     """
-    if task.apart or is_separate_service(task, other) or not is_listed(task.client, other.id):
+    is_namesake = other.name == task.options.wanted_name
+    separate = is_other_product(task, other) if is_namesake else is_separate_service(task, other)
+    if task.apart or separate or not is_listed(task.client, other.id):
         return
     told = not_readable_yet(other)
     if not placing:
         task.warn(f"{told}. Whether it is the one to order is found out before the order is sent")
         return
+    another = "" if is_namesake else "; or set allow_duplicate_name: true, to order another one"
     raise Invalid(
         f"{told}, so whether it is the one to order is unknown. Nothing was ordered. Run this again in a few "
-        "seconds; or set allow_duplicate_name: true, to order another one",
+        f"seconds{another}",
         namesakes=[other.id],
     )
 
 
 def is_separate_service(task: Task[ServiceOptions], other: ServiceSummary) -> bool:
     """Tell whether a service is certainly another one, or the task allows duplicates."""
+    return bool(task.options.allow_duplicate_name) or is_other_product(task, other)
+
+
+def is_other_product(task: Task[ServiceOptions], other: ServiceSummary) -> bool:
+    """Tell whether a service is certainly of another product than the task orders."""
     product = other.product.slug if other.product else None
-    return bool(task.options.allow_duplicate_name) or product not in (None, task.options.product)
+    return product not in (None, task.options.product)
 
 
 def reason_to_stop(

@@ -732,6 +732,17 @@ def test_what_cannot_be_read_yet_stops_no_order_of_another_service(given: dict[s
     assert checked_last(account, **given) == []
 
 
+def test_an_allowed_duplicate_is_not_what_the_task_itself_may_have_ordered() -> None:
+    """A service of exactly its name in its project is used, whatever it allows: a killed run ordered it."""
+    account = Late()
+    account.add_service("svc_1", "web", product={"slug": "nginx"})
+    with pytest.raises(Invalid, match=r"'web' \(svc_1\) .* cannot be read yet, .*in a few seconds$") as error:
+        checked_last(account, allow_duplicate_name=True)
+    assert error.value.details["namesakes"] == ["svc_1"]
+    account.lists = 2
+    assert checked_last(account, allow_duplicate_name=True, product="apache") == []
+
+
 def test_what_left_the_list_since_is_gone() -> None:
     account = Late()
     account.add_service("svc_1", "Web")
