@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from .errors import TransferFailed
-from .trees import ROOT, Kind, Tree, TreeEntry, printable_path, within
+from .trees import ROOT, UNKNOWN, Kind, Tree, TreeEntry, printable_path, within
 
 PERMISSIONS, SPECIAL = 0o777, 0o7000
 """The bits of a mode that are copied, and those that are set only if the user names them (setuid, sticky)."""
@@ -92,8 +92,10 @@ class TreeChanges:
 def compare(source: Tree, target: Tree, rules: Rules) -> TreeChanges:
     """Return what makes ``target`` like ``source``.
 
-    :raises TransferFailed: when a directory stands where a file belongs and may not be removed.
+    :raises TransferFailed: when a directory stands where a file belongs and may not be removed, and when the
+        size of a file of the source is not known.
     """
+    check_sizes(source)
     changes = TreeChanges(leftovers=sorted(target.leftovers), there=target.entries)
     for path in sorted(source.entries):
         if target.unreadable and path and within(posixpath.dirname(path), target.unreadable):
@@ -111,6 +113,19 @@ def compare(source: Tree, target: Tree, rules: Rules) -> TreeChanges:
             if path not in source and path not in changes.in_the_way and path not in kept:
                 changes.extra[path] = entry
     return changes
+
+
+def check_sizes(source: Tree) -> None:
+    """Check that the size of each file to copy is known: it tells whether all of the file has arrived.
+
+    :raises TransferFailed: naming one of which it is not.
+    """
+    for path, entry in sorted(source.entries.items()):
+        if entry.kind is Kind.FILE and entry.size == UNKNOWN:
+            raise TransferFailed(
+                f"the server does not show the size of {printable_path(path) or 'the file'}, so it cannot be "
+                "known whether all of it arrives; nothing was copied. Copy it with another program"
+            )
 
 
 def kept_paths(source: Tree, target: Tree) -> set[str]:
@@ -240,7 +255,8 @@ def describe_entry(entry: TreeEntry, when: Callable[[int], str]) -> str:
     if entry.kind is Kind.LINK:
         return f"link to {printable_path(entry.target or 'somewhere')}"
     if entry.kind is Kind.FILE:
-        return f"{entry.size} bytes, changed {when(entry.mtime)}{permissions}"
+        size = "unknown size" if entry.size == UNKNOWN else f"{entry.size} bytes"
+        return f"{size}, changed {when(entry.mtime)}{permissions}"
     return f"{entry.kind.value}{permissions}"
 
 

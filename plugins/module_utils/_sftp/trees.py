@@ -264,10 +264,24 @@ async def remote_root(sftp: Any, root: str) -> TreeEntry | None:
 
 
 async def remote_entry(sftp: Any, path: str, attributes: Any) -> TreeEntry:
-    """Read what the server tells about an entry."""
-    entry = replace(shown_entry(attributes), size=attributes.size or 0)
+    """Read what the server tells about an entry. It is asked for the size of a file that it lists without."""
+    entry = shown_entry(attributes)
+    if entry.size == UNKNOWN:
+        size = await remote_size(sftp, path) if entry.kind is Kind.FILE else 0
+        entry = replace(entry, size=size)
     target, resolved = await remote_target(sftp, path) if entry.kind is Kind.LINK else (None, False)
     return replace(entry, target=target, resolved=resolved)
+
+
+async def remote_size(sftp: Any, path: str) -> int:
+    """Return the size of a file that the server listed without one; ``UNKNOWN`` if it does not tell."""
+    try:
+        size: int | None = (await sftp.stat(encode_path(path))).size
+    except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
+        raise
+    except asyncssh.SFTPError:
+        return UNKNOWN
+    return UNKNOWN if size is None else size
 
 
 def shown_entry(attributes: Any) -> TreeEntry:

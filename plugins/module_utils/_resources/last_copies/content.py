@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 
 from ..._api.models import SftpAccess
 from ..._api.text import counted
-from ..._sftp.compare import PERMISSIONS, Rules, compare, without_stray_links
+from ..._sftp.compare import PERMISSIONS, Rules, check_sizes, compare, without_stray_links
 from ..._sftp.errors import TransferFailed
 from ..._sftp.host_keys import ACCEPT_NEW, HostKeys
 from ..._sftp.library import require
@@ -224,6 +224,7 @@ def check_readable(remote: Remote, tree: Tree) -> None:
         )
     if ROOT not in tree or tree.entries[ROOT].kind is not Kind.DIRECTORY:
         raise TransferFailed("the service shows no folder with its files over SFTP")
+    check_sizes(tree)
     hidden = sorted(p for p, entry in tree.entries.items() if entry.kind is Kind.LINK and not entry.target)
     if hidden:
         raise TransferFailed(

@@ -9,7 +9,7 @@ import asyncio
 import os
 import threading
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
@@ -77,6 +77,30 @@ class Losing(Plain):
         super().posix_rename(oldpath, newpath)
         if b"lost" in newpath:
             super().remove(newpath)
+
+
+class ListsNoSizes(Plain):
+    """Lists a directory without the sizes of its files, and tells them only if it is asked about one file."""
+
+    async def scandir(self, path: bytes) -> AsyncIterator[asyncssh.SFTPName]:
+        async for item in super().scandir(path):
+            yield asyncssh.SFTPName(item.filename, attrs=unsized(item.attrs))
+
+
+class TellsNoSizes(ListsNoSizes):
+    """Tells no size at all."""
+
+    def stat(self, path: bytes) -> Any:
+        return unsized(asyncssh.SFTPAttrs.from_local(os.stat(self.map_path(path))))
+
+    def lstat(self, path: bytes) -> Any:
+        return unsized(asyncssh.SFTPAttrs.from_local(os.lstat(self.map_path(path))))
+
+
+def unsized(attrs: asyncssh.SFTPAttrs) -> asyncssh.SFTPAttrs:
+    """Return attributes without a size."""
+    attrs.size = None
+    return attrs
 
 
 def simple(name: str) -> str:

@@ -20,7 +20,12 @@ from ansible_collections.hosted.services.plugins.module_utils._sftp.compare impo
     without_stray_links,
 )
 from ansible_collections.hosted.services.plugins.module_utils._sftp.errors import TransferFailed
-from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import Kind, Tree, TreeEntry
+from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import (
+    UNKNOWN,
+    Kind,
+    Tree,
+    TreeEntry,
+)
 
 FOLDER = TreeEntry(Kind.DIRECTORY, mode=0o755)
 FILE = TreeEntry(Kind.FILE, 3, 1000, 0o644)
@@ -131,11 +136,20 @@ def test_a_link_that_leads_out_is_told_and_left_out() -> None:
     }
 
 
+def test_files_of_unknown_size_are_not_the_same() -> None:
+    """Two servers that tell none would look alike to a clone."""
+    both = Tree({"": FOLDER, "a": replace(FILE, size=UNKNOWN)})
+    with pytest.raises(TransferFailed, match="does not show the size of a,"):
+        compare(both, both, KEEP)
+    assert compare(Tree({"": FOLDER, "a": FILE}), both, KEEP).files.keys() == {"a"}
+
+
 @pytest.mark.parametrize(
     ("entry", "shown"),
     [
         (FILE, "3 bytes, changed then, mode 0644"),
         (replace(FILE, mode=None), "3 bytes, changed then"),
+        (replace(FILE, size=UNKNOWN), "unknown size, changed then, mode 0644"),
         (FOLDER, "directory, mode 0755"),
         (TreeEntry(Kind.LINK, target="a"), "link to a"),
         (TreeEntry(Kind.LINK), "link to somewhere"),

@@ -33,7 +33,12 @@ from ansible_collections.hosted.services.plugins.module_utils._sftp.errors impor
     TransferFailed,
 )
 from ansible_collections.hosted.services.plugins.module_utils._sftp.sides import Local, Remote
-from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import Kind, Tree, TreeEntry
+from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import (
+    UNKNOWN,
+    Kind,
+    Tree,
+    TreeEntry,
+)
 from unit.plugins.fakes import FakeClient, task_of
 from unit.plugins.module_utils._sftp import servers
 from unit.plugins.module_utils._sftp.servers import Server
@@ -160,6 +165,12 @@ def test_without_the_library_nothing_is_read(opened: Open, monkeypatch: pytest.M
 def test_a_service_that_shows_no_folder_is_not_one_without_files(entries: dict[str, TreeEntry]) -> None:
     with pytest.raises(TransferFailed, match="no folder with its files"):
         check_readable(Remote(None, "."), Tree(entries))
+
+
+def test_a_service_that_tells_no_sizes_is_not_copied_as_empty_files() -> None:
+    tree = Tree({"": TreeEntry(Kind.DIRECTORY), "world/level": TreeEntry(Kind.FILE, UNKNOWN)})
+    with pytest.raises(TransferFailed, match="does not show the size of world/level"):
+        check_readable(Remote(None, "."), tree)
 
 
 def test_an_empty_service_is_copied(opened: Open, folder: Path) -> None:
