@@ -99,7 +99,9 @@ ssh_key:
     last_used_at: null
   contains:
     id:
-      description: Id of the key. Null in check mode if it would be registered.
+      description: >-
+        Id of the key. Null in check mode if it would be registered. Also null if the key is registered, and the
+        platform shows fingerprints that cannot be read, so that it may be one of several keys.
       type: str
     name:
       description: Name of the key.

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import yaml
 
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible, Run
+from integration.proxy_server import ProxyServer, running
 from integration.scenarios import run_scenario
 
 HEAD = "- hosts: localhost\n  gather_facts: false\n  vars_files: [variables.yml]\n"
@@ -213,6 +215,59 @@ def test_exclusive(team: Team) -> None:
     assert len({key["fingerprint"] for key in keys}) == 2
     assert team.sftp("survival", "ls").returncode == 0
     assert changed(team.play(sftp_access_exclusive=True).succeed()) == []
+
+
+def shows_odd_fingerprints(content: bytes) -> bytes:
+    """Return a list of keys with fingerprints in a form that nobody knows."""
+    try:
+        keys = json.loads(content)
+    except ValueError:
+        return content
+    for key in keys if isinstance(keys, list) else ():
+        key["fingerprint"] = f"odd-{key['id']}"
+    return json.dumps(keys).encode()
+
+
+@pytest.fixture
+def odd(team: Team) -> Iterator[Team]:
+    """The same account on a platform whose fingerprints cannot be read."""
+    with running(ProxyServer(team.sandbox, change=shows_odd_fingerprints)) as proxy:
+        team.ansible.environment["HOSTED_SERVICES_URL"] = proxy.url
+        yield team
+
+
+def removals(team: Team) -> int:
+    """Return how many keys were asked to be removed."""
+    return [line["method"] for line in team.sandbox.journal()].count("DELETE")
+
+
+def test_exclusive_removes_no_key_that_may_be_one_of_the_list(odd: Team) -> None:
+    """The key of Alice has another name there, and the one of her name is an old one."""
+    keys = {"alice-new": odd.alice["public_key"], "alice": make_key(odd.folder / "old")}
+    for name, key in keys.items():
+        odd.sandbox.api("POST", "/api/users/me/ssh-keys", {"name": name, "publicKey": key})
+    only: dict[str, Any] = {"sftp_access_hosts": [], "sftp_access_keys": [odd.alice]}
+    run = odd.play(**only, sftp_access_exclusive=True)
+    assert run.rc != 0 and removals(odd) == 0 and odd.keys() == ["alice", "alice-new"]
+    said = " ".join(run.output.split())
+    assert "which of the keys alice, alice-new" in said and "Nothing was removed" in said
+    remove = HEAD + "  tasks: [{hosted.services.ssh_key: {name: alice, state: absent}}]\n"
+    odd.play(play=remove).succeed()
+    odd.sandbox.clear_journal()
+    odd.play(**only, sftp_access_exclusive=True).succeed()
+    assert removals(odd) == 0 and odd.keys() == ["alice-new"]
+
+
+def test_exclusive_removes_what_was_there_before_the_keys(odd: Team) -> None:
+    """Keys that are new are known by that; later, when there are no others, nothing is to be removed."""
+    carol = {"name": "carol", "publicKey": make_key(odd.folder / "c")}
+    odd.sandbox.api("POST", "/api/users/me/ssh-keys", carol)
+    alone: dict[str, Any] = {"sftp_access_hosts": [], "sftp_access_exclusive": True}
+    for removed in (1, 0):
+        odd.sandbox.clear_journal()
+        run = odd.play(**alone).succeed()
+        assert removals(odd) == removed and odd.keys() == ["alice", "bob"]
+        assert bool(changed(run)) is bool(removed)
 
 
 def test_keys_alone_and_files_alone(team: Team) -> None:

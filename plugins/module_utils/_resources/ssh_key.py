@@ -391,7 +391,8 @@ def expected_key(key: PublicKey, name: str) -> dict[str, Any]:
 def read_key(task: Task[SshKeyOptions], key: PublicKey, before: Sequence[SshKey]) -> dict[str, Any]:
     """Return the key as listed after its registration; ``before`` are those of the list before it.
 
-    Where its fingerprint cannot be read, it is the new one of its name, or else the only one of its name.
+    Where its fingerprint cannot be read, it is the new one of its name, or else the only one that it can be.
+    Another that has its name may be one that it was to replace.
     """
     name = task.options.name or ""
     known = wait_for_new(lambda: listed_key(task.client.ssh_keys(), key, name, before))
@@ -409,5 +410,5 @@ def listed_key(keys: Sequence[SshKey], key: PublicKey, name: str, before: Sequen
     same = [known for known in keys if key.matches(known.fingerprint)]
     found = same or find_new(keys, key, name, before)
     if not found:
-        found = [known for known in unreadable(keys, key) if known.name == name]
+        found = unreadable(keys, key)
     return found[0] if same or len(found) == 1 else None

@@ -383,7 +383,18 @@ def test_a_conflict_tells_that_the_key_is_there(odd: FakeClient, name: str, repl
     runner.apply_plan(plan, task)
     assert not task.effects.changed and list(odd.key_records) == ["key_0"]
     assert [call[0] for call in odd.calls] == ["add_ssh_key"]
-    assert plan.result["name"] == name
+    assert plan.result["id"] == "key_0", "it can be no other"
+
+
+@pytest.mark.parametrize("name", ["ops", "second", "other"])
+def test_which_of_several_a_conflict_is_about_is_not_known(odd: FakeClient, name: str) -> None:
+    """A key that has the name of the task may be another one, which was to be replaced."""
+    odd.add_key("key_1", "second", odd.fingerprint_of(OTHER))
+    holds(odd)
+    plan, task = planned(odd, name=name, public_key=LINE)
+    runner.apply_plan(plan, task)
+    assert not task.effects.changed and list(odd.key_records) == ["key_0", "key_1"]
+    assert (plan.result["id"], plan.result["name"]) == (None, name)
 
 
 def test_an_accepted_key_is_the_new_one_of_its_name(odd: FakeClient) -> None:
