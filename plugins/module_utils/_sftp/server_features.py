@@ -24,6 +24,8 @@ TRIED_TIME, TRIED_MODE = 1_000_000_001, 0o640
 STEP = 2
 """How far, in seconds, a time may be from the one that was set to count as rounded."""
 PRIVATE = 0o600
+LONGEST_START = 255 - len(".hosted-0123456789abcdef.old")
+"""How many bytes of a name fit before what is added to it."""
 NEW = asyncssh.FXF_WRITE | asyncssh.FXF_CREAT | asyncssh.FXF_EXCL if asyncssh else 0
 
 
@@ -52,6 +54,16 @@ class ServerFeatures:
 def temporary_path(path: str) -> str:
     """Return a name for the time in which the file at ``path`` is not whole yet."""
     return join(posixpath.dirname(path), f".hosted-{secrets.token_hex(8)}.part")
+
+
+def aside_path(path: str) -> str:
+    """Return a name for the file at ``path`` while another takes its place.
+
+    It tells which file it is, as after a broken connection it may be all that there is of it.
+    """
+    folder, name = posixpath.split(path)
+    start = encode_path(name)[:LONGEST_START].decode("utf-8", "surrogateescape")
+    return join(folder, f"{start}.hosted-{secrets.token_hex(8)}.old")
 
 
 async def detect_refusals(sftp: Any, root: str, features: ServerFeatures) -> None:

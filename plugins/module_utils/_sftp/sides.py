@@ -25,7 +25,15 @@ from typing import Any, ClassVar
 from .blocks import Blocks, Moved, Read, block_size, digest, fetch, holds, read_remote, read_whole, send
 from .library import asyncssh
 from .patterns import Patterns
-from .server_features import NEW, PRIVATE, ServerFeatures, attributes, make_link, temporary_path
+from .server_features import (
+    NEW,
+    PRIVATE,
+    ServerFeatures,
+    aside_path,
+    attributes,
+    make_link,
+    temporary_path,
+)
 from .trees import (
     Kind,
     Tree,
@@ -35,6 +43,7 @@ from .trees import (
     join,
     local_tree,
     plain_entry,
+    printable_path,
     remote_tree,
     shown_entry,
 )
@@ -374,17 +383,24 @@ class Remote(Side):
             in_place = await self._type_of(new)
             if not isinstance(error, asyncssh.SFTPOpUnsupported) and in_place not in REPLACEABLE:
                 raise
-            aside = encode_path(temporary_path(path)) if in_place is not None else None
-            if aside:
-                await self.sftp.rename(new, aside)
-            try:
+            if in_place is None:
                 await self.sftp.rename(old, new)
-            except BaseException:
-                if aside:
-                    await self.sftp.rename(aside, new)
-                raise
-            if aside:
-                await self.sftp.remove(aside)
+            else:
+                await self._replace(old, new, aside_path(path))
+
+    async def _replace(self, old: bytes, new: bytes, place_aside: str) -> None:
+        """Rename to a name that is taken: what has it is put aside, and comes back if that fails."""
+        aside = encode_path(place_aside)
+        await self.sftp.rename(new, aside)
+        try:
+            await self.sftp.rename(old, new)
+        except BaseException as error:
+            try:
+                await self.sftp.rename(aside, new)
+            except (asyncssh.Error, OSError):
+                error.args = (f"{error}; what was there is now {printable_path(place_aside)}",)
+            raise
+        await self.sftp.remove(aside)
 
     async def _type_of(self, path: bytes) -> int | None:
         """Return the type of what is at a path; ``None`` if there is nothing."""

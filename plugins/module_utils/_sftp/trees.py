@@ -22,6 +22,8 @@ from .patterns import Patterns
 
 TEMPORARY = re.compile(r"\.hosted-[0-9a-f]{16}\.part")
 """The names that files have until they are whole."""
+ASIDE = re.compile(r"(.+)\.hosted-[0-9a-f]{16}\.old", re.DOTALL)
+"""The names that files have while another takes their place, on servers that do not rename over a file."""
 LISTINGS_AT_ONCE = 32
 ROOT = ""
 UNKNOWN = -1
@@ -61,7 +63,7 @@ class Tree:
     entries: dict[str, TreeEntry] = field(default_factory=dict)
     protected: set[str] = field(default_factory=set)
     leftovers: list[str] = field(default_factory=list)
-    """Half-written files of a transfer that broke off."""
+    """Half-written files of a transfer that broke off, and files that were replaced by then."""
     left_out: set[str] = field(default_factory=set)
     """Entries that take no part although no pattern excludes them, such as sockets."""
     unreadable: dict[str, str] = field(default_factory=dict)
@@ -76,10 +78,11 @@ class Tree:
         if not directory and TEMPORARY.fullmatch(posixpath.basename(path)):
             self.leftovers.append(path)
             return False
-        if patterns.excludes(path, directory) or entry.kind is Kind.OTHER:
+        named = path if directory else original_path(path)  # what was put aside belongs where it was
+        if patterns.excludes(named, directory) or entry.kind is Kind.OTHER:
             self.protect(path)
             return False
-        if directory or patterns.includes(path, directory):
+        if directory or patterns.includes(named, directory):
             self.entries[path] = entry
         else:
             self.protect(path)
@@ -97,15 +100,34 @@ class Tree:
         self.protect(join(path, "unknown"))
 
     def prune(self, patterns: Patterns) -> None:
-        """Drop the directories that take no part: neither they nor anything below them is included."""
+        """Drop the directories that take no part: neither they nor anything below them is included.
+
+        A file that was put aside is a leftover once something is in its place; until then it may be all
+        that there is of that file.
+        """
+        replaced = [path for path in self.entries if self._is_replaced(path)]
+        self.leftovers += replaced
+        for path in replaced:
+            del self.entries[path]
         needed = {ROOT}
         for path, entry in self.entries.items():
-            if patterns.includes(path, entry.kind is Kind.DIRECTORY):
+            directory = entry.kind is Kind.DIRECTORY
+            if patterns.includes(path if directory else original_path(path), directory):
                 above = path
                 while above not in needed:
                     needed.add(above)
                     above = posixpath.dirname(above)
         self.entries = {path: entry for path, entry in self.entries.items() if path in needed}
+
+    def _is_replaced(self, path: str) -> bool:
+        original = original_path(path)
+        return original != path and original in self and self.entries[path].kind is not Kind.DIRECTORY
+
+
+def original_path(path: str) -> str:
+    """Return the path that a file had before it was put aside; its own if it was not."""
+    found = ASIDE.fullmatch(posixpath.basename(path))
+    return join(posixpath.dirname(path), found[1]) if found else path
 
 
 def join(root: str, path: str) -> str:

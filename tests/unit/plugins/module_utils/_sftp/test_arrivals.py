@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import asyncssh
 import pytest
 
 from unit.plugins.module_utils._sftp import servers
 from unit.plugins.module_utils._sftp.mirrored import count_requests, fill, holds, sync
-from unit.plugins.module_utils._sftp.odd_servers import KEPT, Folding, Losing, Truncating, odd_server
+from unit.plugins.module_utils._sftp.odd_servers import KEPT, Folding, Losing, Plain, Truncating, odd_server
 
 LONG = "x" * 5000
 
@@ -90,3 +91,28 @@ def test_a_directory_that_was_written_to_is_listed_once(
         fill(src, {"one/b": "other"})
         assert sync(server, src=str(src), dest="up")["changed"]
         assert sent[opened] == 3 + 1
+
+
+ASIDE = "server.cfg.hosted-0123456789abcdef.old"
+
+
+@pytest.mark.parametrize("more", [{}, {"exclude": ["server.cfg"], "delete": True}])
+def test_a_file_that_was_put_aside_and_is_missing_at_its_place_stays(
+    tmp_path: Path, more: dict[str, Any]
+) -> None:
+    src = fill(tmp_path / "src", {"other": "x"})
+    with odd_server(tmp_path, Plain) as server:
+        fill(server.root / "up", {ASIDE: "precious", "deep/" + ASIDE: "precious"})
+        for _run in range(2):
+            assert not sync(server, src=str(src), dest="up", **more).get("failed")
+            kept = holds(server.root / "up")
+            assert kept[ASIDE] == kept["deep/" + ASIDE] == "precious"
+
+
+def test_a_file_that_was_put_aside_goes_once_another_is_in_its_place(tmp_path: Path) -> None:
+    src = fill(tmp_path / "src", {"server.cfg": "new"})
+    with odd_server(tmp_path, Plain) as server:
+        fill(server.root / "up", {ASIDE: "old"})
+        for _run in range(2):
+            assert not sync(server, src=str(src), dest="up").get("failed")
+        assert holds(server.root / "up") == {"server.cfg": "new"}

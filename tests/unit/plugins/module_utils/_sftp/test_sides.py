@@ -12,8 +12,16 @@ from types import SimpleNamespace
 import asyncssh
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._sftp.patterns import Patterns
+from ansible_collections.hosted.services.plugins.module_utils._sftp.server_features import aside_path
 from ansible_collections.hosted.services.plugins.module_utils._sftp.sides import Local, Remote
-from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import TEMPORARY, Kind, TreeEntry
+from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import (
+    TEMPORARY,
+    Kind,
+    Tree,
+    TreeEntry,
+    encode_path,
+)
 
 ENTRY = TreeEntry(Kind.FILE, size=5000)
 
@@ -141,3 +149,31 @@ def test_what_cannot_be_renamed_over_makes_way_and_comes_back_after_an_error(the
     server.refuses = False
     asyncio.run(Remote(server, "up").make_link("b", link, new=False))
     assert server.files == {b"up/b": "new"}
+
+
+class Broken(Shelf):
+    """A server that is lost once what was there has been put aside."""
+
+    async def rename(self, old: bytes, new: bytes) -> None:
+        if old != b"up/b":
+            raise asyncssh.SFTPConnectionLost("lost")
+        await super().rename(old, new)
+
+
+def test_what_does_not_come_back_is_no_leftover_and_its_name_is_told() -> None:
+    """It may be all that there is of that file."""
+    server = Broken({b"up/b": "old"}, refuses=False)
+    with pytest.raises(asyncssh.SFTPConnectionLost, match="lost; what was there") as caught:
+        asyncio.run(Remote(server, "up").make_link("b", TreeEntry(Kind.LINK, target="a"), new=False))
+    (aside,) = [name.decode() for name, content in server.files.items() if content == "old"]
+    assert aside.startswith("up/b.") and aside in str(caught.value)
+    tree = Tree()
+    tree.add(aside.removeprefix("up/"), ENTRY, Patterns())
+    tree.prune(Patterns())
+    assert tree.leftovers == [] and aside.removeprefix("up/") in tree
+
+
+def test_the_name_aside_is_short_enough_and_unique() -> None:
+    for name in ("b", "n" * 255, "\u00f6" * 127, "caf\udce9"):
+        one, other = (aside_path(f"up/{name}") for _turn in range(2))
+        assert one != other and one.startswith("up/") and len(encode_path(one.removeprefix("up/"))) <= 255
