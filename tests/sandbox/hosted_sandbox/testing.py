@@ -14,9 +14,9 @@ import shlex
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from time import monotonic, sleep  # as they are, also where a test simulates pauses
 from types import TracebackType
 from typing import Any, Self
 
@@ -190,12 +190,12 @@ class Sandbox(SandboxClient):
         self._take(self._wait(ready))
 
     def _wait(self, ready: Path) -> dict[str, Any]:
-        end = time.monotonic() + START_SECONDS
-        while time.monotonic() < end and self.process.poll() is None:
+        end = monotonic() + START_SECONDS
+        while monotonic() < end and self.process.poll() is None:
             if ready.exists():
                 facts: dict[str, Any] = json.loads(ready.read_text())
                 return facts
-            time.sleep(0.01)
+            sleep(0.01)
         output = self.output()
         self.stop()
         raise RuntimeError(f"the sandbox did not start:\n{output}")

@@ -12,11 +12,11 @@ import pwd
 import shutil
 import socket
 import subprocess
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic, sleep  # as they are, also where a test simulates pauses
 from typing import Any
 
 import pytest
@@ -180,13 +180,13 @@ def running(command: Sequence[str], port: int, log: Path) -> Iterator[None]:
 
 def wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
     """Wait until the server listens."""
-    end = time.monotonic() + START_SECONDS
-    while process.poll() is None and time.monotonic() < end:
+    end = monotonic() + START_SECONDS
+    while process.poll() is None and monotonic() < end:
         try:
             socket.create_connection(("127.0.0.1", port), timeout=1).close()
             return
         except OSError:
-            time.sleep(0.05)
+            sleep(0.05)
     raise RuntimeError(f"the server did not start:\n{log.read_text()}")
 
 
