@@ -62,8 +62,8 @@ options:
         failed, no other service is begun, and the task fails.
       - A service whose state is not known, because its node cannot be reached, is not touched. It counts as a failure before
         anything is begun.
-      - Failures within the bound are a warning, and RV(services) shows them. The next restart is one of all services; other
-        tasks look at the health of those that failed again.
+      - Failures within the bound are a warning, and RV(services) shows them. The next restart is one of all services, and
+        starts those that were left down; other tasks look at the health of those that failed again.
     type: str
     default: "0"
   healthy_for:

@@ -265,9 +265,11 @@ def deploy(task: Task[AppDeployOptions], app: App, digest: str, undecided: bool)
     try:
         put_in_service(task, task.options.tag, digest, undecided)
     except HostedError as error:
+        doubted = records.unconfirmed()
         if isinstance(error, DeployFailed):
             explain_failure(task, app, error, Deployed(digest, good, task.options.rollback))
-        records.record_failure(digest)
+        if doubted in (None, digest):  # else it never began, and another one is still the last that failed
+            records.record_failure(digest)
         raise
 
 

@@ -87,8 +87,9 @@ class DeployFailed(HostedError):
         conflict = isinstance(cause, Conflict) and not START_FAILED.search(cause.message)
         failed.may_be_busy = conflict or isinstance(cause, Locked)
         failed.busy = isinstance(cause, Locked) or (conflict and says_temporary(cause))
-        never = isinstance(cause, (AccessDenied, NotFoundResponse)) and not START_FAILED.search(cause.message)
-        failed.began = not failed.busy and not never
+        # The words of a conflict are no proof: those of a version that does not start are not shown.
+        never = isinstance(cause, (AccessDenied, NotFoundResponse, Locked))
+        failed.began = not never or bool(START_FAILED.search(cause.message))
         failed.explained = isinstance(cause, Refused) or cause.explained
         return failed
 

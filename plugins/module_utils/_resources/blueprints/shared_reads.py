@@ -19,6 +19,10 @@ from ..services.lookup import IndexedServices
 T = TypeVar("T")
 
 
+NOTHING = object()
+"""What no read returns."""
+
+
 class Memo:
     """What was read so far. Two threads that want the same wait for one read."""
 
@@ -27,16 +31,19 @@ class Memo:
         self._locks: dict[Hashable, threading.Lock] = {}
         self._values: dict[Hashable, Any] = {}
 
-    def once(self, key: Hashable, read: Callable[[], T]) -> T:
-        """Return what ``read`` returns, or returned for this key before. An error is not kept."""
+    def once(self, key: Hashable, read: Callable[[], T], unless: object = NOTHING) -> T:
+        """Return what ``read`` returns, or returned for this key before, but for an error and ``unless``."""
         if key in self._values:
             return cast(T, self._values[key])
         with self._lock:
             lock = self._locks.setdefault(key, threading.Lock())
         with lock:
-            if key not in self._values:
-                self._values[key] = read()
-            return cast(T, self._values[key])
+            if key in self._values:
+                return cast(T, self._values[key])
+            found = read()
+            if found is not unless:
+                self._values[key] = found
+            return found
 
 
 class PlanningClient:
@@ -71,8 +78,8 @@ class PlanningClient:
         return self._memo.once("apps", self._client.apps)
 
     def service(self, id: str) -> Service | None:
-        """Return a service in full; ``None`` if there is none."""
-        return self._memo.once(("service", id), lambda: self._client.service(id))
+        """Return a service in full; ``None`` if there is none. A gateway may say that, so it is not kept."""
+        return self._memo.once(("service", id), lambda: self._client.service(id), unless=None)
 
     def settings(self, id: str) -> Settings:
         """Return the settings of a service, which each environment that refers to it reads its alias from."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -51,9 +51,13 @@ class Record:
             return
         self.what, self.since, self.begun, self.up, self.done = what, now(), {}, set(), set()
 
-    def end(self) -> None:
-        """Note that the run came to its end."""
-        self.what, self.since, self.begun, self.up, self.done = None, None, {}, set(), set()
+    def end(self, left_down: Collection[str] = ()) -> None:
+        """Note that the run is over, but for services that it left down: the next one starts those."""
+        if not left_down:
+            self.what = self.since = None
+        self.begun = {id: at for id, at in self.begun.items() if id in left_down}
+        self.up &= set(left_down)
+        self.done = set()
 
 
 @dataclass

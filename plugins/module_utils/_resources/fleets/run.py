@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -231,7 +232,7 @@ class FleetRun:
         def finish() -> None:
             plan.result = self.report.entries(ServiceJob.done)
             if self.is_over():
-                self.memory.record.end()
+                self.memory.record.end(self.left_down())
                 self.memory.write()
 
         end = Step("note the end of the run", finish, needs=list(steps), regardless=True, changes=False)
@@ -241,9 +242,18 @@ class FleetRun:
         """Tell whether the next run begins anew.
 
         A restart is over once the task succeeds: the next one restarts all services, also those that failed
-        within the bound. Of what else was done, their health is looked at again.
+        within the bound, and starts those that were left down. Of what else was done, their health is looked
+        at again.
         """
         return self.gate.passed and (self.task.options.state == "restarted" or not self.gate.failed)
+
+    def left_down(self) -> list[str]:
+        """Return the services that a restart failed to bring up again, as far as that is known."""
+        failed = [each for each in self.members.values() if each.job in self.gate.failed]
+        for each in failed:
+            with suppress(HostedError):
+                each.read_metrics()
+        return [each.id for each in failed if each.state not in ContainerState.UP]
 
     def has_to_remember(self) -> bool:
         """Tell whether something is to be remembered, although nothing is to be done."""

@@ -234,7 +234,8 @@ def plan_back(work: Work) -> Plan:
     since = (content.back_since or now()) if content.newer and not copies else None
     steps = [work.note(Phase.RETURNING, lambda: {"back_since": since})]
     if work.old.status == ServiceStatus.SUSPENDED:
-        steps += costing(work.plan_service(id=work.old.id, state="resumed").steps, both)
+        resuming = costing(work.plan_service(id=work.old.id, state="resumed").steps, both)
+        steps += rescued(resuming, partial(note_not_back, work, content.back_since))
     if new is not None and copies:
         if new.status == ServiceStatus.SUSPENDED:
             steps += costing(work.plan_service(id=new.id, state="resumed").steps, both)
@@ -288,7 +289,7 @@ def check_back(work: Work, new: Service | None) -> None:
         )
     if not (content.newer and copy_back):
         return
-    if content.back_since and work.old.status != ServiceStatus.SUSPENDED:
+    if content.back_since:
         raise in_service_since(content, content.back_since)
     if new is None:
         kept = (
@@ -300,6 +301,12 @@ def check_back(work: Work, new: Service | None) -> None:
             f"{work.new_name} ({content.new_id}) was in service and does not exist anymore, so nothing can "
             f"be copied back to {work.origin.label}. Nothing was done. {kept}"
         )
+
+
+def note_not_back(work: Work, before: str | None, error: HostedError) -> None:
+    """Note that the old service is not back in service: it certainly could not be resumed."""
+    if error.nothing_done:
+        work.record.write(back_since=before)
 
 
 def in_service_since(content: Content, moment: str | None) -> Invalid:
@@ -358,7 +365,7 @@ def plan_end(task: Task[RelocateOptions], record: Relocation, service: Resource[
     if content.gone or (record.phase is Phase.RETURNED and content.new_id is None):
         return Plan(result=shown)
     left, kept = leftover(record)
-    found = task.client.service(left)
+    found = find_existing(task.client, left)
     check_end(task, record, found, kept)
     given = {"id": left, "state": "absent", "delete_backups": task.options.delete_backups}
     deletion = plan_with(task, service, given)
@@ -406,6 +413,8 @@ def check_not_needed(
 
     :raises Invalid: if somebody does, or if the other one is not in service.
     """
+    if left is None and record.phase is Phase.FINISHED:  # it is gone: only the note of that is missing
+        return
     other = task.client.service(kept)
     if other is None or other.status != ServiceStatus.ACTIVE:
         status = other.status if other else "deleted"

@@ -326,12 +326,43 @@ def test_what_the_platform_refused_to_begin_is_not_made_again(plain: Platform, s
 
 def test_nothing_is_rolled_back_over_another_deploy(plain: Platform) -> None:
     """The platform is at that one, whatever it shows."""
-    with running(ProxyServer(plain.sandbox, refuse=refusing(BUSY), refusal=409)) as server:
-        result = plain.run(APP_DEPLOY, tag="v2", rollback=True, base_url=server.url)
-    assert result["failed"] and not result["changed"] and "rolled_back" not in result
-    assert f"{BUSY}. {plain.digests['v1']} is in service, as before" in result["msg"]
+    with running(ProxyServer(plain.sandbox, refuse=refusing(BUSY, BUSY), refusal=409)) as server:
+        plain.sandbox.clock(advance=60)
+        given: dict[str, Any] = {"tag": "v2", "rollback": True, "base_url": server.url}
+        result = plain.run(APP_DEPLOY, token=plain.sandbox.token, **given)
+        assert result["failed"] and not result["changed"] and "rolled_back" not in result
+        assert f"{BUSY}. {plain.digests['v1']} is in service, as before" in result["msg"]
+        assert not plain.run(APP_DEPLOY, tag="v1", base_url=server.url)["changed"]
+        unseen = plain.run(APP_DEPLOY, **given)
+    assert "rolled_back" not in unseen and "it may have been restarted" in unseen["msg"]
     assert plain.sandbox.journal(DEPLOY) == []
-    assert not plain.run(APP_DEPLOY, tag="v1")["changed"]
+
+
+def test_a_start_failure_in_the_words_of_another_deploy_is_remembered(plain: Platform) -> None:
+    """Which words it has is not shown. The next run deploys what is shown as in service, and may be down."""
+    said = "The application did not answer. Deploy another version, or look at its log later"
+    plain.sandbox.clock(advance=60)
+    with running(ProxyServer(plain.sandbox, refuse=refusing(said), refusal=409)) as server:
+        plain.sandbox.api("POST", "/api/apps/shop/deploy", {"tag": "broken"})
+        given: dict[str, Any] = {"base_url": server.url, "token": plain.sandbox.token}
+        failed = plain.run(APP_DEPLOY, tag="v2", **given)
+        assert failed["failed"] and failed["changed"]
+        plain.sandbox.clear_journal()
+        again = plain.run(APP_DEPLOY, tag="broken", **given)
+    assert again["failed"] and tags_deployed(plain) == ["broken"]
+
+
+def test_a_deploy_that_never_began_hides_no_version_that_failed(plain: Platform) -> None:
+    """Nor the one whose way back failed as well: it is none to go back to."""
+    assert plain.run(APP_DEPLOY, tag="v2")["changed"]
+    plain.sandbox.fault(DEPLOY, "status", status=500, nth=2, count=None)
+    assert "failed too" in plain.run(APP_DEPLOY, tag="broken", rollback=True)["msg"]
+    plain.sandbox.clear_faults()
+    assert plain.run(APP_DEPLOY, tag="blocked")["failed"]
+    sent = len(tags_deployed(plain))
+    plain.sandbox.operator(f"services/{plain.app['id']}", start_fails=True)
+    plain.run(APP_DEPLOY, tag="v1", rollback=True)
+    assert tags_deployed(plain)[sent:] == ["v1", "v2"]
 
 
 def test_uptime_tells_that_a_refused_deploy_has_touched_nothing(plain: Platform) -> None:

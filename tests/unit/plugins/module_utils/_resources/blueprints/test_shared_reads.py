@@ -12,7 +12,7 @@ from typing import cast
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
-from ansible_collections.hosted.services.plugins.module_utils._api.models import ServiceSummary
+from ansible_collections.hosted.services.plugins.module_utils._api.models import Service, ServiceSummary
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.shared_reads import (
     Memo,
     planning_client,
@@ -58,8 +58,9 @@ class Counting(FakeClient):
         self.reads.append("services")
         return []
 
-    def service(self, id: str) -> None:
+    def service(self, id: str) -> Service | None:
         self.reads.append(id)
+        return super().service(id)
 
     def project(self, id: str) -> None:
         self.reads.append(id)
@@ -67,15 +68,26 @@ class Counting(FakeClient):
 
 def test_clones_share_reads_and_all_else_is_passed_on() -> None:
     account = Counting()
+    account.add_service("a", "a")
+    account.add_service("b", "b")
     client = planning_client(cast(Client, account), Memo())
     for each in (client, client.clone(), client):
         assert each.services() == []
-        assert each.service("a") is None
-        assert each.service("b") is None
+        assert [getattr(each.service(id), "id", None) for id in "ab"] == ["a", "b"]
         assert each.project("p") is None
     assert account.reads == ["services", "a", "b", "p"]
     client.create_project("new")
     assert account.calls == [("create_project", "new")]
+
+
+def test_a_service_that_is_not_found_is_looked_for_again() -> None:
+    """The 404 may be a gateway's."""
+    account = Counting()
+    client = planning_client(cast(Client, account), Memo())
+    assert client.service("a") is None
+    account.add_service("a", "a")
+    assert client.service("a") is not None and client.service("a") is not None
+    assert account.reads == ["a", "a"]
 
 
 def test_services_are_found_by_name_in_one_read() -> None:

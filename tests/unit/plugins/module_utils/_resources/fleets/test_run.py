@@ -358,6 +358,27 @@ def test_a_restart_within_the_bound_is_over(tmp_path: Path) -> None:
         assert memory_in(tmp_path).record.what is None
 
 
+def test_a_service_that_a_restart_left_down_is_started_by_the_next_one(tmp_path: Path) -> None:
+    """It did not stop by itself, so it is not left alone as one that does not run."""
+    client = Account("a", "b")
+    fail = client.power
+
+    def power(id: str, signal: str) -> None:
+        fail(id, signal)
+        if id == "b" and signal == "restart":
+            client.states[id] = "stopped"
+            raise Invalid("b did not come up")
+
+    client.power = power  # type: ignore[method-assign]
+    plan = go(new_run(tmp_path, client, "restarted", max_failures="1"))
+    assert outcomes(plan) == {"a": "changed", "b": "failed"}
+    client.calls.clear()
+    plan = go(new_run(tmp_path, client, "restarted", max_failures="1"))
+    assert client.signals == [("a", "restart"), ("b", "start")]
+    assert outcomes(plan) == {"a": "changed", "b": "changed"}
+    assert memory_in(tmp_path).record.what is None
+
+
 def test_a_restart_that_left_services_out_is_not_over(tmp_path: Path) -> None:
     """Though no more failed than may: what comes after the one that failed was not begun."""
     client = Account("a", "b", "c")

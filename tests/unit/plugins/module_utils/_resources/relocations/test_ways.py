@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -12,6 +13,11 @@ from typing import Any, cast
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
+    BadRequest,
+    HostedError,
+    Interrupted,
+)
 from ansible_collections.hosted.services.plugins.module_utils._api.models import Service
 from ansible_collections.hosted.services.plugins.module_utils._resources.clones.source import Data
 from ansible_collections.hosted.services.plugins.module_utils._resources.relocations import work
@@ -582,14 +588,27 @@ def test_from_a_service_that_is_gone_nothing_is_copied_back(
 def test_what_went_back_without_a_copy_is_in_use_and_not_overwritten(tmp_path: Path) -> None:
     """A run that failed after it had started the old service leaves no date of its return."""
     facts = {"back_since": "2026-11-20T03:00:00Z"}
-    found = returning(tmp_path, Phase.RETURNING, facts=facts, copy_back=True, dependents=())
-    found.account.add("old", "survival")
-    found.work.origin.service.status = "ACTIVE"
-    with pytest.raises(Invalid, match="went back at 2026-11-20T03:00:00Z and has been in service since"):
-        plan_back(found.work)
-    found.work.origin.service.status = "SUSPENDED"  # it could not be resumed, so nothing was written to it
-    found.carry_out(plan_back(found.work))
-    assert found.noted.of("files") and found.content.back_since is None
+    for status in ("ACTIVE", "SUSPENDED"):  # be it that somebody has suspended it since
+        found = returning(tmp_path, Phase.RETURNING, facts=facts, copy_back=True, dependents=())
+        found.work.origin.service.status = status
+        with pytest.raises(Invalid, match="went back at 2026-11-20T03:00:00Z and has been in service since"):
+            plan_back(found.work)
+
+
+@pytest.mark.parametrize(
+    ("error", "is_back"), [(BadRequest("no funds", 400), False), (Interrupted("lost"), True)]
+)
+def test_what_could_not_be_resumed_is_not_back(error: HostedError, is_back: bool, tmp_path: Path) -> None:
+    """So that what the new service got can still be copied to it."""
+    found = returning(tmp_path, dependents=())
+
+    def fail(module: str, options: Mapping[str, Any]) -> None:
+        raise error
+
+    found.noted.failing = fail
+    with pytest.raises(HostedError):
+        found.carry_out(plan_back(found.work))
+    assert (found.content.back_since is not None) is is_back
 
 
 def test_a_suspended_service_is_resumed_to_copy_back_from_it(tmp_path: Path) -> None:
