@@ -22,6 +22,17 @@ from integration.scenarios import run_scenario
 
 HEAD = "- hosts: localhost\n  gather_facts: false\n  vars_files: [variables.yml]\n"
 PLAY = HEAD + "  roles: [hosted.services.sftp_access]\n"
+LATER = """\
+  tasks: [{name: Whose, hosted.services.account_info: {}}]
+- hosts: localhost
+  gather_facts: false
+  vars_files: [variables.yml]
+  tasks:
+    - {name: Left, ansible.builtin.debug: {msg: "{{ hosted_services_url | default('none') }}"}}
+    - name: Whose later
+      hosted.services.account_info:
+      vars: {hosted_services_token: "{{ later_token }}"}
+"""
 
 
 def make_key(path: Path) -> str:
@@ -163,12 +174,19 @@ def test_hosts_of_two_accounts(team: Team) -> None:
         assert done.returncode == 0, done.stderr
         assert file in done.stdout
     assert changed(team.play(*both).succeed()) == []
-    after = "  tasks: [{name: Whose, hosted.services.account_info: {}}]\n"
     run = team.play(
-        *both, play=PLAY + after, sftp_access_keys=[team.alice], sftp_access_exclusive=True
+        *both, play=PLAY + LATER, sftp_access_keys=[team.alice], sftp_access_exclusive=True, later_token=other
     ).succeed()
     assert team.keys() == keys_of(team, other) == ["alice"]
-    assert run["Whose"].result["account"]["email"] == sandbox.api("GET", "/api/apps/whoami").json()["email"]
+    own, theirs = (email_of(team, token) for token in (sandbox.token, other))
+    assert [run[name].result["account"]["email"] for name in ("Whose", "Whose later")] == [own, theirs]
+    assert run["Left"].message == "none"
+
+
+def email_of(team: Team, token: str) -> str:
+    """Return the address of the account of a token."""
+    answer = team.sandbox.api("GET", "/api/apps/whoami", headers={"Authorization": f"Bearer {token}"})
+    return str(answer.json()["email"])
 
 
 def keys_of(team: Team, token: str) -> list[str]:

@@ -36,6 +36,9 @@ PASSED_VARIABLES = {
 """Options of the inventory that say where the token is, and the variables that hand that on."""
 UNPASSED_VARIABLES = "hosted_token_handed_on"
 """False on the hosts of an inventory with a token of its own, for which it names no source."""
+ACCOUNT_OF = "hosted_account_of"
+"""The host of the inventory on whose account a task on another host, such as localhost, works."""
+ACCOUNT_VARIABLES = (URL, OWN_URL, *OWN_TOKENS.values(), *PASSED_VARIABLES.values(), UNPASSED_VARIABLES)
 ENVIRONMENT = {option: spec["fallback"][1][0] for option, spec in CONNECTION_SPEC.items()}
 MAY_BE_EMPTY = {"auth_scheme": SETTINGS["auth_scheme"]}
 IDENTIFYING = ("base_url", "token", "token_file")
@@ -70,6 +73,7 @@ def complete_arguments(
     :raises ConfigurationError: when an option is written down without a value, or variables contradict.
     """
     check_null_connection(arguments)
+    variables = variables_of_account(variables, template)
     own_url = arguments.get("base_url") or environment.get(ENVIRONMENT["base_url"])
     urls = host_urls(variables, template)
     is_own = own_url is None or not urls or [plain_url(own_url)] == urls
@@ -107,6 +111,26 @@ def check_null_connection(arguments: Mapping[str, Any]) -> None:
             raise ConfigurationError(
                 f"{name} is null; give it a value, or leave it out, as default(omit) does in a template"
             )
+
+
+def variables_of_account(variables: Mapping[str, Any], template: Template) -> Mapping[str, Any]:
+    """Return the variables, with the connection of the host that they name in ``hosted_account_of``, if any.
+
+    :raises ConfigurationError: if there is no such host.
+    """
+    if not is_set(ACCOUNT_OF, variables):
+        return variables
+    name, hosts = value_of(ACCOUNT_OF, variables, template), variables["hostvars"]
+    if name not in hosts:
+        raise ConfigurationError(f"{ACCOUNT_OF} is {name!r}, which is no host of the inventory")
+    host = hosts[name]
+    its_own = ("inventory_hostname", *ACCOUNT_VARIABLES, *SETTINGS.values())
+    vaulted = host.get(PASSED_VARIABLES["token_variable"])  # which only that host may have
+    return {
+        **variables,
+        **dict.fromkeys(ACCOUNT_VARIABLES, ""),
+        **{each: host[each] for each in (*its_own, vaulted) if each and each in host},
+    }
 
 
 # --- The address --------------------------------------------------------------------------------------

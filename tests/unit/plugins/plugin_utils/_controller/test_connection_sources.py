@@ -161,3 +161,35 @@ def test_a_platform_elsewhere_is_told() -> None:
         found({"base_url": EAST}).elsewhere == f"the inventory read web from {WEST}, and the task uses {EAST}"
     )
     assert complete_arguments({"base_url": EAST}, {}, {}, lambda value: value).elsewhere == ""
+
+
+# --- The account of another host ----------------------------------------------------------------------
+
+ELSEWHERE = {"inventory_hostname": "shop", "hosted_url": EAST}
+
+
+def on_account_of(host: dict[str, Any], **variables: Any) -> CompletedArguments:
+    """Connect a task on one host to the account of another."""
+    hosts = {"shop": {**ELSEWHERE, **host}}
+    return found(variables={**variables, "hosted_account_of": "shop", "hostvars": hosts})
+
+
+def test_the_account_of_another_host_is_used_as_a_whole() -> None:
+    own = {"hosted_services_token": "west-token", "hosted_services_timeout": 7, "hosted_services_retries": 1}
+    assert on_account_of({}, **own).arguments == {"base_url": EAST, "timeout": 7, "retries": 1}
+    theirs = {"hosted_token_variable": "vaulted", "vaulted": "east-token", "hosted_services_timeout": 5}
+    result = on_account_of(theirs, **own)
+    assert result.arguments == {"base_url": EAST, "token": "east-token", "timeout": 5, "retries": 1}
+    assert on_account_of({"hosted_token_file": "/f"}, **own).from_controller
+
+
+def test_the_account_of_another_host_is_guarded_like_its_own() -> None:
+    with pytest.raises(ConfigurationError, match="read shop with its own token"):
+        on_account_of({"hosted_token_handed_on": False})
+    with pytest.raises(ConfigurationError, match="'blog', which is no host of the inventory"):
+        found(variables={"hosted_account_of": "blog", "hostvars": {}})
+
+
+def test_the_token_of_a_task_is_nearer_than_that_of_another_host() -> None:
+    variables = {"hosted_account_of": "shop", "hostvars": {"shop": {**ELSEWHERE, "hosted_token_file": "/f"}}}
+    assert found({"token": "mine"}, variables).arguments == {"base_url": EAST, "token": "mine"}
