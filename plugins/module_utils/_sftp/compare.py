@@ -120,12 +120,15 @@ def check_sizes(source: Tree) -> None:
 
     :raises TransferFailed: naming one of which it is not.
     """
-    for path, entry in sorted(source.entries.items()):
-        if entry.kind is Kind.FILE and entry.size == UNKNOWN:
-            raise TransferFailed(
-                f"the server does not show the size of {printable_path(path) or 'the file'}, so it cannot be "
-                "known whether all of it arrives; nothing was copied. Copy it with another program"
-            )
+    unknown = (
+        path for path, entry in source.entries.items() if entry.kind is Kind.FILE and entry.size == UNKNOWN
+    )
+    path = min(unknown, default=None)
+    if path is not None:
+        raise TransferFailed(
+            f"the server does not show the size of {printable_path(path) or 'the file'}, so it cannot be "
+            "known whether all of it arrives; nothing was copied. Copy it with another program"
+        )
 
 
 def kept_paths(source: Tree, target: Tree) -> set[str]:

@@ -55,7 +55,6 @@ from .running import current_app
 TRIES = 2
 SHOWN_SECONDS = 3.0
 """For how long metrics may show a container as it was before it was restarted."""
-RESTARTED = "was restarted"
 START_FAILED = re.compile(
     r"\b(not|never|fail\w*|unable) (to )?(start|stand|running|come up|boot)|\b(exit|crash|died|unhealthy)",
     re.IGNORECASE,
@@ -188,11 +187,11 @@ def restart_since(task: Task[ReleaseOptions], app: App, begun: float) -> str:
     """
     try:
         if poll_for(lambda: sample_container(task, str(app.id)).shows_start_after(begun), SHOWN_SECONDS):
-            return RESTARTED
+            return "was restarted"
         sample = sample_container(task, str(app.id))
+        is_known = sample.state == ContainerState.RUNNING and sample.uptime is not None
     except HostedError:
-        return "may have been restarted"
-    is_known = sample.state == ContainerState.RUNNING and sample.uptime is not None
+        is_known = False
     return "" if is_known else "may have been restarted"
 
 
