@@ -343,6 +343,12 @@ def command_lines(session: int) -> str:
     return b" ".join(found).replace(b"\0", b" ").decode(errors="replace")
 
 
+def register(sandbox: Sandbox, key: Path) -> None:
+    """Register the public half of a key, so that it opens SFTP."""
+    public = key.with_suffix(".pub").read_text()
+    sandbox.api("POST", "/api/users/me/ssh-keys", {"name": "k", "publicKey": public})
+
+
 def test_off_site_copies(machine: BackupMachine, key: Path) -> None:
     """A dated folder for each backup, one file on disk for what did not change, under the same retention."""
     sandbox, shelf = machine.sandbox, machine.folder / "shelf"
@@ -350,9 +356,7 @@ def test_off_site_copies(machine: BackupMachine, key: Path) -> None:
     site = {"name": "site", "product": "hobby", "files": {"index.html": "no database, though of family APP"}}
     own = sandbox.seed({"services": [site]})["services"]["site"]
     sandbox.profile(PROFILE, **{"refusal.no_database": "403"})
-    sandbox.api(
-        "POST", "/api/users/me/ssh-keys", {"name": "k", "publicKey": key.with_suffix(".pub").read_text()}
-    )
+    register(sandbox, key)
     known_hosts = str(machine.folder / "known_hosts")
     offsite = {
         "dest": str(shelf),
@@ -409,8 +413,7 @@ def test_the_copy_of_a_backup_that_failed_later_stays(machine: BackupMachine, ke
     """A restore that fails may mark a backup as FAILED, whose copy off-site is as good as before."""
     sandbox, shelf = machine.sandbox, machine.folder / "shelf"
     one = seed(sandbox)["one"]
-    public = key.with_suffix(".pub").read_text()
-    sandbox.api("POST", "/api/users/me/ssh-keys", {"name": "k", "publicKey": public})
+    register(sandbox, key)
     offsite = {"dest": str(shelf), "private_key_file": str(key)}
     keep = {"last": 5, "failed": 0}
     machine.install({"name": "nightly", "services": ["one"], "keep": keep, "offsite": offsite}).succeed()
@@ -431,8 +434,7 @@ def test_the_copy_of_a_name_that_stays_is_not_deleted(machine: BackupMachine, ke
     """Two machines that begin in one second make two backups of one name, and the policy keeps one."""
     sandbox, shelf = machine.sandbox, machine.folder / "shelf"
     one = seed(sandbox)["one"]
-    public = key.with_suffix(".pub").read_text()
-    sandbox.api("POST", "/api/users/me/ssh-keys", {"name": "k", "publicKey": public})
+    register(sandbox, key)
     offsite = {"dest": str(shelf), "private_key_file": str(key)}
     plan = {"name": "nightly", "services": ["one"], "keep": {"last": 1}, "offsite": offsite}
     machine.install(plan).succeed()

@@ -415,15 +415,20 @@ def shown_on_success(plain: Platform, tag: str = "broken", reads: int = 1_000) -
         yield server.url
 
 
+def where_starts_fail(plain: Platform, status: str, full: bool) -> dict[str, Any]:
+    """Let starts be refused with a status; return the options of a token that shows uptimes, or of none."""
+    plain.sandbox.profile("plain", **{"refusal.start_failed": status})
+    plain.sandbox.clock(advance=60)
+    return {"token": plain.sandbox.token} if full else {}
+
+
 @pytest.mark.parametrize("full", [False, True])
 @pytest.mark.parametrize("status", POINTS["refusal.start_failed"].values)
 def test_an_image_that_is_still_shown_is_deployed_to_roll_back(
     plain: Platform, status: str, full: bool
 ) -> None:
     """A platform may set the image only once it has started: its container is gone all the same."""
-    plain.sandbox.profile("plain", **{"refusal.start_failed": status})
-    plain.sandbox.clock(advance=60)
-    given: dict[str, Any] = {"token": plain.sandbox.token} if full else {}
+    given = where_starts_fail(plain, status, full)
     with shown_on_success(plain) as url:
         result = plain.run(APP_DEPLOY, tag="broken", rollback=True, base_url=url, **given)
     assert result["failed"] and result["changed"] and result["rolled_back"]
@@ -437,9 +442,7 @@ def test_an_application_that_may_be_down_is_deployed_by_the_next_run(
     plain: Platform, status: str, full: bool
 ) -> None:
     """Also the image that the platform shows."""
-    plain.sandbox.profile("plain", **{"refusal.start_failed": status})
-    plain.sandbox.clock(advance=60)
-    given: dict[str, Any] = {"token": plain.sandbox.token} if full else {}
+    given = where_starts_fail(plain, status, full)
     with shown_on_success(plain) as url:
         failed = plain.run(APP_DEPLOY, tag="broken", base_url=url, **given)
         assert failed["failed"] and "The next run deploys it again, or another version" in failed["msg"]
