@@ -32,6 +32,8 @@ MAX_MESSAGE = 100_000
 MAX_RETRY_AFTER = 300.0
 LIMIT_DOUBLINGS = 3
 """How often the first pause is doubled if a response 429 does not say how long to wait: up to 2 seconds."""
+MIN_TIME_TO_WRITE = 5.0
+"""The seconds that must be left to retry a call that cannot be resent: cut off, its outcome is unknown."""
 SENTENCES = ("message", "detail", "error_description", "error", "title", "errors")
 """The keys of the message in an error's body. The specification shows the first one."""
 TAG = re.compile(r"<(style|script)\b.*?</\1>|<[^>]*>", re.DOTALL | re.IGNORECASE)
@@ -110,13 +112,14 @@ class Session:
         :param ids: the values of the path's placeholders.
         :param seconds: the deadline of the call with all its attempts; the first attempt may use it up. By
             default, the connection's timeout or, if longer, the route's; an attempt that can be retried then
-            uses at most half of it.
+            uses at most half of it. A call that cannot be resent is retried only while there is time for it.
         :raises HostedError: one of its subclasses; see :mod:`errors`.
         """
         self.attempts_of_call = 0
         url = self.connection.base_url + route.url(ids, lambda text: quote(text, safe=""))
         allowed = max(self.connection.timeout, route.min_timeout) if seconds is None else seconds
         deadline = time.monotonic() + allowed
+        needed = 0.0 if route.idempotency.resendable else min(MIN_TIME_TO_WRITE, allowed / 2)
 
         def attempt() -> Any:
             left = deadline - time.monotonic()
@@ -133,7 +136,7 @@ class Session:
                 failures += 1
                 pause = pause_before_retry(error, failures)
                 final = failures > self.connection.retries or not may_send_again(error, route)
-                if final or time.monotonic() + pause >= deadline:
+                if final or time.monotonic() + pause + needed >= deadline:
                     raise error_of_call(error, lost) from error.__cause__
                 if error.effect_unknown and route.idempotency is not Idempotency.READ:
                     lost = error
@@ -158,7 +161,7 @@ class Session:
             self.clock.set(response.date)
             return self._check_response(route, response)
         except TimeoutError:
-            raise errors.Interrupted(f"{route}: no complete response within {seconds:.0f} seconds") from None
+            raise errors.Interrupted(f"{route}: no complete response within {seconds:.3g} seconds") from None
         except errors.HostedError as error:
             if isinstance(error, (errors.RateLimited, errors.ServerFailure)):
                 self.on_setback(error, begun)

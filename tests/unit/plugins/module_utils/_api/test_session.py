@@ -403,6 +403,22 @@ def test_a_call_that_takes_long_by_nature_is_given_the_time(server: Server, conn
     assert connect(timeout=0.2).send(r.ORDER, {}, body={}) == {"email": "me"}
 
 
+@pytest.mark.parametrize("timeout, seconds_left", [(30, 4), (4, 1)])
+def test_nothing_is_written_in_the_last_seconds(
+    server: Server, connect: Open, monkeypatch: pytest.MonkeyPatch, timeout: float, seconds_left: float
+) -> None:
+    """The retry would be cut off before its response: that the first was refused is known, and is told."""
+    monkeypatch.setattr(session, "pause_before_retry", lambda error, failures: timeout - seconds_left)
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    server.script = [reply(429, {"message": "slow down"}), OK]
+    error = outcome(connect(timeout=timeout), r.Idempotency.NEVER)
+    assert error.__class__ is errors.RateLimited and not error.effect_unknown
+    assert len(server.requests) == 1
+    server.script = [reply(429, {"message": "slow down"}), OK]
+    assert connect(timeout=timeout).send(*ROUTE_OF[r.Idempotency.READ]) == {"email": "me"}
+    assert len(server.requests) == 3
+
+
 def test_a_pause_is_reported_every_second(
     server: Server, connect: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -491,13 +491,13 @@ def test_a_service_that_stays_busy_is_told(sandbox: Sandbox) -> None:
 def test_a_backup_that_comes_too_soon_is_asked_for_again(sandbox: Sandbox, answer: str) -> None:
     """Even where the pause is longer than one call may take; where it is longer than the wait, it is told."""
     fill(sandbox, **{"refusal.backup_pause": answer})
-    sandbox.delays(backup=0, backup_pause=1.5)
+    sandbox.delays(backup=0, backup_pause=40)
     run(sandbox, BACKUP, services=["one"], name="n")
-    result = run(sandbox, BACKUP, services=["one"], name="m", timeout=1, wait_timeout=8)
+    result = run(sandbox, BACKUP, services=["one"], name="m", timeout=30, wait_timeout=200)
     assert result["changed"] and not result.get("failed"), result
     assert len(backups(sandbox, "one")) == 2
     sandbox.delays(backup_pause=3600)
-    result = run(sandbox, BACKUP, services=["one"], name="o", timeout=1, wait_timeout=1.5)
+    result = run(sandbox, BACKUP, services=["one"], name="o", timeout=30, wait_timeout=45)
     assert "Too soon after the last backup" in result["msg"] and "nothing was started" in result["msg"]
     assert result["failed"] and not result["changed"] and len(backups(sandbox, "one")) == 2
 
