@@ -68,6 +68,25 @@ def test_an_export_has_a_file_for_each_project(account: Ansible, sandbox: Sandbo
     assert sandbox.writes() == []
 
 
+def test_an_export_keeps_what_people_wrote(account: Ansible, sandbox: Sandbox) -> None:
+    """A file that was completed is put aside, and one of anything else stops the export before it writes."""
+    folder = account.folder / "files"
+    mine = (folder / "shop.yml").read_text() + "budget: 50\n"
+    (folder / "shop.yml").write_text(mine)
+    run_playbook(account, "export", export_folder="files", export_project="shop").succeed()
+    assert [path.read_text() for path in folder.glob("shop.yml.*~")] == [mine]
+    assert "budget" not in (folder / "shop.yml").read_text()
+    add_service(sandbox)
+    before = (folder / "shop.yml").read_text()
+    (folder / "games.yml").write_text("- hosts: all\n")
+    done = run_playbook(account, "export", export_folder="files")
+    assert done.rc != 0
+    said = " ".join(done.output.split())
+    assert f"{folder}/games.yml exists and is not a blueprint of project 'games'" in said
+    assert (folder / "games.yml").read_text() == "- hosts: all\n"
+    assert (folder / "shop.yml").read_text() == before
+
+
 def test_no_drift_ends_with_0(account: Ansible, sandbox: Sandbox) -> None:
     done = run_playbook(account, "drift", drift_files="files/*.yml", **REPORTS).succeed()
     assert done["Show the differences"].message == "['nothing differs']"
