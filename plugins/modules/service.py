@@ -172,8 +172,9 @@ options:
   delete_backups:
     description:
       - Whether O(state=absent) may destroy the backups and the snapshots of the service.
-      - Without it, the deletion is refused while the service has a snapshot, or a backup of any status but C(FAILED).
-        One that is being made or restored counts.
+      - Without it, the deletion is refused while the service has a snapshot, or a backup whose making has not failed.
+        One that is being made or restored counts, as does a failed one that was complete before, for example because
+        only its restore failed.
       - After O(keep_copy), which may take hours, this is checked again right before the deletion.
       - If it is not known whether there are any, the deletion is refused, too. For example, the platform may not list
         the copies of a service that is V(PROVISIONING), V(AWAITING_ADMIN) or V(SUSPENDED).

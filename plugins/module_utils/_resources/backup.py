@@ -38,7 +38,7 @@ from .services.many_services import PlanOne
 from .shared.busy_retry import retry_while_busy
 from .shared.controller_state import one_at_a_time, state_key
 from .shared.plan import NOTHING_DONE, Plan, Step, Task, after_waiting
-from .shared.restore_points import BACKUPS
+from .shared.restore_points import BACKUPS, was_complete
 from .shared.task_errors import Ambiguous, Invalid, NoSuchItem, WaitEnded
 from .shared.waiting import act, await_removal, create, wait_until
 
@@ -147,14 +147,6 @@ def replaceable(task: Task[BackupOptions], service: Service, failed: Sequence[Ba
                 "stays beside the new one; if you do not need it, delete it by its id"
             )
     return [backup for backup in failed if not was_complete(backup)]
-
-
-def was_complete(backup: Backup) -> bool:
-    """Tell whether a backup may have been complete before: a restore that fails may make it FAILED.
-
-    Whether one whose making failed has the date as well is not shown; then it counts as complete.
-    """
-    return bool(backup.completed_at)
 
 
 def plan_making(

@@ -20,7 +20,7 @@ from ..shared.money import Move
 from ..shared.names import same_name
 from ..shared.options import WaitOptions
 from ..shared.plan import Plan, Step, Task
-from ..shared.restore_points import BACKUPS, SNAPSHOTS, parse_moment
+from ..shared.restore_points import BACKUPS, SNAPSHOTS, parse_moment, was_complete
 from ..shared.secret_notes import ORDERED, notes_on, remove_notes, subject_of
 from ..shared.task_errors import Invalid
 from ..shared.waiting import wait_until
@@ -178,8 +178,8 @@ def copy_names(
 
     An ACTIVE service without the capability has no copies. In other statuses the capabilities may leave out
     what returns later (Capabilities), so this reads the list; if the platform refuses, copies may exist. A
-    service whose creation FAILED has none unless its list says so. A FAILED backup is not a copy; one in any
-    other status is, or may become one.
+    service whose creation FAILED has none unless its list says so. A FAILED backup is no copy if its making
+    failed; one in any other status is, or may become one.
     """
     if (
         service.status == ServiceStatus.ACTIVE
@@ -191,7 +191,12 @@ def copy_names(
         copies = read()
     except Refused:
         return [] if service.status == ServiceStatus.FAILED else None
-    return [copy.name for copy in copies if getattr(copy, "status", None) != BackupStatus.FAILED]
+    return [copy.name for copy in copies if isinstance(copy, Snapshot) or may_hold_data(copy)]
+
+
+def may_hold_data(backup: Backup) -> bool:
+    """Tell whether a backup can be restored, or may become such a one."""
+    return backup.status != BackupStatus.FAILED or was_complete(backup)
 
 
 # --- The deletion -----------------------------------------------------------------------------------

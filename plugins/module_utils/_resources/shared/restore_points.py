@@ -48,6 +48,14 @@ def snapshot_status(snapshot: Snapshot) -> str:
     return BackupStatus.FAILED if BROKEN.search(given) else BackupStatus.COMPLETED
 
 
+def was_complete(backup: Backup) -> bool:
+    """Tell whether a backup may have been complete before: a restore that fails may make it FAILED.
+
+    Whether one whose making failed has the date as well is not shown; then it counts as complete.
+    """
+    return bool(backup.completed_at)
+
+
 def delete_restore_point(client: Client, kind: str, service_id: str, copy: RestorePoint) -> None:
     """Delete a backup or a snapshot."""
     if kind == BACKUPS:
