@@ -330,16 +330,8 @@ class Assembly:
 
         Its container has the values of the former one until then, and this run may end before its turn.
         """
-        records = AppRecords.of(self.task, self.made[entry.key].id)
-        known = records.outstanding()
-        records.note(ENVIRONMENT_CHANGE)
-        noted = records.outstanding().get(ENVIRONMENT_CHANGE)
-
-        def undo() -> None:
-            if records.outstanding().get(ENVIRONMENT_CHANGE) == noted:  # not for another neighbor since
-                records.restore(ENVIRONMENT_CHANGE, known)
-
-        with undone_if_nothing_happened(undo):
+        noted = AppRecords.of(self.task, self.made[entry.key].id).note(ENVIRONMENT_CHANGE)
+        with undone_if_nothing_happened(noted):
             yield
 
     def add_image(self, entry: Entry) -> None:

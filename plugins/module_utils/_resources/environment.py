@@ -113,9 +113,7 @@ def write_environment(
         shows neither the status for this nor the one for an environment that breaks a rule.
     """
     before = dict(last.prints) if last.known else None
-    records = AppRecords.of(task, app.id)
-    outstanding = PENDING in records.outstanding()
-    records.note(PENDING)
+    take_back = AppRecords.of(task, app.id).note(PENDING)
     last.forget()
     try:
         task.client.replace_environment(app.slug, dict(environment))
@@ -129,8 +127,7 @@ def write_environment(
                 "may not start with it; the next run writes it again",
                 **explained.details,
             ) from None
-        if not outstanding:
-            records.clear(PENDING)
+        take_back()
         if before is not None:
             last.restore(before)
         if isinstance(error, TokenRejected):

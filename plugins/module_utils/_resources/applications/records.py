@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -56,30 +56,32 @@ class AppRecords:
             found.update(record.outstanding())
         return {kind: entry for kind, entry in found.items() if kind in AT_DEPLOY}
 
-    def note(self, kind: str, **details: str) -> None:
+    def note(self, kind: str, **details: str) -> Callable[[], None]:
         """Record a change before it is made.
+
+        Return what takes that back if the change was not made. What another run recorded since stays.
 
         :raises Invalid: if the first record is not writable.
         """
         details[WRITE] = secrets.token_hex(8)
+        noted: list[Callable[[], None]] = []
         for place, record in enumerate(self.pending):
             try:
-                record.note(kind, **details)
+                noted.append(record.note(kind, **details))
             except Invalid:
                 if place == 0:
                     raise
+
+        def take_back() -> None:
+            for each in noted:
+                each()
+
+        return take_back
 
     def clear(self, *kinds: str) -> None:
         """Remove the records of changes that have taken effect."""
         for record in self.pending:
             record.clear(*kinds)
-
-    def restore(self, kind: str, known: Kinds) -> None:
-        """Return the record of a kind to what :meth:`outstanding` said before a change that was not made."""
-        if kind in known:
-            self.note(kind, **known[kind])
-        else:
-            self.clear(kind)
 
     def reasons(self) -> list[str]:
         """Return the reasons to deploy the image in service again, as phrases."""

@@ -14,6 +14,7 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TypeVar
 
 from ..._api.errors import (
     AccessDenied,
@@ -52,6 +53,7 @@ from .releases import (
 from .repository import tag_image
 from .running import current_app
 
+T = TypeVar("T")
 TRIES = 2
 SHOWN_SECONDS = 3.0
 """For how long metrics may show a container as it was before it was restarted."""
@@ -105,10 +107,9 @@ def put_in_service(task: Task[ReleaseOptions], tag: str, digest: str, undecided:
     """
     app, begun = current_app(task, digest), time.monotonic()
     records, in_service = AppRecords.of(task, app.id), digest_in_service(app)
-    known = records.outstanding()
-    written = known.get(ENVIRONMENT, {}).get(WRITE)
+    written = records.outstanding().get(ENVIRONMENT, {}).get(WRITE)
     before = records.last_good(in_service)
-    write_record(task, lambda: records.note(DEPLOY, digest=digest))
+    take_back = write_record(task, lambda: records.note(DEPLOY, digest=digest))
     records.record_in_service(before)
     try:
         seen = roll_out(task, tag, digest, in_service, undecided)
@@ -116,8 +117,8 @@ def put_in_service(task: Task[ReleaseOptions], tag: str, digest: str, undecided:
         error = actual_failure(task, failure, digest, in_service)
         if isinstance(error, DeployFailed) and error.began:
             error.restarted = restart_since(task, app, begun)
-        if not may_have_deployed(task, error, digest, in_service):
-            write_record(task, lambda: records.restore(DEPLOY, known))
+        if take_back and not may_have_deployed(task, error, digest, in_service):
+            write_record(task, take_back)
         if error is failure:
             raise
         raise error from failure
@@ -154,12 +155,13 @@ def actual_failure(
     return DeployFailed.after(refusal) if lifted else error
 
 
-def write_record(task: Task[ReleaseOptions], record: Callable[[], None]) -> None:
+def write_record(task: Task[ReleaseOptions], record: Callable[[], T]) -> T | None:
     """Write a record. If it cannot be written, warn and go on with the deploy."""
     try:
-        record()
+        return record()
     except Invalid as error:
         task.warn(f"{error.message}. What is not in effect after this task is not known to the next one")
+        return None
 
 
 def may_have_deployed(

@@ -9,8 +9,8 @@ failed leaves nothing that the next run could see: the next run finds the settin
 How to use it::
 
     pending = Pending.of(state_dir_of(task.options), task.options.base_url, service.id)
-    pending.note(COMMAND)            # before the write, so that a run that dies in between is covered
-    task.client.set_command(...)     # refused: pending.clear(COMMAND), if it was not outstanding before
+    take_back = pending.note(COMMAND)    # before the write, so that a run that dies in between is covered
+    task.client.set_command(...)         # refused: take_back()
     ...
     if pending.outstanding(): ...    # {"command": {"since": "2026-01-31T12:00:00Z"}}
     pending.clear(COMMAND, NETWORK)  # once the start was seen
@@ -29,7 +29,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -84,15 +84,28 @@ class Pending:
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return {}
 
-    def note(self, kind: str, **details: Any) -> None:
+    def note(self, kind: str, **details: Any) -> Callable[[], None]:
         """Note that a change of this kind is about to be written. One noted before keeps its time.
+
+        Return what takes the note back, for a change that was not made. If another run has changed the note
+        since, that leaves it alone.
 
         :raises Invalid: when the record cannot be written.
         """
         with self._locked():
             kinds = self.outstanding()
             since = kinds.get(kind, {}).get("since") or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-            self._write({**kinds, kind: {"since": since, **details}})
+            noted = {"since": since, **details}
+            self._write({**kinds, kind: noted})
+        before = {kind: kinds[kind]} if kind in kinds else {}
+
+        def take_back() -> None:
+            with self._locked():
+                now = self.outstanding()
+                if now.pop(kind, None) == noted:
+                    self._write({**now, **before})
+
+        return take_back
 
     def clear(self, *kinds: str) -> None:
         """Note that changes of these kinds are in effect now. Without a record there is nothing to do.

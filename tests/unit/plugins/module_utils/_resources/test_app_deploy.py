@@ -23,6 +23,9 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.app_rel
 from ansible_collections.hosted.services.plugins.module_utils._resources.applications import (
     rollout as app_rollout,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.applications.records import (
+    AppRecords,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.applications.releases import Blocked
 from ansible_collections.hosted.services.plugins.module_utils._resources.applications.rollout import (
     deploy_once,
@@ -322,6 +325,25 @@ def test_what_the_platform_refused_to_begin_is_not_made_again(plain: Platform, s
     failed = plain.run(APP_DEPLOY, tag="v2", rollback=True)
     assert failed["failed"] and not failed["changed"] and tags_deployed(plain) == ["v2"]
     assert not plain.run(APP_DEPLOY, tag="v1")["changed"]
+
+
+def test_a_refused_deploy_forgets_no_other_that_began_meanwhile(plain: Platform) -> None:
+    """The other run may be killed, and then the record alone tells that its deploy may have failed."""
+    original = app_rollout.roll_out
+
+    def meanwhile(*given: Any) -> bool:
+        other = plain.task(APP_DEPLOY, tag="v1")
+        AppRecords.of(other, plain.app["id"]).note("deploy", digest=plain.digests["v1"])
+        return original(*given)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(app_rollout, "roll_out", meanwhile)
+        plain.sandbox.fault(DEPLOY, "status", status=423)
+        refused = plain.run(APP_DEPLOY, tag="v2")
+    assert refused["failed"] and "423" in refused["msg"]
+    plain.sandbox.clear_faults()
+    assert plain.run(APP_DEPLOY, tag="v1")["changed"], "it is deployed again"
+    assert tags_deployed(plain) == ["v2", "v1"]
 
 
 def test_nothing_is_rolled_back_over_another_deploy(plain: Platform) -> None:

@@ -12,12 +12,14 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_deploy import APP_DEPLOY
 from ansible_collections.hosted.services.plugins.module_utils._resources.applications.fingerprints import (
     Fingerprints,
     lock_environment,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.environment import ENVIRONMENT
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import pending_folder
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from hosted_sandbox.gaps import POINTS
 from unit.plugins.apps import Platform, plain, platform, server
@@ -90,6 +92,25 @@ def test_a_refusal_of_the_call_itself_leaves_nothing_to_deploy(
         assert bool(left) is outstanding
         plain.sandbox.clear_faults()
         plain.run(ENVIRONMENT, variables={"A": "1"}, state_dir=str(folder))
+
+
+def test_a_refusal_forgets_no_environment_that_another_run_wrote_meanwhile(
+    plain: Platform, folder: Path
+) -> None:
+    """That one has to be deployed, and nothing but the record tells so."""
+    original = Client.replace_environment
+
+    def meanwhile(client: Client, slug: str, environment: dict[str, str]) -> None:
+        monkeypatch.undo()
+        assert plain.run(ENVIRONMENT, variables={"A": "other"})["changed"]
+        plain.sandbox.fault(SET, "status", status=423)
+        original(client, slug, environment)
+
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(Client, "replace_environment", meanwhile)
+        assert plain.run(ENVIRONMENT, variables={"A": "mine"}, state_dir=str(folder))["failed"]
+    assert kept(plain) == {"A": "other"}
+    assert list(Path(pending_folder(None)).glob("*.json")), "it is outstanding"
 
 
 def test_force_writes_always(plain: Platform, folder: Path) -> None:

@@ -107,17 +107,48 @@ def test_a_rollback_that_fails_does_not_make_the_failed_version_a_good_one() -> 
 
 def test_a_deploy_that_never_began_leaves_the_record_of_the_one_before() -> None:
     records().record_deploy(A)
-    before = records().outstanding()
-    records().note(pending.DEPLOY, digest=B)
-    records().restore(pending.DEPLOY, before)
+    records().note(pending.DEPLOY, digest=B)()
     assert records().outstanding() == {}
     records().note(pending.DEPLOY, digest=B)
     before = records().outstanding()
-    records().note(pending.DEPLOY, digest=C)
-    records().restore(pending.DEPLOY, before)
+    records().note(pending.DEPLOY, digest=C)()
     records().record_failure(C)
     assert records().unconfirmed() == B and records().last_good(B) == A
-    assert records().outstanding()[pending.DEPLOY]["since"] == before[pending.DEPLOY]["since"]
+    assert records().outstanding() == before, "with what tells its write from others"
+
+
+@pytest.mark.parametrize("earlier", [False, True])
+def test_a_change_that_was_not_made_leaves_what_another_run_recorded_since(
+    earlier: bool, tmp_path: Path
+) -> None:
+    """The other run may be killed, and then its record alone tells of its change."""
+    if earlier:
+        records(tmp_path).note(pending.DEPLOY, digest=A)
+    take_back = records(tmp_path).note(pending.DEPLOY, digest=B)
+    records(tmp_path).note(pending.DEPLOY, digest=C)
+    others = [records(folder).outstanding() for folder in (tmp_path, None)]
+    take_back()
+    assert [records(folder).outstanding() for folder in (tmp_path, None)] == others
+    assert records().unconfirmed() == C
+
+
+def test_a_change_that_was_not_made_leaves_what_was_recorded_right_before_it() -> None:
+    """Also if that was recorded after the task has looked."""
+    records().note(pending.ENVIRONMENT)
+    before = records().outstanding()
+    take_back = records().note(pending.ENVIRONMENT)
+    records().note(pending.DEPLOY, digest=C)
+    take_back()
+    assert records().outstanding()[pending.ENVIRONMENT] == before[pending.ENVIRONMENT]
+    assert records().unconfirmed() == C
+
+
+def test_a_change_that_was_not_made_brings_nothing_back_that_is_in_effect_by_now() -> None:
+    records().note(pending.DEPLOY, digest=B)
+    take_back = records().note(pending.DEPLOY, digest=C)
+    records().clear(pending.DEPLOY)
+    take_back()
+    assert records().outstanding() == {}
 
 
 def test_what_somebody_else_deployed_ends_what_was_known() -> None:
