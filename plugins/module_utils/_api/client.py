@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import islice, pairwise, takewhile
 from typing import Any, TypeVar
 
@@ -40,6 +40,7 @@ REMOVAL_PAUSE = 0.5
 UNLIKELY_REMOVAL_SECONDS = 2.0
 """The same where the refusal does not say that the item is gone: most of those have another reason."""
 M = TypeVar("M", bound=m.Model)
+L = TypeVar("L", m.ServiceSummary, m.Project, m.SshKey)
 
 
 def unwatched(client: Client, route: r.Route[Any]) -> AbstractContextManager[None]:
@@ -155,6 +156,20 @@ class Client:
         with self._unless_listed(is_there, "there"):
             self._send(route, **ids)
 
+    def _delete_copy(self, route: r.Route[Any], listed: Callable[[], bool], *, id: str, **ids: str) -> None:
+        """Delete a backup or a snapshot of service ``id``. If the service itself is gone, so is the copy."""
+
+        def is_there() -> bool:
+            try:
+                return listed()
+            except NotFoundResponse as error:
+                if self._exists(id):
+                    raise not_told(error, "the copy") from None
+                return False
+
+        with self._unless_listed(is_there):
+            self._send(route, id=id, **ids)
+
     def _or_absent(self, read: Callable[[], M], listed: Callable[[], bool]) -> M | None:
         """Read an item; return ``None`` if it does not exist.
 
@@ -172,8 +187,7 @@ class Client:
     def _unless_listed(self, listed: Callable[[], bool], where: str = "on the list") -> Iterator[None]:
         """Treat a refused deletion as done, unless ``listed`` still finds the item: gateways send 404, too.
 
-        The list may show late that an earlier attempt or another client has deleted the item. If the list
-        itself answers 404, the whole service is gone.
+        The list may show late that an earlier attempt or another client has deleted the item.
         """
         try:
             yield
@@ -188,11 +202,8 @@ class Client:
         if not isinstance(error, NotFoundResponse):
             check_gone(error, listed)
             return
-        with suppress(NotFoundResponse):
-            if listed():
-                raise UnexpectedAnswer(
-                    f"{error.message}, but what was to be deleted is still {where}"
-                ) from None
+        if listed():
+            raise UnexpectedAnswer(f"{error.message}, but what was to be deleted is still {where}") from None
 
     # --- Applications -----------------------------------------------------------------------------
 
@@ -356,25 +367,16 @@ class Client:
 
     def delete_service(self, id: str) -> None:
         """Delete a service with its disk and backups, irreversibly."""
+        self._delete(r.SERVICE_DELETE, lambda: self._exists(id), id=id)
 
-        def is_there() -> bool:
-            # Neither is a proof that it is gone: gateways send 404, and the list may be truncated.
-            service = self.service(id)
-            found = [service] if service else [each for each in self._listed() if each.id == id]
-            return any(each.status not in ServiceStatus.DELETING_OR_DELETED for each in found)
+    def _exists(self, id: str) -> bool:
+        """Tell whether a service is there and stays. Neither its page nor the list alone proves the opposite.
 
-        self._delete(r.SERVICE_DELETE, is_there, id=id)
-
-    def _listed(self) -> list[m.ServiceSummary]:
-        """Return all services, to see whether one is deleted.
-
-        :raises UnexpectedAnswer: if the platform answers 404, as there always is a list.
+        Gateways send 404, and the list may be truncated.
         """
-        try:
-            return self.services()
-        except NotFoundResponse as error:
-            unknown = "whether the service is still there is unknown"
-            raise UnexpectedAnswer(f"{error.message}, so {unknown}") from None
+        service = self.service(id)
+        found = [service] if service else listed_with("the service", id, self.services)
+        return any(each.status not in ServiceStatus.DELETING_OR_DELETED for each in found)
 
     # --- Files ------------------------------------------------------------------------------------
 
@@ -420,8 +422,11 @@ class Client:
 
     def delete_backup(self, id: str, backup_id: str) -> None:
         """Delete a backup."""
-        with self._unless_listed(lambda: any(backup.id == backup_id for backup in self.backups(id))):
-            self._send(r.BACKUP_DELETE, id=id, backup_id=backup_id)
+
+        def listed() -> bool:
+            return any(backup.id == backup_id for backup in self.backups(id))
+
+        self._delete_copy(r.BACKUP_DELETE, listed, id=id, backup_id=backup_id)
 
     def snapshots(self, id: str) -> list[m.Snapshot]:
         """Return the snapshots of a service."""
@@ -437,8 +442,11 @@ class Client:
 
     def delete_snapshot(self, id: str, name: str) -> None:
         """Delete a snapshot."""
-        with self._unless_listed(lambda: any(snapshot.name == name for snapshot in self.snapshots(id))):
-            self._send(r.SNAPSHOT_DELETE, id=id, name=name)
+
+        def listed() -> bool:
+            return any(snapshot.name == name for snapshot in self.snapshots(id))
+
+        self._delete_copy(r.SNAPSHOT_DELETE, listed, id=id, name=name)
 
     # --- Journals, activity, consumption ----------------------------------------------------------
 
@@ -537,7 +545,11 @@ class Client:
 
     def delete_project(self, id: str) -> None:
         """Delete a project; its services join the default project."""
-        self._delete(r.PROJECT_DELETE, lambda: self.project(id) is not None, id=id)
+
+        def is_there() -> bool:
+            return self.project(id) is not None or bool(listed_with("the project", id, self.projects))
+
+        self._delete(r.PROJECT_DELETE, is_there, id=id)
 
     def project(self, id: str) -> m.ProjectDetail | None:
         """Return a project with its services; ``None`` if it does not exist."""
@@ -585,7 +597,7 @@ class Client:
 
     def delete_ssh_key(self, id: str) -> None:
         """Delete a public key. It opens no new SFTP sessions; those already open continue."""
-        self._delete(r.SSH_KEY_DELETE, lambda: any(key.id == id for key in self.ssh_keys()), id=id)
+        self._delete(r.SSH_KEY_DELETE, lambda: bool(listed_with("the key", id, self.ssh_keys)), id=id)
 
     def sftp(self, id: str) -> m.SftpAccess:
         """Return the SFTP host, port and username of a service."""
@@ -613,6 +625,22 @@ class Client:
     def database_query(self, id: str, sql: str) -> m.QueryResult:
         """Run an SQL statement. The platform stops it after 15 seconds. It is never retried."""
         return self._one(r.DATABASE_QUERY, body={"sql": sql}, id=id)
+
+
+def listed_with(what: str, id: str, read: Callable[[], Sequence[L]]) -> list[L]:
+    """Return what a list of the account shows of this id, to see whether that is deleted.
+
+    :raises UnexpectedAnswer: if the platform answers 404, as there always is a list.
+    """
+    try:
+        return [item for item in read() if item.id == id]
+    except NotFoundResponse as error:
+        raise not_told(error, what) from None
+
+
+def not_told(error: NotFoundResponse, what: str) -> UnexpectedAnswer:
+    """Return the error for a list that was answered with 404, as by a gateway, so that it tells nothing."""
+    return UnexpectedAnswer(f"{error.message}, so whether {what} is still there is unknown")
 
 
 def stays(is_there: Callable[[], bool], seconds: float) -> bool:

@@ -282,21 +282,26 @@ def test_files_are_deleted_in_hundreds() -> None:
     assert [name for _line, _query, body in script.sent for name in body["files"]] == names
 
 
-ABSENT: list[Callable[[Client], Any]] = [
-    lambda c: c.service("x"),
-    lambda c: c.project("x"),
-    lambda c: c.scan("x", "v1"),
-    lambda c: c.delete_project("x"),
-    lambda c: c.delete_ssh_key("x"),
-    lambda c: c.delete_backup("x", "b"),
-    lambda c: c.delete_snapshot("x", "n"),
+ABSENT: list[tuple[Callable[[Client], Any], list[Any]]] = [
+    (lambda c: c.service("x"), []),
+    (lambda c: c.project("x"), []),
+    (lambda c: c.scan("x", "v1"), []),
+    (lambda c: c.delete_project("x"), [NOT_FOUND, []]),
+    (lambda c: c.delete_project("x"), [NOT_FOUND, [{"id": "other", "name": "web"}]]),
+    (lambda c: c.delete_ssh_key("x"), [[]]),
+    (lambda c: c.delete_backup("x", "b"), [[]]),
+    (lambda c: c.delete_backup("x", "b"), [NOT_FOUND, NOT_FOUND, []]),
+    (lambda c: c.delete_snapshot("x", "n"), [NOT_FOUND, NOT_FOUND, []]),
 ]
 
 
-@pytest.mark.parametrize("call", ABSENT)
-def test_404_means_absent_where_one_item_is_read_or_deleted(call: Callable[[Client], Any]) -> None:
+@pytest.mark.parametrize(("call", "then"), ABSENT)
+def test_404_means_absent_where_one_item_is_read_or_deleted(
+    call: Callable[[Client], Any], then: list[Any]
+) -> None:
     """Where a list could still have the item it is looked at; without the service there is no list either."""
-    assert call(client(NOT_FOUND, NOT_FOUND)[0]) is None
+    reader, script = client(NOT_FOUND, *then)
+    assert call(reader) is None and len(script.sent) == 1 + len(then)
 
 
 PRESENT: list[Callable[[Client], Any]] = [
@@ -375,6 +380,31 @@ def test_a_404_does_not_tell_that_a_service_is_deleted(last: Any, monkeypatch: p
     assert told == [] and len(script.sent) == 3
 
 
+UNSEEN: list[tuple[Callable[[Client], Any], list[Any]]] = [
+    (lambda c: c.delete_project("x"), [NOT_FOUND, [PROJECT]]),
+    (lambda c: c.delete_project("x"), [NOT_FOUND, NOT_FOUND]),
+    (lambda c: c.delete_ssh_key("x"), [NOT_FOUND]),
+    (lambda c: c.delete_ssh_key("x"), [[KEY]]),
+    (lambda c: c.delete_backup("x", "b"), [NOT_FOUND, SERVICE]),
+    (lambda c: c.delete_snapshot("x", "n"), [NOT_FOUND, NOT_FOUND, [SERVICE]]),
+    (lambda c: c.delete_snapshot("x", "n"), [NOT_FOUND, NOT_FOUND, NOT_FOUND]),
+]
+
+
+@pytest.mark.parametrize(("call", "then"), UNSEEN)
+def test_two_404s_do_not_tell_that_an_item_is_deleted(
+    call: Callable[[Client], Any], then: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A gateway may send both; the key goes on opening SFTP."""
+    monkeypatch.setattr(f"{Client.__module__}.REMOVAL_SECONDS", 0)
+    deleter, script = client(NOT_FOUND, *then)
+    told: list[bool] = []
+    deleter.on_write = lambda: told.append(True)
+    with pytest.raises(errors.UnexpectedAnswer, match="still"):
+        call(deleter)
+    assert told == [] and len(script.sent) == 1 + len(then)
+
+
 @pytest.mark.parametrize("status", [400, 403, 409, 422])
 @pytest.mark.parametrize("what", DELETIONS)
 def test_a_refused_deletion_is_judged_by_what_is_there(
@@ -383,12 +413,13 @@ def test_a_refused_deletion_is_judged_by_what_is_there(
     """A second DELETE may be refused because the first one acted; one that did not act stays refused."""
     monkeypatch.setattr(f"{Client.__module__}.UNLIKELY_REMOVAL_SECONDS", 0)
     delete, there, gone = DELETIONS[what]
-    deleter, script = client(errors.error_for_status("no", status), gone)
+    looks = [gone, []] if gone is NOT_FOUND else [gone]  # a 404 is followed by a look at the list
+    deleter, script = client(errors.error_for_status("no", status), *looks)
     told: list[bool] = []
     deleter.on_write = lambda: told.append(True)
     delete(deleter)
     assert told == [True]
-    assert [line.partition(" ")[0] for line, _query, _body in script.sent] == ["DELETE", "GET"]
+    assert [line.partition(" ")[0] for line, *_body in script.sent] == ["DELETE", *("GET" for _look in looks)]
 
     refused, _script = client(errors.error_for_status("the reason", status), there)
     refused.on_write = told.clear
