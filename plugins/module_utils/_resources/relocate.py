@@ -31,6 +31,7 @@ from .relocations.record import Content, Phase, Relocation, find_relocation
 from .relocations.ways import in_service_since, plan_back, plan_end, plan_there, view
 from .relocations.work import Modules, Work
 from .service import SERVICE
+from .services.all_services import all_services
 from .services.lookup import find_project, in_project, label
 from .services.namesakes import existing_services
 from .services.on_service import service_id
@@ -181,7 +182,7 @@ def choose_name(task: Task[RelocateOptions], record: Relocation, origin: Origin)
     :raises Invalid: if a service has the name that the relocation did not make.
     """
     content, options = record.content, task.options
-    services = existing_services(task.client.services())
+    services = existing_services(all_services(task.client))
     expected = record.phase is not Phase.NONE and not is_name_free(task, record)
     if not expected:
         content.sent = None

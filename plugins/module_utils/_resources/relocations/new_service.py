@@ -10,6 +10,7 @@ from typing import Any
 
 from ..._api.models import Service, ServiceSummary
 from ..._api.values import ServiceStatus
+from ..services.all_services import with_missing
 from ..services.lookup import (
     came_up,
     find_project,
@@ -166,7 +167,8 @@ def services_by_name(task: Task[RelocateOptions], record: Relocation) -> list[Se
     """
     name = record.content.new_name
     project = find_project(task.client, str(record.content.project_id))
-    same = [each for each in existing_services(task.client.services()) if same_name(each.name, name)]
+    everything = with_missing(task.client, task.client.services(), lambda other: same_name(other.name, name))
+    same = [each for each in existing_services(everything) if same_name(each.name, name)]
     return [each for each in same if read_home(task, each) == project.id]
 
 
