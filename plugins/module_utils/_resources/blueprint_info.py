@@ -62,8 +62,10 @@ def services_by_project(
     if not found:
         return found
     query = ServiceQuery(settings=True, metrics=True)
-    alone = task.options.project is not None
-    listing = read_project(task.client, projects[0], query) if alone else read_listing(task.client, query)
+    if task.options.project is not None:
+        listing = read_project(task.client, projects[0], query)
+    else:
+        listing = read_listing(task.client, query, certain=True)
     for warning in listing.warnings:
         task.warn(f"{warning}. The blueprint may lack something that was set")
     for service in listing.services:

@@ -102,13 +102,14 @@ def read_members(client: Client, project_id: str) -> Members | None:
     """Read a project and all that is in it; ``None`` if there is no such project.
 
     :raises Invalid: if the platform shows different things in different places: then the list may lack some.
+    :raises UnexpectedAnswer: if a service is listed and cannot be read: it may be in the project.
     """
     projects = client.projects()
     project = next((each for each in projects if each.id == project_id), None)
     if project is None:
         return None
     services = [each for each in all_services(client) if each.status not in ServiceStatus.DELETING_OR_DELETED]
-    found = services_in_project(client, project, services)
+    found = services_in_project(client, project, services, certain=True)
     slugs = read_slugs(client, found)
     check_whole(client, project, {each.id for each in services})
     graph = client.project_graph(project.id)

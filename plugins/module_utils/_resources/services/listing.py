@@ -21,14 +21,23 @@ from typing import Any, TypeVar, get_args
 
 from ..._api.client import METRICS_PER_CALL, Client
 from ..._api.errors import CallOutcomeUnknown, HostedError, Refused, TokenRejected, UnexpectedAnswer
-from ..._api.models import Metrics, Model, Project, ProjectDetail, ServiceSummary, Settings, SftpAccess
+from ..._api.models import (
+    Metrics,
+    Model,
+    Project,
+    ProjectDetail,
+    Service,
+    ServiceSummary,
+    Settings,
+    SftpAccess,
+)
 from ..._api.text import first_of
 from ..._api.values import WITH_SETTINGS, ServiceStatus
 from ..shared.money import format_amount, from_millicents
 from ..shared.parallel import run_parallel
 from ..shared.task_errors import NoSuchItem
 from .all_services import all_services, may_be_cut, missing_from, read_projects
-from .lookup import Identifiable, near_miss
+from .lookup import Identifiable, find_existing, near_miss, project_id_in
 from .sftp_records import SftpRecords
 from .view import billed_rate
 
@@ -99,10 +108,13 @@ def inner_types(annotation: Any) -> Iterator[type]:
         yield from inner_types(inner)
 
 
-def read_listing(client: Client, wanted: ServiceQuery, reread: bool = False) -> Listing:
+def read_listing(
+    client: Client, wanted: ServiceQuery, reread: bool = False, certain: bool = False
+) -> Listing:
     """Read the services that match ``wanted``, with as many calls in parallel as possible.
 
     :param reread: whether to read again what is remembered from an earlier run.
+    :param certain: as for :func:`find_projects_of`.
     :raises NoSuchItem: if a project does not exist.
     :raises HostedError: if a call fails. Failures for a single service's SFTP access or settings are
         warnings.
@@ -118,7 +130,7 @@ def read_listing(client: Client, wanted: ServiceQuery, reread: bool = False) -> 
     else:
         members = read_projects(client, chosen, members_of)  # the rest is on the list as well, and much
     kept = {service.id: service for service in found if matches(service, wanted)}
-    homes = find_projects_of(client, kept, members)
+    homes = find_projects_of(client, kept, members, certain)
     services = [kept[id] for id in kept if id in homes]
     if wanted.projects:
         services = [service for service in services if homes[service.id] in {p.id for p in chosen}]
@@ -134,9 +146,12 @@ def read_project(client: Client, project: Project, wanted: ServiceQuery) -> List
     """Read the services of one project that match ``wanted``, whose own ``projects`` are not looked at.
 
     The page of a project may show a new service late (Ordering), so they are taken from the whole list.
+
+    :raises UnexpectedAnswer: if a service is listed and cannot be read: it may be one of the project.
     """
     matching = [service for service in all_services(client) if matches(service, wanted)]
-    found = sorted(services_in_project(client, project, matching), key=lambda each: (each.name, each.id))
+    own = services_in_project(client, project, matching, certain=True)
+    found = sorted(own, key=lambda each: (each.name, each.id))
     listing = Listing([], {project.id: printable_only(project.name)})
     listing.services = [inventory_record(service, project.id, listing.projects) for service in found]
     add_parts(client, wanted, listing)
@@ -186,39 +201,57 @@ def matches_patterns(name: str, patterns: Sequence[str]) -> bool:
 
 
 def find_projects_of(
-    client: Client, ids: Iterable[str], members: Iterable[tuple[str, list[str]]]
+    client: Client, ids: Iterable[str], members: Iterable[tuple[str, list[str]]], certain: bool = False
 ) -> dict[str, str | None]:
-    """Return the project id of each service that still exists."""
+    """Return the project id of each service that still exists.
+
+    A service that cannot be read is left out, as a new one may be. ``certain`` is for callers that take what
+    is left out for no part of its project.
+
+    :raises UnexpectedAnswer: if ``certain``, and one is listed and cannot be read, or does not show its
+        project.
+    """
     seen: dict[str, set[str]] = defaultdict(set)
     for project, services in members:
         for service in services:
             seen[service].add(project)
     homes: dict[str, str | None] = {id: next(iter(seen[id])) for id in ids if len(seen[id]) == 1}
     doubtful = [id for id in ids if id not in homes]
-    for full in run_parallel(client, doubtful, lambda clone, id: clone.service(id)):
+
+    def read(clone: Client, id: str) -> Service | None:
+        return find_existing(clone, id) if certain else clone.service(id)
+
+    for full in run_parallel(client, doubtful, read):
         if full is not None and full.status != ServiceStatus.DELETED:
-            homes[full.id] = full.project_id
+            homes[full.id] = project_id_in(full) if certain else full.project_id
     return homes
 
 
 def services_in_project(
-    client: Client, project: Project, services: Sequence[ServiceSummary]
+    client: Client, project: Project, services: Sequence[ServiceSummary], certain: bool = False
 ) -> list[ServiceSummary]:
-    """Return those of the services that are in a project, though its page may not show a new one yet."""
+    """Return those of the services that are in a project, though its page may not show a new one yet.
+
+    :param certain: as for :func:`find_projects_of`.
+    """
     if not project.id:  # foreseen
         return []
-    homes = read_homes(client, services)
+    homes = read_homes(client, services, certain)
     return [service for service in services if homes.get(service.id) == project.id]
 
 
-def read_homes(client: Client, services: Sequence[ServiceSummary]) -> dict[str, str | None]:
+def read_homes(
+    client: Client, services: Sequence[ServiceSummary], certain: bool = False
+) -> dict[str, str | None]:
     """Return the project id of each service, without those that are gone or cannot be read yet (Ordering).
 
     To ask each would be a call for every service of the account. So the pages of the projects are read, and
     what is on none of them, or on several, is asked itself.
+
+    :param certain: as for :func:`find_projects_of`.
     """
     pages = read_projects(client, client.projects(), members_of)
-    return find_projects_of(client, [service.id for service in services], pages)
+    return find_projects_of(client, [service.id for service in services], pages, certain)
 
 
 # --- What is said of each ---------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import UnexpectedAnswer
 from ansible_collections.hosted.services.plugins.module_utils._api.models import App, Edge
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.contents import Contents
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.entry import Entry
@@ -117,6 +118,33 @@ def test_a_list_that_lacks_what_the_project_shows_is_not_whole() -> None:
         members_of(account)
     account.service_records["svc_1"]["status"] = "DELETING"  # the page of a project may be late
     assert [each.name for each in members_of(account).found] == ["db"]
+
+
+@pytest.mark.parametrize("reads", [1, 2])
+def test_a_service_that_cannot_be_read_may_be_in_the_project(
+    reads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page of its project does not show it yet, or a gateway answers with 404."""
+    account, refused = Account("db", "cache"), list[str]()
+    read, page = account.service, account.project
+
+    def service(id: str) -> Any:
+        if id == "svc_1" and len(refused) < reads:
+            refused.append(id)
+            return None
+        return read(id)
+
+    def project(id: str) -> Any:
+        found = page(id)
+        return found and found.model_copy(update={"resources": found.resources[:1]})
+
+    monkeypatch.setattr(account, "service", service)
+    monkeypatch.setattr(account, "project", project)
+    if reads == 1:
+        assert [each.name for each in members_of(account).found] == ["cache", "db"]
+    else:
+        with pytest.raises(UnexpectedAnswer, match="lists a service of id 'svc_1'"):
+            members_of(account)
 
 
 @pytest.mark.parametrize(
