@@ -113,25 +113,29 @@ class FileManager:
         try:
             found = self.entries(parent)
         except NotFoundResponse as error:
-            self._check_gone(parent, error)
-            return None
+            found = self._list_again(parent, error)
         entry = next((item for item in found if item.name == name), None)
         if entry is None:
             self.check_spelling(path, [item.name for item in found])
         return entry
 
-    def _check_gone(self, directory: str, refusal: Refused) -> None:
-        """Check that a directory whose list is not found is gone, or a link that leads nowhere.
+    def _list_again(self, directory: str, refusal: Refused) -> list[FileEntry]:
+        """Return what is in a directory whose list was not found: a gateway answers 404 as well.
 
-        :raises UnexpectedAnswer: if it is still there: a gateway answers 404 as well.
+        Nothing is in it if it is gone, or a link whose list is not found twice, as one that leads nowhere.
+
+        :raises UnexpectedAnswer: if it is shown as a directory.
         """
         self.invalidate()  # it may have been removed since its parent was listed
         entry = self.entry(directory)
-        if entry is not None and not entry.symlink:
+        if entry is not None and (entry.directory or not entry.symlink):
             raise UnexpectedAnswer(
                 f"{directory!r} on {self.label} is a directory that cannot be listed, so nothing is known of "
                 f"what is in it: {refusal.message}"
             )
+        with suppress(NotFoundResponse):
+            return self.entries(directory) if entry is not None else []
+        return []
 
     def check_spelling(self, path: str, listed: Sequence[str]) -> None:
         """Check that a path that is not listed does not differ in its accents alone (NFC and NFD in Unicode).

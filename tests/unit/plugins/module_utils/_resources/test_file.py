@@ -441,6 +441,23 @@ def test_a_directory_that_cannot_be_listed_hides_its_files(
     )
 
 
+@pytest.mark.parametrize("given", [{"state": "absent"}, {"content": ""}])
+def test_a_linked_directory_that_is_not_found_once_hides_no_file(
+    file: Run, root: Path, sandbox: Sandbox, given: dict[str, Any]
+) -> None:
+    """Its file is removed, or not to be emptied."""
+    (root / "conf").mkdir()
+    (root / "conf" / "a.txt").write_text("alice")
+    (root / "link").symlink_to("conf")
+    sandbox.fault("files.list", "status", status=404, nth=2, count=1)
+    result = file(path="link/a.txt", **given)
+    if "state" in given:
+        assert result["changed"] and not (root / "conf" / "a.txt").exists()
+    else:
+        assert result["failed"] and sandbox.writes() == []
+        assert (root / "conf" / "a.txt").read_text() == "alice"
+
+
 def test_a_platform_that_stores_something_else_is_told(
     file: Run, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -113,8 +113,29 @@ def test_nothing_is_in_a_directory_that_was_removed_meanwhile() -> None:
 
 def test_nothing_is_behind_a_link_that_leads_nowhere() -> None:
     link = FileEntry(name="mods", directory=False, symlink=True)
-    files, _listed = manager_of({ROOTS[0]: [link]})
+    files, listed = manager_of({ROOTS[0]: [link]})
     assert files.entry("mods/notes") is None
+    assert listed.count("mods") == 2
+
+
+@pytest.mark.parametrize("resolved", [False, True])
+def test_a_404_of_a_gateway_hides_nothing_behind_a_link(resolved: bool) -> None:
+    """Whether the platform shows that a link leads to a directory is not shown."""
+    link = FileEntry(name="mods", directory=resolved, symlink=True)
+    answers = [error_for_status("gateway", 404)]
+
+    def list_files(id: str, path: str) -> list[FileEntry]:
+        if path == "mods" and answers:
+            raise answers.pop()
+        return [FileEntry(name="notes", directory=False)] if path == "mods" else [link]
+
+    files = FileManager(cast(Client, SimpleNamespace(files=list_files)), SERVICE, cast(Task[Any], None))
+    if resolved:
+        with pytest.raises(UnexpectedAnswer, match="nothing is known of what is in it"):
+            files.entry("mods/notes")
+    else:
+        found = files.entry("mods/notes")
+        assert found is not None and found.name == "notes"
 
 
 def test_a_name_that_differs_in_its_accents_alone_is_not_a_missing_one() -> None:
