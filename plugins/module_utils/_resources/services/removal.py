@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -242,15 +241,20 @@ def wait_until_gone(task: Task[WaitOptions], id: str) -> None:
 def forget_order(task: Task, service: Service) -> None:
     """Remove the notes on the order of a service that is deleted.
 
-    They go by its name, so they stay if they may be on an order of the same name in another project: if there
-    is another service of the name, or if they are newer than the service.
+    They go by its name, so they stay if they may be on an order of the same name in another project: if they
+    are newer than the service, or older than another service of the name.
     """
     subject = subject_of(ORDERED, service.name)
     if not notes_on(task, subject):
         return
-    made = parse_moment(service.dates.created_at) if service.dates else None
-    age = task.client.clock.now() - made - CLOCKS_DIFFER if made else timedelta()
+    age = least_age(task, service.dates.created_at if service.dates else None)
     with suppress(HostedError):  # the deletion is done, so a list that cannot be read is no reason to fail
         others = [each for each in existing_services(task.client.services()) if each.id != service.id]
-        if not any(same_name(each.name, service.name) for each in others):
-            remove_notes(task, subject, min_age=age.total_seconds())
+        ages = [least_age(task, each.created_at) for each in others if same_name(each.name, service.name)]
+        remove_notes(task, subject, min_age=age, max_age=min(ages, default=float("inf")))
+
+
+def least_age(task: Task, created: str | None) -> float:
+    """Return how many seconds ago a service was created at least: what is younger did not make it."""
+    made = parse_moment(created)
+    return (task.client.clock.now() - made - CLOCKS_DIFFER).total_seconds() if made else 0.0

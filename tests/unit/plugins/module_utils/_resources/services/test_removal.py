@@ -486,6 +486,17 @@ def test_the_note_of_an_order_may_be_on_one_that_is_still_to_appear(
     assert note_left_by_delete(client, tmp_path, monkeypatch)
 
 
+@pytest.mark.parametrize(("own", "others", "left"), [(0, 5, False), (5, 0, True), (0, 0.5, True)])
+def test_the_note_of_an_order_is_on_the_newer_one_of_two_of_a_name(
+    own: float, others: float, left: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It goes with that one: nothing would remove it later. If they are as old, it may be on either."""
+    client = FakeClient()
+    client.add_service("s", dates=dates(own), createdAt=dates(own)["createdAt"])
+    client.add_service("t", projectId="prj_prod", createdAt=dates(others)["createdAt"])
+    assert note_left_by_delete(client, tmp_path, monkeypatch) is left
+
+
 def test_a_list_that_cannot_be_read_after_the_deletion_keeps_the_note(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -200,6 +200,20 @@ def test_a_note_is_one_of_its_subject_alone(task: Task[Any]) -> None:
     notes[0].remove()
 
 
+def test_notes_of_an_age_are_removed(task: Task[Any]) -> None:
+    """One that is not older than nothing stays where nothing is known, also if a clock was set back."""
+    ages = {note_on("service:db").path: age for age in (-100, 50, 100)}
+    for path, age in ages.items():
+        os.utime(path, (time.time() - age, time.time() - age))
+    left = {age: path for path, age in ages.items()}
+    secret_notes.remove_notes(task, "service:db", max_age=0.0)
+    assert secret_notes.notes_on(task, "service:db") == sorted(ages)
+    secret_notes.remove_notes(task, "service:db", min_age=40, max_age=90)
+    assert secret_notes.notes_on(task, "service:db") == sorted([left[-100], left[100]])
+    secret_notes.remove_notes(task, "service:db", max_age=90)
+    assert secret_notes.notes_on(task, "service:db") == [left[100]]
+
+
 @pytest.mark.parametrize(
     ("kind", "remedy"),
     [("service", "database_info with return_secrets: true"), ("sftp", "set update_password: always")],
