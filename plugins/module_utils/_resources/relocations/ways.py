@@ -17,7 +17,7 @@ from ..._api.errors import HostedError, undone_if_nothing_happened
 from ..._api.models import Service
 from ..._api.values import ContainerState, ServiceStatus
 from ..clones.source import Data
-from ..services.lookup import find_existing, label
+from ..services.lookup import find_existing, find_staying, label
 from ..services.rates import rates_of
 from ..services.view import billed_rate, read_service, read_state
 from ..shared.money import Cost, format_amount
@@ -224,7 +224,7 @@ def days_of(task: Task[RelocateOptions]) -> int:
 def plan_back(work: Work) -> Plan:
     """Plan what is left to do until the old service is in service again, and the new one is suspended."""
     content = work.record.content
-    new = existing_one(work.task, content.new_id) if content.new_id else None
+    new = find_staying(work.task.client, content.new_id) if content.new_id else None
     check_back(work, new)
     copies = new is not None and content.newer and work.task.options.copy_back
     old_rates, new_rates = rates_of(work.old), rates_of(new) if new else None
@@ -267,13 +267,6 @@ def as_before_steps(work: Work) -> list[Step]:
     if not work.record.content.switched_at:  # the stop may have been the last thing that was asked for
         return work.start_again()
     return [work.bring(work.old.id, work.origin.label, "started")]
-
-
-def existing_one(task: Task[RelocateOptions], id: str) -> Service | None:
-    """Return a service that is not deleted or being deleted."""
-    service = find_existing(task.client, id)
-    gone = service is None or service.status in ServiceStatus.DELETING_OR_DELETED
-    return None if gone else service
 
 
 def check_back(work: Work, new: Service | None) -> None:

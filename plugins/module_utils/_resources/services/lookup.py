@@ -222,6 +222,12 @@ def find_existing(client: Client, id: str) -> Service | None:
     return service
 
 
+def find_staying(client: Client, id: str) -> Service | None:
+    """Return the service with this id, as :func:`find_existing` does, unless it is being deleted."""
+    service = find_existing(client, id)
+    return None if service is None or service.status in ServiceStatus.DELETING_OR_DELETED else service
+
+
 def read_if_readable(client: Client, id: str) -> Service | None:
     """Return a service; ``None`` if it cannot be read, be it new or gone.
 

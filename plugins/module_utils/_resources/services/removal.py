@@ -24,7 +24,7 @@ from ..shared.secret_notes import ORDERED, notes_on, remove_notes, subject_of
 from ..shared.task_errors import Invalid
 from ..shared.waiting import wait_until
 from .copyable import check_active
-from .lookup import CLOCKS_DIFFER, find_existing, is_listed
+from .lookup import CLOCKS_DIFFER, find_existing, find_staying, is_listed
 from .namesakes import existing_services, warn_of_near_matches
 from .options import ServiceOptions
 from .rates import cost_of
@@ -149,8 +149,8 @@ def check_copies_again(task: Task, id: str) -> None:
 
     :raises Invalid: naming them, or why they cannot be listed any more.
     """
-    service = find_existing(task.client, id)
-    if service is not None and service.status not in ServiceStatus.DELETING_OR_DELETED:
+    service = find_staying(task.client, id)
+    if service is not None:
         check_copies(task, View(service))
 
 
