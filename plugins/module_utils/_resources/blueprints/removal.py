@@ -9,7 +9,6 @@ another service goes before it, and a project goes last.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -18,7 +17,7 @@ from typing import Any, Literal
 from ..._api.models import Project
 from ..._api.values import ServiceStatus
 from ..services.lookup import near_miss
-from ..shared.controller_state import collection_folder
+from ..services.removal import own_copies_folder
 from ..shared.options import FilePath, Options, StateDirOptions, WaitOptions, option
 from ..shared.plan import Resource, Task
 from ..shared.task_errors import Invalid
@@ -40,8 +39,6 @@ from .members import (
 )
 from .parts import Arguments, Part, new_part
 
-COPIES = "last_copies"
-"""The folder of the collection that takes what prune deletes."""
 MAX_DELETE = 3
 LATE_SECONDS = 10.0
 """How long a project may still count what was deleted, in seconds."""
@@ -126,10 +123,7 @@ def copies_folder(task: Task[DeletingOptions]) -> str | None:
     options = task.options
     if options.keep_copy is not None or options.delete_without_copy:
         return options.keep_copy
-    home = options.state_dir and os.path.expanduser(options.state_dir)
-    folder = os.path.join(home, COPIES) if home else collection_folder(COPIES)
-    os.makedirs(os.path.dirname(folder), mode=0o700, exist_ok=True)
-    return folder
+    return own_copies_folder(options.state_dir)
 
 
 # --- Absent -------------------------------------------------------------------------------------------

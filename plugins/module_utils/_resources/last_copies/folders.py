@@ -50,6 +50,8 @@ class CopyFolder:
     """What the user named, without links."""
     path: str
     """The folder of the service in it."""
+    own: bool = False
+    """Whether it is the collection's own, which is made with the folders above it."""
 
     def begin(self) -> str:
         """Make the folder for a new copy, and remove what runs that were cut off have left; return its path.
@@ -57,6 +59,8 @@ class CopyFolder:
         :raises TransferFailed: where that is not possible.
         """
         try:
+            if self.own:
+                os.makedirs(os.path.dirname(self.root), PRIVATE_FOLDER, exist_ok=True)
             make_private(self.root)
             make_private(self.path)
             for name in os.listdir(self.path):
@@ -98,9 +102,10 @@ class CopyFolder:
                     yield path
 
 
-def check_folder(path: str, name: str, id: str) -> CopyFolder:
+def check_folder(path: str, name: str, id: str, own: bool = False) -> CopyFolder:
     """Return where the copies of a service go, if they can be written there. Writes nothing.
 
+    :param own: whether it is the collection's own folder. Those above any other one have to be there.
     :raises Invalid: saying what is wrong with the folder.
     """
     root = os.path.realpath(os.path.abspath(os.path.expanduser(path)))
@@ -108,7 +113,7 @@ def check_folder(path: str, name: str, id: str) -> CopyFolder:
     if os.path.lexists(root):
         check_writable_folder(path, root)
     else:
-        parent = os.path.dirname(root)
+        parent = nearest_folder(path) if own else os.path.dirname(root)
         if os.path.islink(os.path.expanduser(path)):
             raise Invalid(
                 f"keep_copy is {path!r}, a link to {root!r}, which does not exist. Is a disk not mounted? "
@@ -120,9 +125,17 @@ def check_folder(path: str, name: str, id: str) -> CopyFolder:
                 "mounted? Create it, or name another folder. Nothing was deleted"
             )
         check_writable_folder(path, parent)
-    folder = CopyFolder(root, os.path.join(root, folder_name(name, id)))
+    folder = CopyFolder(root, os.path.join(root, folder_name(name, id)), own)
     check_own_folder(folder.path)
     return folder
+
+
+def nearest_folder(path: str) -> str:
+    """Return the nearest thing above a path that is there. It may be a link to a disk that is not mounted."""
+    above = os.path.dirname(os.path.abspath(os.path.expanduser(path)))
+    while not os.path.lexists(above):
+        above = os.path.dirname(above)
+    return above
 
 
 def check_no_system_folder(path: str, root: str) -> None:

@@ -20,7 +20,7 @@ from ..databases.dump import NoDumpError, find_source
 from ..databases.engine import find_connection
 from ..services.copyable import uncopyable
 from ..services.options import ServiceOptions
-from ..services.removal import Kept
+from ..services.removal import Kept, own_copies_folder
 from ..services.view import View, read_settings, read_state
 from ..shared.controller_state import atomic_file, one_at_a_time
 from ..shared.plan import Step, Task
@@ -125,7 +125,8 @@ def plan_last_copy(task: Task[ServiceOptions], view: View, path: str) -> Kept:
     :raises Invalid: if the service cannot be copied, saying what to do instead.
     """
     service = view.service
-    folder = check_folder(path, service.name, service.id)
+    own = path == own_copies_folder(task.options.state_dir)
+    folder = check_folder(path, service.name, service.id, own)
     settings = read_settings(task, service)
     content = read_content(task, view, settings)
     check_room(content, folder.root, newest_copy(folder, content.kind) is not None)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from ..._api.errors import HostedError, Refused
 from ..._api.models import Backup, Service, Snapshot
 from ..._api.values import WITH_SETTINGS, BackupStatus, Family, ServiceStatus
 from ..shared.budget import Commitment
+from ..shared.controller_state import collection_folder
 from ..shared.money import Move
 from ..shared.names import same_name
 from ..shared.options import WaitOptions
@@ -34,6 +36,14 @@ from .view import View, managed_settings
 
 NAMED_COPIES = 5
 """How many copies a refusal names."""
+LAST_COPIES = "last_copies"
+"""The folder of the collection for copies of what is deleted."""
+
+
+def own_copies_folder(state_dir: str | None) -> str:
+    """Return the collection's own folder for last copies. The first copy makes it, with those above it."""
+    home = state_dir and os.path.expanduser(state_dir)
+    return os.path.join(home, LAST_COPIES) if home else collection_folder(LAST_COPIES)
 
 
 @dataclass(frozen=True)

@@ -121,6 +121,32 @@ def test_a_copy_is_kept_by_default(sandbox: Sandbox, apply: Any, tmp_path: Path)
     assert Path(part["copy"]["path"]).is_relative_to(tmp_path / "home" / "last_copies")
 
 
+def test_the_folder_for_copies_is_made_with_the_first_copy(
+    sandbox: Sandbox, apply: Any, tmp_path: Path
+) -> None:
+    """Nobody has to create it, and a plan does not."""
+    given = {"delete_without_copy": False, "state_dir": str(tmp_path / "records" / "state")}
+    planned = prune(apply, SHOP, check_mode=True, **given)
+    assert not planned.get("failed"), planned["msg"]
+    assert not (tmp_path / "records").exists()
+    [part] = [each for each in prune(apply, SHOP, **given)["parts"] if each["name"] == "old"]
+    assert (Path(part["copy"]["path"]) / "files" / "keep.txt").read_text() == "kept"
+    made = [tmp_path / "records" / "state" / "last_copies", *Path(part["copy"]["path"]).parents[:1]]
+    assert [path.stat().st_mode & 0o777 for path in made] == [0o700] * 2
+    assert deleted(sandbox) == ["old"]
+
+
+def test_a_state_directory_on_a_disk_that_is_not_mounted_gets_no_copy(
+    sandbox: Sandbox, apply: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "state").symlink_to("disk/state")
+    done = prune(apply, SHOP, delete_without_copy=False, state_dir=str(tmp_path / "state"))
+    assert f"the folder above it, '{tmp_path}/state', does not exist. Is a disk not mounted" in done["msg"]
+    assert list((tmp_path / "disk").iterdir()) == []
+    assert deleted(sandbox) == []
+
+
 def test_without_a_copy_nothing_is_deleted(sandbox: Sandbox, apply: Any, tmp_path: Path) -> None:
     sandbox.fault("sftp.get", "status", status=409, count=None)
     done = prune(apply, SHOP, delete_without_copy=False)

@@ -89,6 +89,16 @@ def test_a_missing_parent_a_file_and_no_permission(tmp_path: Path, monkeypatch: 
         check_folder(str(tmp_path / "keep"), "web", "svc_1")
 
 
+def test_the_folder_of_the_collection_is_made_with_those_above_it(tmp_path: Path) -> None:
+    folder = check_folder(str(tmp_path / "a" / "b" / "last_copies"), "web", "svc_1", own=True)
+    assert [*tmp_path.iterdir()] == []
+    partial = Path(folder.begin())
+    assert partial.parent == tmp_path / "a" / "b" / "last_copies" / "web-svc_1"
+    (tmp_path / "file").write_text("")
+    with pytest.raises(Invalid, match=f"'{tmp_path}/file', does not exist"):
+        check_folder(str(tmp_path / "file" / "b" / "last_copies"), "web", "svc_1", own=True)
+
+
 @pytest.mark.parametrize("kind", ["link", "file", "of another user"])
 def test_what_somebody_else_put_in_its_place(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
