@@ -9,7 +9,7 @@ import asyncio
 import os
 import posixpath
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, cast
@@ -37,7 +37,7 @@ from ..files.mirror import (
     rules_of,
 )
 from ..shared.options import Options, WaitOptions, required
-from ..shared.plan import Expansion, Plan, Resource, Step, Task
+from ..shared.plan import Expansion, Plan, Resource, Step, Task, after_waiting
 from .guard import check_own
 
 EVERYTHING = "."
@@ -105,7 +105,7 @@ class FilesResource(Resource[FilesOptions]):
 
 
 def plan_foreseen(task: Task[FilesOptions]) -> Plan:
-    """Plan for a clone that does not exist yet: everything is copied."""
+    """Plan for a clone that does not exist yet, or shows nothing yet: everything is copied."""
     with ExitStack() as stack:
         session = open_session(task, stack, task.options.source_id)
         source = session.run(read_source(task, relayed(task, session), Patterns()))
@@ -120,17 +120,20 @@ def plan_foreseen(task: Task[FilesOptions]) -> Plan:
 def plan_copy(task: Task[FilesOptions], service: Service, stopper: Resource[Any]) -> Plan:
     """Plan what makes the files of a clone like those of its source. It is stopped for that."""
     stack = task.closing.enter_context(ExitStack())
-    target = open_target(task, stack, service.id)
-    source = open_session(task, stack, task.options.source_id, beside=target)
-    mirror = Mirror(relayed(task, source), Remote(target.sftp, EVERYTHING), PUSH, task.progress)
-    found = target.run(compared(task, target, mirror, ServiceWork))
-    plan = plan_between(found, service, stopper, stack)
-    if plan.steps and task.options.in_use:
-        wait = Step(
-            "wait until files that are written show it", lambda: target.run(found.settle()), changes=False
-        )
-        plan.steps = [wait, *plan.steps]
-    return plan
+
+    def then(target: SftpSession) -> Plan:
+        source = open_session(task, stack, task.options.source_id, beside=target)
+        mirror = Mirror(relayed(task, source), Remote(target.sftp, EVERYTHING), PUSH, task.progress)
+        found = target.run(compared(task, target, mirror, ServiceWork))
+        plan = plan_between(found, service, stopper, stack)
+        if plan.steps and task.options.in_use:
+            wait = Step(
+                "wait until files that are written show it", lambda: target.run(found.settle()), changes=False
+            )
+            plan.steps = [wait, *plan.steps]
+        return plan
+
+    return plan_in_target(task, stack, service.id, then, lambda: plan_foreseen(task))
 
 
 WorkT = TypeVar("WorkT", bound="CopyWork")
@@ -277,6 +280,30 @@ SHARED = [*Options.__dataclass_fields__, "wait", "wait_timeout", "wait_interval"
 def relayed(task: Task[FilesOptions], session: SftpSession) -> Relayed:
     """Return the files of the source."""
     return Relayed(session.sftp, EVERYTHING, f"service {task.options.source_name!r}")
+
+
+def plan_in_target(
+    task: Task[CopyOptions],
+    stack: ExitStack,
+    id: str,
+    then: Callable[[SftpSession], Plan],
+    foreseen: Callable[[], Plan],
+) -> Plan:
+    """Return the plan for the files of a service, waiting first if it does not let the account in yet.
+
+    ``then`` makes it once that is so. ``foreseen`` makes the one for a service that holds nothing, which
+    tells as well if the source lets nobody in either: then the key is the reason, and waiting does not help.
+    """
+    try:
+        session = open_session(task, stack, id)
+    except (LoginRefused, ConnectionBroken) as error:
+        until = foreseen()
+        if task.check_mode:
+            task.warn(f"what service {id} holds is unknown: {error.message}")
+            return until
+        summary = f"wait until service {id} lets the account in over SFTP"
+        return after_waiting(summary, lambda: open_target(task, stack, id), then, until)
+    return then(session)
 
 
 def open_target(task: Task[CopyOptions], stack: ExitStack, id: str) -> SftpSession:

@@ -21,7 +21,7 @@ from ..._sftp.errors import TransferFailed
 from ..._sftp.library import require
 from ..._sftp.mirror import PUSH, Mirror
 from ..._sftp.patterns import Patterns
-from ..._sftp.session import Login
+from ..._sftp.session import Login, SftpSession
 from ..._sftp.sides import Local, Remote
 from ..._sftp.trees import ROOT, Kind, Tree, TreeEntry
 from ..clones.files import (
@@ -30,8 +30,8 @@ from ..clones.files import (
     CopyOptions,
     CopyWork,
     compared,
-    open_target,
     plan_between,
+    plan_in_target,
     power_steps,
     stop_steps,
 )
@@ -117,9 +117,18 @@ class RecoveredFiles(Resource[PushOptions]):
 
     def _plan_push(self, task: Task[PushOptions], service: Service) -> Plan:
         """Plan the push, which notes where it begins and what it ended with."""
-        started, options, record = time.monotonic(), task.options, self._target.record
         stack = task.closing.enter_context(ExitStack())
-        session = open_target(task, stack, service.id)
+
+        def then(session: SftpSession) -> Plan:
+            return self._plan_over(task, service, session, stack)
+
+        return plan_in_target(task, stack, service.id, then, lambda: plan_foreseen(task))
+
+    def _plan_over(
+        self, task: Task[PushOptions], service: Service, session: SftpSession, stack: ExitStack
+    ) -> Plan:
+        """Plan the push over a connection to the service."""
+        started, options, record = time.monotonic(), task.options, self._target.record
         mirror = Mirror(Local(options.src), Remote(session.sftp, EVERYTHING), PUSH, task.progress)
         found = session.run(compared(task, session, mirror, PushWork))
         result: dict[str, Any] = {"copy": os.path.basename(options.src), "restored": bool(found.changes)}
@@ -199,7 +208,7 @@ def describe_push(options: PushOptions, counts: Any) -> str:
 
 
 def plan_foreseen(task: Task[PushOptions]) -> Plan:
-    """Plan for a service that does not exist yet: it gets everything.
+    """Plan for a service that does not exist yet, or shows nothing yet: it gets everything.
 
     :raises TransferFailed: naming what of the copy cannot be read.
     """

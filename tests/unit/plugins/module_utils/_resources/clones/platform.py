@@ -21,11 +21,13 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.bluepri
     as_key,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.clone import CLONE
+from ansible_collections.hosted.services.plugins.module_utils._resources.clones import files as clone_files
 from ansible_collections.hosted.services.plugins.module_utils._resources.clones.source import (
     Data,
     Original,
     SourceProject,
 )
+from ansible_collections.hosted.services.plugins.module_utils._sftp.errors import LoginRefused
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.platform import run
 
@@ -162,3 +164,20 @@ def original(name: str = "web", *, slug: str | None = None, **given: Any) -> Ori
 def source_of(*originals: Original, others: Sequence[Original] = ()) -> SourceProject:
     """Return a project that is cloned."""
     return SourceProject(Project(id="prj-shop", name="shop"), list(originals), list(others), Export("shop"))
+
+
+def refuse_logins(
+    monkeypatch: pytest.MonkeyPatch, id: str, count: int, error: type[Exception] = LoginRefused
+) -> list[str]:
+    """Let a service refuse the first logins over SFTP; return the ids of all services that are tried."""
+    attempts: list[str] = []
+    open_session = clone_files.open_session
+
+    def refusing(task: Any, stack: Any, tried: str, beside: Any = None) -> Any:
+        attempts.append(tried)
+        if tried == id and attempts.count(id) <= count:
+            raise error("not yet")
+        return open_session(task, stack, tried, beside)
+
+    monkeypatch.setattr(clone_files, "open_session", refusing)
+    return attempts

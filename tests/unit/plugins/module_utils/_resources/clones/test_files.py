@@ -23,7 +23,12 @@ from ansible_collections.hosted.services.plugins.module_utils._sftp.errors impor
 )
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import Clock
-from unit.plugins.module_utils._resources.clones.platform import files, home_of, writes_to
+from unit.plugins.module_utils._resources.clones.platform import (
+    files,
+    home_of,
+    refuse_logins,
+    writes_to,
+)
 from unit.plugins.module_utils._resources.platform import id_of, run
 
 
@@ -105,6 +110,47 @@ def test_a_suspended_clone_is_left_as_it_is(sandbox: Sandbox, given: dict[str, A
     left = run(sandbox, FILES, **given)
     assert not left["changed"] and left["files"] is None
     assert "is suspended, so its files were left as they are" in left["warnings"][0]
+    assert sandbox.writes() == []
+
+
+def test_a_clone_that_does_not_let_the_account_in_yet_is_waited_for_by_a_step(
+    sandbox: Sandbox, given: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The guard of all tests would notice a plan that waits."""
+    attempts = refuse_logins(monkeypatch, given["service"], 2)
+    done = run(sandbox, FILES, **given)
+    assert [action.split(" ")[0] for action in done["actions"]] == ["stop", "copy"], done["msg"]
+    copy, source = given["service"], given["source_id"]
+    assert attempts == [copy, source, copy, copy, source]
+    assert files(sandbox, given["service"]) == files(sandbox, given["source_id"]) != {}
+
+
+@pytest.mark.parametrize("error", [LoginRefused, ConnectionBroken])
+def test_check_mode_waits_for_no_login_and_tells_that_it_does_not_know(
+    sandbox: Sandbox, given: dict[str, Any], monkeypatch: pytest.MonkeyPatch, error: type[Exception]
+) -> None:
+    attempts = refuse_logins(monkeypatch, given["service"], 99, error)
+    planned = run(sandbox, FILES, check_mode=True, **given)
+    assert attempts == [given["service"], given["source_id"]]
+    assert planned["actions"] == [
+        f"copy the files of service 'one' to service {given['service']}: create 1 (5 bytes)"
+    ]
+    assert f"what service {given['service']} holds is unknown: not yet" in planned["warnings"][0]
+    assert sandbox.writes() == [] and not Path(given["known_hosts"]).exists()
+
+
+def test_a_key_that_opens_nothing_is_told_without_a_wait(
+    sandbox: Sandbox, given: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that opens a service of the account opens all of them, so the source tells."""
+    attempts = refuse_logins(monkeypatch, given["service"], 0)
+    [key] = sandbox.api("GET", "/api/users/me/ssh-keys").json()
+    sandbox.api("DELETE", f"/api/users/me/ssh-keys/{key['id']}")
+    sandbox.clear_journal()
+    for check_mode in (True, False):
+        refused = run(sandbox, FILES, check_mode, **given)
+        assert "Register a key with hosted.services.ssh_key" in refused["msg"]
+    assert attempts == [given["service"], given["source_id"]] * 2
     assert sandbox.writes() == []
 
 

@@ -24,7 +24,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.recover
 from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.target import Target
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from hosted_sandbox.testing import Sandbox
-from unit.plugins.module_utils._resources.clones.platform import files, home_of
+from unit.plugins.module_utils._resources.clones.platform import files, home_of, refuse_logins
 from unit.plugins.module_utils._resources.platform import id_of, run
 from unit.plugins.module_utils._resources.recoveries.platform import shelve
 
@@ -68,6 +68,22 @@ def test_files_are_restored_and_compared(sandbox: Sandbox, given: dict[str, Any]
     assert files(sandbox, given["service"])["/a.txt"] == "kept"
     again = run(sandbox, resource(tmp_path), **given)
     assert not again["changed"] and again["files"]["verified"] == {"files": 2, "bytes": 70_004}
+
+
+def test_a_service_that_does_not_let_the_account_in_yet_is_waited_for_by_a_step(
+    sandbox: Sandbox, given: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The guard of all tests would notice a plan that waits."""
+    attempts = refuse_logins(monkeypatch, given["service"], 2)
+    planned = run(sandbox, resource(tmp_path), check_mode=True, **given)
+    assert attempts == [given["service"]]
+    assert planned["actions"][0].startswith("restore the files of 'one' from copy nightly-")
+    assert f"what service {given['service']} holds is unknown" in planned["warnings"][0]
+    assert sandbox.writes() == []
+    done = run(sandbox, resource(tmp_path), **given)
+    assert [action.split(" ")[0] for action in done["actions"]] == ["stop", "restore"], done.get("msg")
+    assert done["files"]["verified"] == {"files": 2, "bytes": 70_004} and done["files"]["restored"]
+    assert files(sandbox, given["service"])["/a.txt"] == "kept"
 
 
 def test_a_service_runs_again_though_a_run_was_killed(
