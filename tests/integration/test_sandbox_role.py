@@ -33,7 +33,7 @@ FOLDERS = ("meta", "playbooks", "plugins", "roles")
 FAKE_PYTHON = """#!/bin/sh
 case "$1 $2" in
 "-m venv") for last; do :; done; mkdir -p "$last/bin" && cp "$0" "$last/bin/python" ;;
-"-m pip") shift 2; echo "$@" >> "{log}" ;;
+"-m pip") shift 2; echo "$@" >> "{log}"; for last; do :; done; [ "$last" != no-such-package ] ;;
 *) exec "{python}" "$@" ;;
 esac
 """
@@ -206,7 +206,8 @@ def test_a_package_that_is_not_here(role: Role, tmp_path: Path) -> None:
 def test_what_is_installed(role: Role, tmp_path: Path) -> None:
     """Four folders of the collection are enough: the package comes from the index, or from the play's path.
 
-    Installed once, and again when the package has changed, which restarts the sandbox.
+    Installed once, and again when the package has changed, which restarts the sandbox. An earlier package is
+    another one as well, as is one whose installation failed.
     """
     copy = tmp_path / "alone" / "ansible_collections" / "hosted" / "services"
     for name in FOLDERS:
@@ -227,10 +228,16 @@ def test_what_is_installed(role: Role, tmp_path: Path) -> None:
     role.play(**fake, sandbox_package=str(wheel), sandbox_pip_args=["--no-index"]).succeed()
     role.play(**fake, sandbox_package=str(SOURCES)).succeed()
     assert role.facts()["pid"] != first
+    assert changes(role.play(**fake)) > 0
+    assert role.play(**fake, sandbox_package="no-such-package").rc != 0
+    assert changes(role.play(**fake)) > 0
+    assert changes(role.play(**fake)) == 0
     installed = [line.partition("--force-reinstall ")[2] for line in log.read_text().splitlines()]
     assert installed == [
         f"hosted-sandbox=={__version__}", str(wheel), f"--no-index {wheel}", f"--editable {SOURCES}",
+        f"hosted-sandbox=={__version__}", "no-such-package", f"hosted-sandbox=={__version__}",
     ]  # fmt: skip
+    assert len([*(role.folder / "venv").glob("installed-*")]) == 1
 
 
 def test_the_scenario(tmp_path: Path) -> None:
