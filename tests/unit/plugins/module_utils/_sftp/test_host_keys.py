@@ -19,7 +19,9 @@ from ansible_collections.hosted.services.plugins.module_utils._sftp.host_keys im
 )
 
 
-@pytest.mark.parametrize("host", ["", " ", "a b", "a\0b", "a..b", "x" * 300, "\ud800", "a\nb"])
+@pytest.mark.parametrize(
+    "host", ["", " ", "a b", "a\0b", "a..b", "x" * 300, f"{'x.' * 126}xx", "\ud800", "a\nb"]
+)
 def test_no_address(host: str) -> None:
     with pytest.raises(ConfigurationError, match="neither a name nor an address"):
         check_address(host, 22)
@@ -29,13 +31,6 @@ def test_no_address(host: str) -> None:
 def test_no_port(port: int) -> None:
     with pytest.raises(ConfigurationError, match="from 1 to 65535"):
         check_address("127.0.0.1", port)
-
-
-@pytest.mark.parametrize(
-    "host", ["127.0.0.1", "::1", "fe80::1%eth0", "node-1.example.com", "b\u00fccher.example"]
-)
-def test_an_address(host: str) -> None:
-    check_address(host, 65535)
 
 
 # --- Keys -----------------------------------------------------------------------------------------------
@@ -54,6 +49,22 @@ def known(tmp_path: Path) -> Path:
 
 def keys(known: Path, policy: str = "accept_new") -> HostKeys:
     return HostKeys(str(known), policy, "node-1", 22)
+
+
+LONGEST = ".".join(["x" * 63] * 3 + ["x" * 61])
+"""A name of as many characters as one may have: 253, with at most 63 between two dots."""
+
+
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1", "::1", "fe80::1%eth0", "node-1.example.com", "b\u00fccher.example", LONGEST]
+)
+@pytest.mark.parametrize("port", [1, 65535])
+def test_an_address_is_kept_as_it_is(known: Path, host: str, port: int) -> None:
+    made = HostKeys(str(known), "accept_new", host, port)
+    assert (made.host, made.port) == (host, port)
+    assert made.accepts("127.0.0.1", KEY)
+    made.pin()
+    assert host in known.read_text()
 
 
 def test_a_key_is_accepted_on_first_sight_and_written_down_once(known: Path) -> None:

@@ -70,8 +70,16 @@ def test_an_error_ends_the_others_once_they_have_cleaned_up() -> None:
     assert asyncio.run(fail()).cleaned
 
 
-def test_nothing_to_do() -> None:
-    asyncio.run(run_all())
+def test_nothing_to_do_ends_at_once() -> None:
+    """As it may be that nothing of a directory is to be done."""
+
+    async def ended() -> bool:
+        work = asyncio.ensure_future(run_all())
+        for _round in range(10):
+            await asyncio.sleep(0)
+        return work.done() and work.exception() is None
+
+    assert asyncio.run(ended())
 
 
 # --- What is on the server ----------------------------------------------------------------------------

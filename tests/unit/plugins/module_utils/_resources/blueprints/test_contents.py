@@ -161,16 +161,32 @@ def test_what_is_wrong_is_said_with_its_place(text: str, said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "kept", "telling"),
     [
-        "{project: a, services: {a: {name: Web}, b: {name: web, allow_duplicate_name: true}}}",
-        "{project: a, services: {a: {name: web, id: svc_1}, b: {name: web, id: svc_2}}}",
-        "{project: a, services: {db: {name: acme-web, id: svc_1}}, applications: {acme-web: {}}}",
+        (
+            "{project: a, services: {a: {name: Web}, b: {name: web, allow_duplicate_name: true}}}",
+            [("a", "Web"), ("b", "web")],
+            ", allow_duplicate_name: true",
+        ),
+        (
+            "{project: a, services: {a: {name: web, id: svc_1}, b: {name: web, id: svc_2}}}",
+            [("a", "web"), ("b", "web")],
+            ", id: svc_2",
+        ),
+        (
+            "{project: a, services: {db: {name: acme-web, id: svc_1}}, applications: {acme-web: {}}}",
+            [("db", "acme-web"), ("acme-web", "acme-web")],
+            ", id: svc_1",
+        ),
     ],
 )
-def test_names_that_something_else_tells_apart_may_be_alike(text: str) -> None:
-    """An id, or that the platform is told to keep both."""
-    contents(text)
+def test_names_that_something_else_tells_apart_may_be_alike(
+    text: str, kept: list[tuple[str, str]], telling: str
+) -> None:
+    """An id, or that the platform is told to keep both. Without that, they may not."""
+    found = contents(text)
+    assert [(each.key, each.name) for each in (*found.services, *found.applications)] == kept
+    assert problems(text.replace(telling, ""))
 
 
 def test_everything_is_said_at_once() -> None:
