@@ -18,9 +18,10 @@ options:
         the call. What lowers the rate is never refused.
       - An amount, such as V(200), is the limit of the account. A mapping has C(account), C(projects) (the
         limit of each project, by its id or name), and C(run) (the most that one run may add).
-      - The variable C(hosted_budget), the option O(hosted.services.inventory#inventory:budget) of an
-        inventory file, and the environment variable E(HOSTED_SERVICES_BUDGET) set one as well, the last also
-        as JSON or YAML. All limits hold, and of each kind the lowest counts.
+      - The variables C(hosted_budget) and C(hosted_held_budget), the option
+        O(hosted.services.inventory#inventory:budget) of an inventory file, and the environment variable
+        E(HOSTED_SERVICES_BUDGET) set one as well, the last also as JSON or YAML. All limits hold, and of each
+        kind the lowest counts.
       - The limit of a project that does not exist is refused; in check mode it is a warning.
       - A price that the platform does not show, or a running rate that cannot be read, is refused. The guide
         to costs says what counts.

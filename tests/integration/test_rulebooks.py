@@ -87,19 +87,16 @@ def test_a_service_that_stops_is_started_twice_and_then_left_to_a_person(
 def test_messages_are_posted_and_orders_are_held(
     programs: Path, account: Sandbox, tmp_path: Path, chat: tuple[str, list[str]]
 ) -> None:
-    """Two rulebooks in one run: each source has a state file of its own."""
+    """Two rulebooks in one run: each source has a state file of its own, which nobody has to name."""
     address, messages = chat
     folder = tmp_path / "group_vars" / "all"  # which is not there yet
     hold = folder / "hold_orders.yml"
-    rules = [
-        shipped("chat", **QUICK, state_file=str(tmp_path / "chat.json")),
-        shipped("hold_orders", **QUICK, state_file=str(tmp_path / "hold.json")),
-    ]
+    rules = [shipped("chat", **QUICK), shipped("hold_orders", **QUICK)]
     with Rulebook(programs, tmp_path, account, rules, CHAT_WEBHOOK=address, HOLD_DIR=str(folder)) as rulebook:
         rulebook.until(lambda: "service 'world' stopped by itself" in messages)
         account.operator("accounts/main", balance_cents=1)
         rulebook.until(hold.exists)
-        assert yaml.safe_load(hold.read_text()) == {"hosted_budget": {"run": 0}}
+        assert yaml.safe_load(hold.read_text()) == {"hosted_held_budget": {"run": 0}}
         account.operator("accounts/main", balance_cents=900_000)
         rulebook.until(lambda: not hold.exists())
     assert any(message.startswith("the balance runs out in") for message in messages)
@@ -124,7 +121,9 @@ def test_rulebooks_name_what_is_there(path: Path) -> None:
     schema = json.loads((COLLECTION / "extensions/eda/plugins/event_source/account.schema.json").read_text())
     types = {each["properties"].get("type", {}).get("const") for each in schema["$defs"].values()} - {None}
     [rules] = yaml.safe_load(path.read_text())
-    assert set(rules["sources"][0]["hosted.services.account"]) <= set(options)
+    [source] = [each["hosted.services.account"] for each in rules["sources"]]
+    assert set(source) <= set(options)
+    assert source["state_name"] == path.stem, "what is told to one rulebook would not be told to another"
     actions = [each for rule in rules["rules"] for each in rule.get("actions", [rule.get("action")])]
     for module in (action.get("run_module", {}) for action in actions):
         if module.get("name") == "hosted.services.service":

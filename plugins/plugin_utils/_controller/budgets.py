@@ -25,6 +25,9 @@ from ansible_collections.hosted.services.plugins.plugin_utils._controller.values
 OPTION = "budget"
 INVENTORY_VARIABLE = "hosted_inventory_budget"
 """The budget of the inventory file. It is not the variable that users set: one would hide the other."""
+HELD_VARIABLE = "hosted_held_budget"
+"""The budget of the rulebook hold_orders, for the same reason not that of users."""
+VARIABLES = (VARIABLE, INVENTORY_VARIABLE, HELD_VARIABLE)
 
 
 def with_budget(
@@ -54,9 +57,7 @@ def budget_sources(
 ) -> list[tuple[str, Any]]:
     """Return what the environments, the variables and the defaults of a task set, and where."""
     found = [(ENVIRONMENT, each[ENVIRONMENT]) for each in environments if ENVIRONMENT in each]
-    found += [
-        (name, template(variables[name])) for name in (VARIABLE, INVENTORY_VARIABLE) if name in variables
-    ]
+    found += [(name, template(variables[name])) for name in VARIABLES if name in variables]
     defaults = (template(options) for options in defaults_of(task))
     budgets = [each[OPTION] for each in defaults if isinstance(each, Mapping) and OPTION in each]
     return [*found, *(("budget of module_defaults", template(budget)) for budget in budgets)]

@@ -92,8 +92,16 @@ options:
       - File for what the source remembers, with mode 0600. Two sources cannot share
         one.
       - By default it is in the collection's folder,
-        C(~/.ansible/hosted_services/events), named after O(base_url).
+        C(~/.ansible/hosted_services/events), named after O(base_url) and
+        O(state_name).
     type: path
+  state_name:
+    description:
+      - Name that tells the default state file of this source from those of others for
+        the same platform, such as that of the rulebook. What one of them was told
+        is news to the others.
+      - Not together with O(state_file).
+    type: str
   min_interval:
     description:
       - Seconds to the next poll after something changed.

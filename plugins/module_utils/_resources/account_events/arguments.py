@@ -39,6 +39,7 @@ class SourceOptions(Options):
     """The arguments: the connection, how often to look, and when events are due."""
 
     state_file: FilePath | None = None
+    state_name: str | None = None
     min_interval: float = 15.0
     max_interval: float = 120.0
     report_existing: bool = True
@@ -144,6 +145,10 @@ def check_texts(options: SourceOptions) -> None:
 
     :raises ConfigurationError: naming the argument.
     """
+    if options.state_name is not None and not options.state_name.strip():
+        raise ConfigurationError("state_name is blank; give it a name, or leave it out")
+    if options.state_name is not None and options.state_file is not None:
+        raise ConfigurationError("state_name has no effect with state_file, which names the file; set one")
     for path in map(expanded, options.blueprints):
         if not os.path.isfile(path):
             raise ConfigurationError(f"blueprints names {path!r}, which is not a file")

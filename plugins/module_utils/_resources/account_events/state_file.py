@@ -32,10 +32,11 @@ FOLDER = "events"
 
 
 def path_of(options: SourceOptions) -> str:
-    """Return the path of the state file: what the user chose, or one for the address of the platform."""
+    """Return the path of the state file: what the user chose, or one for the address and the name."""
     if options.state_file:
         return os.path.realpath(expanded(options.state_file))  # a link to a file that is locked is locked
-    return os.path.join(collection_folder(FOLDER), f"{state_key(options.base_url, 'events')}.json")
+    subject = f"events {options.state_name}" if options.state_name else "events"
+    return os.path.join(collection_folder(FOLDER), f"{state_key(options.base_url, subject)}.json")
 
 
 def new_state() -> State:
@@ -121,8 +122,8 @@ def open_state(path: str) -> Iterator[StateFile]:
     try:
         if not try_lock(handle):
             raise ConfigurationError(
-                f"another event source uses the state file {path!r}; end it, or give each source a file of "
-                "its own in state_file"
+                f"another event source uses the state file {path!r}; end it, or give each source a name of "
+                "its own in state_name, or a file in state_file"
             )
         yield StateFile(path)
     finally:

@@ -35,12 +35,18 @@ def test_all_places_are_heard() -> None:
         {ACTION: "{{ all_defaults }}"},
     )
     environments = [{"HOSTED_SERVICES_BUDGET": "3"}, {}, {"HOSTED_SERVICES_BUDGET": "4"}]
-    variables = {"hosted_budget": 7, "hosted_inventory_budget": 8}
+    variables = {"hosted_budget": 7, "hosted_inventory_budget": 8, "hosted_held_budget": 10}
     values: dict[Any, Any] = {"{{ six }}": 6, "{{ all_defaults }}": {"budget": 9}}
     found = budget_sources(task, environments, variables, lambda value: values.get(str(value), value))
-    assert [str(value) for __, value in found] == ["3", "4", "7", "8", "5", "6", "9"]
+    assert [str(value) for __, value in found] == ["3", "4", "7", "8", "10", "5", "6", "9"]
     arguments = with_budget(SERVICE, {"name": "web", "budget": {"run": 1, "account": 100}}, found)
     assert arguments == {"name": "web", "budget": {"account": "3.00", "run": "1.00"}}
+
+
+def test_a_budget_of_the_play_does_not_hide_that_of_the_rulebook() -> None:
+    variables = {"hosted_budget": {"account": 200, "run": 20}, "hosted_held_budget": {"run": 0}}
+    found = budget_sources(task_with(), [], variables, lambda value: value)
+    assert with_budget(SERVICE, {"name": "web"}, found)["budget"] == {"account": "200.00", "run": "0.00"}
 
 
 def test_what_commits_nothing_has_no_budget() -> None:

@@ -51,6 +51,8 @@ def test_a_slip_in_a_name_is_an_error_that_names_the_known_ones() -> None:
         ({"balance_days": [-1]}, "balance_days has a negative number"),
         ({"blueprints": ["/nowhere.yml"]}, "'/nowhere.yml', which is not a file"),
         ({"backup_services": ["db-*", ""]}, "backup_services has an empty pattern"),
+        ({"state_name": " "}, "state_name is blank"),
+        ({"state_name": "chat", "state_file": "s.json"}, "state_name has no effect with state_file"),
         ({"backup_services": ["db-*"]}, "backup_max_age, after how many hours to tell, is not set"),
     ],
 )

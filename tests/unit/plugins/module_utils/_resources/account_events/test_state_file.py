@@ -119,4 +119,8 @@ def test_each_platform_has_a_file_of_its_own(monkeypatch: pytest.MonkeyPatch, tm
     assert one != other
     assert Path(one).parent == tmp_path / "events"
     assert path_of(SourceOptions(base_url="https://A.example.com:443/")) == one
+    named = path_of(SourceOptions(base_url="https://a.example.com", state_name="chat"))
+    assert Path(named).parent == tmp_path / "events" and named not in (one, other)
+    assert named != path_of(SourceOptions(base_url="https://b.example.com", state_name="chat"))
+    assert named != path_of(SourceOptions(base_url="https://a.example.com", state_name="restart"))
     assert path_of(SourceOptions(state_file="/tmp/mine.json")) == "/tmp/mine.json"  # type: ignore[arg-type]
