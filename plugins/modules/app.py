@@ -189,6 +189,9 @@ cost:
     service_id:
       description: Id of the service. Null if it does not exist yet.
       type: str
+    project:
+      description: Name of the project that the service is ordered in. Null if the task names none, or orders none.
+      type: str
     balance:
       description: The balance, if a quote shows it.
       type: str

@@ -396,6 +396,9 @@ cost:
     service_id:
       description: Its id.
       type: str
+    project:
+      description: Name of the project that the service is ordered in. Null if the task names none, or orders none.
+      type: str
     balance:
       description: Always null.
       type: str

@@ -215,7 +215,8 @@ def plan_order(task: Task[ServiceOptions], project: Project | None) -> Plan:
         )
     ordering = Ordering(task, project)
     check_namesakes(task, project, task.client.services(), ordering.projects)
-    cost = ordering.cost = check_quote(task, task.client.quote(ordering.body))
+    quoted = check_quote(task, task.client.quote(ordering.body))
+    cost = ordering.cost = replace(quoted, project=project.name if project else None)
 
     # A quote does not tell what the storage alone costs.
     suspension = Move("suspend", None) if task.options.state == "suspended" else None

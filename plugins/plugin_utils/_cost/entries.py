@@ -46,6 +46,8 @@ class Entry:
     origin: Origin
     service: str | None = None
     service_id: str | None = None
+    project: str | None = None
+    """The name of the project that it is ordered in, if the task names one."""
     platform: str | None = None
     moves: tuple[str, ...] = ()
     before: Decimal | None = None
@@ -95,6 +97,7 @@ def read_cost(cost: Mapping[str, Any], result: Mapping[str, Any], origin: Origin
         origin,
         service=cost.get("service"),
         service_id=cost.get("service_id"),
+        project=cost.get("project"),
         platform=arguments.get("base_url"),
         moves=tuple(cost["moves"]),
         before=before,

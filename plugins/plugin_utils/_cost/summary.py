@@ -35,6 +35,11 @@ class Row:
         return self.entries[-1].service_id
 
     @property
+    def project(self) -> str | None:
+        """The project that it is ordered in, if a task named one."""
+        return next((each.project for each in self.entries if each.project), None)
+
+    @property
     def actions(self) -> list[str]:
         """What was done with it, in its order. In check mode, each task orders what is not there yet."""
         return [move for move, _again in groupby(move for each in self.entries for move in each.moves)]
@@ -154,6 +159,7 @@ def row_as_dict(row: Row) -> dict[str, Any]:
     return {
         "service": row.service,
         "service_id": row.service_id,
+        "project": row.project,
         "actions": row.actions,
         "monthly_before": format_amount(row.before),
         "monthly_after": format_amount(row.after),
@@ -163,10 +169,22 @@ def row_as_dict(row: Row) -> dict[str, Any]:
 
 
 def key_of(entry: Entry) -> tuple[Any, ...]:
-    """Return what tells services apart: the id or, for one that is not there yet, the name."""
+    """Return what tells services apart: the id or, for one that is not there yet, its name and project."""
     if entry.service_id is not None:
         return (entry.platform, "id", entry.service_id)
-    return (entry.platform, "name", entry.service)
+    return (entry.platform, "name", entry.service, entry.project)
+
+
+def row_of(rows: dict[tuple[Any, ...], Row], entry: Entry) -> Row:
+    """Return the row of an entry, a new one if there is none.
+
+    A task that names no project would find the service that an earlier one orders, if only one has the name.
+    """
+    key = key_of(entry)
+    if entry.service_id is None and entry.project is None:
+        namesakes = [each for each in rows if each[:3] == key[:3]]
+        key = namesakes[0] if len(namesakes) == 1 else key
+    return rows.setdefault(key, Row())
 
 
 def summarize(entries: Iterable[Entry]) -> list[Summary]:
@@ -181,7 +199,7 @@ def summarize_part(entries: Sequence[Entry], check_mode: bool) -> Summary:
     rows: dict[tuple[Any, ...], Row] = {}
     for entry in entries:
         if entry.moves:
-            rows.setdefault(key_of(entry), Row()).entries.append(entry)
+            row_of(rows, entry).entries.append(entry)
     by_currency: dict[str | None, list[Row]] = {}
     for row in rows.values():
         by_currency.setdefault(row.currency, []).append(row)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal
 
@@ -22,7 +23,9 @@ AMOUNT_COLUMNS = (2, 3, 4)
 def write_table(summary: Summary) -> list[str]:
     """Return the lines of the table, of its sums, and of what has no price."""
     sums = [total_cells(total) for total in summary.totals if total.has_price]
-    lines = align([HEADINGS, *map(cells_of, summary.rows), *sums]) if summary.rows else []
+    names = Counter(row.service for row in summary.rows)
+    rows = [cells_of(row, names[row.service] > 1) for row in summary.rows]
+    lines = align([HEADINGS, *rows, *sums]) if rows else []
     for total in summary.totals:
         lines += write_funds(total)
     if summary.not_priced:
@@ -40,9 +43,10 @@ def money(amount: Decimal | None, currency: str | None, sign: bool = False) -> s
     return f"{plus}{text} {currency}" if currency else f"{plus}{text}"
 
 
-def cells_of(row: Row) -> Sequence[str]:
-    """Return the cells of a service."""
-    name = printable(row.service or row.service_id or UNKNOWN)
+def cells_of(row: Row, with_project: bool) -> Sequence[str]:
+    """Return the cells of a service, with its project if others have its name."""
+    place = f" (project {row.project})" if with_project and row.project else ""
+    name = printable(f"{row.service or row.service_id or UNKNOWN}{place}")
     amounts = (money(row.before, row.currency), money(row.after, row.currency))
     return (name, ", ".join(row.actions), *amounts, money(row.change, row.currency, sign=True))
 

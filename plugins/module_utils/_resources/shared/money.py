@@ -140,6 +140,8 @@ class Cost:
     lines: list[dict[str, Any]] = field(default_factory=list)
     service: str | None = None
     service_id: str | None = None
+    project: str | None = None
+    """The name of the project that a service is ordered in, if the task names one."""
     funds: Funds = field(default_factory=Funds)
 
     def as_dict(self, currency: str | None = None, moves: Iterable[Move] = ()) -> dict[str, Any]:
@@ -158,6 +160,7 @@ class Cost:
             "moves": [move.what for move in moves],
             "service": self.service,
             "service_id": self.service_id,
+            "project": self.project,
             "balance": format_amount(self.funds.balance),
             "min_balance": format_amount(self.funds.min_balance),
             "days_covered": self.funds.days_covered,

@@ -68,6 +68,14 @@ def environment(sandbox: Sandbox, slug: str) -> dict[str, str]:
     return kept
 
 
+def test_the_price_of_a_new_service_names_its_project(sandbox: Sandbox, apply: Any) -> None:
+    """The callback tells it by that from one of the same name in another project."""
+    for check_mode in (True, False):
+        parts = apply(SHOP, check_mode=check_mode)["parts"]
+        costs = [part["cost"] for part in parts if part["module"] == "service" and part["cost"]]
+        assert [cost["project"] for cost in costs] == ["shop"] * len(costs) != []
+
+
 def test_check_mode_shows_everything_and_touches_nothing(sandbox: Sandbox, apply: Any) -> None:
     planned = apply(SHOP, check_mode=True)
     assert planned["changed"]

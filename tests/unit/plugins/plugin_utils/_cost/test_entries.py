@@ -38,9 +38,13 @@ def read(result: dict[str, Any], module: str = "service", failed: bool = False) 
 def test_a_move_is_read_with_its_amounts() -> None:
     arguments = {"module_args": {"base_url": "https://one"}}
     [entry] = read(
-        {"cost": cost_of(balance="5.00", min_balance="0.36", days_covered=7), "invocation": arguments}
+        {
+            "cost": cost_of(project="shop", balance="5.00", min_balance="0.36", days_covered=7),
+            "invocation": arguments,
+        }
     )
     assert (entry.service, entry.service_id, entry.platform) == ("web", "s1", "https://one")
+    assert entry.project == "shop"
     assert (entry.before, entry.after) == (Decimal(0), Decimal("10.74"))
     assert (entry.balance, entry.min_balance) == (Decimal(5), Decimal("0.36"))
     assert entry.moves == ("order",) and entry.days_covered == 7

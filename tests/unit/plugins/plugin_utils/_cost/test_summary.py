@@ -78,6 +78,30 @@ def test_check_mode_is_apart_and_names_tell_new_services_apart() -> None:
     assert predicted.rows[0].actions == ["order"]
 
 
+def test_new_services_of_one_name_in_two_projects_stay_apart() -> None:
+    """A task that names no project finds the one that an earlier task orders, if there is only one."""
+    new: dict[str, Any] = {"service_id": None}
+    shop = entry("a", "order", "0", "2", CHECK, **new, project="shop")
+    later = entry("a", "order", "0", "3", CHECK, **new)
+    blog = entry("a", "order", "0", "5", CHECK, **new, project="blog")
+    assert places(shop, later, blog) == [("shop", "3"), ("blog", "5")]
+    assert places(shop, blog, shop) == [("shop", "2"), ("blog", "5")]
+    assert places(shop, blog, later) == [("shop", "2"), ("blog", "5"), (None, "3")]
+    assert only(shop, blog).totals[0].sum_of("after") == 7
+    assert [each["project"] for each in only(shop, blog).as_dict()["services"]] == ["shop", "blog"]
+
+
+def places(*entries: Entry) -> list[tuple[str | None, str]]:
+    """Return the project of each row, and what it costs afterwards."""
+    return [(row.project, str(row.after)) for row in only(*entries).rows]
+
+
+def test_a_service_that_is_there_is_told_by_its_id_whatever_its_project() -> None:
+    assert places(
+        entry("a", "order", "0", "2", project="shop"), entry("a", "resize", "2", "3", project=None)
+    ) == [("shop", "3")]
+
+
 def test_currencies_are_not_mixed() -> None:
     found = only(entry("a", "order", "0", "1"), entry("b", "order", "0", "2", currency="USD"))
     assert [(total.currency, total.sum_of("after")) for total in found.totals] == [
@@ -104,6 +128,7 @@ def test_the_json_holds_plain_amounts() -> None:
         {
             "service": "a",
             "service_id": "A",
+            "project": None,
             "actions": ["order"],
             "monthly_before": "0.00",
             "monthly_after": "1.50",

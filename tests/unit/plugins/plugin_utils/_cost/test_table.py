@@ -43,6 +43,16 @@ def test_a_table() -> None:
     ]
 
 
+def test_services_of_one_name_are_told_by_their_projects() -> None:
+    places = [("web", "shop"), ("web", "blog"), ("web", None), ("db", "shop")]
+    [summary] = summarize(
+        Entry(ORIGIN, name, project=project, moves=("order",), before=Decimal(0), after=Decimal(1))
+        for name, project in places
+    )
+    cells = [line.split("  ")[0] for line in write_table(summary)[1:5]]
+    assert cells == ["web (project shop)", "web (project blog)", "web", "db"]
+
+
 def test_what_is_hidden_alone_makes_no_table() -> None:
     [summary] = summarize([Entry(ORIGIN, reason=HIDDEN)])
     assert write_table(summary)[0] == "Not priced, and in no sum:"

@@ -764,10 +764,23 @@ def test_a_cost_has_the_lines_of_its_quote() -> None:
         "moves": [],
         "service": "survival",
         "service_id": None,
+        "project": None,
         "balance": None,
         "min_balance": None,
         "days_covered": None,
     }
+
+
+@pytest.mark.parametrize(
+    ("given", "told"), [({}, None), ({"project": "prj_1"}, "shop"), ({"project": "later"}, "later")]
+)
+def test_a_cost_names_the_project_of_the_order(given: dict[str, Any], told: str | None) -> None:
+    """By its name, whichever way the task does, and though an earlier task of the run is to create it."""
+    client = FakeClient()
+    client.add_project("prj_1", "shop")
+    cost = planned(client, check_mode=True, **given)[0].cost
+    assert cost is not None
+    assert cost.as_dict()["project"] == told
 
 
 @pytest.mark.parametrize("before", [True, False])

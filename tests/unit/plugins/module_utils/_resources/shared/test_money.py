@@ -83,6 +83,7 @@ def test_a_cost_shows_the_change_only_where_both_ends_are_known() -> None:
         "moves": [],
         "service": None,
         "service_id": None,
+        "project": None,
         "balance": None,
         "min_balance": None,
         "days_covered": None,
