@@ -18,7 +18,7 @@ description:
     nothing is declared. If it names another digest, it is declared again, and the diff shows both digests.
   - A platform may show the scan of the image that was pushed under a tag last, declared or not. So the list of releases
     decides, as far as it shows digests. If it leaves the tag out, or cannot be read, the tag is declared in each run,
-    which changes nothing for one that is declared.
+    which changes nothing for one that is declared. If the platform refuses that, the task warns and goes on.
   - If the registry can be reached, checks before the declaration that the digest is there, and adds the tag to the
     image. Otherwise, the platform checks the digest.
 options:

@@ -6,16 +6,14 @@
 from __future__ import annotations
 
 import time
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
 from .._api.errors import (
     CallOutcomeUnknown,
-    Conflict,
+    HostedError,
     Interrupted,
-    InvalidRequest,
     Refused,
     TokenRejected,
 )
@@ -201,20 +199,39 @@ def plan_confirmation(task: Task[AppReleaseOptions], current: ScanReport, declar
     """Plan to declare a release that the list may leave out, and that may also be only pushed.
 
     Its scan does not tell: a platform may show that of any image that was pushed. To declare a tag once more
-    as what it names changes nothing, and the list shows whether it did.
+    as what it names changes nothing, and the list shows whether it did. A refusal is no failure, whatever its
+    status, because the release may be declared already.
     """
     slug, tag, digest = task.options.slug, task.options.tag, task.options.digest
 
     def declare() -> object:
-        with suppress(CallOutcomeUnknown, Conflict, InvalidRequest):
+        doubt = None
+        try:
             task.client.declare_release(slug, tag, digest)
+        except TokenRejected:
+            raise
+        except (CallOutcomeUnknown, Refused) as error:
+            doubt = error
         now = read_declared(task.client, slug, tag)
-        return None if now.has(tag) or now.total != declared.total else NOTHING_DONE
+        if now.has(tag) or now.total != declared.total:
+            return None
+        if doubt is not None:
+            warn_of_doubt(task, doubt)
+        return NOTHING_DONE
 
     plan = plan_nothing(task, current)
     plan.steps = [Step(f"declare {describe_release(task)} as {digest}", declare)]
     plan.reread = lambda: to_result(task, read_scan(task))
     return plan
+
+
+def warn_of_doubt(task: Task[AppReleaseOptions], error: HostedError) -> None:
+    """Warn that a release could not be declared once more, so that what it names stays unknown."""
+    task.warn(
+        f"{describe_release(task)} could not be declared once more ({error.message}). Whether it names "
+        f"{task.options.digest} is not known: the platform's list of releases does not tell, and the scan "
+        "may be that of an image that was only pushed"
+    )
 
 
 def declaration_advice(digest: str, current: ScanReport | None) -> str:

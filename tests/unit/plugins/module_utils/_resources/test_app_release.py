@@ -240,15 +240,27 @@ def test_a_pushed_tag_is_declared_where_the_list_shows_only_the_newest(plain: Pl
     assert [plain.run(APP_RELEASE, **hidden)["changed"] for _run in range(2)] == [False, False]
 
 
-@pytest.mark.parametrize("fault", [{"kind": "status", "status": 409}, {"kind": "no_answer"}])
+@pytest.mark.parametrize(
+    "fault", [*[{"kind": "status", "status": status} for status in (403, 404, 409)], {"kind": "no_answer"}]
+)
 def test_a_release_that_the_list_leaves_out_may_be_refused(plain: Platform, fault: dict[str, Any]) -> None:
-    """Its tag is taken, by itself: that is as good. A tag that names another image is not."""
+    """It may be declared already, so this is no failure. A tag that names another image is one."""
     plain.sandbox.profile("plain", **NEWEST)
     plain.sandbox.fault(DECLARE, count=None, **fault)
-    result = plain.run(APP_RELEASE, tag="v1", digest=plain.digests["v1"])
-    assert not result.get("failed") and not result["changed"]
+    wish: dict[str, Any] = {"tag": "v1", "digest": plain.digests["v1"]}
+    for sent in (1, 2):
+        result = plain.run(APP_RELEASE, **wish)
+        assert not result.get("failed") and not result["changed"]
+        assert [text for text in result["warnings"] if "is not known" in text]
+        assert len(plain.writes(DECLARE)) == sent, "nothing is recorded of it"
     if fault.get("status"):
         assert plain.run(APP_RELEASE, tag="v1", digest=plain.digests["v2"])["failed"]
+
+
+def test_a_token_that_is_rejected_is_no_refused_release(plain: Platform) -> None:
+    plain.sandbox.profile("plain", **NEWEST)
+    plain.sandbox.fault(DECLARE, "status", status=401)
+    assert "token" in plain.run(APP_RELEASE, tag="v1", digest=plain.digests["v1"])["msg"]
 
 
 @contextmanager
