@@ -20,6 +20,7 @@ from .._api.errors import (
 from .._api.models import App, ScanReport
 from .._api.values import SEVERITIES, ScanStatus
 from .applications.lookup import resolve_app
+from .applications.records import AppRecords
 from .applications.release_list import DeclaredReleases, read_declared
 from .applications.releases import (
     QUICK_SCAN_SECONDS,
@@ -67,10 +68,10 @@ class AppReleaseResource(Resource[AppReleaseOptions]):
         current = found.report if found else None
         if not found or not current or not same_image(task, options.slug, current.digest, options.digest):
             check_image(task, app)
-            return plan_declaration(task, current)
+            return plan_declaration(task, app, current)
         settle = plan_nothing
-        if found.declared.leaves_out(options.tag) and not task.check_mode:
-            settle = partial(plan_confirmation, declared=found.declared)
+        if not task.check_mode and not is_known_to_be_declared(task, app, found):
+            settle = partial(plan_confirmation, app=app, declared=found.declared)
         if current.scan_status != ScanStatus.PENDING or not options.wait or task.check_mode:
             return settle(task, current)
         report = current
@@ -105,6 +106,12 @@ def may_name_image(task: Task[AppReleaseOptions], declared: DeclaredReleases) ->
     slug, tag, digest = task.options.slug, task.options.tag, task.options.digest
     digests = declared.digests(tag)
     return not digests or any(same_image(task, slug, listed, digest) for listed in digests)
+
+
+def is_known_to_be_declared(task: Task[AppReleaseOptions], app: App, found: FoundRelease) -> bool:
+    """Tell whether a release whose scan is shown is declared for certain: its image may be only pushed."""
+    tag, digest = task.options.tag, task.options.digest
+    return not found.declared.leaves_out(tag) or AppRecords.of(task, app.id).declared().get(tag) == digest
 
 
 def plan_nothing(task: Task[AppReleaseOptions], current: ScanReport) -> Plan:
@@ -154,35 +161,13 @@ def check_image(task: Task[AppReleaseOptions], app: App) -> None:
         expect_created(task, error, "pushes")
 
 
-def plan_declaration(task: Task[AppReleaseOptions], current: ScanReport | None) -> Plan:
+def plan_declaration(task: Task[AppReleaseOptions], app: App, current: ScanReport | None) -> Plan:
     """Plan the declaration of a new tag, or of a tag that named another image."""
-    slug, tag, digest = task.options.slug, task.options.tag, task.options.digest
-    what = describe_release(task)
-
-    def new_ones() -> list[ScanReport]:
-        report = find_current(task).report
-        return (
-            [report]
-            if report is not None and same_image(task, task.options.slug, report.digest, digest)
-            else []
-        )
-
-    def declare() -> None:
-        tag_image(task, tag, digest)
-        try:
-            create(lambda: task.client.declare_release(slug, tag, digest), new_ones, what, task)
-        except TokenRejected:
-            raise
-        except Refused as error:
-            raise Invalid(
-                f"{what} was not declared: {error.message}. {declaration_advice(digest, current)}",
-                **error.details,
-            ) from None
-
-    summary = f"declare {what} as {digest}"
+    tag, digest = task.options.tag, task.options.digest
+    summary = f"declare {describe_release(task)} as {digest}"
     if current is not None:
         summary += f" in place of {current.digest}"
-    steps = [Step(summary, declare)]
+    steps = [Step(summary, lambda: declare(task, app, current))]
     if task.options.wait:
         what = f"wait for the verdict on release {tag!r}"
         steps.append(Step(what, lambda: await_release_verdict(task), changes=False))
@@ -195,32 +180,63 @@ def plan_declaration(task: Task[AppReleaseOptions], current: ScanReport | None) 
     )
 
 
-def plan_confirmation(task: Task[AppReleaseOptions], current: ScanReport, declared: DeclaredReleases) -> Plan:
-    """Plan to declare a release that the list may leave out, and that may also be only pushed.
+def declare(task: Task[AppReleaseOptions], app: App, current: ScanReport | None) -> None:
+    """Declare the release, and record it.
+
+    :raises Invalid: if the platform refuses it.
+    """
+    slug, tag, digest = task.options.slug, task.options.tag, task.options.digest
+    what, records = describe_release(task), AppRecords.of(task, app.id)
+
+    def new_ones() -> list[ScanReport]:
+        report = find_current(task).report
+        return [report] if report is not None and same_image(task, slug, report.digest, digest) else []
+
+    tag_image(task, tag, digest)
+    records.record_declared(tag, None)
+    try:
+        adopted = create(lambda: task.client.declare_release(slug, tag, digest), new_ones, what, task)[1]
+    except TokenRejected:
+        raise
+    except Refused as error:
+        raise Invalid(
+            f"{what} was not declared: {error.message}. {declaration_advice(digest, current)}",
+            **error.details,
+        ) from None
+    if adopted is None:
+        records.record_declared(tag, digest)
+
+
+def plan_confirmation(
+    task: Task[AppReleaseOptions], current: ScanReport, app: App, declared: DeclaredReleases
+) -> Plan:
+    """Plan to declare a release that may also be only pushed, as far as the list and the records tell.
 
     Its scan does not tell: a platform may show that of any image that was pushed. To declare a tag once more
-    as what it names changes nothing, and the list shows whether it did. A refusal is no failure, whatever its
+    as what it names changes nothing. Whether it named another image before is not known, so it counts as a
+    change, and is recorded, so that the next run does not do it again. A refusal is no failure, whatever its
     status, because the release may be declared already.
     """
     slug, tag, digest = task.options.slug, task.options.tag, task.options.digest
+    plan = plan_nothing(task, current)
 
-    def declare() -> object:
-        doubt = None
+    def confirm() -> object:
         try:
             task.client.declare_release(slug, tag, digest)
         except TokenRejected:
             raise
         except (CallOutcomeUnknown, Refused) as error:
-            doubt = error
-        now = read_declared(task.client, slug, tag)
-        if now.has(tag) or now.total != declared.total:
-            return None
-        if doubt is not None:
-            warn_of_doubt(task, doubt)
-        return NOTHING_DONE
+            now = read_declared(task.client, slug, tag)
+            if not now.has(tag) and now.total == declared.total:
+                warn_of_doubt(task, error)
+                return NOTHING_DONE
+        else:
+            AppRecords.of(task, app.id).record_declared(tag, digest)
+        plan.before = {"tag": tag}
+        return None
 
-    plan = plan_nothing(task, current)
-    plan.steps = [Step(f"declare {describe_release(task)} as {digest}", declare)]
+    summary = f"declare {describe_release(task)} as {digest}; whether it was is not shown"
+    plan.steps = [Step(summary, confirm)]
     plan.reread = lambda: to_result(task, read_scan(task))
     return plan
 

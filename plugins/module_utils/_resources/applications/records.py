@@ -4,7 +4,7 @@
 """Records of an application's deploys, kept on the controller because no route shows them.
 
 They hold what has not taken effect yet (an environment that was written, a deploy that was not confirmed),
-and the history of the images in service.
+the history of the images in service, and which image each release names that was declared from here.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 from ..shared.controller_state import write_json
 from ..shared.options import Options, state_dir_of
@@ -26,6 +27,8 @@ WRITE = "write"
 """The key of a random value that distinguishes one write of an environment from the next."""
 MAX_IMAGES = 50
 HISTORY = ".record_deploy"
+MAX_RELEASES = 200
+RELEASES = ".releases"
 
 
 @dataclass(frozen=True)
@@ -106,7 +109,7 @@ class AppRecords:
         """Return the digests that were deployed, and the one whose deploy has failed since."""
         for record in self.pending:
             with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
-                with open(history_file(record), encoding="utf-8") as file:
+                with open(file_of(record, HISTORY), encoding="utf-8") as file:
                     content = json.load(file)
                 if content["id"] == record.id and all(isinstance(item, str) for item in content["images"]):
                     failed = content.get("failed")
@@ -169,13 +172,34 @@ class AppRecords:
         self._write(images)
 
     def _write(self, images: Sequence[str], failed: str | None = None) -> None:
+        self._keep(HISTORY, {"images": images[-MAX_IMAGES:], "failed": failed})
+
+    # --- Releases -------------------------------------------------------------------------------------
+
+    def declared(self) -> dict[str, str]:
+        """Return the digests that were declared from here, by tag, the last one at the end."""
+        for record in self.pending:
+            with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+                with open(file_of(record, RELEASES), encoding="utf-8") as file:
+                    content = json.load(file)
+                if content["id"] == record.id:
+                    return {tag: digest for tag, digest in content["releases"].items() if digest}
+        return {}
+
+    def record_declared(self, tag: str, digest: str | None) -> None:
+        """Record what a tag was declared as; ``None`` before a declaration, as it may stay unknown."""
+        others = {name: named for name, named in self.declared().items() if name != tag}
+        releases = {**others, tag: digest} if digest else others
+        self._keep(RELEASES, {"releases": dict(list(releases.items())[-MAX_RELEASES:])})
+
+    def _keep(self, kind: str, content: Mapping[str, Any]) -> None:
+        """Write a file beside each record. If that is not possible, the next task knows less."""
         for record in self.pending:
             with suppress(OSError):
                 os.makedirs(os.path.dirname(record.path), mode=0o700, exist_ok=True)
-                content = {"id": record.id, "images": images[-MAX_IMAGES:], "failed": failed}
-                write_json(history_file(record), content)
+                write_json(file_of(record, kind), {"id": record.id, **content})
 
 
-def history_file(record: Pending) -> str:
-    """Return the path of the file that holds the history of images."""
-    return f"{record.path.removesuffix('.json')}{HISTORY}"
+def file_of(record: Pending, kind: str) -> str:
+    """Return the path of the file of this kind beside a record."""
+    return f"{record.path.removesuffix('.json')}{kind}"

@@ -230,14 +230,15 @@ NEWEST = {"scan.undeclared": "yes", "releases.pages": "the newest and total"}
 
 @pytest.mark.parametrize("fields", ["flat", "image object", "tag only"])
 def test_a_pushed_tag_is_declared_where_the_list_shows_only_the_newest(plain: Platform, fields: str) -> None:
-    """The scan alone does not tell whether it was; to declare it tells, and one that was is not changed."""
+    """The scan alone does not tell whether it was. One that the list leaves out is declared once, too."""
     plain.sandbox.profile("plain", **NEWEST, **{"release.fields": fields})
     push_again(plain, "pushed", plain.digests["v1"])
     wish: dict[str, Any] = {"tag": "pushed", "digest": plain.digests["v1"]}
     assert [plain.run(APP_RELEASE, **wish)["changed"] for _run in range(2)] == [True, False]
     assert len(plain.writes(DECLARE)) == 1
     hidden: dict[str, Any] = {"tag": "v1", "digest": plain.digests["v1"]}
-    assert [plain.run(APP_RELEASE, **hidden)["changed"] for _run in range(2)] == [False, False]
+    assert [plain.run(APP_RELEASE, **hidden)["changed"] for _run in range(2)] == [True, False]
+    assert len(plain.writes(DECLARE)) == 2
 
 
 @pytest.mark.parametrize(
@@ -255,6 +256,16 @@ def test_a_release_that_the_list_leaves_out_may_be_refused(plain: Platform, faul
         assert len(plain.writes(DECLARE)) == sent, "nothing is recorded of it"
     if fault.get("status"):
         assert plain.run(APP_RELEASE, tag="v1", digest=plain.digests["v2"])["failed"]
+
+
+def test_the_list_may_show_what_was_declared_although_the_response_was_lost(plain: Platform) -> None:
+    """One that only the newest are on."""
+    plain.sandbox.profile("plain", **NEWEST)
+    push_again(plain, "pushed", plain.digests["v1"])
+    plain.sandbox.fault(DECLARE, "reset", when="after")
+    result = plain.run(APP_RELEASE, tag="pushed", digest=plain.digests["v1"])
+    assert result["changed"] and "warnings" not in result
+    assert len(plain.writes(DECLARE)) == 1
 
 
 def test_a_token_that_is_rejected_is_no_refused_release(plain: Platform) -> None:
@@ -329,14 +340,29 @@ def test_a_tag_that_is_listed_with_earlier_images_is_declared_once(plain: Platfo
 def test_where_the_list_cannot_be_read_the_tag_is_declared(
     plain: Platform, monkeypatch: pytest.MonkeyPatch, declared: bool
 ) -> None:
-    """The scan may be that of an image that was only pushed. One that was declared stays as it is."""
+    """The scan may be that of an image that was only pushed. It counts as a change, as nobody can tell."""
     plain.sandbox.profile("plain", **{"scan.undeclared": "yes"})
     push_again(plain, "pushed", plain.digests["v1"])
     tag = "v1" if declared else "pushed"
     monkeypatch.setattr(release_list, "TAG_PATHS", ("nothing",))
-    result = plain.run(APP_RELEASE, tag=tag, digest=plain.digests["v1"])
-    assert not result.get("failed") and len(plain.writes(DECLARE)) == 1
+    wish: dict[str, Any] = {"tag": tag, "digest": plain.digests["v1"]}
+    first, second = (plain.run(APP_RELEASE, **wish) for _run in range(2))
+    assert not first.get("failed") and len(plain.writes(DECLARE)) == 1
+    assert [first["changed"], second["changed"]] == [True, False]
     assert listed(plain, tag) == [plain.digests["v1"]]
+
+
+def test_a_declaration_that_moves_the_tag_is_a_change_where_the_list_cannot_be_read(
+    plain: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The scan shows the image that was pushed under it, before as after."""
+    push_again(plain, "v1", plain.digests["v2"])
+    with monkeypatch.context() as patched, scan_of_what_was_pushed(plain) as url:
+        patched.setattr(release_list, "TAG_PATHS", ("nothing",))
+        result = plain.run(APP_RELEASE, tag="v1", digest=plain.digests["v2"], base_url=url)
+    assert result["changed"] and plain.digests["v2"] in result["diff"]["after"]
+    assert plain.digests["v2"] not in result["diff"]["before"]
+    assert listed(plain, "v1") == [plain.digests["v2"]]
 
 
 def test_check_mode_declares_nothing_to_find_out(plain: Platform) -> None:
