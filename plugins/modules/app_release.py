@@ -17,10 +17,10 @@ description:
   - The digest identifies the image; the tag is only a name that can move. If the tag already names that digest,
     nothing is declared. If it names another digest, it is declared again, and the diff shows both digests.
   - A platform may show the scan of the image that was pushed under a tag last, declared or not. So the list of releases
-    decides, as far as it shows digests. If it leaves the tag out, or cannot be read, the tag is declared once more
-    unless this controller has done so before, which it records in Ansible's home. Whether the tag named another image
-    before is not known then, so this counts as a change, which check mode does not foresee. If the platform refuses it,
-    the task warns and goes on.
+    decides. If it cannot be read, leaves the tag out, or shows it without a digest or for several images, the tag is
+    declared once more, unless this controller has declared it before, which it records in Ansible's home, or it names
+    another image in the registry. Whether it named another image before is not known then, so this counts as a change,
+    which check mode does not foresee. If the platform refuses it, the task warns and goes on.
   - If the registry can be reached, checks before the declaration that the digest is there, and adds the tag to the
     image. Otherwise, the platform checks the digest.
 options:

@@ -35,7 +35,7 @@ from .applications.releases import (
     scan_view,
     with_declared_digest,
 )
-from .applications.repository import check_pushed, tag_image
+from .applications.repository import check_pushed, pushed_digest, tag_image
 from .applications.running import same_image
 from .services.lookup import expect_created
 from .shared.options import option, required
@@ -109,9 +109,23 @@ def may_name_image(task: Task[AppReleaseOptions], declared: DeclaredReleases) ->
 
 
 def is_known_to_be_declared(task: Task[AppReleaseOptions], app: App, found: FoundRelease) -> bool:
-    """Tell whether a release whose scan is shown is declared for certain: its image may be only pushed."""
-    tag, digest = task.options.tag, task.options.digest
-    return not found.declared.leaves_out(tag) or AppRecords.of(task, app.id).declared().get(tag) == digest
+    """Tell whether a release whose scan shows the image is declared as it for certain.
+
+    The scan may be that of the image that was pushed under the tag last. So it takes the record of a
+    declaration, a list that shows the tag for this image only, or a tag that names another one in the
+    registry.
+    """
+    slug, tag, digest = task.options.slug, task.options.tag, task.options.digest
+    if AppRecords.of(task, app.id).declared().get(tag) == digest:
+        return True
+    declared = found.declared
+    if declared.note and declared.has(tag):  # another page may show the tag for another image
+        declared = read_declared(task.client, slug)
+    listed = declared.digests(tag)
+    if listed and all(same_image(task, slug, shown, digest) for shown in listed):
+        return True
+    pushed = pushed_digest(task, tag)
+    return pushed is not None and not same_image(task, slug, pushed, digest)
 
 
 def plan_nothing(task: Task[AppReleaseOptions], current: ScanReport) -> Plan:
@@ -189,8 +203,11 @@ def declare(task: Task[AppReleaseOptions], app: App, current: ScanReport | None)
     what, records = describe_release(task), AppRecords.of(task, app.id)
 
     def new_ones() -> list[ScanReport]:
-        report = find_current(task).report
-        return [report] if report is not None and same_image(task, slug, report.digest, digest) else []
+        found = find_current(task)
+        if found.report is None or not same_image(task, slug, found.report.digest, digest):
+            return []
+        is_new = current is None and found.declared.has(tag)
+        return [found.report] if is_new or is_known_to_be_declared(task, app, found) else []
 
     tag_image(task, tag, digest)
     records.record_declared(tag, None)
@@ -210,7 +227,7 @@ def declare(task: Task[AppReleaseOptions], app: App, current: ScanReport | None)
 def plan_confirmation(
     task: Task[AppReleaseOptions], current: ScanReport, app: App, declared: DeclaredReleases
 ) -> Plan:
-    """Plan to declare a release that may also be only pushed, as far as the list and the records tell.
+    """Plan to declare a release that may also be only pushed, as far as the task can know.
 
     Its scan does not tell: a platform may show that of any image that was pushed. To declare a tag once more
     as what it names changes nothing. Whether it named another image before is not known, so it counts as a
@@ -227,7 +244,7 @@ def plan_confirmation(
             raise
         except (CallOutcomeUnknown, Refused) as error:
             now = read_declared(task.client, slug, tag)
-            if not now.has(tag) and now.total == declared.total:
+            if declared.has(tag) or (not now.has(tag) and now.total == declared.total):
                 warn_of_doubt(task, error)
                 return NOTHING_DONE
         else:

@@ -68,6 +68,15 @@ def tag_image(task: Task[OnAppOptions], tag: str, digest: str) -> None:
         task.progress(f"{digest} cannot be tagged as {tag!r} from here: {error.message}")
 
 
+def pushed_digest(task: Task[OnAppOptions], tag: str) -> str | None:
+    """Return the digest that a tag names in the registry; ``None`` if it names none, or cannot be read."""
+    try:
+        return open_repository(task, task.options.slug).digest_of(tag)
+    except HostedError as error:
+        task.progress(f"what {tag!r} names in the registry cannot be looked up here: {error.message}")
+        return None
+
+
 def images_in(task: Task[Options], slug: str, digest: str) -> frozenset[str]:
     """Return the digests of the images in an index; empty for an image, or if it cannot be read."""
     try:

@@ -307,6 +307,65 @@ def test_a_tag_that_was_moved_in_the_registry_is_declared(plain: Platform) -> No
     assert len(plain.writes(DECLARE)) == 1
 
 
+UNTOLD: dict[str, dict[str, str]] = {
+    "no digests": {"release.fields": "tag only"},
+    "only the newest": {"releases.pages": "the newest and total"},
+}
+
+
+@pytest.mark.parametrize("values", UNTOLD.values(), ids=UNTOLD)
+def test_a_tag_that_was_moved_in_the_registry_is_declared_where_the_list_does_not_tell(
+    plain: Platform, values: dict[str, str]
+) -> None:
+    """The scan is that of the image that was pushed under the tag, and no list says what is declared."""
+    plain.sandbox.profile("plain", **values)
+    push_again(plain, "v1", plain.digests["v2"])
+    wish: dict[str, Any] = {"tag": "v1", "digest": plain.digests["v2"]}
+    with scan_of_what_was_pushed(plain) as url:
+        assert [plain.run(APP_RELEASE, base_url=url, **wish)["changed"] for _run in range(2)] == [True, False]
+    plain.sandbox.profile("plain")
+    assert listed(plain, "v1") == [plain.digests["v2"]] and len(plain.writes(DECLARE)) == 1
+
+
+@pytest.mark.parametrize("pages", ["no", "page number and total"])
+def test_a_tag_that_is_listed_with_both_images_is_declared(plain: Platform, pages: str) -> None:
+    """Which of them was declared last, the list does not tell; nor does the scan of what was pushed."""
+    plain.sandbox.profile("plain", **{"release.moved": "keeps both", "releases.pages": pages})
+    for tag in ("v2", "v1"):
+        declared = plain.sandbox.api(
+            "POST", "/api/apps/shop/releases", {"tag": "v1", "digest": plain.digests[tag]}
+        )
+        assert declared.ok
+    push_again(plain, "v1", plain.digests["v2"])
+    plain.sandbox.clear_journal()
+    wish: dict[str, Any] = {"tag": "v1", "digest": plain.digests["v2"]}
+    with scan_of_what_was_pushed(plain) as url:
+        assert [plain.run(APP_RELEASE, base_url=url, **wish)["changed"] for _run in range(2)] == [True, False]
+    assert [line["body"] for line in plain.sandbox.journal(DECLARE)] == [wish]
+
+
+def test_a_scan_of_another_image_than_the_registry_names_is_that_of_the_release(plain: Platform) -> None:
+    """So nothing has to be declared to find out."""
+    plain.sandbox.profile("plain", **{"release.fields": "tag only"})
+    push_again(plain, "v1", plain.digests["v2"])
+    assert not plain.run(APP_RELEASE, tag="v1", digest=plain.digests["v1"])["changed"]
+    assert plain.writes(DECLARE) == []
+
+
+def test_a_lost_declaration_is_unknown_where_the_list_shows_no_digests(
+    plain: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The scan may be that of the tag that this very task has moved in the registry."""
+    monkeypatch.setattr(waiting, "QUIET_SECONDS", 0.0)
+    plain.sandbox.profile("plain", **{"release.fields": "tag only"})
+    plain.sandbox.fault(DECLARE, "reset", when="after")
+    wish: dict[str, Any] = {"tag": "v1", "digest": plain.digests["v2"]}
+    lost = plain.run(APP_RELEASE, **wish)
+    assert lost["failed"] and "is unknown" in lost["msg"]
+    assert [plain.run(APP_RELEASE, **wish)["changed"] for _run in range(2)] == [True, False]
+    assert len(plain.writes(DECLARE)) == 2
+
+
 def test_the_list_tells_whether_a_lost_declaration_was_made(
     plain: Platform, monkeypatch: pytest.MonkeyPatch
 ) -> None:
