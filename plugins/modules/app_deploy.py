@@ -112,6 +112,8 @@ notes:
     until the application is created.
   - A deploy that fails reads the metrics of the application, to tell whether it was restarted. If the token does not
     show them, it may have been, and C(changed) is true.
+  - If a gateway in front of the platform stops waiting for a deploy, it is sent once more. If that happens again, the
+    platform may still be at it, so the outcome is unknown and nothing is rolled back. The next run deploys again.
   - The platform may go on to show the previous image although its container was replaced by a version that does not
     start. So unless it is certain that nothing was restarted, O(rollback) deploys the previous version even if it is
     shown as in service, and without O(rollback), the next run does.

@@ -116,9 +116,11 @@ class ServerFailure(CallOutcomeUnknown):
     """5xx or 408, from the platform or a proxy in front of it.
 
     ``explained`` is true if the platform itself gave a reason, in more than the name of the status.
+    ``timed_out`` is true if it gave none, and a gateway only stopped waiting for it; it may go on.
     """
 
     explained = False
+    timed_out = False
 
     def __init__(self, message: str, retry_after: float | None = None, **details: Any) -> None:
         super().__init__(message, **details)
@@ -212,11 +214,13 @@ REFUSALS: dict[int, type[Refused]] = {
 
 
 def leaves_open(status: int) -> bool:
-    """Tell whether a response with this HTTP status leaves open whether the platform acted.
+    """Tell whether a response with this HTTP status leaves open whether the platform acted."""
+    return status >= HTTPStatus.INTERNAL_SERVER_ERROR or is_time_out(status)
 
-    A gateway that no longer waits for the platform may say 408 as well as 504.
-    """
-    return status >= HTTPStatus.INTERNAL_SERVER_ERROR or status == HTTPStatus.REQUEST_TIMEOUT
+
+def is_time_out(status: int) -> bool:
+    """Tell whether this is the HTTP status of a gateway that no longer waits for the platform: 408 or 504."""
+    return status in (HTTPStatus.GATEWAY_TIMEOUT, HTTPStatus.REQUEST_TIMEOUT)
 
 
 def error_for_status(message: str, status: int, **details: Any) -> Refused:

@@ -343,6 +343,7 @@ def error_for_response(route: Route[Any], response: Response, said: str) -> erro
     if errors.leaves_open(status):
         failure = errors.ServerFailure(f"the platform failed ({status}): {said}", after, status=status)
         failure.explained = is_explained(response, said)
+        failure.timed_out = errors.is_time_out(status) and not failure.explained
         return failure
     if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
         return errors.error_for_status(access_denied(route, status, said), status)

@@ -211,7 +211,7 @@ def roll_out(task: Task[ReleaseOptions], tag: str, digest: str, before: str | No
     If the response is lost, the image in service tells whether the deploy happened. After a 5xx, it does not:
     a version that does not start may be shown as in service. If the platform gave a reason, that is the
     outcome. If it is a gateway's 5xx without a reason, the call is repeated, which is harmless, and the
-    response to that decides.
+    response to that decides, unless a gateway no longer waited for that one either.
 
     :return: false if the image is in service, but it is unknown whether it runs.
     """
@@ -247,7 +247,8 @@ def deploy_again(task: Task[ReleaseOptions], tag: str, undecided: bool) -> None:
 
     If the platform does not say that it is busy, the conflict may not pass, so it is repeated for less time.
 
-    :raises EffectUnverified: if the platform was seen to be busy, and how that ended was not.
+    :raises EffectUnverified: if the platform was seen to be busy, or a gateway stopped waiting for it again,
+        and how that ended was not seen.
     """
     begun, busy = time.monotonic(), None
     while True:
@@ -262,9 +263,9 @@ def deploy_again(task: Task[ReleaseOptions], tag: str, undecided: bool) -> None:
             error.doubted()
             raise
         except ServerFailure as error:
-            if busy is None or error.explained:
+            if error.explained or (busy is None and not error.timed_out):
                 raise
-            raise first_may_go_on(busy, tag) from error
+            raise first_may_go_on(busy or error, tag) from error
         longest = task.options.wait_timeout if busy.busy else min(QUIET_SECONDS, task.options.wait_timeout)
         left = begun + longest - time.monotonic()
         if not task.options.wait or left <= 0:
@@ -273,10 +274,10 @@ def deploy_again(task: Task[ReleaseOptions], tag: str, undecided: bool) -> None:
         time.sleep(min(max(task.options.wait_interval, 0.5), left))
 
 
-def first_may_go_on(refusal: DeployFailed, tag: str) -> EffectUnverified:
-    """Return the error for a deploy that the platform may still be at."""
+def first_may_go_on(last: HostedError, tag: str) -> EffectUnverified:
+    """Return the error for a deploy that the platform may still be at, from that of the last attempt."""
     return EffectUnverified(
-        f"{refusal.message}. The response to an earlier attempt to deploy release {tag!r} was lost, so the "
+        f"{last.message}. The response to an earlier attempt to deploy release {tag!r} was lost, so the "
         "platform may still be at it. The next run deploys it again"
     )
 
