@@ -4,9 +4,9 @@
 """Change the plugins in one place at a time, and see whether a unit test notices.
 
 `make mutants SAMPLE=100 SEED=1 ONLY=services/order` draws a sample of the changes in scripts/mutation.py. For
-each the unit tests of the changed file run until one fails: those that mirror the file, then those of the
-folder (scripts/mutation_runs.py tells how). The run fails when under nine in ten of the changes are noticed,
-or when one is not that is in a file of DECISIVE.
+each the unit tests run until one fails: those that mirror the changed file, those of its folder, then those
+elsewhere that call the function (scripts/mutation_callers.py). The run fails when under nine in ten of the
+changes are noticed, or when one is not that is in a file of DECISIVE.
 
 mutmut and cosmic-ray do not fit: the former knows a module by its path in the working tree and not by
 `ansible_collections.hosted.services`, the latter changes the working tree itself and runs one command for
@@ -30,6 +30,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from ansible_collections.hosted.services.scripts.mutation import Mutant, mutants_of
+from ansible_collections.hosted.services.scripts.mutation_callers import RECORD, callers_of, record
 from ansible_collections.hosted.services.scripts.mutation_runs import (
     ROOT,
     Changed,
@@ -216,7 +217,32 @@ def try_file(subjects: Sequence[Subject]) -> list[tuple[Subject, bool]]:
         missed = [missed[number] for number in left]
         if not missed:
             break
+    else:
+        if not first.mirror_only:
+            missed = missed_by_callers(missed, tree)
     return [(subject, subject not in missed) for subject in subjects]
+
+
+def missed_by_callers(subjects: Sequence[Subject], tree: Path) -> list[Subject]:
+    """Return the changes of one file that the tests of other folders do not notice either.
+
+    If those fail while nothing is changed, for example for lack of time, no change counts as noticed.
+    """
+    first = subjects[0]
+    path = first.path.relative_to(ROOT)
+    known = tuple(f"{test.relative_to(ROOT)}::" for tests in tests_of(first.path) for test in tests)
+    names = callers_of(path, {subject.mutant.function for subject in subjects}, but=known)
+    files = {Path(name.partition("::")[0]) for name in names}
+    tests = sorted(file for file in files if (ROOT / file).exists())
+    if not tests:
+        return list(subjects)
+    changes = [subject.mutant.apply(subject.source) for subject in subjects]
+    try:
+        left = [*unnoticed(Changed(path, first.source, changes, tests, names), tree)]
+    except TestsFailUnchanged as failure:
+        print(f"The tests elsewhere that call {first.name} tell nothing: {failure}", flush=True)
+        return list(subjects)
+    return [subjects[number] for number in left]
 
 
 def tried(subjects: Sequence[Subject], workers: int) -> Iterator[tuple[Subject, bool | None]]:
@@ -248,7 +274,8 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", help="parts of paths, joined by commas; or: decisive")
     parser.add_argument("--workers", type=int, choices=(1, 2), default=2)
-    parser.add_argument("--mirror-only", action="store_true", help="leave out the tests of the folder: fast")
+    parser.add_argument("--mirror-only", action="store_true", help="leave out all tests but the file's: fast")
+    parser.add_argument("--record", action="store_true", help="record again which tests call what")
     options = parser.parse_args(arguments)
     os.nice(10)
     for library in LIBRARIES:
@@ -257,6 +284,8 @@ def main(arguments: Sequence[str]) -> int:
     if not subjects:
         print(f"There is nothing to change in files with {options.only!r} in their path.")
         return 2
+    if options.record or not (options.mirror_only or RECORD.exists()):
+        record(options.workers)
     try:
         return report(tried(subjects, options.workers))
     finally:

@@ -53,6 +53,8 @@ PASSED = 0
 
 Place = tuple[str, int]
 """Where a function is in its file."""
+Call = tuple[str, Place]
+"""A function that was called, and its file."""
 
 
 class TestsFailUnchanged(Exception):
@@ -67,6 +69,8 @@ class Changed:
     source: bytes
     changes: Sequence[bytes]
     tests: Sequence[Path]
+    only: frozenset[str] = frozenset()
+    """The node ids of the tests in these files to run; all if it is empty."""
 
 
 def unnoticed(changed: Changed, tree: Path) -> Iterator[int]:
@@ -175,7 +179,7 @@ def _try_forks(changed: Changed, tree: Path) -> _Tried:
     :raises TestsFailUnchanged: if the tests fail while nothing is changed.
     """
     results, sink = os.pipe()
-    pid = _fork(lambda: _run_pytest(tree, changed.tests, [_Forks(changed, sink)]))
+    pid = _fork(lambda: _run_pytest(tree, changed.tests, [_Only(changed.only), _Forks(changed, sink)]))
     os.close(sink)
     with os.fdopen(results) as pipe:
         told = pipe.read()
@@ -183,6 +187,18 @@ def _try_forks(changed: Changed, tree: Path) -> _Tried:
     if not told:
         raise TestsFailUnchanged((tree / "log").read_text())
     return _Tried(**json.loads(told))
+
+
+class _Only:
+    """A pytest plugin that leaves out the tests that are not to be run."""
+
+    def __init__(self, names: frozenset[str]) -> None:
+        self.names = names
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Leave them out."""
+        if self.names:
+            items[:] = [item for item in items if item.nodeid in self.names]
 
 
 class _RunsAtImport(Exception):
@@ -228,9 +244,9 @@ class _Forks:
         """Run all tests, and note what each of them calls and starts."""
         started: set[str] = set()
         sys.addaudithook(lambda event, _arguments: started.add(event) if event in STARTS_PROGRAM else None)
-        with _watched_calls(str(self.changed.path)) as take_called:
+        with watched_calls(str(self.changed.path)) as take_called:
             for item in _run(session, session.items):
-                for place in take_called():
+                for _path, place in take_called():
                     self.callers.setdefault(place, []).append(item)
                 if started:
                     self.programs.append(item.nodeid)
@@ -266,16 +282,19 @@ def _run(session: pytest.Session, items: Sequence[pytest.Item]) -> Iterator[pyte
 
 
 @contextmanager
-def _watched_calls(path: str) -> Iterator[Callable[[], set[Place]]]:
-    """Yield what returns the functions of a file that were called since it did so before."""
-    called: set[Place] = set()
-    belongs = cache(lambda filename: filename.endswith(path))
+def watched_calls(part: str) -> Iterator[Callable[[], set[Call]]]:
+    """Yield what returns the functions that were called since it did so before.
+
+    :param part: what the path of their file contains.
+    """
+    called: set[Call] = set()
+    belongs = cache(lambda filename: part in filename)
 
     def watch(frame: FrameType, event: str, argument: object) -> None:
         if event == "call" and belongs(frame.f_code.co_filename):
-            called.add(_place(frame.f_code))
+            called.add((frame.f_code.co_filename, _place(frame.f_code)))
 
-    def take() -> set[Place]:
+    def take() -> set[Call]:
         sys.setprofile(watch)  # Python drops one that ran into a RecursionError
         found = set(called)
         called.clear()
@@ -349,7 +368,7 @@ def _passes(changed: Changed, tree: Path, change: bytes, tests: Sequence[Path | 
     target = tree / changed.path
     _write(target, change)
     try:
-        status = _exit_status(_fork(lambda: _run_pytest(tree, tests)), seconds)
+        status = _exit_status(_fork(lambda: _run_pytest(tree, tests, [_Only(changed.only)])), seconds)
     finally:
         _write(target, changed.source)
     return status == PASSED  # they ran unchanged before, so where none runs the change is why

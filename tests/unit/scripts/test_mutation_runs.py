@@ -108,14 +108,18 @@ PROGRAM = """
 import json, sys
 from pathlib import Path
 from ansible_collections.hosted.services.scripts.mutation_runs import Changed, unnoticed
-tree, changes = Path(sys.argv[1]), [change.encode() for change in json.load(sys.stdin)]
+tree, *only = Path(sys.argv[1]), *sys.argv[2:]
+changes = [change.encode() for change in json.load(sys.stdin)]
 source = Path("tests/shapes.py")
-changed = Changed(source, (tree / source).read_bytes(), changes, [Path("tests/test_shapes.py")])
+tests = [Path("tests/test_shapes.py")]
+changed = Changed(source, (tree / source).read_bytes(), changes, tests, frozenset(only))
 print(list(unnoticed(changed, tree)))
 """
 
 
-def run(tree: Path, *changes: tuple[str, str], tests: str = TESTS) -> subprocess.CompletedProcess[str]:
+def run(
+    tree: Path, *changes: tuple[str, str], tests: str = TESTS, only: str = ""
+) -> subprocess.CompletedProcess[str]:
     """Try changes of SOURCE in a tree of its own."""
     (tree / "tests").mkdir()
     (tree / "tests" / "shapes.py").write_text(SOURCE)
@@ -123,7 +127,7 @@ def run(tree: Path, *changes: tuple[str, str], tests: str = TESTS) -> subprocess
     sources = [SOURCE.replace(before, after) for before, after in changes]
     assert SOURCE not in sources
     (tree / "home").mkdir()
-    command = [sys.executable, "-c", PROGRAM, str(tree)]
+    command = [sys.executable, "-c", PROGRAM, str(tree), *only.split()]
     return subprocess.run(command, input=json.dumps(sources), capture_output=True, text=True, check=False)
 
 
@@ -145,6 +149,13 @@ def test_what_no_test_asserts_is_named_and_everything_else_is_noticed(tmp_path: 
     named = [name for number, name in enumerate(changes) if number in json.loads(ended.stdout)]
     assert named == [name for name in changes if name.startswith("not seen")]
     assert (tmp_path / "tests" / "shapes.py").read_text() == SOURCE
+
+
+def test_of_a_file_with_many_tests_some_can_be_run(tmp_path: Path) -> None:
+    """Whether a change is tried in a fork or, because it is made at import, from the start."""
+    changes = [("number * 2", "number * 3"), ("LIMIT = 3", "LIMIT = 4"), ("self.size += 1", "pass")]
+    done = run(tmp_path, *changes, only="tests/test_shapes.py::test_shape")
+    assert json.loads(done.stdout) == [0, 1], done.stderr
 
 
 def test_what_only_a_program_sees_is_noticed(tmp_path: Path) -> None:
