@@ -105,7 +105,7 @@ def select_matching(task: Task[ServiceInfoOptions]) -> list[ServiceSummary]:
     options = task.options
     if options.project:
         project = resolve_project(task, options.project)
-        services = services_in_project(task.client, project, all_services(task.client))
+        services = services_in_project(task.client, project, all_services(task.client), warn=task.warn)
     else:
         services = all_services(task.client)
     wanted = {

@@ -37,7 +37,7 @@ from ..shared.money import format_amount, from_millicents
 from ..shared.parallel import run_parallel
 from ..shared.task_errors import NoSuchItem
 from .all_services import all_services, may_be_cut, missing_from, read_projects
-from .lookup import Identifiable, find_existing, near_miss, project_id_in
+from .lookup import Identifiable, find_existing, label, near_miss, project_id_in
 from .sftp_records import SftpRecords
 from .view import billed_rate
 
@@ -228,15 +228,26 @@ def find_projects_of(
 
 
 def services_in_project(
-    client: Client, project: Project, services: Sequence[ServiceSummary], certain: bool = False
+    client: Client,
+    project: Project,
+    services: Sequence[ServiceSummary],
+    certain: bool = False,
+    warn: Callable[[str], None] = lambda text: None,
 ) -> list[ServiceSummary]:
     """Return those of the services that are in a project, though its page may not show a new one yet.
 
     :param certain: as for :func:`find_projects_of`.
+    :param warn: told of services that are left out because they cannot be read.
     """
     if not project.id:  # foreseen
         return []
     homes = read_homes(client, services, certain)
+    for service in services:
+        if service.id not in homes and service.status not in ServiceStatus.DELETING_OR_DELETED:
+            warn(
+                f"{label(service)} is listed but cannot be read, so it is left out: whether "
+                f"it is in project {project.name!r} is unknown"
+            )
     return [service for service in services if homes.get(service.id) == project.id]
 
 

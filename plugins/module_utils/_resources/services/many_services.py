@@ -182,7 +182,7 @@ def services_of_project(
     if task.options.services is not None:
         names = set(task.options.services)
         return in_project(task.client, [service for service in services if service.name in names], project)
-    return services_in_project(task.client, project, services)
+    return services_in_project(task.client, project, services, warn=task.warn)
 
 
 def resolve_job(

@@ -327,6 +327,10 @@ def test_a_service_that_the_page_of_its_project_does_not_show_yet_is_read(sandbo
     sandbox.api("POST", "/api/order", {**order, "projectId": projects["web"]})
     read = run(sandbox, SERVICE_INFO, project="web")["services"]
     assert {service["name"] for service in read} == {"one", "two", "disk", "metal", "twin", "fresh"}
+    sandbox.fault("resources.get", "status", status=404, count=None)
+    result = run(sandbox, SERVICE_INFO, project="web")
+    assert {service["name"] for service in result["services"]} == {"one", "two", "disk", "metal", "twin"}
+    assert "service 'fresh'" in result["warnings"][0] and "cannot be read" in result["warnings"][0]
 
 
 @pytest.mark.parametrize("unknown", ["left out", "null", "404 for all", "400 for all"])

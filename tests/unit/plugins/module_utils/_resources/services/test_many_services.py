@@ -190,6 +190,23 @@ def test_a_service_that_the_page_of_its_project_does_not_show_yet_is_not_missed(
     assert [s["name"] for s in sandbox.api("GET", f"/api/resources/{id}/snapshots").json()] == ["n"]
 
 
+def test_a_service_of_which_no_project_can_be_read_is_told(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be one of those that were to be backed up; new ones of other projects are no reason to fail."""
+    sandbox.delays(project_page=3600, provision=0)
+    id = fresh(sandbox, "fresh")
+    read = Client.service
+    monkeypatch.setattr(
+        Client, "service", lambda client, wanted: None if wanted == id else read(client, wanted)
+    )
+    result = run(sandbox, BACKUP, project="web", name="n")
+    assert not result.get("failed") and backups(sandbox, "one")
+    assert id not in [entry["service_id"] for entry in result["services"]]
+    (told,) = [warning for warning in result["warnings"] if id in warning]
+    assert "cannot be read" in told and "whether it is in project 'web' is unknown" in told
+
+
 def test_a_service_that_a_page_still_shows_after_it_was_moved_is_left_alone(sandbox: Sandbox) -> None:
     sandbox.delays(project_page=3600)
     other = sandbox.api("POST", "/api/projects", {"name": "other"}).json()["id"]
