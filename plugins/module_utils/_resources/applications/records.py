@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -23,8 +22,6 @@ from ..shared.pending import AT_DEPLOY, DEPLOY, ENVIRONMENT, Kinds, Pending
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid
 
-WRITE = "write"
-"""The key of a random value that distinguishes one write of an environment from the next."""
 MAX_IMAGES = 50
 HISTORY = ".record_deploy"
 MAX_RELEASES = 200
@@ -66,7 +63,6 @@ class AppRecords:
 
         :raises Invalid: if the first record is not writable.
         """
-        details[WRITE] = secrets.token_hex(8)
         noted: list[Callable[[], None]] = []
         for place, record in enumerate(self.pending):
             try:

@@ -34,12 +34,12 @@ from ..._api.models import App, ScanReport
 from ..._api.values import ContainerState, ScanStatus, ServiceStatus
 from ..services.view import sample_container
 from ..shared.busy_retry import says_temporary
-from ..shared.pending import DEPLOY, ENVIRONMENT
+from ..shared.pending import DEPLOY, ENVIRONMENT, WRITE
 from ..shared.plan import Task
 from ..shared.task_errors import EffectUnverified, Invalid, WaitEnded
 from ..shared.waiting import QUIET_SECONDS, poll_for, wait_until
 from .lookup import digest_in_service, log_lines, never_deployed, require_app
-from .records import WRITE, AppRecords
+from .records import AppRecords
 from .release_list import read_declared
 from .releases import (
     QUICK_SCAN_SECONDS,

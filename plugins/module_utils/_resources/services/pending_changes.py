@@ -30,22 +30,26 @@ def pending_until_start(task: Task, id: str) -> tuple[str, ...]:
 def write_recorded(task: Task, id: str, kind: str, write: Callable[[], object]) -> None:
     """Record a setting as pending, then write it: the run may be killed in between.
 
-    If the platform refuses the write, the record is removed, unless an earlier write left it.
+    If the platform refuses the write, the record is as it was, unless another run has changed it meanwhile.
     """
-    before = pending_until_start(task, id)
-    pending_record(task, id).note(kind)
+    take_back = pending_record(task, id).note(kind)
     try:
         write()
     except Refused as error:
-        if error.nothing_done and kind not in before:
-            mark_in_effect(task, id, kind)
+        if error.nothing_done:
+            warn_if_not_writable(task, take_back)
         raise
 
 
 def mark_in_effect(task: Task, id: str, *kinds: str) -> None:
-    """Record that settings are in effect. If this fails, the only cost is a needless start later."""
+    """Record that settings are in effect."""
+    warn_if_not_writable(task, lambda: pending_record(task, id).clear(*(kinds or AT_START)))
+
+
+def warn_if_not_writable(task: Task, record: Callable[[], object]) -> None:
+    """Remove what was recorded. If this fails, the only cost is a needless start later."""
     try:
-        pending_record(task, id).clear(*(kinds or AT_START))
+        record()
     except Invalid as error:
         task.warn(error.message)
 

@@ -12,7 +12,7 @@ How to use it::
     take_back = pending.note(COMMAND)    # before the write, so that a run that dies in between is covered
     task.client.set_command(...)         # refused: take_back()
     ...
-    if pending.outstanding(): ...    # {"command": {"since": "2026-01-31T12:00:00Z"}}
+    if pending.outstanding(): ...    # {"command": {"since": "2026-01-31T12:00:00Z", "write": "5f2c"}}
     pending.clear(COMMAND, NETWORK)  # once the start was seen
 
 The key is the address of the platform and the id of the service. An application is a service like any other,
@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -52,6 +53,8 @@ AT_START = (COMMAND, NETWORK)
 FOLDER = "pending"
 LONGEST_WRITE = 60.0
 """Seconds to wait for another process that writes a record."""
+WRITE = "write"
+"""The key of a random value that distinguishes one note of a kind from the next."""
 
 Kinds = dict[str, dict[str, Any]]
 
@@ -95,7 +98,7 @@ class Pending:
         with self._locked():
             kinds = self.outstanding()
             since = kinds.get(kind, {}).get("since") or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-            noted = {"since": since, **details}
+            noted = {"since": since, WRITE: secrets.token_hex(8), **details}
             self._write({**kinds, kind: noted})
         before = {kind: kinds[kind]} if kind in kinds else {}
 

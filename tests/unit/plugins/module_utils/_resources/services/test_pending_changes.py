@@ -14,6 +14,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.pending_changes import (
     pending_record,
+    write_recorded,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import (
     COMMAND,
@@ -167,6 +168,19 @@ def test_a_command_that_was_refused_is_not_outstanding(client: FakeClient) -> No
     with pytest.raises(Refused):
         done(client, command="y")
     assert pending_record(task_of(SERVICE, client), "s").outstanding().keys() == {COMMAND}, "that of x is"
+
+
+def test_a_command_that_another_run_wrote_meanwhile_stays_outstanding(client: FakeClient) -> None:
+    task = task_of(SERVICE, client)
+
+    def refuse() -> None:
+        write_recorded(task, "s", COMMAND, lambda: None)
+        raise error_for_status("PUT: no", 422)
+
+    client.before["set_command"] = refuse
+    with pytest.raises(Refused):
+        done(client, command="x")
+    assert pending_record(task, "s").outstanding().keys() == {COMMAND}
 
 
 def test_a_command_that_a_lost_call_may_have_written_is_outstanding(client: FakeClient) -> None:
