@@ -77,10 +77,15 @@ class AppRecords:
 
         return take_back
 
-    def clear(self, *kinds: str) -> None:
-        """Remove the records of changes that have taken effect."""
-        for record in self.pending:
-            record.clear(*kinds)
+    def clearing(self, *kinds: str) -> Callable[[], None]:
+        """Return what clears the changes of these kinds that are outstanding now, once they are in effect."""
+        known = [record.clearing(*kinds) for record in self.pending]
+
+        def clear() -> None:
+            for each in known:
+                each()
+
+        return clear
 
     def reasons(self) -> list[str]:
         """Return the reasons to deploy the image in service again, as phrases."""

@@ -34,7 +34,7 @@ from ..._api.models import App, ScanReport
 from ..._api.values import ContainerState, ScanStatus, ServiceStatus
 from ..services.view import sample_container
 from ..shared.busy_retry import says_temporary
-from ..shared.pending import DEPLOY, ENVIRONMENT, WRITE
+from ..shared.pending import DEPLOY, ENVIRONMENT
 from ..shared.plan import Task
 from ..shared.task_errors import EffectUnverified, Invalid, WaitEnded
 from ..shared.waiting import QUIET_SECONDS, poll_for, wait_until
@@ -107,9 +107,9 @@ def put_in_service(task: Task[ReleaseOptions], tag: str, digest: str, undecided:
     """
     app, begun = current_app(task, digest), time.monotonic()
     records, in_service = AppRecords.of(task, app.id), digest_in_service(app)
-    written = records.outstanding().get(ENVIRONMENT, {}).get(WRITE)
     before = records.last_good(in_service)
     take_back = write_record(task, lambda: records.note(DEPLOY, digest=digest))
+    clear = records.clearing(ENVIRONMENT, DEPLOY)
     records.record_in_service(before)
     try:
         seen = roll_out(task, tag, digest, in_service, undecided)
@@ -124,9 +124,7 @@ def put_in_service(task: Task[ReleaseOptions], tag: str, digest: str, undecided:
         raise error from failure
     if not seen:
         return False
-    if records.outstanding().get(ENVIRONMENT, {}).get(WRITE) == written:  # nothing was written meanwhile
-        write_record(task, lambda: records.clear(ENVIRONMENT))
-    write_record(task, lambda: records.clear(DEPLOY))
+    write_record(task, clear)
     records.record_deploy(digest)
     return True
 

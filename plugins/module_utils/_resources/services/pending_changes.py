@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from ..._api.errors import Refused
 from ..shared.options import state_dir_of
@@ -27,29 +28,32 @@ def pending_until_start(task: Task, id: str) -> tuple[str, ...]:
     return tuple(kind for kind in AT_START if kind in outstanding)
 
 
-def write_recorded(task: Task, id: str, kind: str, write: Callable[[], object]) -> None:
+def write_recorded(task: Task, id: str, kind: str, write: Callable[[], object]) -> Callable[[], None]:
     """Record a setting as pending, then write it: the run may be killed in between.
 
-    If the platform refuses the write, the record is as it was, unless another run has changed it meanwhile.
+    If the platform refuses the write, the record is removed. Those of earlier writes and of other runs stay.
+
+    :return: what removes the record, if the platform brought the setting into effect at once.
     """
-    take_back = pending_record(task, id).note(kind)
+    remove = partial(warn_if_not_writable, task, pending_record(task, id).note(kind))
     try:
         write()
     except Refused as error:
         if error.nothing_done:
-            warn_if_not_writable(task, take_back)
+            remove()
         raise
+    return remove
 
 
-def mark_in_effect(task: Task, id: str, *kinds: str) -> None:
-    """Record that settings are in effect."""
-    warn_if_not_writable(task, lambda: pending_record(task, id).clear(*(kinds or AT_START)))
+def until_start(task: Task, id: str) -> Callable[[], None]:
+    """Return what removes the records of the settings that a start from here on brings into effect."""
+    return partial(warn_if_not_writable, task, pending_record(task, id).clearing(*AT_START))
 
 
-def warn_if_not_writable(task: Task, record: Callable[[], object]) -> None:
-    """Remove what was recorded. If this fails, the only cost is a needless start later."""
+def warn_if_not_writable(task: Task, remove: Callable[[], None]) -> None:
+    """Remove records. If this fails, the only cost is a needless start later."""
     try:
-        record()
+        remove()
     except Invalid as error:
         task.warn(error.message)
 

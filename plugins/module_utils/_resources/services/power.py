@@ -18,7 +18,7 @@ from ..shared.plan import NOTHING_DONE, Expansion, Step, Task
 from ..shared.task_errors import EffectUnverified, Invalid, WaitEnded
 from ..shared.waiting import QUIET_SECONDS, act, poll_for, wait_through, wait_until
 from .options import ServiceOptions
-from .pending_changes import mark_in_effect, pending_until_start
+from .pending_changes import pending_until_start, until_start
 from .rates import cost_of, price_change, rates_of
 from .settings import ServiceChanges, check_immutable, check_max_monthly, commitment_of
 from .view import (
@@ -266,6 +266,7 @@ def send_signal(task: Task[WaitOptions], view: View, signal: str, goal: str) -> 
     if signal == "restart":
         restart(task, view)
         return None
+    in_effect = until_start(task, id)
     act(
         task,
         lambda: task.client.power(id, signal),
@@ -275,7 +276,7 @@ def send_signal(task: Task[WaitOptions], view: View, signal: str, goal: str) -> 
     if task.options.wait:
         wait_for_state(task, id, goal)
         if signal == "start":
-            mark_in_effect(task, id)
+            in_effect()
     return None
 
 

@@ -25,7 +25,7 @@ from ..shared.plan import Step, Task
 from ..shared.task_errors import Invalid, WaitEnded
 from ..shared.waiting import QUIET_SECONDS, act, poll_for, wait_until
 from .options import MaxMonthlyOptions, ServiceOptions
-from .pending_changes import mark_in_effect, write_recorded
+from .pending_changes import write_recorded
 from .rates import Rates, rates_of, rates_of_size
 from .view import (
     ContainerSample,
@@ -487,12 +487,10 @@ def set_network(task: Task[ServiceOptions], view: View, wanted: bool, what: str)
     if first.state == ContainerState.STOPPED:
         change()
         return
-    before = view.pending
-    write_recorded(task, id, NETWORK, change)
+    in_effect = write_recorded(task, id, NETWORK, change)
     if task.options.state == "restarted" or not was_recreated(task, id, first, at):
         return
-    if NETWORK not in before:
-        mark_in_effect(task, id, NETWORK)
+    in_effect()
     if task.options.wait and task.options.state in NON_DISRUPTIVE_STATES:
         with_diagnostics(task, id, lambda: wait_for_recreation(task, view))
 

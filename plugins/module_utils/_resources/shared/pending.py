@@ -12,8 +12,9 @@ How to use it::
     take_back = pending.note(COMMAND)    # before the write, so that a run that dies in between is covered
     task.client.set_command(...)         # refused: take_back()
     ...
-    if pending.outstanding(): ...    # {"command": {"since": "2026-01-31T12:00:00Z", "write": "5f2c"}}
-    pending.clear(COMMAND, NETWORK)  # once the start was seen
+    if pending.outstanding(): ...        # {"command": {"since": "2026-01-31T12:00:00Z", "write": "5f2c"}}
+    clear = pending.clearing(COMMAND, NETWORK)
+    task.client.power(...)               # clear() once the start was seen
 
 The key is the address of the platform and the id of the service. An application is a service like any other,
 so its ``id`` in the list of applications is the same id: a task with a token for applications alone finds
@@ -30,9 +31,10 @@ import json
 import os
 import secrets
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from .controller_state import collection_folder, lock_file, state_key, write_json
@@ -54,7 +56,9 @@ FOLDER = "pending"
 LONGEST_WRITE = 60.0
 """Seconds to wait for another process that writes a record."""
 WRITE = "write"
-"""The key of a random value that distinguishes one note of a kind from the next."""
+"""The key of a random value that distinguishes one note of a kind from the others."""
+MAX_NOTES = 20
+"""How many notes of a kind are kept: runs that were killed leave theirs."""
 
 Kinds = dict[str, dict[str, Any]]
 
@@ -77,51 +81,63 @@ class Pending:
         return cls(os.path.join(pending_folder(state_dir), f"{state_key(base_url, id)}.json"), id)
 
     def outstanding(self) -> Kinds:
-        """Return what is written and not in effect, by kind. A damaged record holds nothing."""
+        """Return what is written and not in effect, the last note of each kind. A damaged record has none."""
+        return {kind: notes[-1] for kind, notes in self._notes().items()}
+
+    def note(self, kind: str, **details: Any) -> Callable[[], None]:
+        """Note that a change of this kind is about to be written. One noted before keeps its time.
+
+        Return what takes the note back, for a change that was not made. The notes of other runs stay.
+
+        :raises Invalid: when the record cannot be written.
+        """
+        with self._locked():
+            kinds = self._notes()
+            others = kinds.get(kind, [])
+            since = others[-1].get("since") if others else None
+            noted = {
+                "since": since or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+                WRITE: secrets.token_hex(8),
+                **details,
+            }
+            self._write({**kinds, kind: [*others, noted][-MAX_NOTES:]})
+        return partial(self._remove, [noted])
+
+    def clearing(self, *kinds: str) -> Callable[[], None]:
+        """Return what clears the changes of these kinds that are outstanding now.
+
+        Call it before a start or a deploy, and what it returns once that has brought them into effect. What
+        other runs note meanwhile stays.
+        """
+        notes = self._notes()
+        return partial(self._remove, [note for kind in kinds for note in notes.get(kind, ())])
+
+    def _remove(self, notes: Sequence[dict[str, Any]]) -> None:
+        """Remove notes, as far as they are still there.
+
+        :raises Invalid: when the record cannot be written.
+        """
+        if not notes or not os.path.exists(self.path):
+            return
+        with self._locked():
+            left = {
+                kind: [note for note in found if note not in notes] for kind, found in self._notes().items()
+            }
+            self._write({kind: found for kind, found in left.items() if found})
+
+    def _notes(self) -> dict[str, list[dict[str, Any]]]:
+        """Return all notes of each kind, of which there is one at least, the last one at the end."""
         try:
             with open(self.path, encoding="utf-8") as file:
                 content = json.load(file)
             if content["id"] != self.id:
                 return {}
-            return {str(kind): dict(entry) for kind, entry in content["pending"].items()}
+            found = {str(kind): notes_in(entry) for kind, entry in content["pending"].items()}
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return {}
+        return {kind: notes for kind, notes in found.items() if notes}
 
-    def note(self, kind: str, **details: Any) -> Callable[[], None]:
-        """Note that a change of this kind is about to be written. One noted before keeps its time.
-
-        Return what takes the note back, for a change that was not made. If another run has changed the note
-        since, that leaves it alone.
-
-        :raises Invalid: when the record cannot be written.
-        """
-        with self._locked():
-            kinds = self.outstanding()
-            since = kinds.get(kind, {}).get("since") or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-            noted = {"since": since, WRITE: secrets.token_hex(8), **details}
-            self._write({**kinds, kind: noted})
-        before = {kind: kinds[kind]} if kind in kinds else {}
-
-        def take_back() -> None:
-            with self._locked():
-                now = self.outstanding()
-                if now.pop(kind, None) == noted:
-                    self._write({**now, **before})
-
-        return take_back
-
-    def clear(self, *kinds: str) -> None:
-        """Note that changes of these kinds are in effect now. Without a record there is nothing to do.
-
-        :raises Invalid: when the record cannot be written.
-        """
-        if not os.path.exists(self.path):
-            return
-        with self._locked():
-            left = {kind: entry for kind, entry in self.outstanding().items() if kind not in kinds}
-            self._write(left)
-
-    def _write(self, kinds: Kinds) -> None:
+    def _write(self, kinds: Mapping[str, Sequence[dict[str, Any]]]) -> None:
         """Write the record, or remove it when nothing is outstanding."""
         if kinds:
             write_json(self.path, {"id": self.id, "pending": kinds})
@@ -141,3 +157,8 @@ class Pending:
                 f"{error.strerror or error}. Make it writable, or name another folder in "
                 "HOSTED_SERVICES_HOME"
             ) from None
+
+
+def notes_in(entry: Any) -> list[dict[str, Any]]:
+    """Return the notes of a kind in a record. Earlier versions wrote the last one alone."""
+    return [dict(note) for note in ([entry] if isinstance(entry, dict) else entry)]

@@ -41,7 +41,7 @@ def test_what_is_noted_is_outstanding_until_it_is_cleared() -> None:
     assert records().reasons() == ["its environment was written at then and is not in effect yet"]
     records().note(pending.DEPLOY)
     assert len(records().reasons()) == 2
-    records().clear(pending.ENVIRONMENT, pending.DEPLOY)
+    records().clearing(pending.ENVIRONMENT, pending.DEPLOY)()
     assert records().outstanding() == {}
 
 
@@ -93,7 +93,7 @@ def test_before_a_deploy_that_failed_the_last_good_version_was_in_service() -> N
     assert records().last_good(B) == B and records().before(B) == A, "the platform has put it back"
     records().note(pending.DEPLOY, digest=B)
     assert records().last_good(B) == records().before(B) == A, "it was deployed again"
-    records().clear(pending.DEPLOY)
+    records().clearing(pending.DEPLOY)()
     assert records().before(B) == A and records().before(C) is None
 
 
@@ -104,7 +104,7 @@ def test_a_rollback_that_fails_does_not_make_the_failed_version_a_good_one() -> 
     records().note(pending.DEPLOY, digest=B)  # the rollback
     records().record_failure(C)
     assert records().last_good(C) == records().before(C) == B
-    records().clear(pending.DEPLOY)
+    records().clearing(pending.DEPLOY)()
     assert records().last_good(C) == C, "somebody else has deployed it"
 
 
@@ -149,7 +149,7 @@ def test_a_change_that_was_not_made_leaves_what_was_recorded_right_before_it() -
 def test_a_change_that_was_not_made_brings_nothing_back_that_is_in_effect_by_now() -> None:
     records().note(pending.DEPLOY, digest=B)
     take_back = records().note(pending.DEPLOY, digest=C)
-    records().clear(pending.DEPLOY)
+    records().clearing(pending.DEPLOY)()
     take_back()
     assert records().outstanding() == {}
 
@@ -173,7 +173,7 @@ def test_a_failed_deploy_is_undone_while_the_one_before_is_in_service() -> None:
     assert records().undone(C) is None and records().undone(A) is None, "another deploy came in between"
     records().note(pending.DEPLOY, digest=B)
     assert records().undone(B) is None and records().before(B) == A, "what is in service does not run"
-    records().clear(pending.DEPLOY)
+    records().clearing(pending.DEPLOY)()
     records().record_deploy(B)
     assert records().undone(B) is None and records().before(B) == A
 

@@ -209,6 +209,21 @@ def test_a_start_that_was_not_seen_clears_nothing(client: FakeClient) -> None:
     assert pending_record(task_of(SERVICE, client), "s").outstanding().keys() == {COMMAND}
 
 
+def test_what_another_run_writes_during_a_start_waits_for_the_next(client: FakeClient) -> None:
+    """Its container may have been created before that was written."""
+    task = task_of(SERVICE, client)
+
+    def write() -> None:
+        write_recorded(task, "s", COMMAND, lambda: None)
+
+    client.before["power"] = write
+    done(client, command="x", state="restarted")
+    assert pending_record(task, "s").outstanding().keys() == {COMMAND}
+    client.before.clear()
+    done(client, command="x", state="restarted")
+    assert pending_record(task, "s").outstanding() == {}
+
+
 def test_a_network_change_that_recreates_the_container_is_in_effect(client: FakeClient) -> None:
     result, _warnings = done(client, public=True)
     assert result["pending_restart"] == []

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     AT_START,
     COMMAND,
     ENVIRONMENT,
+    MAX_NOTES,
     NETWORK,
     Pending,
 )
@@ -36,9 +38,9 @@ def test_what_is_noted_is_outstanding_until_it_is_cleared(folder: str) -> None:
     of(folder).note(ENVIRONMENT, prints={"A": "00"})
     assert of(folder).outstanding().keys() == {COMMAND, ENVIRONMENT}
     assert of(folder).outstanding()[ENVIRONMENT]["prints"] == {"A": "00"}
-    of(folder).clear(*AT_START)
+    of(folder).clearing(*AT_START)()
     assert of(folder).outstanding().keys() == {ENVIRONMENT}
-    of(folder).clear(ENVIRONMENT)
+    of(folder).clearing(ENVIRONMENT)()
     assert of(folder).outstanding() == {}
     assert not os.path.exists(of(folder).path), "nothing is left behind"
 
@@ -83,6 +85,42 @@ def test_a_damaged_record_holds_nothing_and_is_written_anew(folder: str, content
     assert of(folder).outstanding().keys() == {NETWORK}
 
 
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_two_changes_that_were_not_made_leave_nothing(folder: str, order: tuple[int, int]) -> None:
+    take_back = [of(folder).note(COMMAND), of(folder).note(COMMAND)]
+    take_back[order[0]]()
+    assert of(folder).outstanding().keys() == {COMMAND}
+    take_back[order[1]]()
+    assert of(folder).outstanding() == {} and not os.path.exists(of(folder).path)
+
+
+def test_what_is_noted_after_a_start_began_waits_for_the_next(folder: str) -> None:
+    of(folder).note(COMMAND)
+    of(folder).note(NETWORK)
+    clear = of(folder).clearing(*AT_START)
+    of(folder).note(COMMAND)
+    clear()
+    assert of(folder).outstanding().keys() == {COMMAND}
+
+
+def test_of_many_runs_that_were_killed_the_last_notes_are_kept(folder: str) -> None:
+    for _number in range(MAX_NOTES + 5):
+        of(folder).note(COMMAND)
+    (notes,) = json.loads(Path(of(folder).path).read_text())["pending"].values()
+    assert len(notes) == MAX_NOTES and notes[-1] == of(folder).outstanding()[COMMAND]
+
+
+def test_a_record_of_an_earlier_version_is_read(folder: str) -> None:
+    of(folder).note(COMMAND)
+    entry = {"since": "2026-01-31T12:00:00Z"}
+    Path(of(folder).path).write_text(json.dumps({"id": "svc_1", "pending": {COMMAND: entry}}))
+    assert of(folder).outstanding() == {COMMAND: entry}
+    of(folder).note(COMMAND)
+    assert of(folder).outstanding()[COMMAND]["since"] == entry["since"]
+    of(folder).clearing(COMMAND)()
+    assert of(folder).outstanding() == {}
+
+
 def test_it_is_for_the_owner_alone(folder: str) -> None:
     before = os.umask(0)
     try:
@@ -97,7 +135,7 @@ def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     record = of(str(tmp_path / "file"))
     assert record.outstanding() == {}
-    record.clear(COMMAND)  # with no record there is nothing to write
+    record.clearing(COMMAND)()  # with no record there is nothing to write
     with pytest.raises(Invalid, match=r"not in effect yet cannot be kept in .*file.*HOSTED_SERVICES_HOME"):
         record.note(COMMAND)
 
