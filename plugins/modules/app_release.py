@@ -20,7 +20,8 @@ description:
     decides. If it cannot be read, leaves the tag out, or shows it without a digest or for several images, the tag is
     declared once more, unless this controller has declared it before, which it records in Ansible's home, or it names
     another image in the registry. Whether it named another image before is not known then, so this counts as a change,
-    which check mode does not foresee. If the platform refuses it, the task warns and goes on.
+    which check mode does not foresee. If the platform refuses it, the task warns and goes on; if the response is lost,
+    it fails, and the next run declares the tag again.
   - If the registry can be reached, checks before the declaration that the digest is there, and adds the tag to the
     image. Otherwise, the platform checks the digest.
 options:

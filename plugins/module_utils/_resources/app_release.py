@@ -40,7 +40,7 @@ from .applications.running import same_image
 from .services.lookup import expect_created
 from .shared.options import option, required
 from .shared.plan import NOTHING_DONE, Plan, Resource, Step, Task, after_waiting
-from .shared.task_errors import Invalid, NoSuchItem
+from .shared.task_errors import EffectUnverified, Invalid, NoSuchItem
 from .shared.waiting import create
 
 
@@ -235,32 +235,41 @@ def plan_confirmation(
     status, because the release may be declared already.
     """
     slug, tag, digest = task.options.slug, task.options.tag, task.options.digest
-    plan = plan_nothing(task, current)
+    records, plan = AppRecords.of(task, app.id), plan_nothing(task, current)
+
+    def shows_it() -> bool:
+        now = read_declared(task.client, slug, tag)
+        return not declared.has(tag) and (now.has(tag) or now.total != declared.total)
 
     def confirm() -> object:
+        records.record_declared(tag, None)
         try:
             task.client.declare_release(slug, tag, digest)
         except TokenRejected:
             raise
-        except (CallOutcomeUnknown, Refused) as error:
-            now = read_declared(task.client, slug, tag)
-            if declared.has(tag) or (not now.has(tag) and now.total == declared.total):
-                warn_of_doubt(task, error)
+        except CallOutcomeUnknown as error:
+            if not shows_it():
+                raise EffectUnverified(
+                    f"{doubt_about(task, error)}. Run this again: it is declared then"
+                ) from error
+        except Refused as error:
+            if not shows_it():
+                task.warn(doubt_about(task, error))
                 return NOTHING_DONE
         else:
-            AppRecords.of(task, app.id).record_declared(tag, digest)
-        plan.before = {"tag": tag}
+            records.record_declared(tag, digest)
         return None
 
     summary = f"declare {describe_release(task)} as {digest}; whether it was is not shown"
+    plan.before = {"tag": tag}
     plan.steps = [Step(summary, confirm)]
     plan.reread = lambda: to_result(task, read_scan(task))
     return plan
 
 
-def warn_of_doubt(task: Task[AppReleaseOptions], error: HostedError) -> None:
-    """Warn that a release could not be declared once more, so that what it names stays unknown."""
-    task.warn(
+def doubt_about(task: Task[AppReleaseOptions], error: HostedError) -> str:
+    """Return that a release was not seen to be declared once more, so that what it names is unknown."""
+    return (
         f"{describe_release(task)} could not be declared once more ({error.message}). Whether it names "
         f"{task.options.digest} is not known: the platform's list of releases does not tell, and the scan "
         "may be that of an image that was only pushed"

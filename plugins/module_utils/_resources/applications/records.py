@@ -173,32 +173,39 @@ class AppRecords:
         self._write(images)
 
     def _write(self, images: Sequence[str], failed: str | None = None) -> None:
-        self._keep(HISTORY, {"images": images[-MAX_IMAGES:], "failed": failed})
+        for record in self.pending:
+            keep(record, HISTORY, {"images": images[-MAX_IMAGES:], "failed": failed})
 
     # --- Releases -------------------------------------------------------------------------------------
 
     def declared(self) -> dict[str, str]:
         """Return the digests that were declared from here, by tag, the last one at the end."""
-        for record in self.pending:
-            with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-                with open(file_of(record, RELEASES), encoding="utf-8") as file:
-                    content = json.load(file)
-                if content["id"] == record.id:
-                    return {tag: digest for tag, digest in content["releases"].items() if digest}
-        return {}
+        return next((found for found in map(declared_in, self.pending) if found), {})
 
     def record_declared(self, tag: str, digest: str | None) -> None:
         """Record what a tag was declared as; ``None`` before a declaration, as it may stay unknown."""
-        others = {name: named for name, named in self.declared().items() if name != tag}
-        releases = {**others, tag: digest} if digest else others
-        self._keep(RELEASES, {"releases": dict(list(releases.items())[-MAX_RELEASES:])})
-
-    def _keep(self, kind: str, content: Mapping[str, Any]) -> None:
-        """Write a file beside each record. If that is not possible, the next task knows less."""
         for record in self.pending:
-            with suppress(OSError):
-                os.makedirs(os.path.dirname(record.path), mode=0o700, exist_ok=True)
-                write_json(file_of(record, kind), {"id": record.id, **content})
+            with suppress(Invalid), record.locked():
+                others = {name: named for name, named in declared_in(record).items() if name != tag}
+                releases = {**others, tag: digest} if digest else others
+                keep(record, RELEASES, {"releases": dict(list(releases.items())[-MAX_RELEASES:])})
+
+
+def declared_in(record: Pending) -> dict[str, str]:
+    """Return what was declared, by tag, as the file beside a record says."""
+    with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        with open(file_of(record, RELEASES), encoding="utf-8") as file:
+            content = json.load(file)
+        if content["id"] == record.id:
+            return {tag: digest for tag, digest in content["releases"].items() if digest}
+    return {}
+
+
+def keep(record: Pending, kind: str, content: Mapping[str, Any]) -> None:
+    """Write a file beside a record. If that is not possible, the next task knows less."""
+    with suppress(OSError):
+        os.makedirs(os.path.dirname(record.path), mode=0o700, exist_ok=True)
+        write_json(file_of(record, kind), {"id": record.id, **content})
 
 
 def file_of(record: Pending, kind: str) -> str:

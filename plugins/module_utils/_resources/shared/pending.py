@@ -91,7 +91,7 @@ class Pending:
 
         :raises Invalid: when the record cannot be written.
         """
-        with self._locked():
+        with self.locked():
             kinds = self._notes()
             others = kinds.get(kind, [])
             since = others[-1].get("since") if others else None
@@ -119,7 +119,7 @@ class Pending:
         """
         if not notes or not os.path.exists(self.path):
             return
-        with self._locked():
+        with self.locked():
             left = {
                 kind: [note for note in found if note not in notes] for kind, found in self._notes().items()
             }
@@ -145,7 +145,7 @@ class Pending:
             os.unlink(self.path)
 
     @contextmanager
-    def _locked(self) -> Iterator[None]:
+    def locked(self) -> Iterator[None]:
         """Keep other runs from the records meanwhile. Nobody holds the lock for longer than a write."""
         folder = os.path.dirname(self.path)
         try:

@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -241,21 +242,40 @@ def test_a_pushed_tag_is_declared_where_the_list_shows_only_the_newest(plain: Pl
     assert len(plain.writes(DECLARE)) == 2
 
 
-@pytest.mark.parametrize(
-    "fault", [*[{"kind": "status", "status": status} for status in (403, 404, 409)], {"kind": "no_answer"}]
-)
-def test_a_release_that_the_list_leaves_out_may_be_refused(plain: Platform, fault: dict[str, Any]) -> None:
+@pytest.mark.parametrize("status", [403, 404, 409])
+def test_a_release_that_the_list_leaves_out_may_be_refused(plain: Platform, status: int) -> None:
     """It may be declared already, so this is no failure. A tag that names another image is one."""
     plain.sandbox.profile("plain", **NEWEST)
-    plain.sandbox.fault(DECLARE, count=None, **fault)
+    plain.sandbox.fault(DECLARE, "status", status=status, count=None)
     wish: dict[str, Any] = {"tag": "v1", "digest": plain.digests["v1"]}
     for sent in (1, 2):
         result = plain.run(APP_RELEASE, **wish)
         assert not result.get("failed") and not result["changed"]
         assert [text for text in result["warnings"] if "is not known" in text]
         assert len(plain.writes(DECLARE)) == sent, "nothing is recorded of it"
-    if fault.get("status"):
-        assert plain.run(APP_RELEASE, tag="v1", digest=plain.digests["v2"])["failed"]
+    assert plain.run(APP_RELEASE, tag="v1", digest=plain.digests["v2"])["failed"]
+
+
+@pytest.mark.parametrize("kind", ["reset", "no_answer"])
+def test_what_was_recorded_is_in_doubt_after_a_lost_declaration(plain: Platform, kind: str) -> None:
+    """The platform may have moved the tag, so the way back is declared as well."""
+    plain.sandbox.profile("plain", **{"release.fields": "tag only"})
+    pushed: list[str] = []
+    with scan_of_what_was_pushed(plain, pushed) as url:
+
+        def release(image: str) -> dict[str, Any]:
+            pushed.append(image)
+            push_again(plain, "v1", plain.digests[image])
+            return plain.run(APP_RELEASE, tag="v1", digest=plain.digests[image], base_url=url, timeout=2)
+
+        assert release("v2")["changed"]
+        plain.sandbox.fault(DECLARE, kind, **({"when": "after"} if kind == "reset" else {}))
+        lost = release("v1")
+        assert lost["failed"] and "is not known" in lost["msg"] and "Run this again" in lost["msg"]
+        assert release("v2")["changed"]
+        assert not release("v2")["changed"]
+    plain.sandbox.profile("plain")
+    assert listed(plain, "v1") == [plain.digests["v2"]] and len(plain.writes(DECLARE)) == 3
 
 
 def test_the_list_may_show_what_was_declared_although_the_response_was_lost(plain: Platform) -> None:
@@ -275,13 +295,13 @@ def test_a_token_that_is_rejected_is_no_refused_release(plain: Platform) -> None
 
 
 @contextmanager
-def scan_of_what_was_pushed(plain: Platform) -> Iterator[str]:
-    """Yield the address of a platform whose scan of tag v1 is that of the image of v2."""
-    declared, pushed = (plain.digests[tag].encode() for tag in ("v1", "v2"))
+def scan_of_what_was_pushed(plain: Platform, pushed: Sequence[str] = ("v2",)) -> Iterator[str]:
+    """Yield the address of a platform whose scan of tag v1 is that of the image that was pushed last."""
 
     def change(content: bytes) -> bytes:
-        is_scan = b'"scanVerdict"' in content and json.loads(content)["tag"] == "v1"
-        return content.replace(declared, pushed) if is_scan else content
+        if b'"scanVerdict"' not in content or json.loads(content)["tag"] != "v1":
+            return content
+        return re.sub(rb"sha256:[0-9a-f]{64}", plain.digests[pushed[-1]].encode(), content)
 
     with running(ProxyServer(plain.sandbox, change=change)) as server:
         yield server.url
