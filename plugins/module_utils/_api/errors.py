@@ -213,14 +213,18 @@ REFUSALS: dict[int, type[Refused]] = {
 }
 
 
+TIME_OUTS = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.GATEWAY_TIMEOUT, 524, 598})
+"""The last two are what Cloudflare and other proxies say instead of 504."""
+
+
 def leaves_open(status: int) -> bool:
     """Tell whether a response with this HTTP status leaves open whether the platform acted."""
     return status >= HTTPStatus.INTERNAL_SERVER_ERROR or is_time_out(status)
 
 
 def is_time_out(status: int) -> bool:
-    """Tell whether this is the HTTP status of a gateway that no longer waits for the platform: 408 or 504."""
-    return status in (HTTPStatus.GATEWAY_TIMEOUT, HTTPStatus.REQUEST_TIMEOUT)
+    """Tell whether this is the HTTP status of a gateway that no longer waits for the platform."""
+    return status in TIME_OUTS
 
 
 def error_for_status(message: str, status: int, **details: Any) -> Refused:

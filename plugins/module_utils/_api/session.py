@@ -373,8 +373,11 @@ def access_denied(route: Route[Any], status: int, said: str) -> str:
 def is_explained(response: Response, said: str) -> bool:
     """Tell whether an error has the platform's form and says more than its status (Errors).
 
-    A gateway that cannot reach the platform may use the same form, but knows no reason.
+    A gateway that cannot reach the platform may use the same form, but knows no reason. A status of its own,
+    which HTTP does not define, comes from a gateway in any case.
     """
+    if response.status not in STATUSES:
+        return False
     try:
         own = parse(response.body)["statusCode"] == response.status
     except (ValueError, RecursionError, KeyError, TypeError):
@@ -383,6 +386,7 @@ def is_explained(response: Response, said: str) -> bool:
     return own and words not in EMPTY_PHRASES
 
 
+STATUSES = frozenset(HTTPStatus)
 STATUS_PHRASES = [status.phrase for status in HTTPStatus if errors.leaves_open(status)]
 NOTHING_SAID = (
     "",

@@ -141,10 +141,11 @@ def replaceable(task: Task[BackupOptions], service: Service, failed: Sequence[Ba
     """Return the FAILED backups whose making failed. Warn of the others, which may hold data."""
     for backup in failed:
         if was_complete(backup):
+            sign = f"was completed on {backup.completed_at}" if backup.completed_at else "has a size"
             task.warn(
-                f"backup {backup.name!r} ({backup.id}) of {label(service)} is FAILED, but was completed on "
-                f"{backup.completed_at}, so it may hold data, for example if only its restore failed. It "
-                "stays beside the new one; if you do not need it, delete it by its id"
+                f"backup {backup.name!r} ({backup.id}) of {label(service)} is FAILED, but {sign}, so it may "
+                "hold data, for example if only its restore failed. It stays beside the new one; if you do "
+                "not need it, delete it by its id"
             )
     return [backup for backup in failed if not was_complete(backup)]
 

@@ -51,9 +51,10 @@ def snapshot_status(snapshot: Snapshot) -> str:
 def was_complete(backup: Backup) -> bool:
     """Tell whether a backup may have been complete before: a restore that fails may make it FAILED.
 
-    Whether one whose making failed has the date as well is not shown; then it counts as complete.
+    Whether that takes its date away, and whether one whose making failed has a date or a size, is not shown;
+    then it counts as complete.
     """
-    return bool(backup.completed_at)
+    return bool(backup.completed_at or backup.size_bytes)
 
 
 def delete_restore_point(client: Client, kind: str, service_id: str, copy: RestorePoint) -> None:

@@ -111,12 +111,12 @@ def test_a_failed_backup_alone_holds_nothing(sandbox: Sandbox) -> None:
     assert not is_there(sandbox, "one")
 
 
-def test_a_backup_whose_restore_failed_holds_the_deletion() -> None:
+@pytest.mark.parametrize("sign", [{"completedAt": "2026-11-01T02:00:00.000Z"}, {"sizeBytes": 1}])
+def test_a_backup_whose_restore_failed_holds_the_deletion(sign: dict[str, Any]) -> None:
     """It was complete before, so it may hold data; `backup` keeps such a one, too."""
     client = FakeClient()
     client.add_service("s")
-    made = {"id": "b", "name": "nightly", "status": "FAILED", "completedAt": "2026-11-01T02:00:00.000Z"}
-    client.backup_records["s"] = [made]
+    client.backup_records["s"] = [{"id": "b", "name": "nightly", "status": "FAILED", **sign}]
     with pytest.raises(Invalid, match=r"has 1 backup \(nightly\)"):
         SERVICE.plan(task_of(SERVICE, client, id="s", state="absent"))
     carry_out(SERVICE.plan(task_of(SERVICE, client, id="s", state="absent", delete_backups=True)))
