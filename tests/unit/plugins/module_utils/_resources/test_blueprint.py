@@ -482,14 +482,15 @@ def test_a_neighbor_that_an_earlier_run_ordered_anew_is_new_to_an_application(
         },
     }
     without_new = {**wanted, "applications": {"web": wanted["applications"]["web"]}}
-    apply(without_new)
+    assert not (first := apply(without_new)).get("failed"), first
     services = {each["name"]: each["id"] for each in sandbox.api("GET", "/api/resources").json()["items"]}
     sandbox.api("DELETE", f"/api/resources/{services['db']}")
     deploying = {"slug": "acme-web", "tag": "v1", "state_dir": str(tmp_path)}
     sandbox.fault("order.create", "status", status=402)
     assert apply(without_new)["failed"]
     sandbox.clear_faults()
-    assert not run(sandbox, APP_DEPLOY, True, **deploying)["changed"]
+    planned = run(sandbox, APP_DEPLOY, True, **deploying)
+    assert not planned["changed"], planned
     sandbox.fault("resources.power", "status", status=409)
     assert apply(wanted)["failed"]
     sandbox.clear_faults()
