@@ -16,7 +16,7 @@ from ..._api.client import Client
 from ..._api.models import Edge, Project, ServiceSummary
 from ..._api.text import counted, first_of
 from ..._api.values import Family, ServiceStatus
-from ..services.all_services import all_services
+from ..services.all_services import all_services, read_pages
 from ..services.listing import services_in_project
 from ..services.namesakes import oldest_projects
 from ..shared.aliases import aliases_of
@@ -98,9 +98,11 @@ class Members:
         return [each for each in self.edges if each.to in going and each.from_ in staying]
 
 
-def read_members(client: Client, project_id: str) -> Members | None:
+def read_members(client: Client, project_id: str, going: Collection[str] = ()) -> Members | None:
     """Read a project and all that is in it; ``None`` if there is no such project.
 
+    :param going: the ids of services that may be deleted by now and need not be found. A page may go on
+        showing one of them for a while, which then cannot be read.
     :raises Invalid: if the platform shows different things in different places: then the list may lack some.
     :raises UnexpectedAnswer: if a service is listed and cannot be read: it may be in the project.
     """
@@ -108,10 +110,11 @@ def read_members(client: Client, project_id: str) -> Members | None:
     project = next((each for each in projects if each.id == project_id), None)
     if project is None:
         return None
-    services = [each for each in all_services(client) if each.status not in ServiceStatus.DELETING_OR_DELETED]
+    shown = all_services(client, lambda each: each.id not in going, certain=True)
+    services = [each for each in shown if each.status not in ServiceStatus.DELETING_OR_DELETED]
     found = services_in_project(client, project, services, certain=True)
     slugs = read_slugs(client, found)
-    check_whole(client, project, {each.id for each in services})
+    check_whole(client, project, {*(each.id for each in services), *going})
     graph = client.project_graph(project.id)
     return Members(
         project,
@@ -141,8 +144,8 @@ def check_whole(client: Client, project: Project, listed: Collection[str]) -> No
 
     :raises Invalid: naming what it lacks.
     """
-    page = client.project(project.id)
-    hidden = [each for each in (page.resources if page else ()) if each.id not in listed]
+    (page,) = read_pages(client, [project], certain=True)
+    hidden = [each for each in page if each.id not in listed]
     there = [each for each in hidden if is_there(client, each.id)]
     if there:
         named = ", ".join(f"{each.name!r} ({each.id})" for each in there[:NAMED_MEMBERS])

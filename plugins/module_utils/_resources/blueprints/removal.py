@@ -110,7 +110,7 @@ def prune_parts(
     check_prune(members, contents, going, ids, task.options.max_delete)
 
     def check_again(part: Part) -> None:
-        now = read_members(part.task.client, members.project.id)
+        now = read_members(part.task.client, members.project.id, {each.id for each in going})
         if now is not None:
             check_references(now, contents, going)
 

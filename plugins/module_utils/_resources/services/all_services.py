@@ -15,7 +15,7 @@ from itertools import chain
 from typing import TypeVar
 
 from ..._api.client import Client
-from ..._api.errors import Refused
+from ..._api.errors import Refused, UnexpectedAnswer
 from ..._api.models import Project, ProjectDetail, ServiceSummary
 from ..._api.values import ServiceStatus
 from ..shared.parallel import run_parallel
@@ -29,25 +29,41 @@ PAGE_SIZES = (
 T = TypeVar("T")
 
 
-def all_services(client: Client) -> list[ServiceSummary]:
-    """Return the services of the account, with those that only the pages of their projects show."""
-    return with_missing(client, client.services())
+def all_services(
+    client: Client,
+    keep: Callable[[ServiceSummary], bool] = lambda service: True,
+    certain: bool = False,
+) -> list[ServiceSummary]:
+    """Return the services of the account, with those that only the pages of their projects show.
+
+    :param keep: as for :func:`with_missing`.
+    :param certain: as for :func:`with_missing`.
+    """
+    return with_missing(client, client.services(), keep, certain)
 
 
 def with_missing(
     client: Client,
     services: list[ServiceSummary],
     keep: Callable[[ServiceSummary], bool] = lambda service: True,
+    certain: bool = False,
 ) -> list[ServiceSummary]:
     """Return the services of the list, and those that it lacks if it has the length of a page.
 
     :param keep: tells which of those that it lacks are wanted. Each of these takes a call.
+    :param certain: for callers that take what is left out for gone: what cannot be read is an error. A
+        gateway may send 404, too.
+    :raises Refused: if ``certain``, and the platform refuses to show the projects.
+    :raises UnexpectedAnswer: if ``certain``, and it shows a project or a service that cannot be read.
     """
     if not may_be_cut(len(services)):
         return services
     try:
-        return [*services, *missing_from(client, services, read_pages(client, client.projects()), keep)]
+        pages = read_pages(client, client.projects(), certain)
+        return [*services, *missing_from(client, services, pages, keep, certain)]
     except Refused:  # which scope projects need is not shown
+        if certain:
+            raise
         return services
 
 
@@ -56,9 +72,11 @@ def may_be_cut(count: int) -> bool:
     return count in PAGE_SIZES
 
 
-def read_pages(client: Client, projects: Iterable[Project]) -> list[list[ServiceSummary]]:
+def read_pages(
+    client: Client, projects: Iterable[Project], certain: bool = False
+) -> list[list[ServiceSummary]]:
     """Return what the page of each project shows, also of those that count no services."""
-    return read_projects(client, projects, lambda detail: detail.resources, though_empty=True)
+    return read_projects(client, projects, lambda detail: detail.resources, True, certain)
 
 
 def missing_from(
@@ -66,19 +84,28 @@ def missing_from(
     services: Sequence[ServiceSummary],
     pages: Iterable[Iterable[ServiceSummary]],
     keep: Callable[[ServiceSummary], bool] = lambda service: True,
+    certain: bool = False,
 ) -> list[ServiceSummary]:
     """Return what ``keep`` lets through of the services that pages of projects show and ``services`` lacks.
 
     A page may show a service for a while after it is gone, so each is read by its id.
+
+    :raises UnexpectedAnswer: if ``certain``, and one cannot be read: nothing else tells whether it is gone.
     """
     listed = {service.id for service in services}
     found = {service.id: service for service in chain(*pages) if service.id not in listed and keep(service)}
 
-    def is_there(clone: Client, id: str) -> bool:
-        service = clone.service(id)
+    def is_there(clone: Client, shown: ServiceSummary) -> bool:
+        service = read_twice(clone.service, shown.id)
+        if service is None and certain and shown.status not in ServiceStatus.DELETING_OR_DELETED:
+            raise UnexpectedAnswer(
+                f"service {shown.name!r} ({shown.id}) is on the page of its project and cannot be read, so "
+                "whether it is still there is unknown. Run this again, or check the service in the customer "
+                "web space"
+            )
         return service is not None and service.status not in ServiceStatus.DELETING_OR_DELETED
 
-    there = run_parallel(client, list(found), is_there)
+    there = run_parallel(client, list(found.values()), is_there)
     return [service for service, exists in zip(found.values(), there, strict=True) if exists]
 
 
@@ -87,16 +114,30 @@ def read_projects(
     projects: Iterable[Project],
     take: Callable[[ProjectDetail], T],
     though_empty: bool = False,
+    certain: bool = False,
 ) -> list[T]:
     """Return what ``take`` keeps of each project, except those that were deleted meanwhile.
 
     A project that counts no services is read only ``though_empty``. Its count may leave some out, so whoever
     does not ask for it has to look for services that are on no page.
+
+    :raises UnexpectedAnswer: if ``certain``, and one cannot be read: its services may be on no other page.
     """
 
     def read(clone: Client, project: Project) -> list[T]:
-        detail = clone.project(project.id)
+        detail = read_twice(clone.project, project.id)
+        if detail is None and certain:
+            raise UnexpectedAnswer(
+                f"the platform lists project {project.name!r} ({project.id}), but reports that there is none "
+                "when it is read, so its services are unknown. Run this again"
+            )
         return [] if detail is None else [take(detail)]
 
     filled = [project for project in projects if though_empty or project.resource_count != 0]
     return list(chain(*run_parallel(client, filled, read)))
+
+
+def read_twice(read: Callable[[str], T | None], id: str) -> T | None:
+    """Return what is read of this id, at the second attempt if there was nothing: a gateway may send 404."""
+    found = read(id)
+    return read(id) if found is None else found

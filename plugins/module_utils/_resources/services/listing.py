@@ -123,12 +123,13 @@ def read_listing(
     chosen = select_projects(projects, wanted.projects)
     found = [] if wanted.projects else client.services()
     if wanted.projects or may_be_cut(len(found)):
-        details = read_projects(client, chosen, lambda detail: detail, though_empty=True)
+        details = read_projects(client, chosen, lambda detail: detail, True, certain)
         members = [members_of(detail) for detail in details]
         pages = [detail.resources for detail in details]
-        found += chain(*pages) if wanted.projects else missing_from(client, found, pages)
+        found += chain(*pages) if wanted.projects else missing_from(client, found, pages, certain=certain)
     else:
-        members = read_projects(client, chosen, members_of)  # the rest is on the list as well, and much
+        # The rest is on the list as well, and much.
+        members = read_projects(client, chosen, members_of, certain=certain)
     kept = {service.id: service for service in found if matches(service, wanted)}
     homes = find_projects_of(client, kept, members, certain)
     services = [kept[id] for id in kept if id in homes]
@@ -149,7 +150,7 @@ def read_project(client: Client, project: Project, wanted: ServiceQuery) -> List
 
     :raises UnexpectedAnswer: if a service is listed and cannot be read: it may be one of the project.
     """
-    matching = [service for service in all_services(client) if matches(service, wanted)]
+    matching = [service for service in all_services(client, certain=True) if matches(service, wanted)]
     own = services_in_project(client, project, matching, certain=True)
     found = sorted(own, key=lambda each: (each.name, each.id))
     listing = Listing([], {project.id: printable_only(project.name)})
@@ -208,8 +209,8 @@ def find_projects_of(
     A service that cannot be read is left out, as a new one may be. ``certain`` is for callers that take what
     is left out for no part of its project.
 
-    :raises UnexpectedAnswer: if ``certain``, and one is listed and cannot be read, or does not show its
-        project.
+    :raises UnexpectedAnswer: if ``certain``, and one cannot be read and may be there, as the list shows it or
+        may be cut, or does not show its project.
     """
     seen: dict[str, set[str]] = defaultdict(set)
     for project, services in members:
@@ -219,7 +220,7 @@ def find_projects_of(
     doubtful = [id for id in ids if id not in homes]
 
     def read(clone: Client, id: str) -> Service | None:
-        return find_existing(clone, id) if certain else clone.service(id)
+        return find_existing(clone, id, shown=True) if certain else clone.service(id)
 
     for full in run_parallel(client, doubtful, read):
         if full is not None and full.status != ServiceStatus.DELETED:
@@ -261,7 +262,7 @@ def read_homes(
 
     :param certain: as for :func:`find_projects_of`.
     """
-    pages = read_projects(client, client.projects(), members_of)
+    pages = read_projects(client, client.projects(), members_of, certain=certain)
     return find_projects_of(client, [service.id for service in services], pages, certain)
 
 

@@ -19,7 +19,7 @@ from ..shared.plan import Task
 from ..shared.restore_points import parse_moment
 from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
 from ..shared.waiting import poll_for
-from .all_services import with_missing
+from .all_services import may_be_cut, with_missing
 
 ORDER_TIME = timedelta(minutes=10)
 """How long after an order a service of its name can be what was ordered."""
@@ -203,15 +203,17 @@ def project_id_in(service: Service) -> str | None:
     return service.project_id
 
 
-def find_existing(client: Client, id: str) -> Service | None:
+def find_existing(client: Client, id: str, shown: bool = False) -> Service | None:
     """Return the service with this id; ``None`` if there is none.
 
     A gateway may also return 404, so a service that is still listed is read once more.
 
+    :param shown: whether the platform has just shown it, if only on the page of its project. Then a list that
+        may be cut does not tell that it is gone.
     :raises UnexpectedAnswer: if it is listed but cannot be read: it exists and is billed.
     """
     service = client.service(id)
-    if service is not None or not is_listed(client, id):
+    if service is not None or not is_listed(client, id, though_cut=shown):
         return service
     service = client.service(id)
     if service is None:
@@ -247,11 +249,14 @@ def await_readable(client: Client, id: str) -> None:
     poll_for(lambda: read_if_readable(client, id) is not None or not is_listed(client, id))
 
 
-def is_listed(client: Client, id: str) -> bool:
-    """Tell whether the list of services shows a service, so that it exists whatever its own page says."""
-    return any(
-        service.id == id and service.status not in ServiceStatus.DELETING_OR_DELETED
-        for service in client.services()
+def is_listed(client: Client, id: str, though_cut: bool = False) -> bool:
+    """Tell whether the list of services shows a service, so that it exists whatever its own page says.
+
+    :param though_cut: whether a list that may be cut counts as if it showed the service.
+    """
+    services = client.services()
+    return (though_cut and may_be_cut(len(services))) or any(
+        service.id == id and service.status not in ServiceStatus.DELETING_OR_DELETED for service in services
     )
 
 

@@ -252,6 +252,28 @@ def test_what_refers_to_another_goes_before_it(sandbox: Sandbox, apply: Any) -> 
     assert deleted(sandbox) == ["acme-web", "world"]
 
 
+def test_a_page_that_still_shows_what_was_pruned_is_no_reason_to_stop(
+    sandbox: Sandbox, apply: Any, key_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One deletion leaves a list of the length of a page, so the pages of the projects are looked at."""
+    others = [{"name": f"n{number}", "product": "bucket"} for number in range(5)]
+    start(sandbox, key_file, {**SEED, "services": [*SEED["services"], *others]})
+    refer(sandbox, "acme-web", "world")
+    read, seen = Client.project, dict[str, Any]()
+
+    def stale(client: Client, id: str) -> Any:
+        found = read(client, id)
+        if found is None or found.name != "shop":
+            return found
+        seen.update({each.id: each for each in found.resources})
+        return found.model_copy(update={"resources": list(seen.values())})
+
+    monkeypatch.setattr(Client, "project", stale)
+    done = prune(apply, {"project": "shop", "services": {"db": {}, "old": {}}})
+    assert not done.get("failed"), done["msg"]
+    assert deleted(sandbox) == ["acme-web", "world"]
+
+
 def test_nothing_is_pruned_if_anything_else_failed(sandbox: Sandbox, apply: Any) -> None:
     sandbox.fault("settings.network", "status", status=409, count=None)
     done = prune(apply, shop_with(services={"db": {"public": False}, "world": {"public": False}}), retries=0)

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +14,18 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
+    NotFoundResponse,
+    UnexpectedAnswer,
+    error_for_status,
+)
+from ansible_collections.hosted.services.plugins.module_utils._api.models import Project
 from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint_info import BLUEPRINT_INFO
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.members import (
+    read_members,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.file import FILE
 from ansible_collections.hosted.services.plugins.module_utils._resources.file_info import FILE_INFO
 from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
@@ -26,6 +38,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.listing import (
     ServiceQuery,
     read_listing,
+    read_project,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
 from hosted_sandbox.testing import Sandbox
@@ -105,6 +118,98 @@ def test_one_that_a_page_shows_and_that_is_gone_is_left_out(cut: Sandbox) -> Non
     last = next(service for service in all_services(client) if service.name == "last")
     cut.api("DELETE", f"/api/resources/{last.id}")
     assert len(all_services(client)) == LISTED
+
+
+# --- A gateway that answers with 404, where what is left out counts as not there ----------------------------
+
+
+def from_project(client: Client, web: Project) -> list[str]:
+    return [service["name"] for service in read_project(client, web, ServiceQuery()).services]
+
+
+def from_listing(client: Client, web: Project) -> list[str]:
+    found = read_listing(client, ServiceQuery(), certain=True).services
+    return [service["name"] for service in found if service["project_id"] == web.id]
+
+
+def from_members(client: Client, web: Project) -> list[str]:
+    members = read_members(client, web.id)
+    return [member.name for member in members.found] if members else []
+
+
+READERS = [from_project, from_listing, from_members]
+
+
+def refuse(monkeypatch: pytest.MonkeyPatch, method: str, refused: Callable[[int], bool]) -> list[int]:
+    """Have some calls answered with 404, by their number. Return a list that grows with each call."""
+    read, made, numbers = getattr(Client, method), list[int](), count()
+
+    def answer(client: Client, *ids: str) -> Any:
+        number = next(numbers)
+        made.append(number)
+        if refused(number):
+            if ids:
+                return None
+            raise error_for_status("GET /api/projects: not found", 404)
+        return read(client, *ids)
+
+    monkeypatch.setattr(Client, method, answer)
+    return made
+
+
+@pytest.mark.parametrize("method", ["projects", "project", "service"])
+@pytest.mark.parametrize("read", READERS)
+def test_one_404_leaves_nothing_out(
+    cut: Sandbox,
+    read: Callable[[Client, Project], list[str]],
+    method: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The list of projects and the page of one that it shows are there; the service is read again."""
+    client = client_of(cut)
+    web = next(project for project in client.projects() if project.name == "web")
+    made = refuse(monkeypatch, method, lambda number: False)
+    assert read(client, web) == ["last"]
+    for failing in range(len(made)):
+        with monkeypatch.context() as patched:
+            refuse(patched, method, lambda number, failing=failing: number == failing)  # type: ignore[misc]
+            try:
+                assert read(client, web) == ["last"], failing
+            except NotFoundResponse:
+                assert method == "projects"
+
+
+@pytest.mark.parametrize(
+    ("method", "message"),
+    [("project", "lists project "), ("service", "service 'last' .* cannot be read")],
+)
+@pytest.mark.parametrize("read", READERS)
+def test_what_is_shown_and_cannot_be_read_is_an_error(
+    cut: Sandbox,
+    read: Callable[[Client, Project], list[str]],
+    method: str,
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    client = client_of(cut)
+    web = next(project for project in client.projects() if project.name == "web")
+    refuse(monkeypatch, method, lambda number: True)
+    with pytest.raises(UnexpectedAnswer, match=message):
+        read(client, web)
+
+
+def test_one_404_leaves_no_service_without_a_backup(cut: Sandbox) -> None:
+    cut.fault("resources.get", "status", status=404, count=1)
+    assert run(cut, BACKUP, name="nightly", family="GAME", wait=False)["changed"]
+    assert writes(cut) == ["backups.create"]
+
+
+@pytest.mark.parametrize("project", [None, "web"])
+def test_no_blueprint_lacks_what_is_beyond_the_end_of_the_list(cut: Sandbox, project: str | None) -> None:
+    """Prune would delete what the file lacks."""
+    cut.fault("resources.get", "status", status=404, count=None)
+    result = run(cut, BLUEPRINT_INFO, project=project)
+    assert result["failed"] and "service 'last'" in result["msg"] and "cannot be read" in result["msg"]
 
 
 # --- A name that one of the list has, and one beyond its end ------------------------------------------------

@@ -138,6 +138,30 @@ def test_moved_meanwhile() -> None:
     assert homes(read(platform)) == {"a": "2", "b": "1", "c": "1"}
 
 
+@pytest.mark.parametrize("certain", [True, False])
+def test_a_page_that_cannot_be_read_at_once(certain: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other page may still show a service that was moved. A gateway may answer with 404 once."""
+    platform = Platform([{"id": "a"}], {"1": ["a"], "2": ["a"]})
+    platform.homes = {"a": "2"}
+    page, left = platform.project, ["2"]
+
+    def project(id: str) -> m.ProjectDetail | None:
+        if id in left:
+            left.remove(id)
+            return None
+        return page(id)
+
+    monkeypatch.setattr(platform, "project", project)
+    found = read_listing(platform, ServiceQuery(), certain=certain)  # type: ignore[arg-type]
+    assert homes(found) == {"a": "2"} and not left
+    left += ["2", "2"]
+    if certain:
+        with pytest.raises(errors.UnexpectedAnswer, match="lists project 'project 2'"):
+            read_listing(platform, ServiceQuery(), certain=True)  # type: ignore[arg-type]
+    else:
+        assert homes(read(platform)) == {"a": "1"}, "the project may be deleted"
+
+
 def test_moved_out_of_the_wanted_project() -> None:
     """A service that turns out to be elsewhere is not in a project that was asked for."""
     platform = Platform([{"id": "a"}], {"1": ["a"], "2": ["a"], "3": []})
