@@ -170,7 +170,9 @@ def account_jobs(facts: Facts, project: Project | None) -> list[Job]:
 
     def services(client: Client) -> list[ServiceSummary]:
         found = all_services(client)
-        return found if project is None else services_in_project(client, project, found)
+        if project is None:
+            return found
+        return services_in_project(client, project, found, warn=partial(note_left_out, facts, project))
 
     def keep_services(found: list[ServiceSummary]) -> None:
         there = [each for each in found if each.status not in ServiceStatus.DELETING_OR_DELETED]
@@ -194,6 +196,11 @@ def account_jobs(facts: Facts, project: Project | None) -> list[Job]:
         Job("SSH keys", lambda client: client.ssh_keys(), keep("keys")),
     ]
     return jobs if project else [*jobs, Job("projects", lambda client: client.projects(), keep_projects)]
+
+
+def note_left_out(facts: Facts, project: Project, reason: str) -> None:
+    """Note a service that may be in the project, and that the report lacks."""
+    facts.unread.append(Unread("services", project.name, project.id, reason))
 
 
 def project_jobs(facts: Facts) -> list[Job]:

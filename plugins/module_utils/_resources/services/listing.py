@@ -36,7 +36,7 @@ from ..._api.values import WITH_SETTINGS, ServiceStatus
 from ..shared.money import format_amount, from_millicents
 from ..shared.parallel import run_parallel
 from ..shared.task_errors import NoSuchItem
-from .all_services import all_services, may_be_cut, missing_from, read_projects
+from .all_services import all_services, may_be_cut, missing_from, read_projects, read_twice
 from .lookup import Identifiable, find_existing, label, near_miss, project_id_in
 from .sftp_records import SftpRecords
 from .view import billed_rate
@@ -206,8 +206,8 @@ def find_projects_of(
 ) -> dict[str, str | None]:
     """Return the project id of each service that still exists.
 
-    A service that cannot be read is left out, as a new one may be. ``certain`` is for callers that take what
-    is left out for no part of its project.
+    A service that cannot be read, nor a second time, is left out, as a new one may be. ``certain`` is for
+    callers that take what is left out for no part of its project.
 
     :raises UnexpectedAnswer: if ``certain``, and one cannot be read and may be there, as the list shows it or
         may be cut, or does not show its project.
@@ -220,7 +220,7 @@ def find_projects_of(
     doubtful = [id for id in ids if id not in homes]
 
     def read(clone: Client, id: str) -> Service | None:
-        return find_existing(clone, id, shown=True) if certain else clone.service(id)
+        return find_existing(clone, id, shown=True) if certain else read_twice(clone.service, id)
 
     for full in run_parallel(client, doubtful, read):
         if full is not None and full.status != ServiceStatus.DELETED:

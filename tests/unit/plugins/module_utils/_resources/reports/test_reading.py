@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -158,6 +158,29 @@ def test_the_account_is_read_or_one_project_of_it(
     assert [each.name for each in facts.services or ()] == names
     assert [each.slug for each in facts.apps or ()] == names
     assert facts.overview is not None and facts.overview.balance_cents == 5
+
+
+@pytest.mark.parametrize(("lost", "names"), [(1, ["new", "two"]), (2, ["two"])])
+def test_a_report_on_a_project_names_what_may_be_in_it(
+    lost: int, names: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page of the project does not show a new service yet, or a gateway answers with 404."""
+    read_no_more(monkeypatch)
+    client: Any = Account()
+    client.add_service("svc_3", "new", projectId="prj_shop")
+    read, left = client.service, ["svc_3"] * lost
+
+    def service(id: str) -> m.Service | None:
+        if id in left:
+            left.remove(id)
+            return None
+        return cast(m.Service | None, read(id))
+
+    monkeypatch.setattr(client, "service", service)
+    facts = read_facts(client, client.projects()[1])
+    assert [each.name for each in facts.services or ()] == names and not left
+    told = [(each.part, each.name, each.id) for each in facts.unread if "'new' (svc_3)" in each.reason]
+    assert told == ([("services", "a shop", "prj_shop")] if lost == 2 else [])
 
 
 def test_the_newest_releases_are_scanned(monkeypatch: pytest.MonkeyPatch) -> None:
