@@ -182,9 +182,9 @@ def project_id_of(client: Client, id: str, certain: bool = False) -> str | None:
     """Return the id of a service's project; ``None`` if the service is deleted or being deleted.
 
     :raises UnexpectedAnswer: if the platform does not show it; if ``certain``, also if only the list shows
-        the service.
+        the service, or may be cut and does not tell.
     """
-    service = find_existing(client, id) if certain else client.service(id)
+    service = find_existing(client, id, shown=True) if certain else client.service(id)
     return None if service is None else project_id_in(service)
 
 

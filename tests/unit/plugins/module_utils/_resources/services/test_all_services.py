@@ -40,6 +40,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
     read_listing,
     read_project,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.lookup import find_services
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.platform import calls, run, writes
@@ -255,6 +256,20 @@ def test_the_project_tells_the_two_apart(twins: Sandbox, project: str) -> None:
     assert run(twins, SERVICE, name="db", project=project, state="suspended", wait=False)["changed"]
     sent = [line["path"] for line in twins.journal() if line["method"] != "GET"]
     assert len(sent) == 2 and all(f"/{wanted}/" in path for path in sent)
+
+
+@pytest.mark.parametrize("project", ["test", "shop"])
+def test_one_404_lets_none_of_the_two_count_as_gone(
+    twins: Sandbox, project: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The list does not show the other one, so it does not tell whether it is gone."""
+    client = client_of(twins)
+    home = next(each for each in client.projects() if each.name == project)
+    for failing in range(4):
+        with monkeypatch.context() as patched:
+            refuse(patched, "service", lambda number, failing=failing: number == failing)  # type: ignore[misc]
+            found = find_services(client, "db", home, None, certain=True)
+            assert [each.id for each in found] == [ids_of_twins(twins)[project]], failing
 
 
 def test_an_id_of_the_list_takes_no_look_at_the_projects(twins: Sandbox) -> None:
