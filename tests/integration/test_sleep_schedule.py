@@ -43,6 +43,11 @@ def files(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
 
 
+def contents(folder: Path) -> dict[str, bytes]:
+    """Return what is in all files below a folder, by their paths."""
+    return {path: (folder / path).read_bytes() for path in files(folder)}
+
+
 def writes(sandbox: Sandbox) -> list[str]:
     """Return which routes were called that write, in their order."""
     return [line["route"] for line in sandbox.journal() if line["method"] != "GET"]
@@ -183,6 +188,22 @@ def test_a_plan_that_cannot_work_is_not_switched_on(
     assert run.rc != 0 and says in run.stdout
     assert files(machine.folder / "units") == set()
     assert writes(machine.sandbox) == []
+
+
+def test_a_refused_change_leaves_the_installed_plan(machine: SleepMachine) -> None:
+    """The timer of before runs the plan of before, with not a byte changed."""
+    machine.install(NIGHTS).succeed()
+    before = contents(machine.folder / "etc") | contents(machine.folder / "units")
+    other = {**NIGHTS, "name": "other", "services": ["other"]}
+    del other["project"]
+    run = machine.install({**NIGHTS, "services": ["db", "no-such-service"], "project": "shop"}, other)
+    assert run.rc != 0 and "plans that were installed before go on as they were" in run.stdout
+    assert contents(machine.folder / "etc") | contents(machine.folder / "units") == before
+    assert machine.run("run", "nights")[0] == 0
+    assert machine.statuses() == {"db": "SUSPENDED", "web": "SUSPENDED", "other": "ACTIVE"}
+    machine.install({**NIGHTS, "services": ["db"]}).succeed()
+    assert "services:" in (machine.folder / "etc" / "nights.yml").read_text()
+    assert files(machine.folder / "etc") == {"environment", "nights.yml", "token", "token.sha256"}
 
 
 def test_two_roles_on_one_machine(machine: SleepMachine) -> None:
