@@ -105,6 +105,45 @@ def test_entries_that_no_daemon_reads_are_an_error(machine: BackupMachine) -> No
         assert run.rc != 0 and "no backup would ever be made" in run.stdout
 
 
+def tool(folder: Path, name: str, text: str) -> str:
+    """Put a program in front of those of the machine, and return the search path with it."""
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text(f"#!/bin/sh\n{text}\n")
+    (folder / name).chmod(0o700)
+    return f"{folder}{os.pathsep}{os.environ['PATH']}"
+
+
+def test_programs_that_a_run_needs_are_looked_for(machine: BackupMachine) -> None:
+    """With the options that it uses: others of that name may lack them."""
+    play = """\
+- hosts: localhost
+  gather_facts: false
+  tasks:
+    - ansible.builtin.include_role: {name: hosted.services.scheduled_plans, tasks_from: check_programs}
+      vars: {scheduled_plans_of: backups, backups_activate: "{{ at_work | bool }}"}
+"""
+    machine.ansible.playbook(play, variables={"at_work": True}).succeed()
+    machine.ansible.environment["PATH"] = tool(machine.folder / "tools", "flock", "exit 1")
+    machine.ansible.playbook(play, variables={"at_work": False}).succeed()
+    run = machine.ansible.playbook(play, variables={"at_work": True})
+    assert run.rc != 0 and "flock of util-linux and timeout of coreutils" in run.stdout
+
+
+@pytest.mark.parametrize("code", [1, 71, 127])
+def test_a_lock_that_cannot_be_taken_is_a_failure(
+    machine: BackupMachine, code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is no other run, which alone lets this one step aside in silence."""
+    machine.install(NIGHTLY).succeed()
+    machine.sandbox.clear_journal()
+    monkeypatch.setenv("PATH", tool(machine.folder / "tools", "flock", f"exit {code}"))
+    ended, output = machine.run("run", "nightly", "--quiet")
+    assert ended == 1 and f"cannot be locked (flock ended with exit code {code})" in output
+    assert machine.sandbox.journal() == []
+    monkeypatch.setenv("PATH", tool(machine.folder / "tools", "flock", "exit 75"))
+    assert machine.run("run", "nightly", "--quiet") == (75, "")
+
+
 def test_hooks_are_told_by_number(machine: BackupMachine) -> None:
     """What they say is in no line of a run, also when they fail; all of them are run."""
     play = """\
