@@ -351,6 +351,24 @@ def test_the_token_of_the_role_is_renewed_and_removed(machine: BackupMachine) ->
     assert contents(machine) == {}
 
 
+def test_folders_in_another_spelling(machine: BackupMachine) -> None:
+    """They are the same folders: nothing changes, a token is renewed, and nothing is left."""
+    names = {"config": "etc", "bin": "bin", "state": "state", "unit": "units", "textfile": "metrics"}
+    odd = {f"backups_{name}_dir": f"{machine.folder}//{folder}/" for name, folder in names.items()}
+    odd["backups_rules_dir"] = f"{machine.folder}/rules/."
+    machine.install(NIGHTLY, backups_token="first").succeed()
+    assert "changed=0 " in machine.install(NIGHTLY, backups_token="first", **odd).succeed().stdout
+    command = machine.command.read_text()  # of a version that wrote the folder as it was given
+    machine.command.write_text(command.replace(f"{machine.folder}/etc\n", f"{machine.folder}//etc/\n"))
+    machine.install(NIGHTLY, backups_token="second", **odd).succeed()
+    token = machine.folder / "etc" / "token"
+    assert (token.read_text(), machine.command.read_text()) == ("second", command)
+    relative = machine.install(NIGHTLY, **{**odd, "backups_textfile_dir": "~/metrics"})
+    assert relative.rc != 0 and "backups_textfile_dir is" in relative.stdout
+    machine.install(backups_state="absent", **odd).succeed()
+    assert contents(machine) == {}
+
+
 # --- An earlier version -----------------------------------------------------------------------------------
 
 
