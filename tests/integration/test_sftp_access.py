@@ -300,6 +300,19 @@ def test_keys_alone_and_files_alone(team: Team) -> None:
     assert not team.config.exists()
 
 
+@pytest.mark.parametrize("exclusive", [False, True])
+def test_keys_of_an_inventory_that_failed_go_nowhere(team: Team, exclusive: bool) -> None:
+    """The account of the environment may be another one, and would lose its own keys."""
+    team.sandbox.api(
+        "POST", "/api/users/me/ssh-keys", {"name": "carol", "publicKey": make_key(team.folder / "c")}
+    )
+    team.sandbox.clear_journal()
+    team.inventory.write_text(f"{team.inventory.read_text()}token_file: {team.folder}/none\n")
+    run = team.play(sftp_access_exclusive=exclusive)
+    assert run.rc != 0 and "which account the keys are for is not known" in " ".join(run.stdout.split())
+    assert team.sandbox.journal() == [] and team.keys() == ["carol"]
+
+
 def test_an_ssh_config_of_somebody_else_is_not_replaced(team: Team) -> None:
     """It may be the user's own one; the role says what to do, before it does anything."""
     team.config.parent.mkdir()
