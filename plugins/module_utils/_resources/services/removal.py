@@ -93,7 +93,7 @@ def plan_removal(
     delete = Step(
         f"delete {view.label} with its disk, its backups and its snapshots",
         remove,
-        needs=first,
+        needs=first or None,  # without a copy, what precedes it in a larger plan
         move=Move("delete", Decimal(0)),
         commitment=commitment_of(view, "delete", Decimal(0)),
     )

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -25,6 +26,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.relocat
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.record import (
     Phase,
+    Relocation,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.order import (
     MAX_SERVICE_NAME,
@@ -622,6 +624,31 @@ def test_after_the_way_back_the_new_one_is_deleted_and_another_can_be_ordered(
     assert not done(relocate(state="returned"))["changed"]
     done(relocate())
     assert pair(sandbox)[1] != new
+
+
+def test_a_deletion_begins_once_it_is_remembered(
+    sandbox: Sandbox, relocate: Relocate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a run that is killed in between leaves the record of a service that is not there."""
+    done(relocate())
+    _old, new = pair(sandbox)
+    done(relocate(state="returned"))
+    write, delete = Relocation.write, Client.delete_service
+    events: list[str] = []
+
+    def slow_write(record: Relocation, *given: Any, **changes: Any) -> None:
+        threading.Event().wait(0.3)
+        write(record, *given, **changes)
+        events.append("gone" if record.content.gone else "deleting")
+
+    def noted_delete(client: Client, id: str) -> None:
+        events.append(f"delete {id}")
+        delete(client, id)
+
+    monkeypatch.setattr(Relocation, "write", slow_write)
+    monkeypatch.setattr(Client, "delete_service", noted_delete)
+    done(relocate(state="finished", keep_days=0, delete_backups=True, discard_newer=True))
+    assert events == ["deleting", f"delete {new}", "gone"]
 
 
 def test_a_deletion_that_was_refused_does_not_delete_what_is_in_use_again(
