@@ -14,6 +14,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from ..shared.controller_state import write_json
@@ -71,21 +72,11 @@ class AppRecords:
                 if place == 0:
                     raise
 
-        def take_back() -> None:
-            for each in noted:
-                each()
-
-        return take_back
+        return partial(call_each, noted)
 
     def clearing(self, *kinds: str) -> Callable[[], None]:
         """Return what clears the changes of these kinds that are outstanding now, once they are in effect."""
-        known = [record.clearing(*kinds) for record in self.pending]
-
-        def clear() -> None:
-            for each in known:
-                each()
-
-        return clear
+        return partial(call_each, [record.clearing(*kinds) for record in self.pending])
 
     def reasons(self) -> list[str]:
         """Return the reasons to deploy the image in service again, as phrases."""
@@ -109,10 +100,9 @@ class AppRecords:
     def _history(self) -> tuple[list[str], str | None]:
         """Return the digests that were deployed, and the one whose deploy has failed since."""
         for record in self.pending:
-            with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
-                with open(file_of(record, HISTORY), encoding="utf-8") as file:
-                    content = json.load(file)
-                if content["id"] == record.id and all(isinstance(item, str) for item in content["images"]):
+            with suppress(KeyError, TypeError):
+                content = kept(record, HISTORY)
+                if all(isinstance(item, str) for item in content["images"]):
                     failed = content.get("failed")
                     return list(content["images"]), failed if isinstance(failed, str) else None
         return [], None
@@ -193,11 +183,8 @@ class AppRecords:
 
 def declared_in(record: Pending) -> dict[str, str]:
     """Return what was declared, by tag, as the file beside a record says."""
-    with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        with open(file_of(record, RELEASES), encoding="utf-8") as file:
-            content = json.load(file)
-        if content["id"] == record.id:
-            return {tag: digest for tag, digest in content["releases"].items() if digest}
+    with suppress(KeyError, AttributeError):
+        return {tag: digest for tag, digest in kept(record, RELEASES)["releases"].items() if digest}
     return {}
 
 
@@ -206,6 +193,22 @@ def keep(record: Pending, kind: str, content: Mapping[str, Any]) -> None:
     with suppress(OSError):
         os.makedirs(os.path.dirname(record.path), mode=0o700, exist_ok=True)
         write_json(file_of(record, kind), {"id": record.id, **content})
+
+
+def kept(record: Pending, kind: str) -> dict[str, Any]:
+    """Return what :func:`keep` wrote beside a record; empty if there is nothing, or not of this record."""
+    with suppress(OSError, ValueError, RecursionError):
+        with open(file_of(record, kind), encoding="utf-8") as file:
+            content = json.load(file)
+        if isinstance(content, dict) and content.get("id") == record.id:
+            return content
+    return {}
+
+
+def call_each(calls: Sequence[Callable[[], None]]) -> None:
+    """Make these calls in turn."""
+    for call in calls:
+        call()
 
 
 def file_of(record: Pending, kind: str) -> str:

@@ -14,7 +14,7 @@ import os
 from collections.abc import Collection, Iterator
 
 from ..applications.fingerprints import Fingerprints
-from ..shared.controller_state import collection_folder, state_key
+from ..shared.controller_state import records_folder, state_key
 from ..shared.options import StateDirOptions
 from ..shared.plan import Task
 from .contents import Contents
@@ -27,10 +27,9 @@ ENTRY = "entry"
 
 def last_applied(options: StateDirOptions, project: str) -> Fingerprints:
     """Return what was last applied to a project."""
-    home = options.state_dir and os.path.expanduser(options.state_dir)
-    folder = os.path.join(home, FOLDER) if home else collection_folder(FOLDER)
     name = state_key(options.base_url, f"blueprint of {project}")
-    return Fingerprints.at(os.path.join(folder, f"{name}.json"), project)
+    path = os.path.join(records_folder(FOLDER, options.state_dir), f"{name}.json")
+    return Fingerprints.at(path, project)
 
 
 def remember(task: Task[StateDirOptions], contents: Contents, failed: Collection[tuple[str, str]]) -> None:

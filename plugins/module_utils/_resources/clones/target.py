@@ -23,7 +23,7 @@ from ..._api.platform_clock import PlatformClock
 from ..blueprints.members import Member, Members, read_members
 from ..services.lookup import came_up
 from ..services.namesakes import oldest_projects
-from ..shared.controller_state import collection_folder, one_at_a_time, state_key, write_json
+from ..shared.controller_state import one_at_a_time, records_folder, state_key, write_json
 from ..shared.names import may_be_one, same_name
 from ..shared.options import StateDirOptions
 from ..shared.plan import Task
@@ -53,9 +53,8 @@ class MadeRecord:
     @classmethod
     def read(cls, options: StateDirOptions, project: str) -> Self:
         """Read the record of a project. Any error in it counts as none."""
-        home = options.state_dir and os.path.expanduser(options.state_dir)
-        folder = os.path.join(home, cls.folder) if home else collection_folder(cls.folder)
-        path = os.path.join(folder, f"{state_key(options.base_url, f'{cls.subject} in {project}')}.json")
+        name = f"{state_key(options.base_url, f'{cls.subject} in {project}')}.json"
+        path = os.path.join(records_folder(cls.folder, options.state_dir), name)
         with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
             with open(path, encoding="utf-8") as file:
                 content = json.load(file)

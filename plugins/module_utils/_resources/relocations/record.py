@@ -18,7 +18,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from ..shared.controller_state import collection_folder, normalized_url
+from ..shared.controller_state import normalized_url, records_folder
 from ..shared.options import StateDirOptions
 from ..shared.record_file import RecordFile
 from ..shared.restore_points import parse_moment
@@ -106,7 +106,7 @@ class Relocation:
 
         :raises Invalid: if there is one that cannot be read: what it made would be unknown.
         """
-        file = RecordFile.of(FOLDER, WHAT, folder_of(options), options.base_url, old_id)
+        file = RecordFile.of(FOLDER, WHAT, options.state_dir, options.base_url, old_id)
         content = content_from(file.read())
         if content is None and os.path.exists(file.path):
             raise Invalid(
@@ -155,11 +155,6 @@ def content_from(found: Any) -> Content | None:
     return content if content.old_id else None
 
 
-def folder_of(options: StateDirOptions) -> str | None:
-    """Return the folder for records that the user chose."""
-    return os.path.expanduser(options.state_dir) if options.state_dir else None
-
-
 def find_relocation(options: StateDirOptions, wanted: str) -> Relocation | None:
     """Return the relocation of a service that may be gone, or that made a service, by id or name.
 
@@ -181,8 +176,7 @@ def find_relocation(options: StateDirOptions, wanted: str) -> Relocation | None:
 
 def all_relocations(options: StateDirOptions) -> Iterator[Relocation]:
     """Yield all relocations that are remembered, on whichever platform."""
-    own = folder_of(options)
-    folder = Path(own) / FOLDER if own else Path(collection_folder(FOLDER))
+    folder = Path(records_folder(FOLDER, options.state_dir))
     paths: list[Path] = []
     with suppress(OSError):  # such as a name that is too long for one: then nothing was ever kept there
         paths = sorted(folder.glob("*.json"))

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from ..._api.errors import HostedError, Refused
 from ..._api.models import Backup, Service, Snapshot
 from ..._api.values import WITH_SETTINGS, BackupStatus, Family, ServiceStatus
 from ..shared.budget import Commitment
-from ..shared.controller_state import collection_folder
+from ..shared.controller_state import records_folder
 from ..shared.money import Move
 from ..shared.names import same_name
 from ..shared.options import WaitOptions
@@ -42,8 +41,7 @@ LAST_COPIES = "last_copies"
 
 def own_copies_folder(state_dir: str | None) -> str:
     """Return the collection's own folder for last copies. The first copy makes it, with those above it."""
-    home = state_dir and os.path.expanduser(state_dir)
-    return os.path.join(home, LAST_COPIES) if home else collection_folder(LAST_COPIES)
+    return records_folder(LAST_COPIES, state_dir)
 
 
 @dataclass(frozen=True)

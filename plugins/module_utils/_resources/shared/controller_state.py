@@ -54,6 +54,11 @@ def collection_folder(name: str) -> str:
     return os.path.join(os.path.expanduser(home), "hosted_services", name)
 
 
+def records_folder(name: str, state_dir: str | None) -> str:
+    """Return the path of a folder inside ``state_dir`` or, if that is not set, the collection's own."""
+    return os.path.join(os.path.expanduser(state_dir), name) if state_dir else collection_folder(name)
+
+
 @lru_cache
 def normalized_url(base_url: str) -> str:
     """Return a URL in a form that is the same for all spellings of a platform's address.

@@ -37,7 +37,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from .controller_state import collection_folder, lock_file, state_key, write_json
+from .controller_state import lock_file, records_folder, state_key, write_json
 from .task_errors import Invalid
 
 ENVIRONMENT = "environment"
@@ -64,8 +64,8 @@ Kinds = dict[str, dict[str, Any]]
 
 
 def pending_folder(state_dir: str | None) -> str:
-    """Return where the records are: inside the user's ``state_dir``, or of the collection's own folder."""
-    return os.path.join(state_dir, FOLDER) if state_dir else collection_folder(FOLDER)
+    """Return where the records are."""
+    return records_folder(FOLDER, state_dir)
 
 
 @dataclass(frozen=True)

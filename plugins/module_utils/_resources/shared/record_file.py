@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from .controller_state import collection_folder, lock_file, state_key, write_json
+from .controller_state import lock_file, records_folder, state_key, write_json
 from .task_errors import Invalid
 
 LONGEST_WRITE = 60.0
@@ -31,8 +31,8 @@ class RecordFile:
         cls, folder: str, what: str, state_dir: str | None, base_url: str | None, subject: str
     ) -> RecordFile:
         """Return the file of a subject on a platform, in ``state_dir`` or the collection's own folder."""
-        where = os.path.join(state_dir, folder) if state_dir else collection_folder(folder)
-        return cls(os.path.join(where, f"{state_key(base_url, subject)}.json"), what)
+        name = f"{state_key(base_url, subject)}.json"
+        return cls(os.path.join(records_folder(folder, state_dir), name), what)
 
     def read(self) -> Any:
         """Return the content; ``None`` if the file is missing or damaged."""
