@@ -69,7 +69,9 @@ options:
   keep_failed:
     description:
       - Number of the newest failed backups to keep. They show that there was a problem. One that failed while it was made
-        contains no data that could be restored; one whose restore failed may.
+        contains no data that could be restored.
+      - One whose restore failed may still contain its data. It is also kept as long as the rules would keep it if it
+        had not failed, but it never takes the place of a good one.
     type: int
     default: 1
   time_zone:

@@ -28,7 +28,9 @@ def read_restore_points(client: Client, kind: str, service_id: str) -> list[Rest
 
 def backups_as_restore_points(backups: Iterable[Backup]) -> list[RestorePoint]:
     """Return backups as copies."""
-    return [RestorePoint(b.id, b.name, b.status, parse_moment(b.created_at)) for b in backups]
+    return [
+        RestorePoint(b.id, b.name, b.status, parse_moment(b.created_at), was_complete(b)) for b in backups
+    ]
 
 
 def snapshots_as_restore_points(snapshots: Iterable[Snapshot]) -> list[RestorePoint]:

@@ -43,12 +43,16 @@ LABELS = {
 
 @dataclass(frozen=True)
 class RestorePoint:
-    """A backup or a snapshot. ``created_at`` is ``None`` if the platform does not show it."""
+    """A backup or a snapshot. ``created_at`` is ``None`` if the platform does not show it.
+
+    ``was_complete`` says of a FAILED one that it may have been complete before, and may hold its data still.
+    """
 
     id: str
     name: str
     status: str
     created_at: datetime | None
+    was_complete: bool = False
 
 
 @dataclass(frozen=True)
@@ -151,7 +155,8 @@ def plan_retention(copies: Iterable[RestorePoint], policy: Policy, now: datetime
     """Decide on every copy. Returns all of them, newest first; those without a date are last.
 
     Only COMPLETED copies that match the pattern count. Of the FAILED ones, the newest ``policy.failed`` are
-    kept. Others are not managed.
+    kept, and those that may hold data as long as the rules would keep them if they were COMPLETED. Others
+    are not managed.
     """
     decisions = [Decision(copy) for copy in sorted(copies, key=age_order, reverse=True)]
     classified = [(classify(decision, policy), decision) for decision in decisions]
@@ -163,14 +168,33 @@ def plan_retention(copies: Iterable[RestorePoint], policy: Policy, now: datetime
         decision.reasons.append(f"failed: {'one of the newest, ' if decision.keep else ''}{limit}")
     if good:
         good[0].reasons.append("newest good one")
-    for reasons in (within_reasons(good, policy, now), *bucket_reasons(good, policy)):
-        for decision, reason in reasons:
-            decision.reasons.append(reason)
+    for decision, reason in rule_reasons(good, policy, now):
+        decision.reasons.append(reason)
     for decision in good:
         decision.keep = bool(decision.reasons)
         if not decision.keep:
             decision.reasons.append("no rule keeps it")
+    spare_once_complete([decision for status, decision in classified if status], policy, now)
     return decisions
+
+
+def spare_once_complete(managed: Sequence[Decision], policy: Policy, now: datetime) -> None:
+    """Keep what failed after it was complete as long as it would be kept if it were complete.
+
+    It takes the place of no good one: nobody knows whether it can be restored.
+    """
+    whole = [each for each in managed if each.copy.was_complete or each.copy.status == BackupStatus.COMPLETED]
+    for decision, reason in rule_reasons(whole, policy, now):
+        if decision.copy.status == BackupStatus.FAILED:
+            decision.keep = True
+            decision.reasons.append(f"may hold data, as it was complete before it failed: {reason}")
+
+
+def rule_reasons(good: Sequence[Decision], policy: Policy, now: datetime) -> Iterator[tuple[Decision, str]]:
+    """Yield the copies that the rules keep, each with the rule; several rules may keep one."""
+    yield from within_reasons(good, policy, now)
+    for reasons in bucket_reasons(good, policy):
+        yield from reasons
 
 
 def age_order(copy: RestorePoint) -> tuple[datetime, str]:

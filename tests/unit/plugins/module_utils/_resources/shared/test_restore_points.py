@@ -55,6 +55,16 @@ def test_a_snapshot_that_is_not_whole_is_not_relied_on(given: str | None, status
     assert points.snapshots_as_restore_points([snapshot]) == [RestorePoint("n", "n", status, MOMENT)]
 
 
+@pytest.mark.parametrize(
+    ("shown", "held"),
+    [({}, False), ({"completedAt": "2026-03-01T04:09:00Z"}, True), ({"sizeBytes": 9}, True)],
+)
+def test_a_failed_backup_that_was_complete_is_told_apart(shown: dict[str, object], held: bool) -> None:
+    backup = m.Backup.model_validate({"id": "b", "name": "n", "status": "FAILED", **shown})
+    (copy,) = points.backups_as_restore_points([backup])
+    assert copy.was_complete is held
+
+
 def test_copies_are_read_and_deleted_by_their_kind() -> None:
     calls: list[tuple[str, ...]] = []
 

@@ -141,6 +141,27 @@ def test_failed_ones_have_a_limit_of_their_own() -> None:
     assert plan[1].reasons == ["failed: keep_failed is 1"]
 
 
+def test_one_whose_restore_failed_stays_as_if_it_had_not() -> None:
+    """It may be the only copy of its day, so it goes by the rules; yet no good one goes in its place."""
+
+    def copy(day: int, status: str = "COMPLETED", was_complete: bool = True) -> RestorePoint:
+        return RestorePoint(f"b{day}", f"nightly-{day}", status, NOW - timedelta(days=day), was_complete)
+
+    made = [
+        copy(0, "FAILED", was_complete=False),
+        copy(1, "FAILED"),
+        *map(copy, (2, 3, 4)),
+        copy(5, "FAILED"),
+    ]
+    plan = plan_retention(made, read_policy({"keep_last": 2, "keep_failed": 0}, "nightly-*", UTC), NOW)
+    assert [d.copy.id for d in plan if d.keep] == ["b1", "b2", "b3"]
+    assert plan[1].reasons == [
+        "failed: keep_failed is 0",
+        "may hold data, as it was complete before it failed: last 1",
+    ]
+    assert plan[5].reasons == ["failed: keep_failed is 0"], "a complete one of its age would go, too"
+
+
 def test_a_period_is_one_of_the_local_calendar() -> None:
     """Two backups on both sides of midnight in Paris are of one day in UTC."""
     made = [
