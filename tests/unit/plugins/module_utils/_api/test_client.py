@@ -330,6 +330,26 @@ def test_404_is_an_error_everywhere_else(call: Callable[[Client], Any]) -> None:
         call(client(NOT_FOUND)[0])
 
 
+DOUBT = ". Whether it was carried out is unknown"
+
+
+@pytest.mark.parametrize(
+    ("call", "says_so"),
+    [
+        (lambda c: c.set_project("x", "p"), True),
+        (lambda c: c.create_project("web"), False),
+        (lambda c: c.service("x"), False),
+    ],
+)
+def test_the_doubt_about_a_write_that_may_be_repeated_is_named(
+    call: Callable[[Client], Any], says_so: bool
+) -> None:
+    """Nobody else speaks of it; whoever creates something finds out, and a read leaves no doubt."""
+    with pytest.raises(errors.Interrupted) as caught:
+        call(client(errors.Interrupted("no complete response"))[0])
+    assert caught.value.message.endswith(DOUBT) == says_so
+
+
 SERVICE = {"id": "x", "name": "web", "family": "APP", "status": "ACTIVE"}
 PROJECT = {"id": "x", "name": "web"}
 KEY = {"id": "x", "name": "me", "fingerprint": "SHA256:0"}
