@@ -183,7 +183,8 @@ services:
     vanished:
       description:
         - Snapshots that are no longer on the list although the task did not delete them. The platform may have
-          deleted them with the rollback, or another run may have. The task warns about them.
+          deleted them with the rollback, or with the snapshot that the task deleted, or another run may have. The task
+          warns about them.
       type: list
       elements: dict
 actions:

@@ -342,6 +342,7 @@ def plan_absent(task: Task[SnapshotOptions], service: Service) -> Plan:
     there = only_snapshot(task, service, everything, "delete")
     if there is None and (near := name_hint(name, everything)):
         task.warn(f"{label(service)} has no snapshot named {name!r}{near}; it was left alone")
+    gone: list[Snapshot] = []
 
     def delete() -> None:
         try:
@@ -357,8 +358,12 @@ def plan_absent(task: Task[SnapshotOptions], service: Service) -> Plan:
             return any(other.name == name for other in left)
 
         await_removal(task, is_listed, f"snapshot {name!r} of {label(service)}")
-        gone = missing_from([other for other in everything if other.name != name], left)
+        gone[:] = missing_from([other for other in everything if other.name != name], left)
         warn_of_missing(task, "snapshot", service, f"the deletion of {name!r}", gone)
 
-    step = Step(f"delete snapshot {name!r} of {label(service)}", delete)
-    return Plan(result=to_result(None), steps=[step] if there else [], before=to_diff(there))
+    return Plan(
+        result=to_result(None),
+        steps=[Step(f"delete snapshot {name!r} of {label(service)}", delete)] if there else [],
+        reread=lambda: to_result(None, vanished=gone),
+        before=to_diff(there),
+    )

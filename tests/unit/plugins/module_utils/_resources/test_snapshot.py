@@ -198,6 +198,7 @@ def test_snapshots_that_go_with_a_deleted_one_are_told(sandbox: Sandbox) -> None
     three(sandbox, **{"snapshot.children": "they are deleted, too"})
     result = run(sandbox, SNAPSHOT, services=["disk"], name="second", state="absent")
     assert result["changed"] and names(sandbox) == ["first"]
+    assert [gone["name"] for gone in result["services"][0]["vanished"]] == ["third"]
     (warning,) = result["warnings"]
     assert "after the deletion of 'second', 1 snapshot" in warning and "'third'" in warning
 
