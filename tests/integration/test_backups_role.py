@@ -415,7 +415,7 @@ def test_the_copy_of_a_backup_that_failed_later_stays(machine: BackupMachine, ke
     one = seed(sandbox)["one"]
     register(sandbox, key)
     offsite = {"dest": str(shelf), "private_key_file": str(key)}
-    keep = {"last": 5, "failed": 0}
+    keep = {"last": 2, "failed": 0}
     machine.install({"name": "nightly", "services": ["one"], "keep": keep, "offsite": offsite}).succeed()
     names = [f"nightly-2026010{number}t020000z" for number in (1, 2, 3)]
     for name in names:
@@ -428,6 +428,28 @@ def test_the_copy_of_a_backup_that_failed_later_stays(machine: BackupMachine, ke
         assert code == 0, output
     assert machine.names(one) == names[1:]
     assert sorted(path.name for path in (shelf / one).glob("nightly-*")) == names
+
+
+def test_a_name_that_leads_elsewhere_deletes_no_copy(machine: BackupMachine, key: Path) -> None:
+    """Others may name backups as they like; the copies are left when the account is in their hands."""
+    sandbox, shelf = machine.sandbox, machine.folder / "shelf"
+    one = seed(sandbox)["one"]
+    register(sandbox, key)
+    offsite = {"dest": str(shelf), "private_key_file": str(key)}
+    plan = {"name": "nightly", "services": ["one"], "keep": {"last": 1}, "offsite": offsite}
+    machine.install(plan).succeed()
+    first, second = "nightly-20260101t020000z", "nightly-20260102t020000z"
+    assert machine.run("run", "nightly", "-e", f"backups_run_name={first}")[0] == 0
+    neighbour = shelf / "another" / first
+    neighbour.mkdir(parents=True)
+    state = sandbox.control("GET", "/state")
+    (backup,) = state["records"]["backup"]
+    backup["name"] = f"{first}/../../another/{first}"
+    sandbox.control("PUT", "/state", state)
+    code, output = machine.run("run", "nightly", "-e", f"backups_run_name={second}")
+    assert code == 0, output
+    assert neighbour.is_dir()
+    assert machine.names(one) == [backup["name"], second], "it is none of the plan's"
 
 
 def test_the_copy_of_a_name_that_stays_is_not_deleted(machine: BackupMachine, key: Path) -> None:
