@@ -312,14 +312,16 @@ HALF_CHARACTER = re.compile(rb"\\u[dD][89a-fA-F]")
 
 def is_shallow(value: Any) -> bool:
     """Tell whether ``value`` is nested at most :data:`MAX_DEPTH` levels deep."""
-    level = [value]
+    holders = [value]
     for _level in range(MAX_DEPTH):
-        holders = [item for item in level if isinstance(item, (dict, list))]
+        holders = [
+            item
+            for holder in holders
+            for item in (holder.values() if isinstance(holder, dict) else holder)
+            if isinstance(item, (dict, list))
+        ]
         if not holders:
             return True
-        level = [
-            item for holder in holders for item in (holder.values() if isinstance(holder, dict) else holder)
-        ]
     return False
 
 
