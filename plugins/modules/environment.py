@@ -46,6 +46,8 @@ options:
       - The record of pending changes is kept in its subfolder C(pending), and in Ansible's home. Set the same folder
         for M(hosted.services.app_deploy).
       - If several machines share this folder, each knows what the others wrote. Each file contains its key.
+      - Set the same folder in every task that writes the environment of an application. A task does not know what one
+        with another folder wrote.
       - If a file is lost or damaged, the next run writes the environment once more.
     type: path
   force:

@@ -5,6 +5,9 @@
 
 A fingerprint is a keyed hash of a variable, so without the key, values cannot be guessed from it. If the file
 is lost or damaged, the next task writes the environment once more.
+
+Earlier versions named the file by the address as it was written, so each spelling had its own. None of these
+tells whether it is the newest, so one counts only for the names in it, until the next write removes it.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..shared.controller_state import collection_folder, lock_file, write_json
+from ..shared.controller_state import collection_folder, lock_file, state_key, write_json
 from ..shared.task_errors import Invalid
 
 FOLDER = "environments"
@@ -44,12 +47,18 @@ class Fingerprints:
     known: bool = False
     key: str = field(default_factory=lambda: secrets.token_hex(KEY_BYTES), repr=False)
     prints: dict[str, str] = field(default_factory=dict, repr=False)
+    earlier: Fingerprints | None = field(default=None, repr=False)
+    """The file of an earlier version, if that is all there is."""
 
     @classmethod
     def read(cls, folder: str, base_url: str | None, slug: str, app_id: str) -> Fingerprints:
         """Read the file of an application. Any error in it counts as no file."""
-        platform = hashlib.blake2b((base_url or "").encode(), digest_size=6).hexdigest()
-        return cls.at(os.path.join(folder, f"{slug}-{platform}.json"), app_id)
+        found = cls.at(os.path.join(folder, f"{slug}-{state_key(base_url, slug)}.json"), app_id)
+        if not found.known:
+            spelled = hashlib.blake2b((base_url or "").encode(), digest_size=6).hexdigest()
+            earlier = cls.at(os.path.join(folder, f"{slug}-{spelled}.json"), app_id)
+            found.earlier = earlier if earlier.known else None
+        return found
 
     @classmethod
     def at(cls, path: str, app_id: str) -> Fingerprints:
@@ -64,6 +73,11 @@ class Fingerprints:
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return fresh
         return cls(fresh.path, app_id, True, key, prints)
+
+    @property
+    def names(self) -> set[str]:
+        """The variables that were last written, as far as known."""
+        return set((self.earlier or self).prints)
 
     def of(self, name: str, value: str) -> str:
         """Return the fingerprint of a variable. It covers the name, so that equal values differ."""
@@ -90,6 +104,9 @@ class Fingerprints:
         """Store existing fingerprints."""
         self.prints = prints
         write_json(self.path, {"app_id": self.app_id, "key": self.key, "variables": prints})
+        if self.earlier:
+            self.earlier.forget()
+            self.earlier = None
 
     def forget(self) -> None:
         """Delete the file. Call this before a write whose outcome may stay unknown."""

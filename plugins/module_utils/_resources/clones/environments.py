@@ -172,7 +172,7 @@ def check_given(task: Task[CloneOptions], found: Environments) -> None:
 def written_names(task: Task[CloneOptions], app: App) -> Iterable[str]:
     """Return the variables of an application that this controller has written."""
     options = task.options
-    return Fingerprints.read(state_folder(options.state_dir), options.base_url, app.slug, app.id).prints
+    return Fingerprints.read(state_folder(options.state_dir), options.base_url, app.slug, app.id).names
 
 
 def unreadable_variables(

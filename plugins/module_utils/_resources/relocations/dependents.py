@@ -181,7 +181,7 @@ def known_names(task: Task[RelocateOptions], dependent: Dependent) -> set[str]:
     """Return the variables that an application is known to have: these refer, or were written from here."""
     options, app = task.options, dependent.app
     last = Fingerprints.read(state_folder(options.state_dir), options.base_url, dependent.slug, app.id)
-    return {*dependent.referring, *last.prints}
+    return {*dependent.referring, *last.names}
 
 
 def tag_in_service(task: Task[RelocateOptions], dependent: Dependent) -> str:

@@ -68,6 +68,18 @@ def test_an_environment_is_written_on_difference(platform: Platform, folder: Pat
     assert platform.uses_only_application_routes()
 
 
+def test_what_was_written_under_another_spelling_of_the_address_is_known(
+    plain: Platform, folder: Path
+) -> None:
+    """Or the platform would keep what the task in between wrote, though each run of the first is green."""
+    wish: dict[str, Any] = {"base_url": f"{plain.sandbox.base_url}/", "state_dir": str(folder)}
+    assert plain.run(ENVIRONMENT, variables={"A": "1"}, **wish)["changed"]
+    assert plain.run(ENVIRONMENT, variables={"A": "2"}, state_dir=str(folder))["changed"]
+    again = plain.run(ENVIRONMENT, variables={"A": "1"}, **wish)
+    assert again["changed"] and again["environment"]["changed"] == ["A"]
+    assert kept(plain) == {"A": "1"} and len(plain.writes()) == 3
+
+
 def test_an_environment_without_variables_has_to_be_asked_for(plain: Platform, folder: Path) -> None:
     """By a word of its own."""
     assert plain.run(ENVIRONMENT, variables={"A": "1"}, state_dir=str(folder))["changed"]

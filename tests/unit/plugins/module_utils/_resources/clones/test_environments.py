@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -93,6 +94,15 @@ def test_what_is_known_and_not_given_is_named(tmp_path: Path) -> None:
     with pytest.raises(Invalid, match="'acme-web' lacks URL"):
         read(tmp_path, secret_environments={"acme-web": {"LOG_LEVEL": "debug"}})
     read(tmp_path, without_environment=["acme-web"])
+
+
+def test_names_that_an_earlier_version_wrote_are_known(tmp_path: Path) -> None:
+    """It named the file by the address as it was written."""
+    spelled = hashlib.blake2b(b"", digest_size=6).hexdigest()
+    earlier = Fingerprints.at(str(tmp_path / f"acme-web-{spelled}.json"), "id-acme-web")
+    earlier.keep({"LOG_LEVEL": "info", "URL": "x"})
+    with pytest.raises(Invalid, match="'acme-web' lacks LOG_LEVEL, URL"):
+        read(tmp_path)
 
 
 def test_nothing_known_and_nothing_given_is_said(tmp_path: Path) -> None:
