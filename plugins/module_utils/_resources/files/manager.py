@@ -57,30 +57,34 @@ class FileManager:
     def _list_root(self) -> list[FileEntry]:
         """Return what the root holds. The first name of it under which the platform shows anything is kept.
 
-        An empty list may also be the answer to a path that the platform does not know.
+        An empty list may also be the answer to a path that the platform does not know, and a refusal that of
+        a gateway. So where some are empty and others refused, these are listed once more.
 
         :raises UnexpectedAnswer: when it takes none: the root is there, so nothing can be said to be missing.
         """
-        refusal: Refused | None = None
+        refusals: dict[str, Refused] = {}
         empty: list[str] = []
-        for root in ROOTS if self._root is None else (self._root,):
-            try:
-                found = self.client.files(self.id, root)
-            except Refused as error:
-                if not error.may_mean_absent:
-                    raise
-                refusal = refusal or error
-                continue
-            if found:
-                self._root = root
-                return found
-            empty.append(root)
+        left: Sequence[str] = ROOTS if self._root is None else (self._root,)
+        for _attempt in range(2):
+            for root in left:
+                try:
+                    found = self.client.files(self.id, root)
+                except Refused as error:
+                    if not error.may_mean_absent:
+                        raise
+                    refusals.setdefault(root, error)
+                    continue
+                if found:
+                    self._root = root
+                    return found
+                empty.append(root)
+            left = list(refusals) if empty else ()
         if empty:
             self._empty_roots = empty
             return []
+        reason = next((error.message for error in refusals.values()), "no reason was given")
         raise UnexpectedAnswer(
-            f"the root of {self.label} cannot be listed, so nothing is known of its files: "
-            f"{refusal.message if refusal else 'no reason was given'}"
+            f"the root of {self.label} cannot be listed, so nothing is known of its files: {reason}"
         )
 
     def path_in_call(self, directory: str) -> str:

@@ -421,6 +421,19 @@ def test_a_root_that_cannot_be_listed_is_no_empty_one(file: Run, root: Path, san
     assert result["failed"] and not result["changed"] and (root / "ops.txt").exists()
 
 
+def test_a_root_that_is_refused_once_hides_no_file(file: Run, root: Path, sandbox: Sandbox) -> None:
+    """The platform shows an empty list for the other paths, as it does not know them."""
+    (root / "ops.txt").write_text("alice")
+    sandbox.profile("plain", **{"file.root": "empty", "file.absent_directory": "an empty list"})
+    sandbox.fault("files.list", "status", status=404, nth=2)
+    result = file(path="ops.txt", content="")
+    assert result["failed"] and "allow_empty" in result["msg"]
+    assert sandbox.writes() == [] and (root / "ops.txt").read_text() == "alice"
+    sandbox.clear_faults()
+    sandbox.fault("files.list", "status", status=404, nth=2)
+    assert file(path="ops.txt", state="absent")["changed"] and not (root / "ops.txt").exists()
+
+
 @pytest.mark.parametrize("check_mode", [True, False])
 @pytest.mark.parametrize(
     "given", [{"state": "absent"}, {"content": ""}, {"state": "renamed", "new_name": "b.txt"}]

@@ -32,12 +32,20 @@ SERVICE = Service(id="s", name="web", family="GAME", status="ACTIVE")
 NOTES = [FileEntry(name="notes", directory=False, size=1)]
 
 
-def manager_of(roots: Mapping[str, list[FileEntry]]) -> tuple[FileManager, list[str]]:
-    """Return the files of a service that shows these entries under these paths, and the paths asked for."""
+def manager_of(
+    roots: Mapping[str, list[FileEntry]], failing: Mapping[str, int] | None = None
+) -> tuple[FileManager, list[str]]:
+    """Return the files of a service that shows these entries under these paths, and the paths asked for.
+
+    The first request for one of ``failing`` is refused with its status.
+    """
     listed: list[str] = []
+    once = dict(failing or {})
 
     def files(id: str, path: str) -> list[FileEntry]:
         listed.append(path)
+        if path in once:
+            raise error_for_status("try again", once.pop(path))
         if path not in roots:
             raise error_for_status("no such directory", 404)
         return roots[path]
@@ -65,6 +73,23 @@ def test_a_directory_is_named_as_it_is_without_a_look_at_the_root() -> None:
 def test_a_root_that_shows_nothing_is_named_as_the_platform_took_it() -> None:
     files, _listed = manager_of({"/": []})
     assert files.entries("") == [] and files.path_in_call("") == "/"
+
+
+@pytest.mark.parametrize("status", [400, 404, 409])
+@pytest.mark.parametrize("root", ROOTS)
+def test_a_full_root_that_is_refused_once_is_no_empty_one(root: str, status: int) -> None:
+    """Where the platform lists paths that it does not know as empty, the others prove nothing."""
+    files, listed = manager_of({**{path: [] for path in ROOTS}, root: NOTES}, {root: status})
+    assert files.entry("notes") == NOTES[0] and files.path_in_call("") == root
+    assert listed == [*ROOTS, root]
+
+
+def test_an_empty_root_that_goes_by_one_path_is_empty() -> None:
+    """The platform refuses the others each time."""
+    files, listed = manager_of({"": []})
+    assert files.entries("") == []
+    assert listed == [*ROOTS, ".", "/"]
+    assert files.path_in_call("") == ""
 
 
 # --- Looking ------------------------------------------------------------------------------------------
