@@ -116,6 +116,7 @@ def read_listing(
     :param reread: whether to read again what is remembered from an earlier run.
     :param certain: as for :func:`find_projects_of`.
     :raises NoSuchItem: if a project does not exist.
+    :raises UnexpectedAnswer: if one of ``wanted.projects`` is listed and cannot be read.
     :raises HostedError: if a call fails. Failures for a single service's SFTP access or settings are
         warnings.
     """
@@ -123,7 +124,9 @@ def read_listing(
     chosen = select_projects(projects, wanted.projects)
     found = [] if wanted.projects else client.services()
     if wanted.projects or may_be_cut(len(found)):
-        details = read_projects(client, chosen, lambda detail: detail, True, certain)
+        # Nothing but the page of a project that was asked for shows what is in it.
+        must_read = certain or bool(wanted.projects)
+        details = read_projects(client, chosen, lambda detail: detail, True, must_read)
         members = [members_of(detail) for detail in details]
         pages = [detail.resources for detail in details]
         found += chain(*pages) if wanted.projects else missing_from(client, found, pages, certain=certain)

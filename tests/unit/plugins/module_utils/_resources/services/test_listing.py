@@ -138,12 +138,9 @@ def test_moved_meanwhile() -> None:
     assert homes(read(platform)) == {"a": "2", "b": "1", "c": "1"}
 
 
-@pytest.mark.parametrize("certain", [True, False])
-def test_a_page_that_cannot_be_read_at_once(certain: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The other page may still show a service that was moved. A gateway may answer with 404 once."""
-    platform = Platform([{"id": "a"}], {"1": ["a"], "2": ["a"]})
-    platform.homes = {"a": "2"}
-    page, left = platform.project, ["2"]
+def hide_pages(platform: Platform, monkeypatch: pytest.MonkeyPatch, *hidden: str) -> list[str]:
+    """Have the page of a project not found as often as it is named. Return what is left of these."""
+    page, left = platform.project, list(hidden)
 
     def project(id: str) -> m.ProjectDetail | None:
         if id in left:
@@ -152,6 +149,15 @@ def test_a_page_that_cannot_be_read_at_once(certain: bool, monkeypatch: pytest.M
         return page(id)
 
     monkeypatch.setattr(platform, "project", project)
+    return left
+
+
+@pytest.mark.parametrize("certain", [True, False])
+def test_a_page_that_cannot_be_read_at_once(certain: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other page may still show a service that was moved. A gateway may answer with 404 once."""
+    platform = Platform([{"id": "a"}], {"1": ["a"], "2": ["a"]})
+    platform.homes = {"a": "2"}
+    left = hide_pages(platform, monkeypatch, "2")
     found = read_listing(platform, ServiceQuery(), certain=certain)  # type: ignore[arg-type]
     assert homes(found) == {"a": "2"} and not left
     left += ["2", "2"]
@@ -160,6 +166,20 @@ def test_a_page_that_cannot_be_read_at_once(certain: bool, monkeypatch: pytest.M
             read_listing(platform, ServiceQuery(), certain=True)  # type: ignore[arg-type]
     else:
         assert homes(read(platform)) == {"a": "1"}, "the project may be deleted"
+
+
+@pytest.mark.parametrize("projects", [("2",), ("1", "project 2")])
+def test_the_page_of_a_project_that_was_asked_for_has_to_be_read(
+    projects: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing else shows its services, and a play over no hosts is green."""
+    platform = Platform([{"id": "a"}, {"id": "b"}], {"1": ["a"], "2": ["b"]})
+    left = hide_pages(platform, monkeypatch, "2")
+    assert homes(read(platform, projects=projects))["b"] == "2" and not left
+    left += ["2", "2"]
+    with pytest.raises(errors.UnexpectedAnswer, match=r"lists project 'project 2' .* Run this again"):
+        read(platform, projects=projects)
+    assert not left
 
 
 def test_moved_out_of_the_wanted_project() -> None:
