@@ -46,7 +46,7 @@ options:
   sftp_max_age:
     description:
       - For how many seconds the SFTP access of a service is remembered on this machine, so that only that of services that
-        are new, or have another status than before, takes a call. V(0) reads all of them in each run.
+        are new, have another status than before, or offered none, takes a call. V(0) reads all of them in each run.
       - It is independent of O(cache), with which the inventory reads nothing at all. C(--flush-cache) reads them again.
       - The records are in C(hosted_services/inventory) in Ansible's home, or in the folder that the environment variable
         C(HOSTED_SERVICES_HOME) names. They hold no secret.

@@ -4,7 +4,8 @@
 """Remembers where the SFTP access of each service is, from one run of the inventory to the next.
 
 Reading it takes a call for each service. A record holds until the status of its service changes or it is too
-old. It has a host, a port and a user name, and no secret.
+old. It has a host, a port and a user name, and no secret. That a service has no access is not remembered: it
+may be refused for a moment only, because capabilities follow the status.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ class SftpRecords:
             access = service["sftp"]
             self.records[service["id"]] = {"status": service["status"], "access": access, "at": at}
         os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
-        write_json(self.path, self.records)
+        write_json(self.path, {id: record for id, record in self.records.items() if record["access"]})
 
 
 def read_records(path: str, max_age: float) -> dict[str, Mapping[str, Any]]:
@@ -86,9 +87,7 @@ def is_record(entry: Any, now: float, max_age: float) -> bool:
     """Tell whether an entry has the form of a record, and is not too old."""
     try:
         access = entry["access"]
-        is_whole = access is None or (
-            sorted(access) == sorted(ACCESS) and isinstance(access["host"], str) and access["port"] > 0
-        )
+        is_whole = sorted(access) == sorted(ACCESS) and isinstance(access["host"], str) and access["port"] > 0
         return bool(is_whole and isinstance(entry["status"], str) and 0 <= now - entry["at"] < max_age)
     except (KeyError, TypeError):
         return False

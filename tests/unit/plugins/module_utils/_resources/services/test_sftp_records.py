@@ -43,10 +43,24 @@ def left_of(*services: dict[str, Any], max_age: float = DAY, **how: Any) -> list
 
 
 def test_what_was_read_is_not_read_again() -> None:
+    remember(service(sftp=ACCESS))
+    known, new = service(), service("s2")
+    assert left_of(known, new) == ["s2"]
+    assert known["sftp"] == ACCESS
+
+
+def test_a_service_without_access_is_read_each_time() -> None:
+    """It may have been refused for a moment, and its host would lack it for as long as it is remembered."""
     remember(service(sftp=ACCESS), service("s2", sftp=None))
-    known, without, new = service(), service("s2", sftp="not looked at"), service("s3")
-    assert left_of(known, without, new) == ["s3"]
-    assert (known["sftp"], without["sftp"]) == (ACCESS, None)
+    assert left_of(service(), service("s2")) == ["s2"]
+    SftpRecords("account", DAY, reread=True).keep([service(sftp=None)])
+    assert left_of(service()) == ["s1"], "the access of before is gone"
+
+
+def test_a_record_of_no_access_by_an_earlier_version_does_not_count() -> None:
+    path = Path(remember(service(sftp=ACCESS)).path)
+    path.write_text(json.dumps({"s1": {"status": "ACTIVE", "at": time.time(), "access": None}}))
+    assert left_of(service()) == ["s1"]
 
 
 def test_another_status_is_read_again() -> None:
@@ -106,16 +120,16 @@ def test_the_file_is_for_its_owner_alone() -> None:
         "null",
         '{"s1": null}',
         '{"s1": []}',
-        '{"s1": {"status": "ACTIVE", "at": "now", "access": null}}',
-        '{"s1": {"status": "ACTIVE", "at": 9e99, "access": null}}',
+        '{"s1": {"status": "ACTIVE", "at": "now", "access": HERE}}',
+        '{"s1": {"status": "ACTIVE", "at": 9e99, "access": HERE}}',
         '{"s1": {"status": "ACTIVE", "at": 1, "access": {"host": "a"}}}',
-        '{"s1": {"status": "ACTIVE", "at": NaN, "access": null}}',
+        '{"s1": {"status": "ACTIVE", "at": NaN, "access": HERE}}',
         "[" * 100_000,
     ],
 )
 def test_a_damaged_file_is_as_none(content: str) -> None:
     path = Path(remember(service(sftp=ACCESS)).path)
-    path.write_text(content)
+    path.write_text(content.replace("HERE", json.dumps(ACCESS)))
     assert left_of(service()) == ["s1"]
 
 
