@@ -110,7 +110,8 @@ options:
   include_settings:
     description:
       - Whether to read the settings of each service, such as its alias and the bounds of its size, with one call per
-        service. See C(hosted_settings).
+        service. See C(hosted_settings). They lack the launch command (C(deploy.command)), which may hold a password;
+        M(hosted.services.service_info) returns it.
     type: bool
     default: false
   hostnames:
@@ -436,6 +437,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             sftp=self.get_option("connect_with") == "sftp",
             metrics=self.get_option("include_metrics"),
             settings=self.get_option("include_settings"),
+            commands=False,
             sftp_max_age=self.get_option("sftp_max_age"),
         )
 

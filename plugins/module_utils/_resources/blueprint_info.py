@@ -61,7 +61,7 @@ def services_by_project(
     found: dict[str, list[dict[str, Any]]] = {project.id: [] for project in projects}
     if not found:
         return found
-    query = ServiceQuery(settings=True, metrics=True)
+    query = ServiceQuery(settings=True, commands=True, metrics=True)
     if task.options.project is not None:
         listing = read_project(task.client, projects[0], query)
     else:

@@ -356,6 +356,22 @@ def test_settings(inventory: Inventory) -> None:
     assert "hosted_settings" not in inventory.list().of("shop")
 
 
+def test_a_launch_command_is_neither_shown_nor_cached(
+    inventory: Inventory, sandbox: Sandbox, ids: dict[str, str]
+) -> None:
+    """It may hold a password; variables and the cache hold none."""
+    command = {"command": "run --rcon-password hush-hush"}
+    assert sandbox.api("PUT", f"/api/resources/{ids['survival']}/deploy", command).ok
+    cache = inventory.path.parent / "cache"
+    listed = inventory.list(
+        include_settings=True, cache=True, cache_plugin="jsonfile", cache_connection=str(cache)
+    )
+    deploy = listed.of("survival")["hosted_settings"]["deploy"]
+    assert deploy["editable"] and "command" not in deploy
+    kept = [path.read_text() for path in cache.iterdir()]
+    assert kept and "survival" in kept[0] and "hush-hush" not in listed.stdout + "".join(kept)
+
+
 @pytest.mark.parametrize("name", ["projects", "families", "statuses", "names"])
 @pytest.mark.usefixtures("ids")
 def test_a_filter_that_holds_nothing_is_refused(name: str, inventory: Inventory) -> None:

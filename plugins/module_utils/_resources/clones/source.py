@@ -112,7 +112,7 @@ def read_source(task: Task[CloneOptions]) -> SourceProject:
     :raises HostedError: if anything of it cannot be cloned, or not be read.
     """
     client, project = task.client, find_project(task.client, task.options.source)
-    listing = read_project(client, project, ServiceQuery(settings=True, metrics=True))
+    listing = read_project(client, project, ServiceQuery(settings=True, commands=True, metrics=True))
     if listing.warnings:
         raise Invalid(
             f"{'; '.join(listing.warnings)}. A clone would lack what was set there. Run this again later, or "

@@ -64,13 +64,15 @@ class ServiceQuery:
     sftp: bool = False
     metrics: bool = False
     settings: bool = False
+    commands: bool = False
+    """Whether the settings have the launch command, which may hold a password: not for a cache."""
     sftp_max_age: float = 0.0
     """For how many seconds the SFTP access of a service is remembered; 0 for not at all."""
 
 
 @dataclass
 class Listing:
-    """The result, JSON-serializable and without secrets, so that it can be cached.
+    """The result, JSON-serializable and, but for ``commands``, without secrets, so that it can be cached.
 
     ``services`` are sorted by name and id; ``projects`` has the names of all projects by id.
     """
@@ -333,12 +335,22 @@ def add_parts(client: Client, wanted: ServiceQuery, listing: Listing, reread: bo
     created = [service for service in services if service["status"] not in NOT_CREATED]
     if wanted.settings:
         able = [service for service in created if service["family"] in WITH_SETTINGS]
-        failed = add_part(
-            client, listing, able, "settings", lambda clone, id: shown_fields(clone.settings(id))
-        )
+
+        def read(clone: Client, id: str) -> Any:
+            return shown_settings(clone.settings(id), wanted.commands)
+
+        failed = add_part(client, listing, able, "settings", read)
         listing.warnings += warn_of_hidden_settings([each for each in able if each["id"] not in failed])
     if wanted.sftp:
         add_sftp(client, listing, created, SftpRecords(client.account_key, wanted.sftp_max_age, reread))
+
+
+def shown_settings(settings: Settings, command: bool) -> dict[str, Any]:
+    """Return settings as data, with the launch command or without."""
+    shown: dict[str, Any] = shown_fields(settings)
+    if shown["deploy"] and not command:
+        del shown["deploy"]["command"]
+    return shown
 
 
 def warn_of_hidden_settings(services: Sequence[dict[str, Any]]) -> list[str]:

@@ -84,6 +84,15 @@ def test_names_of_a_clone_are_not_taken_for_slips(sandbox: Sandbox, clone: Clone
     assert not any("did you mean" in warning for warning in done.get("warnings", ()))
 
 
+def test_a_launch_command_is_cloned(sandbox: Sandbox, clone: Clone) -> None:
+    lobby = ids_of(sandbox, "shop")["lobby"]
+    assert sandbox.api("PUT", f"/api/resources/{lobby}/deploy", {"command": "java -jar lobby.jar"}).ok
+    assert clone(**{**NO_APPS, "services": ["lobby"]})["changed"]
+    made = ids_of(sandbox, "shop-staging")["lobby-staging"]
+    settings = sandbox.api("GET", f"/api/resources/{made}/settings").json()
+    assert settings["deploy"]["command"] == "java -jar lobby.jar"
+
+
 def check_unchanged(sandbox: Sandbox, clone: Clone) -> None:
     """Check that another run finds nothing to do, in check mode either."""
     sandbox.clear_journal()

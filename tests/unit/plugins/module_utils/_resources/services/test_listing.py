@@ -24,6 +24,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
     matches_patterns,
     printable_only,
     read_listing,
+    shown_settings,
     warn_of_hidden_settings,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import NoSuchItem
@@ -394,6 +395,16 @@ def test_a_value_that_is_added_gives_the_cache_another_format(monkeypatch: pytes
     record = listing.inventory_record
     monkeypatch.setattr(listing, "inventory_record", lambda *given: {**record(*given), "colour": 1})
     assert listing_format() != before
+
+
+@pytest.mark.parametrize("command", [True, False])
+def test_settings_have_the_launch_command_on_request(command: bool) -> None:
+    """It may hold a password."""
+    deploy = {"command": "run --password hush", "editable": True}
+    settings = m.Settings.model_validate({"deploy": deploy})
+    shown = shown_settings(settings, command)["deploy"]
+    assert shown["editable"] is True and shown.get("command") == (deploy["command"] if command else None)
+    assert shown_settings(m.Settings(), command)["deploy"] is None
 
 
 def test_settings_are_missed_of_suspended_services_alone() -> None:
