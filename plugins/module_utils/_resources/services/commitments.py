@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -32,6 +32,7 @@ from ..shared.budget import (
     Budget,
     BudgetExceeded,
     Commitment,
+    CommitmentKind,
     Excess,
     Guard,
     Holding,
@@ -44,6 +45,7 @@ from ..shared.budget import (
     with_commitment,
 )
 from ..shared.commitment_record import (
+    OPEN_SECONDS,
     CommitmentRecord,
     Content,
     Entry,
@@ -64,13 +66,17 @@ from .options import BudgetOptions
 from .spending import read_holdings
 
 NOTHING_SENT = "Nothing was sent"
-VERBS = {
+VERBS: dict[CommitmentKind, str] = {
     "order": "the order of",
     "create": "the creation of",
     "resize": "the new size of",
     "resume": "the resumption of",
     "move": "the move of",
+    "suspend": "the suspension of",
+    "delete": "the deletion of",
 }
+FOR_A_WHILE = f"counts for up to {OPEN_SECONDS / 60:g} minutes"
+ENTRY_STAYS = f"Its entry stays open, so it {FOR_A_WHILE}, until the platform shows it"
 REMEDY = (
     f"Suspend, delete or shrink something, or raise the limit: the option budget, the variable {VARIABLE} "
     f"and {ENVIRONMENT} in the environment all hold, and of each kind the lowest counts"
@@ -155,7 +161,8 @@ class BudgetGuard(Guard):
         finally:
             self._local.commitment = None
         if commitment is not None and commitment.lowers and self.budget:
-            self._release(commitment)
+            with self._noting(commitment, "is done", f"What was committed to it before {FOR_A_WHILE}"):
+                self._release(commitment)
 
     @contextmanager
     def committing(self, client: Client, route: Route[Any]) -> Iterator[None]:
@@ -173,9 +180,29 @@ class BudgetGuard(Guard):
         record = CommitmentRecord.of(account_of(self.task))
         with record.locked() as content:
             entry = self._reserve(client, record, content, commitment)
-            with undone_if_nothing_happened(lambda: record.update(lambda now: drop(now, entry))):
+
+            def note(change: Callable[[Content, Entry], None], outcome: str) -> None:
+                with self._noting(commitment, outcome, ENTRY_STAYS):
+                    record.update(lambda now: change(now, entry))
+
+            with undone_if_nothing_happened(lambda: note(drop, "failed")):
                 yield
-            record.update(lambda now: confirm(now, entry))
+            note(confirm, "is done")
+
+    @contextmanager
+    def _noting(self, commitment: Commitment, outcome: str, stays: str) -> Iterator[None]:
+        """Warn if the outcome of a call cannot be noted. To fail would hide what came of the call.
+
+        Its response may hold secrets that are shown only once.
+        """
+        try:
+            yield
+        except Exception as error:  # whatever it is: the call was made
+            why = error.why if isinstance(error, BudgetExceeded) else type(error).__name__
+            self.task.warn(
+                f"{describe(commitment)} {outcome}, but that could not be noted for the budget: {why}. "
+                f"{stays}"
+            )
 
     def _reserve(
         self, client: Client, record: CommitmentRecord, content: Content, commitment: Commitment
@@ -424,7 +451,6 @@ class BudgetGuard(Guard):
 
         ``others`` is how many other commitments of the same task are in the figures.
         """
-        what = f"{VERBS.get(commitment.kind, '')} {commitment.what}"
         facts = [self._describe_change(excess)]
         if excess.running is not None:
             facts.insert(0, f"the running rate is {self._price(excess.running)}{self._reserved(excess)}")
@@ -436,8 +462,8 @@ class BudgetGuard(Guard):
                 f"the figures include {counted(others, 'change')} that this task would make before it"
             )
         return BudgetExceeded(
-            f"{what} is refused by {option or 'the budget'}{self._verdict(excess)}: {', '.join(facts)}. "
-            f"{NOTHING_SENT}. {self._remedy(excess, option)}",
+            f"{describe(commitment)} is refused by {option or 'the budget'}{self._verdict(excess)}: "
+            f"{', '.join(facts)}. {NOTHING_SENT}. {self._remedy(excess, option)}",
             budget={
                 "scope": excess.scope,
                 "limit": format_amount(excess.most),
@@ -508,12 +534,18 @@ def may_be_there(commitment: Commitment, holdings: Holdings) -> bool:
     )
 
 
+def describe(commitment: Commitment) -> str:
+    """Describe a commitment in words."""
+    return f"{VERBS[commitment.kind]} {commitment.what}"
+
+
 def unreadable(error: HostedError) -> BudgetExceeded:
     """Return the error for an account whose running rate cannot be read."""
     scope = " It takes a token of scope FULL." if isinstance(error, AccessDenied) else ""
     return BudgetExceeded(
         f"a budget is set, and what the account costs cannot be read: {error.message}. The change was not "
-        f"sent.{scope} Run this again when it can be read, or leave the budget out"
+        f"sent.{scope} Run this again when it can be read, or leave the budget out",
+        f"the account cannot be read: {error.message}",
     )
 
 

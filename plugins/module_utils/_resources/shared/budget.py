@@ -32,9 +32,16 @@ LOWERING: tuple[CommitmentKind, ...] = ("suspend", "delete")
 
 
 class BudgetExceeded(Invalid):
-    """A commitment that a budget forbids, or that cannot be shown to fit. Nothing was sent."""
+    """A commitment that a budget forbids, or that cannot be shown to fit. Nothing was sent.
+
+    ``why`` is the cause alone, for when the call was made before.
+    """
 
     nothing_done = True
+
+    def __init__(self, message: str, why: str | None = None, **details: Any) -> None:
+        super().__init__(message, **details)
+        self.why = why or self.message
 
 
 # --- What may be spent ------------------------------------------------------------------------------

@@ -184,10 +184,8 @@ def locked_file(path: str) -> Iterator[None]:
     try:
         lock.__enter__()
     except TimeoutError:
-        raise BudgetExceeded(
-            f"other tasks of this controller have been committing money for {LOCK_SECONDS:g} seconds; "
-            "nothing was sent. Run this again when they have ended"
-        ) from None
+        why = f"other tasks of this controller have been committing money for {LOCK_SECONDS:g} seconds"
+        raise BudgetExceeded(f"{why}; nothing was sent. Run this again when they have ended", why) from None
     except OSError as error:
         raise unusable(path, error) from None
     try:
@@ -198,11 +196,12 @@ def locked_file(path: str) -> Iterator[None]:
 
 def unusable(path: str, error: Exception) -> BudgetExceeded:
     """Return the error for a record that cannot be used."""
-    why = error.strerror if isinstance(error, OSError) and error.strerror else "it is damaged"
+    cause = error.strerror if isinstance(error, OSError) and error.strerror else "it is damaged"
+    why = f"the record of commitments {path!r} cannot be used: {cause}"
     return BudgetExceeded(
-        f"the record of commitments {path!r} cannot be used: {why}. A budget is set, so nothing was sent. "
-        "Make the file writable, or name another folder in HOSTED_SERVICES_HOME; remove a damaged one when "
-        "no other run is under way"
+        f"{why}. A budget is set, so nothing was sent. Make the file writable, or name another folder in "
+        "HOSTED_SERVICES_HOME; remove a damaged one when no other run is under way",
+        why,
     )
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import errno
 import inspect
 import re
 from collections.abc import Callable
@@ -18,7 +19,11 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import Interrupted, error_for_status
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
+    Conflict,
+    Interrupted,
+    error_for_status,
+)
 from ansible_collections.hosted.services.plugins.module_utils._api.models import App, Whoami
 from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
@@ -33,6 +38,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.options import (
     BudgetOptions,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared import commitment_record
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import (
     Budget,
     BudgetExceeded,
@@ -47,6 +53,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
     FOLDER_VARIABLE,
     RUN_FOLDER,
+    write_json,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import Move
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
@@ -56,7 +63,9 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     Step,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
+from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import FakeClient, task_of
+from unit.plugins.module_utils._resources.platform import id_of, run, writes
 from unit.plugins.resources import RESOURCES
 
 
@@ -585,6 +594,164 @@ def test_a_module_without_a_budget_can_be_given_one(account: Account) -> None:
     assert guard.budget == Budget()
     guard.tighten(Budget(account=Decimal(5)))
     assert guard.budget == Budget(account=Decimal(5))
+
+
+# --- A record that cannot be updated after the call ---------------------------------------------------
+
+GROWS = Commitment("resize", "service 'web'", Decimal(9), id="svc", before=Decimal(5))
+DELETED = Commitment("delete", "service 'web'", Decimal(0), id="svc", name="new")
+FULL = "cannot be used: No space left on device"
+
+
+def fill_disk(monkeypatch: pytest.MonkeyPatch, after: int) -> None:
+    """Let the record be written so often, and no more."""
+    left = ["room"] * after
+
+    def write_while_there_is_room(path: str, content: Any) -> None:
+        if not left:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        left.pop()
+        write_json(path, content)
+
+    monkeypatch.setattr(commitment_record, "write_json", write_while_there_is_room)
+
+
+def test_a_call_that_is_done_does_not_fail_for_its_record(
+    account: Account, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    account.has("svc", 5000)
+    guard, sent = guard_of(account, 20), list[str]()
+    fill_disk(monkeypatch, after=1)
+    commit(guard, GROWS, lambda: sent.append("size"))
+    assert sent == ["size"]
+    [kept] = entries(tmp_path)
+    assert (kept.done, kept.adds) == (False, 4)
+    [warning] = guard.task.warnings
+    assert warning.startswith(
+        "the new size of service 'web' is done, but that could not be noted for the budget: the record of "
+    )
+    assert f"{FULL}. Its entry stays open, so it counts for up to 10 minutes" in warning
+    assert "sent" not in warning, "as it was"
+
+
+def test_a_call_that_is_refused_fails_for_what_the_platform_said(
+    account: Account, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guard = guard_of(account, 20)
+    fill_disk(monkeypatch, after=1)
+    with pytest.raises(Conflict, match="the name is taken"):
+        commit(guard, order(), fail(error_for_status("the name is taken", 409)))
+    assert [(entry.done, entry.adds) for entry in entries(tmp_path)] == [(False, 6)]
+    [warning] = guard.task.warnings
+    assert warning.startswith("the order of service 'new' failed, but that could not be noted for the budget")
+    assert FULL in warning and "counts for up to 10 minutes" in warning
+
+
+def record_file(tmp_path: Path) -> Path:
+    """Return the one record that there is."""
+    [path] = (tmp_path / "home" / "budget").glob("*.json")
+    return path
+
+
+def test_what_lowers_the_rate_does_not_fail_for_a_record_that_is_damaged(
+    account: Account, tmp_path: Path
+) -> None:
+    """Another version may have written it. It is left as it is."""
+    guard = guard_of(account, 20)
+    commit(guard, order())
+    path = record_file(tmp_path)
+    path.write_text('{"entries": [{"of": "another version"}], "runs": {}}')
+    before, done = path.read_bytes(), list[str]()
+    with guard.step(DELETED):
+        done.append("deleted")
+    assert done == ["deleted"] and path.read_bytes() == before
+    [warning] = guard.task.warnings
+    assert warning.startswith(
+        "the deletion of service 'web' is done, but that could not be noted for the budget: the record of "
+    )
+    assert "it is damaged. What was committed to it before counts for up to 10 minutes" in warning
+
+
+def test_what_lowers_the_rate_does_not_fail_while_others_commit(
+    account: Account, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guard = guard_of(account, 20)
+    commit(guard, order())
+    monkeypatch.setattr(commitment_record, "LOCK_SECONDS", 0.01)
+    with CommitmentRecord(str(record_file(tmp_path))).locked(), guard.step(DELETED):
+        pass
+    assert [entry.name for entry in entries(tmp_path)] == ["new"]
+    [warning] = guard.task.warnings
+    assert "for the budget: other tasks of this controller have been committing money for 0.01" in warning
+
+
+def test_whatever_prevents_the_note_the_call_is_done(
+    account: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of an error that is none of the collection, the text may hold anything."""
+    guard = guard_of(account, 20)
+    monkeypatch.setattr(account, "whoami", fail(RuntimeError("a token")))
+    with guard.step(DELETED):
+        pass
+    [warning] = guard.task.warnings
+    assert "for the budget: RuntimeError. " in warning and "a token" not in warning
+
+
+def test_a_step_that_fails_fails_for_its_own_reason(account: Account) -> None:
+    guard = guard_of(account, 20)
+    account.whoami = fail(AssertionError("read"))  # type: ignore[assignment,method-assign]
+    with pytest.raises(Conflict), guard.step(DELETED):
+        raise error_for_status("no", 409)
+    assert guard.task.warnings == []
+
+
+DATABASE: dict[str, Any] = {
+    "name": "db",
+    "product": "postgresql",
+    "host": "node-paris-1",
+    "dimensions": {"cpu_cores": 1, "ram_gb": 1, "storage_gb": 10},
+    "return_secrets": True,
+}
+
+
+def kept_files(tmp_path: Path) -> list[str]:
+    """Return what is kept of secrets, notes of calls included."""
+    return [path.name for path in (tmp_path / "home" / "secrets").rglob("*") if path.is_file()]
+
+
+def test_an_order_returns_its_secrets_though_its_record_cannot_be_updated(
+    sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill_disk(monkeypatch, after=1)
+    result = run(sandbox, SERVICE, **DATABASE, budget="1000")
+    assert not result.get("failed"), result["msg"]
+    assert result["changed"] and result["service"]["id"] == id_of(sandbox, "db")
+    assert [secret["value"] for secret in result["secrets"]["secrets"]]
+    assert result["cost"]["monthly_change"] not in (None, "0.00")
+    assert writes(sandbox).count("order.create") == 1
+    assert kept_files(tmp_path) == [], "nothing is lost, so nothing is noted for the next run"
+    [entry] = entries(tmp_path)
+    assert (entry.name, entry.done) == ("db", False)
+    [warning] = [text for text in result["warnings"] if "budget" in text]
+    assert warning.startswith("the order of service 'db' is done, but") and FULL in warning
+
+
+@pytest.mark.parametrize(
+    ("state", "route", "action"),
+    [("absent", "resources.delete", "delete service"), ("suspended", "resources.suspend", "suspend service")],
+)
+def test_what_lowers_the_rate_is_changed_though_the_account_cannot_be_read(
+    sandbox: Sandbox, state: str, route: str, action: str
+) -> None:
+    sandbox.clear_journal()
+    sandbox.fault("apps.whoami", "status", status=404, count=None)
+    result = run(sandbox, SERVICE, name="one", state=state, budget="200")
+    assert not result.get("failed"), result["msg"]
+    assert result["changed"] and writes(sandbox) == [route]
+    assert [text.startswith(action) for text in result["actions"]] == [True]
+    [warning] = [text for text in result["warnings"] if "budget" in text]
+    assert "of service 'one' (" in warning and "for the budget: the account cannot be read: " in warning
+    assert "not sent" not in warning
 
 
 # --- Which entries belong together --------------------------------------------------------------------
