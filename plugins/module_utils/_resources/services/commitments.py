@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -76,7 +76,9 @@ VERBS: dict[CommitmentKind, str] = {
     "delete": "the deletion of",
 }
 FOR_A_WHILE = f"counts for up to {OPEN_SECONDS / 60:g} minutes"
-ENTRY_STAYS = f"Its entry stays open, so it {FOR_A_WHILE}, until the platform shows it"
+ENTRY_STAYS = (
+    f"Its entry stays open, so it {FOR_A_WHILE}, until the platform shows it, and as added to this run"
+)
 REMEDY = (
     f"Suspend, delete or shrink something, or raise the limit: the option budget, the variable {VARIABLE} "
     f"and {ENVIRONMENT} in the environment all hold, and of each kind the lowest counts"
@@ -155,11 +157,11 @@ class BudgetGuard(Guard):
     @contextmanager
     def step(self, commitment: Commitment | None) -> Iterator[None]:
         """Run a step, and expect of its calls what it commits."""
-        self._local.commitment = commitment
+        self._local.commitment, self._local.unknown = commitment, []
         try:
             yield
         finally:
-            self._local.commitment = None
+            self._local.commitment, self._local.unknown = None, []
         if commitment is not None and commitment.lowers and self.budget:
             with self._noting(commitment, "is done", f"What was committed to it before {FOR_A_WHILE}"):
                 self._release(commitment)
@@ -179,18 +181,33 @@ class BudgetGuard(Guard):
             return
         record = CommitmentRecord.of(account_of(self.task))
         with record.locked() as content:
-            entry = self._reserve(client, record, content, commitment)
+            entry, earlier = self._reserve(client, record, content, commitment)
+            self._local.unknown = [(record, entry)]
 
-            def note(change: Callable[[Content, Entry], None], outcome: str) -> None:
-                with self._noting(commitment, outcome, ENTRY_STAYS):
-                    record.update(lambda now: change(now, entry))
+            def give_back() -> None:
+                self._local.unknown = [(record, each) for each in earlier]
+                with self._noting(entry, "failed", ENTRY_STAYS):
+                    record.update(lambda now: drop(now, entry, earlier))
 
-            with undone_if_nothing_happened(lambda: note(drop, "failed")):
+            with undone_if_nothing_happened(give_back):
                 yield
-            note(confirm, "is done")
+            self._local.unknown = []
+            with self._noting(entry, "is done", ENTRY_STAYS):
+                record.update(lambda now: confirm(now, entry))
+
+    def took_effect(self) -> None:
+        """Note that the last call of this step, whose outcome was unknown, turned out to have its effect.
+
+        Unlike an entry that stays open, it is not taken for an attempt without effect by the next one.
+        """
+        for record, entry in getattr(self._local, "unknown", ()):
+            with self._noting(entry, "is done", ENTRY_STAYS), record.locked() as content:
+                confirm(content, entry)
+                record.write(content)
+        self._local.unknown = []
 
     @contextmanager
-    def _noting(self, commitment: Commitment, outcome: str, stays: str) -> Iterator[None]:
+    def _noting(self, commitment: Commitment | Entry, outcome: str, stays: str) -> Iterator[None]:
         """Warn if the outcome of a call cannot be noted. To fail would hide what came of the call.
 
         Its response may hold secrets that are shown only once.
@@ -206,17 +223,21 @@ class BudgetGuard(Guard):
 
     def _reserve(
         self, client: Client, record: CommitmentRecord, content: Content, commitment: Commitment
-    ) -> Entry:
-        """Check a commitment, and write its entry."""
-        for earlier in [each for each in content.entries if replaces(commitment, each)]:
-            content.settle(earlier, done=False)
+    ) -> tuple[Entry, list[Entry]]:
+        """Check a commitment, and write its entry. Return it, and those of earlier attempts in its place.
+
+        If the call is refused, these are in doubt again: that may be because one of them was carried out.
+        """
+        earlier = [each for each in content.entries if replaces(commitment, each)]
+        for each in earlier:
+            content.settle(each, done=proves(commitment, each))
         checked = self._check(client, content, [commitment])
         for entry in checked.shown:
             content.settle(entry, done=True)
         entry = new_entry(commitment, checked.adds[0], run_id(), checked.holdings)
         content.entries.append(entry)
         record.write(content)
-        return entry
+        return entry, [each for each in earlier if not proves(commitment, each)]
 
     def _release(self, commitment: Commitment) -> None:
         """Settle the entries on a service that costs less from now on, or is gone."""
@@ -259,7 +280,11 @@ class BudgetGuard(Guard):
 
     def _check_plan(self, content: Content, commitments: Sequence[Commitment]) -> None:
         keys = {commitment.key for commitment in commitments}
-        others = [entry for entry in content.entries if entry.key not in keys]
+        others = [
+            entry
+            for entry in content.entries
+            if entry.key not in keys or any(proves(commitment, entry) for commitment in commitments)
+        ]
         self._check(self.task.client, replace(content, entries=others), commitments, planning=True)
 
     def _predict(self, plan: Plan) -> None:
@@ -534,7 +559,7 @@ def may_be_there(commitment: Commitment, holdings: Holdings) -> bool:
     )
 
 
-def describe(commitment: Commitment) -> str:
+def describe(commitment: Commitment | Entry) -> str:
     """Describe a commitment in words."""
     return f"{VERBS[commitment.kind]} {commitment.what}"
 
@@ -550,8 +575,15 @@ def unreadable(error: HostedError) -> BudgetExceeded:
 
 
 def replaces(commitment: Commitment, entry: Entry) -> bool:
-    """Tell whether an entry is that of an earlier attempt, which was seen to have no effect."""
+    """Tell whether an entry is that of an earlier attempt. Another one is made if no effect was seen."""
     return entry.key == commitment.key and entry.kind == commitment.kind and not entry.done
+
+
+def proves(commitment: Commitment, entry: Entry) -> bool:
+    """Tell whether the rate that a plan starts from proves that an earlier attempt had its effect."""
+    if commitment.before is None or entry.monthly is None:
+        return False
+    return replaces(commitment, entry) and commitment.before >= entry.monthly
 
 
 def ends(commitment: Commitment, entry: Entry) -> bool:
@@ -569,9 +601,9 @@ def would_end(commitment: Commitment, entry: Entry) -> bool:
     return there and same_name(entry.name or "", commitment.name or "")
 
 
-def drop(content: Content, entry: Entry) -> None:
-    """Remove an entry whose call was not carried out."""
-    content.entries = [each for each in content.entries if each.token != entry.token]
+def drop(content: Content, entry: Entry, earlier: Sequence[Entry]) -> None:
+    """Remove an entry whose call was not carried out, and put back those of the attempts before it."""
+    content.entries = [*(each for each in content.entries if each.token != entry.token), *earlier]
 
 
 def confirm(content: Content, entry: Entry) -> None:

@@ -220,6 +220,9 @@ class Guard:
         """Run a step that commits this, or nothing."""
         yield
 
+    def took_effect(self) -> None:
+        """Note that the last call of this step, whose outcome was unknown, turned out to have its effect."""
+
     def tighten(self, budget: Budget, option: str | None = None) -> None:
         """Let the limits of this budget hold too. ``option`` is what a refusal names in its place."""
 

@@ -27,7 +27,10 @@ FOLDER = "budget"
 LOCK_SECONDS = 900.0
 """Seconds to wait for the commitments of other tasks, each of which ends by its own deadlines."""
 OPEN_SECONDS = 600.0
-"""Seconds for which an entry counts whose call may have been carried out, if the platform shows nothing."""
+"""Seconds for which an entry counts whose call may have been carried out, if the platform shows nothing.
+
+For its run it counts as long as that lasts.
+"""
 DONE_SECONDS = 60.0
 """Seconds for which an entry counts whose call was carried out: the platform shows it later than that."""
 RUN_SECONDS = 7 * 24 * 3600.0
@@ -73,16 +76,16 @@ class Content:
         return settled + sum((entry.adds for entry in self.entries if entry.run == run), Decimal(0))
 
     def settle(self, entry: Entry, done: bool) -> None:
-        """Remove an entry. Its run keeps what it has added if the call was ``done``."""
+        """Remove an entry. Its run keeps what it has added if the call was, or may have been, ``done``."""
         self.entries.remove(entry)
         if done and entry.run:
             added = self.runs.get(entry.run, (Decimal(0), 0.0))[0]
             self.runs[entry.run] = (added + entry.adds, time.time())
 
     def forget_old(self) -> None:
-        """Remove what does not count any more."""
+        """Remove what does not count any more. What cannot be known counts as added."""
         for entry in [entry for entry in self.entries if entry.is_over]:
-            self.settle(entry, entry.done)
+            self.settle(entry, done=True)
         horizon = time.time() - RUN_SECONDS
         self.runs = {run: told for run, told in self.runs.items() if told[1] >= horizon}
 

@@ -32,6 +32,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
     account_of,
     ends,
     may_be_there,
+    proves,
     replaces,
     would_end,
 )
@@ -43,6 +44,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     Budget,
     BudgetExceeded,
     Commitment,
+    Guard,
     Holding,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.commitment_record import (
@@ -117,9 +119,14 @@ def fail(error: Exception) -> Callable[[], None]:
     return call
 
 
-def entries(tmp_path: Path) -> list[Any]:
+def record_file(tmp_path: Path) -> Path:
+    """Return the one record that there is."""
     [path] = (tmp_path / "home" / "budget").glob("*.json")
-    return CommitmentRecord(str(path)).read().entries
+    return path
+
+
+def entries(tmp_path: Path) -> list[Any]:
+    return CommitmentRecord(str(record_file(tmp_path))).read().entries
 
 
 def test_a_namesake_in_another_project_is_not_what_a_plan_creates(account: Account) -> None:
@@ -596,6 +603,180 @@ def test_a_module_without_a_budget_can_be_given_one(account: Account) -> None:
     assert guard.budget == Budget(account=Decimal(5))
 
 
+# --- A call whose outcome is unknown at first ---------------------------------------------------------
+
+
+def lose() -> None:
+    raise Interrupted("lost")
+
+
+def age(tmp_path: Path, seconds: float) -> None:
+    """Let the record be as old as that."""
+    record = CommitmentRecord(str(record_file(tmp_path)))
+    content = record.read()
+    record.write(replace(content, entries=[replace(each, at=each.at - seconds) for each in content.entries]))
+
+
+def test_a_call_that_turned_out_to_have_its_effect_is_confirmed(account: Account, tmp_path: Path) -> None:
+    """Even if the step fails after that. A call of another step is none of it."""
+    guard = guard_of(account, {"run": 20})
+    with pytest.raises(Conflict), guard.step(order()):
+        with pytest.raises(Interrupted), guard.committing(guard.task.client, r.ORDER):
+            lose()
+        assert [entry.done for entry in entries(tmp_path)] == [False]
+        guard.took_effect()
+        guard.took_effect()
+        raise error_for_status("what comes after it", 409)
+    assert [entry.done for entry in entries(tmp_path)] == [True]
+    with pytest.raises(Interrupted):
+        commit(guard, order("other"), lose)
+    with guard.step(order("third")):
+        guard.took_effect()
+    guard.took_effect()
+    commit(guard, order("third"))
+    found = {entry.name: entry.done for entry in entries(tmp_path)}
+    assert found == {"new": True, "other": False, "third": True}
+    assert guard.task.warnings == []
+
+
+def test_without_a_budget_there_is_nothing_to_confirm(account: Account, tmp_path: Path) -> None:
+    guard = guard_of(account, None)
+    with guard.step(order()):
+        with pytest.raises(Interrupted), guard.committing(guard.task.client, r.ORDER):
+            lose()
+        guard.took_effect()
+    Guard().took_effect()
+    assert not (tmp_path / "home").exists()
+
+
+def test_what_others_have_settled_meanwhile_is_not_added_twice(account: Account) -> None:
+    account.has("old", 1000)
+    guard, other = (guard_of(account, {"account": 100, "run": 15}) for _each in range(2))
+    with guard.step(order()):
+        with pytest.raises(Interrupted), guard.committing(guard.task.client, r.ORDER):
+            lose()
+        account.add_service("svc", "new", monthlyMillicents=6000)
+        commit(other, order("other"))
+        guard.took_effect()
+    with pytest.raises(BudgetExceeded, match=r"this run has added 12\.00"):
+        commit(guard, order("third"))
+
+
+def test_an_effect_that_cannot_be_noted_is_told(
+    account: Account, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guard = guard_of(account, 20)
+    fill_disk(monkeypatch, after=1)
+    with guard.step(order()):
+        with pytest.raises(Interrupted), guard.committing(guard.task.client, r.ORDER):
+            lose()
+        guard.took_effect()
+    [warning] = guard.task.warnings
+    assert warning.startswith("the order of service 'new' is done, but") and FULL in warning
+    assert [entry.done for entry in entries(tmp_path)] == [False]
+
+
+@pytest.mark.parametrize("shown", [True, False])
+def test_a_refused_retry_leaves_the_attempt_before_it_in_doubt(
+    account: Account, tmp_path: Path, shown: bool
+) -> None:
+    """It may be refused because that one was carried out."""
+    guard = guard_of(account, {"run": 20})
+    with guard.step(order()):
+        with pytest.raises(Interrupted), guard.committing(guard.task.client, r.ORDER):
+            lose()
+        first = entries(tmp_path)
+        with pytest.raises(Conflict), guard.committing(guard.task.client, r.ORDER):
+            raise error_for_status("there is one", 409)
+        assert entries(tmp_path) == first
+        if shown:
+            guard.took_effect()
+    assert entries(tmp_path) == [replace(first[0], done=shown)]
+
+
+def test_a_run_keeps_what_it_may_have_added(account: Account, tmp_path: Path) -> None:
+    """Also with no other limit than its own, for which nothing is read."""
+    account.services = fail(AssertionError("read"))  # type: ignore[assignment,method-assign]
+    guard = guard_of(account, {"run": 10})
+    with pytest.raises(Interrupted):
+        commit(guard, order(), lose)
+    age(tmp_path, 3600)
+    with pytest.raises(BudgetExceeded, match=r"this run has added 6\.00"):
+        commit(guard, order("other", "5"))
+    commit(guard, order("other", "4"))
+
+
+@pytest.mark.parametrize("budget", [{"run": 49}, {"run": 49, "account": 1000}])
+def test_a_size_that_a_later_plan_starts_from_is_added(account: Account, budget: Any) -> None:
+    """Though the response to it was lost: the plan has seen its effect."""
+    account.has("svc", 10000)
+    guard = guard_of(account, budget)
+    size = Commitment("resize", "it", Decimal(40), id="svc", before=Decimal(10))
+    with pytest.raises(Interrupted):
+        commit(guard, size, lose)
+    account.has("svc", 40000)
+    more = replace(size, monthly=Decimal(60), before=Decimal(40))
+    assert "1.00 over it" in refused(guard, more)
+    with pytest.raises(BudgetExceeded, match=r"this run has added 30\.00"):
+        commit(guard, more)
+    commit(guard, replace(more, monthly=Decimal(59)))
+
+
+def test_a_size_that_had_no_effect_is_not_added(account: Account) -> None:
+    account.has("svc", 10000)
+    guard = guard_of(account, {"run": 50})
+    size = Commitment("resize", "it", Decimal(40), id="svc", before=Decimal(10))
+    with pytest.raises(Interrupted):
+        commit(guard, size, lose)
+    commit(guard, replace(size, monthly=Decimal(60)))
+
+
+def test_a_retry_that_is_refused_does_not_add_a_size_twice(account: Account) -> None:
+    """Neither the one that the plan has seen, nor the one that was refused."""
+    account.has("svc", 10000)
+    guard = guard_of(account, {"run": 50})
+    size = Commitment("resize", "it", Decimal(40), id="svc", before=Decimal(10))
+    with pytest.raises(Interrupted):
+        commit(guard, size, lose)
+    account.has("svc", 40000)
+    more = replace(size, monthly=Decimal(60), before=Decimal(40))
+    with pytest.raises(Conflict):
+        commit(guard, more, fail(error_for_status("no", 409)))
+    with pytest.raises(BudgetExceeded, match=r"this run has added 30\.00"):
+        commit(guard, order("other", "21"))
+
+
+@pytest.mark.parametrize(
+    ("before", "monthly", "proven"),
+    [("9", "9", True), ("10", "9", True), ("8.99", "9", False), (None, "9", False), ("9", None, False)],
+)
+def test_the_rate_before_proves_an_earlier_attempt(
+    before: str | None, monthly: str | None, proven: bool
+) -> None:
+    entry = entry_of(replace(GROWTH, monthly=None if monthly is None else Decimal(monthly)))
+    later = replace(GROWTH, before=None if before is None else Decimal(before))
+    assert proves(later, entry) is proven
+    assert not proves(replace(later, kind="resume"), entry), "which tells nothing of a size"
+
+
+def test_an_adopted_order_is_confirmed(sandbox: Sandbox, tmp_path: Path) -> None:
+    sandbox.fault("order.create", "reset", when="after")
+    result = run(sandbox, SERVICE, **DATABASE, budget="1000")
+    assert not result.get("failed"), result["msg"]
+    assert result["changed"] and writes(sandbox).count("order.create") == 1
+    assert [(entry.name, entry.done) for entry in entries(tmp_path)] == [("db", True)]
+
+
+def test_a_resumption_that_is_seen_is_confirmed(sandbox: Sandbox, tmp_path: Path) -> None:
+    run(sandbox, SERVICE, name="one", state="suspended")
+    sandbox.clear_journal()
+    sandbox.fault("resources.resume", "reset", when="after")
+    result = run(sandbox, SERVICE, name="one", state="resumed", budget="1000")
+    assert not result.get("failed"), result["msg"]
+    assert result["changed"] and writes(sandbox) == ["resources.resume"]
+    assert [(entry.kind, entry.done) for entry in entries(tmp_path)] == [("resume", True)]
+
+
 # --- A record that cannot be updated after the call ---------------------------------------------------
 
 GROWS = Commitment("resize", "service 'web'", Decimal(9), id="svc", before=Decimal(5))
@@ -643,14 +824,9 @@ def test_a_call_that_is_refused_fails_for_what_the_platform_said(
         commit(guard, order(), fail(error_for_status("the name is taken", 409)))
     assert [(entry.done, entry.adds) for entry in entries(tmp_path)] == [(False, 6)]
     [warning] = guard.task.warnings
+    assert warning.endswith("until the platform shows it, and as added to this run")
     assert warning.startswith("the order of service 'new' failed, but that could not be noted for the budget")
     assert FULL in warning and "counts for up to 10 minutes" in warning
-
-
-def record_file(tmp_path: Path) -> Path:
-    """Return the one record that there is."""
-    [path] = (tmp_path / "home" / "budget").glob("*.json")
-    return path
 
 
 def test_what_lowers_the_rate_does_not_fail_for_a_record_that_is_damaged(
