@@ -61,10 +61,17 @@ def with_missing(
     try:
         pages = read_pages(client, client.projects(), certain)
         return [*services, *missing_from(client, services, pages, keep, certain)]
-    except Refused:  # which scope projects need is not shown
+    except Refused as error:  # which scope projects need is not shown
         if certain:
-            raise
+            raise cannot_be_completed(error, len(services)) from None
         return services
+
+
+def cannot_be_completed(error: Refused, count: int) -> Refused:
+    """Return the error for projects that are not shown, with what that leaves open about a list."""
+    return error.prepend(
+        f"the list of {count} services may end early, and the projects, which show the rest, cannot be read: "
+    )
 
 
 def may_be_cut(count: int) -> bool:

@@ -147,11 +147,19 @@ def find_services(
 
     If the list shows one and may be cut, those that it lacks are looked for. Whether there are any at all is
     left to who orders or deletes: they check that themselves.
+
+    :param certain: for callers that take what is left out for gone: what cannot be read is an error.
+    :raises HostedError: if ``certain``, and others of the name may be left out.
     """
     services = client.services()
     named = with_name(services, name, family)
     if named:
-        whole = with_missing(client, services, lambda other: other.name == name)
+        try:
+            whole = with_missing(client, services, lambda other: other.name == name, certain)
+        except Refused as error:
+            raise error.append(
+                f". Another service may be named {name!r}, too. Nothing was done. Name yours by its id"
+            ) from None
         named = with_name(whole, name, family)
     return in_project(client, named, project, certain)
 

@@ -18,14 +18,14 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
-from ..._api.errors import Refused
+from ..._api.errors import AccessDenied, Refused
 from ..._api.models import Project, Service, ServiceSummary
 from ..._api.values import ServiceStatus
 from ..shared.names import may_be_one, normalized, same_name
 from ..shared.plan import Task
 from ..shared.restore_points import parse_moment
 from ..shared.task_errors import Invalid
-from .all_services import may_be_cut, missing_from, read_pages
+from .all_services import cannot_be_completed, may_be_cut, missing_from, read_pages
 from .given_names import GivenNames
 from .lookup import is_listed, label, not_readable_yet, project_id_in, read_if_readable
 from .options import ServiceOptions
@@ -86,17 +86,16 @@ class KnownProjects:
         self._task = task
         self._projects: list[Project] | None = None
 
-    def all(self) -> list[Project]:
-        """Return the projects as first read."""
-        if self._projects is None:
+    def all(self, again: bool = False) -> list[Project]:
+        """Return the projects as first read, or as they are now: one may be gone since."""
+        if again or self._projects is None:
             self._projects = self._task.client.projects()
         return self._projects
 
     def with_project(self, id: str) -> dict[str, Project]:
         """Return the projects by id; read them again if ``id`` is not among them."""
-        if all(project.id != id for project in self.all()):
-            self._projects = None
-        return {project.id: project for project in self.all()}
+        missing = all(project.id != id for project in self.all())
+        return {project.id: project for project in self.all(again=missing)}
 
 
 def check_namesakes(
@@ -337,18 +336,25 @@ def unlisted_namesakes(
 ) -> list[ServiceSummary]:
     """Return the services with the task's name that pages of projects show and the list does not.
 
-    The pages are read only if the projects count more services than the list has.
+    The pages are read only if the projects count more services than the list has, or if it may be cut. Then a
+    page that cannot be read is an error, unless the token may never read it: nothing else shows the services.
     """
-    name = task.options.wanted_name
+    name, cut = task.options.wanted_name, may_be_cut(len(services))
     try:
-        projects = known.all()
+        projects = known.all(again=cut)
         counted = sum(project.resource_count or 0 for project in projects)
-        if counted <= len(services) and not may_be_cut(len(services)):
+        if counted <= len(services) and not cut:
             return []
-        pages = read_pages(task.client, projects)
+        pages = read_pages(task.client, projects, certain=cut)
         return missing_from(task.client, services, pages, lambda other: may_be_one(other.name, name))
-    except Refused:  # which scope projects need is not shown
-        return []
+    except AccessDenied as error:  # which scope projects need is not shown
+        if cut:
+            told = cannot_be_completed(error, len(services)).message
+            task.warn(f"{told}. Whether the list lacks a service named {name!r} is unknown")
+    except Refused as error:
+        if cut:
+            raise cannot_be_completed(error, len(services)) from None
+    return []
 
 
 def warn_of_normalized_name(task: Task[ServiceOptions], project: Project | None, service: Service) -> None:

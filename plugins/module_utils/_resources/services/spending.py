@@ -31,10 +31,11 @@ def read_holdings(client: Client, each: bool) -> dict[str, Holding]:
 
     ``each`` reads every service by itself, which shows its project and what is billed now. Otherwise only
     those are read whose rate the list does not show.
+
+    :raises HostedError: if services may be left out.
     """
-    listed = [
-        service for service in all_services(client) if service.status not in ServiceStatus.DELETING_OR_DELETED
-    ]
+    everything = all_services(client, certain=True)  # what is left out would cost nothing
+    listed = [service for service in everything if service.status not in ServiceStatus.DELETING_OR_DELETED]
     asked = [service for service in listed if each or not shows_rate(service)]
     details = run_parallel(client, asked, read_detail)
     found = dict(zip((service.id for service in asked), details, strict=True))
@@ -47,7 +48,7 @@ def read_holdings(client: Client, each: bool) -> dict[str, Holding]:
 def read_detail(client: Client, service: ServiceSummary) -> Service | None:
     """Return the full form of a service that was listed; ``None`` if it cannot be read yet."""
     detail = read_if_readable(client, service.id)
-    if detail is None and not is_listed(client, service.id):
+    if detail is None and not is_listed(client, service.id, though_cut=True):
         return Service.model_construct(id=service.id, status=ServiceStatus.DELETED)
     return detail
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -41,6 +42,9 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
     read_project,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.lookup import find_services
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.spending import (
+    read_holdings,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.platform import calls, run, writes
@@ -213,6 +217,59 @@ def test_no_blueprint_lacks_what_is_beyond_the_end_of_the_list(cut: Sandbox, pro
     assert result["failed"] and "service 'last'" in result["msg"] and "cannot be read" in result["msg"]
 
 
+@pytest.mark.parametrize(
+    ("method", "message"),
+    [
+        ("projects", f"list of {LISTED} services may end early, and the projects, .* cannot be read: GET"),
+        ("project", "lists project "),
+        ("service", "service 'last' .* cannot be read"),
+    ],
+)
+def test_what_is_left_out_is_not_taken_for_free(
+    cut: Sandbox, method: str, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = client_of(cut)
+    assert "last" in [holding.name for holding in read_holdings(client, each=False).values()]
+    refuse(monkeypatch, method, lambda number: True)
+    with pytest.raises((NotFoundResponse, UnexpectedAnswer), match=message):
+        read_holdings(client, each=False)
+
+
+def test_one_that_only_its_page_shows_is_still_paid(cut: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was read, so it is there. The list, which ends before it, does not tell that it is gone since."""
+    client = client_of(cut)
+    refuse(monkeypatch, "service", lambda number: number > 0)
+    assert "last" in [holding.name for holding in read_holdings(client, each=False).values()]
+
+
+@pytest.mark.parametrize("check_mode", [True, False])
+def test_nothing_is_resumed_on_a_budget_that_may_be_spent_already(cut: Sandbox, check_mode: bool) -> None:
+    id = next(service.id for service in all_services(client_of(cut)) if service.name == "last")
+    cut.clear_journal()
+    cut.fault("projects.get", "status", status=404, count=None)
+    result = run(cut, SERVICE, check_mode, id=id, state="resumed", budget={"account": "1000"})
+    assert result["failed"] and "a budget is set, and what the account costs cannot be read" in result["msg"]
+    assert writes(cut) == []
+
+
+ORDER = {
+    **{"name": "last", "product": "minecraft", "project": "web", "host": "node-paris-1"},
+    "dimensions": {"cpu_cores": 1, "ram_gb": 1, "storage_gb": 10},
+}
+
+
+@pytest.mark.parametrize("check_mode", [True, False])
+@pytest.mark.parametrize("given", [ORDER, {"name": "last", "state": "absent"}])
+def test_a_page_that_cannot_be_read_stops_what_it_may_show_to_be_wrong(
+    cut: Sandbox, given: dict[str, Any], check_mode: bool
+) -> None:
+    """It has the service, which would be ordered again, or be reported as gone while it is billed."""
+    cut.fault("projects.get", "status", status=404, count=None)
+    result = run(cut, SERVICE, check_mode, **given)
+    assert result["failed"] and "so its services are unknown. Run this again" in result["msg"]
+    assert writes(cut) == []
+
+
 # --- A name that one of the list has, and one beyond its end ------------------------------------------------
 
 
@@ -247,6 +304,31 @@ def test_a_name_that_another_has_beyond_the_end_of_the_list_is_not_chosen(
     assert result["failed"] and "2 services are named 'db'" in result["msg"]
     assert set(result["ids"]) == set(ids_of_twins(twins).values())
     assert writes(twins) == []
+
+
+@pytest.mark.parametrize("check_mode", [True, False])
+@pytest.mark.parametrize(
+    ("route", "message"),
+    [
+        ("projects.list", "may end early, and the projects, .*, cannot be read: .* by its id"),
+        ("projects.get", "lists project .* its services are unknown"),
+    ],
+)
+def test_nothing_is_deleted_by_a_name_that_another_may_have(
+    twins: Sandbox, route: str, message: str, check_mode: bool
+) -> None:
+    twins.fault(route, "status", status=404, count=None)
+    result = run(twins, SERVICE, check_mode, name="db", state="absent", delete_backups=True)
+    assert result["failed"] and re.search(message, result["msg"])
+    assert writes(twins) == []
+    listed = next(each for each in twins.api("GET", "/api/resources").json()["items"] if each["name"] == "db")
+    assert run(twins, SERVICE, check_mode, id=listed["id"], state="absent", delete_backups=True)["changed"]
+
+
+def test_a_name_to_order_by_is_looked_for_on_the_pages_that_there_are(twins: Sandbox) -> None:
+    """What cannot be read is looked for again before an order."""
+    twins.fault("projects.get", "status", status=404, count=None)
+    assert len(find_services(client_of(twins), "db", None, None)) == 1
 
 
 @pytest.mark.parametrize("project", ["test", "shop"])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Barrier
@@ -14,7 +15,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import error_for_status
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
+    Refused,
+    UnexpectedAnswer,
+    error_for_status,
+)
 from ansible_collections.hosted.services.plugins.module_utils._api.models import Project, ServiceSummary
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import namesakes
@@ -762,6 +767,25 @@ def unlisted(account: Account, listed: Sequence[str], name: str = "web") -> list
     ]
 
 
+def warned_of_nothing_to_delete(account: Account) -> list[str]:
+    """Look for what may have been meant by a service `web` that is not there; return the warnings."""
+    task = task_of(SERVICE, account, name="web", state="absent")
+    namesakes.warn_of_near_matches(task)
+    return task.warnings
+
+
+class FullPage(Account):
+    """An account of some services, the page of one of whose projects is reported as absent."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__()
+        for number in range(count):
+            self.add_service(f"other_{number}", "database")
+
+    def project(self, id: str) -> Any:
+        return None if id == "prj_games" else super().project(id)
+
+
 def test_what_a_page_shows_and_the_list_does_not_is_found() -> None:
     account = Account()
     account.add_service("svc_1", projectId="prj_games")
@@ -795,12 +819,66 @@ def test_a_list_as_long_as_a_page_is_taken_for_one_that_is_cut(more: int, found:
     assert unlisted(account, ["svc_0", *others]) == found
 
 
-def test_a_token_that_does_not_open_projects_leaves_the_list_as_it_is() -> None:
-    class Closed(Account):
-        def projects(self) -> Any:
-            raise error_for_status("not for this token", 403)
+class Closed(Account):
+    """An account of some services whose projects are refused."""
 
-    assert unlisted(Closed(), []) == []
+    def __init__(self, count: int, status: int) -> None:
+        super().__init__()
+        self.status = status
+        for number in range(count):
+            self.add_service(f"other_{number}", "database")
+
+    def projects(self) -> Any:
+        raise error_for_status("not to be read", self.status)
+
+
+@pytest.mark.parametrize("status", [401, 403, 404, 400])
+def test_refused_projects_leave_a_list_as_it_is_that_is_no_page(status: int) -> None:
+    account = Closed(9, status)
+    assert checked(account) == [] and unlisted(account, []) == []
+
+
+@pytest.mark.parametrize("state", ["present", "absent"])
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_token_that_does_not_open_projects_leaves_open_what_a_list_lacks(status: int, state: str) -> None:
+    """Which scope they need is not shown. No run could ever go on, so what is not known is said."""
+    account = Closed(10, status)
+    (warning,) = checked(account) if state == "present" else warned_of_nothing_to_delete(account)
+    assert warning == (
+        "the list of 10 services may end early, and the projects, which show the rest, cannot be read: not "
+        "to be read. Whether the list lacks a service named 'web' is unknown"
+    )
+
+
+@pytest.mark.parametrize("state", ["present", "absent"])
+@pytest.mark.parametrize("status", [404, 400, 409])
+def test_projects_that_are_refused_for_once_are_no_proof_of_absence(status: int, state: str) -> None:
+    account = Closed(10, status)
+    with pytest.raises(
+        Refused, match=r"list of 10 services may end early, .* cannot be read: not to be read"
+    ):
+        checked(account) if state == "present" else warned_of_nothing_to_delete(account)
+
+
+@pytest.mark.parametrize("state", ["present", "absent"])
+@pytest.mark.parametrize("listed", [10, 9])
+def test_a_page_that_cannot_be_read_is_no_proof_of_absence(listed: int, state: str) -> None:
+    """Unless the list is no page: what it lacks by the count of its project may be gone with that."""
+    account = FullPage(listed)
+    account.project_records["prj_games"]["resourceCount"] = 12
+    refusal = pytest.raises(UnexpectedAnswer, match=r"project 'games' .* unknown")
+    with nullcontext() if listed == 9 else refusal:
+        checked(account) if state == "present" else warned_of_nothing_to_delete(account)
+
+
+def test_a_project_that_is_gone_since_the_plan_has_no_page_to_be_read() -> None:
+    account = FullPage(10)
+    task = task_of(SERVICE, account, name="web", product="nginx")
+    known = namesakes.KnownProjects(task)
+    assert {project.id for project in known.all()} == {"prj_default", "prj_games"}
+    del account.project_records["prj_games"]
+    namesakes.check_namesakes(task, None, account.services(), known, placing=True)
+    assert task.warnings == []
 
 
 @pytest.mark.parametrize("state", ["present", "absent"])
@@ -815,7 +893,7 @@ def test_a_list_that_lacks_a_namesake_is_no_proof_of_absence(state: str) -> None
         if state == "present":
             checked(account)
         else:
-            namesakes.warn_of_near_matches(task_of(SERVICE, account, name="web", state="absent"))
+            warned_of_nothing_to_delete(account)
     assert error.value.details["namesakes"] == ["svc_1"]
     assert checked(account, allow_duplicate_name=True) == []
 
