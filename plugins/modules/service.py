@@ -233,6 +233,12 @@ options:
         service with O(id) and O(new_project).
       - The platform does not show which project is the default one. The oldest one is assumed to be it.
       - If a service with this name is in any other project, a warning names it, and the order is placed.
+      - Even with this option, a service of exactly this name in O(project), or in any project if O(project) is not set,
+        is used and not ordered again. If the list of services lacks it because the platform cuts the list, the task
+        fails.
+      - If the platform gives the new service another name, such as one in lower case, a task with this option fails
+        after the order, because it would order another one in each run. The controller remembers the service. While
+        the service exists in O(project), a task with this option and the same O(name) is refused with its id.
       - Names that differ only in case or in the characters between words count as the same, because the platform may
         change both. V(Web Shop), V(web-shop) and V(web_shop) are the same name, and V(webshop) is another. If a
         service of the same product has such a name, the order is refused and the error gives its id; the task does

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
 from ..._api.errors import AccessDenied, Refused
@@ -27,7 +27,7 @@ from ..shared.restore_points import parse_moment
 from ..shared.task_errors import Invalid
 from .all_services import cannot_be_completed, may_be_cut, missing_from, read_pages
 from .given_names import GivenNames
-from .lookup import is_listed, label, not_readable_yet, project_id_in, read_if_readable
+from .lookup import in_project, is_listed, label, not_readable_yet, project_id_in, read_if_readable
 from .options import ServiceOptions
 
 SIMILARITY = 0.75
@@ -114,10 +114,12 @@ def check_namesakes(
     """
     name = task.options.wanted_name
     services = list(services)
-    check_list_complete(task, services, known, looks_again=not placing)
+    given = GivenNames.of(task, project)
+    unlisted = unlisted_namesakes(task, services, known, given.read())
+    check_list_complete(task, services, in_the_way(task, project, unlisted, given), looks_again=not placing)
     services = existing_services(services)
     check_families(task, services)
-    check_given_names(task, project, services)
+    check_given_names(task, project, services, given)
     others = [service for service in services if may_be_one(service.name, name)]
     for other in others:
         check_namesake(task, project, other, known, placing)
@@ -142,7 +144,7 @@ def check_families(task: Task[ServiceOptions], services: Sequence[ServiceSummary
         if (
             family not in (None, other.family)
             and same_name(other.name, name)
-            and not is_separate_service(task, other)
+            and not is_other_product(task, other)
         ):
             raise Invalid(
                 f"service {other.name!r} ({other.id}) of this product is of family {other.family}, not "
@@ -152,21 +154,40 @@ def check_families(task: Task[ServiceOptions], services: Sequence[ServiceSummary
 
 
 def check_given_names(
-    task: Task[ServiceOptions], project: Project | None, services: Sequence[ServiceSummary]
+    task: Task[ServiceOptions],
+    project: Project | None,
+    services: Sequence[ServiceSummary],
+    names: GivenNames,
 ) -> None:
     """Check that no earlier order of this name became a service that the platform named otherwise.
 
+    A task that allows duplicates orders another one beside those of other projects, and once beside those
+    that were ordered without that option.
+
     :raises Invalid: naming it.
     """
-    given, name = GivenNames.of(task, project).read(), task.options.wanted_name
+    given, allowed = names.read(), task.options.allow_duplicate_name
     for other in services:
-        if other.id in given and not is_separate_service(task, other):
-            raise Invalid(
-                f"{label(other)} is, or may be, what an earlier order of {name!r} became, as the "
-                "platform names services in its own way. Nothing was ordered. Use that name, or id: "
-                f"{other.id}; or set allow_duplicate_name: true, to order another one",
-                namesakes=[other.id],
-            )
+        if other.id not in given or is_other_product(task, other):
+            continue
+        if allowed and not may_be_in(task, project, other):
+            continue
+        another = "set allow_duplicate_name: true" if not allowed else f"remove {names.path}"
+        raise Invalid(
+            f"{label(other)} is, or may be, what an earlier order of {task.options.wanted_name!r} became, as "
+            "the platform names services in its own way. Nothing was ordered. Use that name, or id: "
+            f"{other.id}; or {another}, to order another one",
+            namesakes=[other.id],
+        )
+
+
+def may_be_in(task: Task[ServiceOptions], project: Project | None, other: ServiceSummary) -> bool:
+    """Tell whether a service is where the task looks for its own, or may be, as it cannot be read yet."""
+    service = read_if_readable(task.client, other.id)
+    if service is None:
+        return is_listed(task.client, other.id, though_cut=True)
+    home = project_id_in(service)
+    return home is not None and (project is None or home == project.id)
 
 
 def check_namesake(
@@ -188,11 +209,11 @@ def check_namesake(
     if home is None:  # gone by now
         return
     destination = None if project is None or home == project.id else project
-    separate = is_separate_service(task, other)
-    if destination is None and other.name == task.options.wanted_name and not separate:
+    is_own = destination is None and other.name == task.options.wanted_name
+    if is_own and not is_other_product(task, other):
         check_newcomer(other, placing)
         return
-    reason = None if separate else reason_to_stop(task, project, other, home, known)
+    reason = None if is_separate_service(task, other) else reason_to_stop(task, project, other, home, known)
     if reason is None:
         move = ". To move that one instead, set its id and new_project" if destination else ""
         task.warn(
@@ -216,7 +237,7 @@ def check_newcomer(other: ServiceSummary, placing: bool) -> None:
     if placing:
         raise Invalid(
             f"{label(other)} has just appeared, perhaps ordered by another run. Nothing was ordered. Run "
-            "this again, to use it; or set allow_duplicate_name: true, to order another one",
+            "this again, to use it",
             namesakes=[other.id],
         )
 
@@ -302,21 +323,44 @@ def is_newer_project(project: Project, other: ServiceSummary) -> bool:
     return born > made and (not project.resource_count or datetime.now(UTC) - born < NEW_PROJECT_AGE)
 
 
+def in_the_way(
+    task: Task[ServiceOptions],
+    project: Project | None,
+    others: Sequence[ServiceSummary],
+    given: GivenNames,
+) -> Sequence[ServiceSummary]:
+    """Return those services that stop an order, of those of its name that the list lacks.
+
+    A task that allows duplicates stops at those alone that it would use if the list showed them, and at what
+    its own orders became.
+    """
+    allowed = task.options.allow_duplicate_name
+    if allowed:
+        own = given.read()
+        others = [other for other in others if other.id in own or would_be_used(task, other)]
+    return in_project(task.client, others, project, certain=True) if allowed or task.apart else others
+
+
+def would_be_used(task: Task[ServiceOptions], other: ServiceSummary) -> bool:
+    """Tell whether a service of the project has the task's name, and its family unless that is wrong."""
+    fits = task.options.family in (None, other.family) or not is_other_product(task, other)
+    return other.name == task.options.wanted_name and fits
+
+
 def check_list_complete(
     task: Task[ServiceOptions],
     services: Sequence[ServiceSummary],
-    known: KnownProjects,
+    others: Sequence[ServiceSummary],
     looks_again: bool = False,
 ) -> None:
-    """Check that the list of services, which may be truncated silently, has all with the task's name.
+    """Check that the list of services, which may be truncated silently, lacks none of ``others``.
 
     Another run may order one between the list and the pages of projects. A plan leaves that to the look right
     before its order: ``looks_again``.
 
     :raises Invalid: naming the missing service.
     """
-    others = unlisted_namesakes(task, services, known)
-    if not others or task.options.allow_duplicate_name or task.apart:
+    if not others:
         return
     listed = {service.id for service in task.client.services()}
     appeared = all(other.id in listed for other in others)
@@ -332,9 +376,14 @@ def check_list_complete(
 
 
 def unlisted_namesakes(
-    task: Task[ServiceOptions], services: Sequence[ServiceSummary], known: KnownProjects
+    task: Task[ServiceOptions],
+    services: Sequence[ServiceSummary],
+    known: KnownProjects,
+    given: Container[str] = (),
 ) -> list[ServiceSummary]:
     """Return the services with the task's name that pages of projects show and the list does not.
+
+    So are those of the ids that were ``given`` other names.
 
     The pages are read only if the projects count more services than the list has, or if it may be cut. Then a
     page that cannot be read is an error, unless the token may never read it: nothing else shows the services.
@@ -346,7 +395,9 @@ def unlisted_namesakes(
         if counted <= len(services) and not cut:
             return []
         pages = read_pages(task.client, projects, certain=cut)
-        return missing_from(task.client, services, pages, lambda other: may_be_one(other.name, name))
+        return missing_from(
+            task.client, services, pages, lambda other: other.id in given or may_be_one(other.name, name)
+        )
     except AccessDenied as error:  # which scope projects need is not shown
         if cut:
             told = cannot_be_completed(error, len(services)).message
@@ -362,15 +413,15 @@ def warn_of_normalized_name(task: Task[ServiceOptions], project: Project | None,
 
     :raises Invalid: if the next run would not find the service by it. It is remembered, so none is ordered.
     """
-    wanted = task.options.wanted_name
+    wanted, names = task.options.wanted_name, GivenNames.of(task, project)
     if service.name in (None, wanted):
         return
     told = (
         f"the platform named the new service {service.name!r}, not {wanted!r}. Use that name or its id, "
         f"{service.id}, from now on: tasks that use the other name will not find it"
     )
-    if not may_be_one(service.name, wanted):
-        GivenNames.of(task, project).remember([service])
+    if names.needs(service.name):
+        names.remember([service])
         raise Invalid(f"{told}. This controller does not order it again, but another controller would")
     task.warn(told)
 
@@ -390,7 +441,8 @@ def warn_of_near_matches(task: Task[ServiceOptions]) -> None:
         warn_of_similar_ids(task, services, task.options.id)
         return
     known = KnownProjects(task)
-    check_list_complete(task, listed, known)
+    ordered = ordered_as(task, known)
+    check_list_complete(task, listed, unlisted_namesakes(task, listed, known, ordered))
     for other in services:
         if other.id == name:
             task.warn(
@@ -399,7 +451,6 @@ def warn_of_near_matches(task: Task[ServiceOptions]) -> None:
             )
     told = [f"in project {project!r}" if project else "", f"of family {family}" if family else ""]
     narrowed = " ".join(["", *filter(None, told)])
-    ordered = ordered_as(task, known)
     same = [each for each in services if may_be_one(each.name, name) or each.id in ordered]
     for other in same:
         task.warn(

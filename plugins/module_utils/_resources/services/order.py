@@ -28,7 +28,7 @@ from ..shared.money import (
     read_amount,
     to_decimal,
 )
-from ..shared.names import may_be_one, may_be_part, same_name
+from ..shared.names import may_be_part, same_name
 from ..shared.plan import Task
 from ..shared.runs import run_process
 from ..shared.secret_notes import ORDERED, remove_notes, seconds_since_call, subject_of
@@ -289,6 +289,7 @@ class Ordering:
                     f"the one-time secrets of {what}, if any, were in the lost response and are lost too. If "
                     f"it has any: {kept.note.remedy}"
                 )
+                self._remember_names([adopted])
                 return str(adopted.id)
             has_secrets = write_order_secrets(kept, self.name, order)
         if not any(same_name(service.name, self.name) for service in services):
@@ -327,7 +328,7 @@ class Ordering:
         with self._naming_suspects():
             id = self._id_of(order, new) or str(self._adopted(order, new_ones).id)
         own = [service for service in self.newcomers if service.id == id]
-        self._remember_names([each for each in own if not may_be_one(each.name, self.name)])
+        self._remember_names(own)
         self._report_namesakes([other for other in new if other != id], id)
         return id
 
@@ -344,17 +345,17 @@ class Ordering:
             ]
             if not suspects:
                 raise
-            self._remember_names(suspects)
+            GivenNames.of(self.task, self.project).remember(suspects)
+            unless = "" if self.task.options.allow_duplicate_name else ", unless allow_duplicate_name is set"
             raise error.append(
                 f". {' and '.join(map(label, suspects))} appeared since, which it may be: the platform names "
-                "services in its own way. The next run does not order while that exists, unless "
-                "allow_duplicate_name is set"
+                f"services in its own way. The next run does not order while that exists{unless}"
             ) from None
 
     def _remember_names(self, services: Sequence[ServiceSummary]) -> None:
-        """Remember services that the next run would not find by the name of the order."""
-        if services:
-            GivenNames.of(self.task, self.project).remember(services)
+        """Remember those of the services that the next run would not recognize by their names."""
+        names = GivenNames.of(self.task, self.project)
+        names.remember([service for service in services if names.needs(service.name)])
 
     def _new_ids(self, order: Order, new_ones: Callable[[], Sequence[ServiceSummary]]) -> list[str]:
         """Return the ids of the services that came up with the order.

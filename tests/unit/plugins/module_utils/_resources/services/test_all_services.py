@@ -270,6 +270,16 @@ def test_a_page_that_cannot_be_read_stops_what_it_may_show_to_be_wrong(
     assert writes(cut) == []
 
 
+@pytest.mark.parametrize("check_mode", [True, False])
+def test_one_beyond_the_end_of_the_list_is_not_ordered_again_as_an_allowed_duplicate(
+    cut: Sandbox, check_mode: bool
+) -> None:
+    """Such a task uses one of exactly the name in its project. Each run would order one more."""
+    result = run(cut, SERVICE, check_mode, **ORDER, allow_duplicate_name=True)
+    assert result["failed"] and "the list is incomplete. Nothing was done" in result["msg"]
+    assert not set(writes(cut)) - {"order.quote"}
+
+
 # --- A name that one of the list has, and one beyond its end ------------------------------------------------
 
 

@@ -26,9 +26,9 @@ def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOSTED_SERVICES_HOME", str(tmp_path))
 
 
-def given(name: str = "web", project: Project | None = None) -> GivenNames:
+def given(name: str = "web", project: Project | None = None, allowed: bool = False) -> GivenNames:
     """Return the record of an order."""
-    return GivenNames.of(task_of(SERVICE, FakeClient(), name=name), project)
+    return GivenNames.of(task_of(SERVICE, FakeClient(), name=name, allow_duplicate_name=allowed), project)
 
 
 def test_a_record_is_that_of_one_name_in_one_project() -> None:
@@ -43,10 +43,39 @@ def test_what_is_remembered_adds_up() -> None:
     assert given().read() == {"svc_1": "server 1", "svc_2": "server 1"}
 
 
+def test_an_allowed_duplicate_counts_for_all_and_others_not_for_it() -> None:
+    """So the option orders another one than was there without it, and that one once."""
+    other = OTHER.model_copy(update={"id": "svc_2"})
+    given().remember([OTHER])
+    assert given(allowed=True).read() == {}
+    given(allowed=True).remember([other])
+    assert given(allowed=True).read() == {"svc_2": "server 1"}
+    assert given().read() == given("Web").read() == {"svc_1": "server 1", "svc_2": "server 1"}
+    assert given("Web", allowed=True).read() == {}, "two that are alike may both be allowed"
+    for allowed in (True, False):
+        assert GivenNames.in_any(given(allowed=allowed).task, [GAMES]) == {"svc_1", "svc_2"}
+
+
+@pytest.mark.parametrize(
+    ("name", "allowed", "needed"),
+    [
+        ("web", False, False),
+        ("Web", False, False),
+        ("server 1", False, True),
+        ("web", True, False),
+        ("Web", True, True),
+        (None, True, False),
+    ],
+)
+def test_what_has_to_be_remembered(name: str | None, allowed: bool, needed: bool) -> None:
+    """An order stops at a name that differs in what a platform may change, unless duplicates are allowed."""
+    assert given(allowed=allowed).needs(name) is needed
+
+
 @pytest.mark.parametrize("content", ["", "[1]", "{"])
 def test_a_damaged_record_holds_nothing_and_is_replaced(content: str) -> None:
     given().remember([OTHER])
-    Path(given().file.path).write_text(content)
+    Path(given().path).write_text(content)
     assert given().read() == {}
     given().remember([OTHER])
     assert given().read() == {"svc_1": "server 1"}

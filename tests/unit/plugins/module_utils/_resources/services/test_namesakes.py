@@ -22,7 +22,10 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.models import Project, ServiceSummary
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
-from ansible_collections.hosted.services.plugins.module_utils._resources.services import namesakes
+from ansible_collections.hosted.services.plugins.module_utils._resources.services import (
+    given_names,
+    namesakes,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.given_names import (
     GivenNames,
 )
@@ -232,7 +235,7 @@ def test_a_name_that_the_next_run_would_not_find_fails_the_task(
     platform: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A platform may cut names, say. The order is placed, but no schedule must go on to place another one."""
-    monkeypatch.setattr(namesakes, "may_be_one", lambda one, other: one == other)
+    monkeypatch.setattr(given_names, "may_be_one", lambda one, other: one == other)
     platform.profile("plain", **{"service.name": "single spaces"})
     result = order(platform, "my  server")
     assert result["failed"] and result["changed"]
@@ -270,6 +273,52 @@ def test_a_name_that_the_platform_changes_as_it_likes_is_not_ordered_again(
     assert ordered(platform) == [RENAMED]
     order(platform, RENAMED, base_url=renaming, allow_duplicate_name=True)
     assert ordered(platform) == [RENAMED] * 2
+    for check_mode in (True, False):  # the option stays in the playbook
+        again = order(platform, RENAMED, check_mode, base_url=renaming, allow_duplicate_name=True)
+        assert refused(platform, again)
+    assert ordered(platform) == [RENAMED] * 2
+
+
+@pytest.mark.parametrize("lost", [False, True])
+@pytest.mark.parametrize("given", [{}, {"project": "games"}])
+def test_a_task_that_allows_duplicates_orders_its_own_service_once(
+    platform: Sandbox, given: dict[str, Any], lost: bool
+) -> None:
+    """It allows those of other projects. What its own order became is found by another name."""
+    platform.profile("plain", **{"service.name": "lower case"})
+    create(platform, "games")
+    if given:
+        assert order(platform, "Server")["changed"]
+    before = ordered(platform)
+    if lost:
+        platform.fault("order.create", "reset", when="after")
+    first = order(platform, "Server", **given, allow_duplicate_name=True)
+    assert first["failed"] and first["changed"]
+    assert "the platform named the new service 'server', not 'Server'" in first["msg"]
+    assert "This controller does not order it again, but another controller would" in first["msg"]
+    for check_mode in (True, False):
+        again = order(platform, "Server", check_mode, **given, allow_duplicate_name=True)
+        assert refused(platform, again)
+        assert f"Use that name, or id: {first['service_id']}; or remove /" in again["msg"]
+        assert again["namesakes"] == [first["service_id"]]
+    assert ordered(platform) == [*before, "server"]
+    assert not order(platform, "server", **given, allow_duplicate_name=True, id=first["service_id"])[
+        "changed"
+    ]
+
+
+def test_what_the_task_ordered_and_was_moved_away_does_not_stop_another_order(platform: Sandbox) -> None:
+    """As with a service that kept its name, which is not found there either."""
+    platform.profile("plain", **{"service.name": "lower case"})
+    create(platform, "games")
+    order(platform, "Server", project="games", allow_duplicate_name=True)
+    default = next(
+        each["id"] for each in platform.api("GET", "/api/projects").json() if each["name"] != "games"
+    )
+    platform.api("PUT", f"/api/resources/{id_of(platform, 'server')}/project", {"projectId": default})
+    order(platform, "Server", project="games", allow_duplicate_name=True)
+    assert ordered(platform) == ["server"] * 2
+    assert refused(platform, order(platform, "Server", project="games", allow_duplicate_name=True))
 
 
 @pytest.mark.parametrize("renaming", ["cut", "prefix", "suffix", "HTML"], indirect=True)
@@ -282,6 +331,19 @@ def test_an_order_whose_response_is_lost_and_whose_name_is_changed_is_not_repeat
     assert lost["failed"] and "appeared since, which it may be" in lost["msg"]
     assert f"({id_of(platform, RENAMED)})" in lost["msg"]
     assert refused(platform, order(platform, RENAMED, base_url=renaming))
+    assert ordered(platform) == [RENAMED]
+
+
+@pytest.mark.parametrize("renaming", ["prefix"], indirect=True)
+def test_a_lost_order_is_not_repeated_by_a_task_that_allows_duplicates(
+    platform: Sandbox, renaming: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waiting, "QUIET_SECONDS", 0.5)
+    platform.fault("order.create", "reset", when="after")
+    given: dict[str, Any] = {"base_url": renaming, "allow_duplicate_name": True}
+    lost = order(platform, RENAMED, **given)
+    assert lost["failed"] and lost["msg"].endswith("The next run does not order while that exists")
+    assert refused(platform, order(platform, RENAMED, **given))
     assert ordered(platform) == [RENAMED]
 
 
@@ -748,6 +810,29 @@ def test_an_allowed_duplicate_is_not_what_the_task_itself_may_have_ordered() -> 
     assert checked_last(account, allow_duplicate_name=True, product="apache") == []
 
 
+@pytest.mark.parametrize(
+    ("kind", "place", "stops"),
+    [
+        (Account, None, True),
+        (Account, "prj_games", True),
+        (Account, "prj_default", False),
+        (Late, "prj_default", True),
+    ],
+)
+def test_what_an_order_may_have_become_stops_an_allowed_duplicate_where_that_is_looked_for(
+    kind: type[Account], place: str | None, stops: bool
+) -> None:
+    """What came up with a lost order may be a service that somebody else ordered in another project."""
+    account = kind()
+    account.add_service("svc_1", "web-7", projectId="prj_games")
+    project = next((one for one in FakeClient.projects(account) if one.id == place), None)
+    ordering = task_of(SERVICE, account, name="web", allow_duplicate_name=True)
+    GivenNames.of(ordering, project).remember(FakeClient.services(account))
+    refusal = pytest.raises(Invalid, match=r"svc_1\) is, or may be, what an earlier order")
+    with refusal if stops else nullcontext():
+        checked(account, place, allow_duplicate_name=True)
+
+
 def test_what_left_the_list_since_is_gone() -> None:
     account = Late()
     account.add_service("svc_1", "Web")
@@ -895,7 +980,78 @@ def test_a_list_that_lacks_a_namesake_is_no_proof_of_absence(state: str) -> None
         else:
             warned_of_nothing_to_delete(account)
     assert error.value.details["namesakes"] == ["svc_1"]
-    assert checked(account, allow_duplicate_name=True) == []
+
+
+class Hidden(Account):
+    """An account whose list shows no services, but the pages of its projects do."""
+
+    def services(self) -> Any:
+        return []
+
+
+@pytest.mark.parametrize("place", [None, "prj_games"])
+@pytest.mark.parametrize("product", ["nginx", "apache"])
+def test_a_list_that_lacks_the_service_of_the_task_stops_it_though_it_allows_duplicates(
+    place: str | None, product: str
+) -> None:
+    """It would be used if the list showed it, whatever its product, and would be ordered by each run."""
+    account = Hidden()
+    account.add_service("svc_1", projectId="prj_games", product={"slug": product})
+    with pytest.raises(Invalid, match=r"the list is incomplete\. Nothing was done") as error:
+        checked(account, place, allow_duplicate_name=True)
+    assert error.value.details["namesakes"] == ["svc_1"]
+
+
+@pytest.mark.parametrize(
+    ("place", "name"), [("prj_default", "web"), ("prj_games", "Web"), (None, "Web"), ("prj_games", "db")]
+)
+def test_what_a_list_lacks_of_others_stops_no_task_that_allows_duplicates(
+    place: str | None, name: str
+) -> None:
+    account = Hidden()
+    account.add_service("svc_1", name, projectId="prj_games")
+    assert checked(account, place, allow_duplicate_name=True) == []
+
+
+@pytest.mark.parametrize(
+    ("family", "product", "stops"),
+    [("GAME", "apache", False), ("GAME", "nginx", True), ("APP", "apache", True)],
+)
+def test_a_namesake_of_another_product_and_family_that_a_list_lacks_is_another_service(
+    family: str, product: str, stops: bool
+) -> None:
+    """The task would not use it. Of the same product, the family is wrong, and each run would order one."""
+    account = Hidden()
+    account.add_service("svc_1", projectId="prj_games", product={"slug": product})
+    with pytest.raises(Invalid, match="the list is incomplete") if stops else nullcontext():
+        checked(account, "prj_games", family=family, allow_duplicate_name=True)
+
+
+@pytest.mark.parametrize("name", ["Web", "server-7"])
+@pytest.mark.parametrize("given", [{}, {"allow_duplicate_name": True}])
+def test_a_list_that_lacks_what_an_order_became_stops_the_next(given: dict[str, Any], name: str) -> None:
+    account = Hidden()
+    account.add_service("svc_1", name, projectId="prj_games")
+    project, service = FakeClient.projects(account)[1], account.service("svc_1")
+    assert service is not None
+    GivenNames.of(task_of(SERVICE, account, name="web", **given), project).remember([service])
+    with pytest.raises(Invalid, match=r"svc_1\) is not among .* the list is incomplete\. Nothing was done"):
+        checked(account, "prj_games", **given)
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "stops"), [("prj_games", "Web", True), ("prj_default", "web", False)]
+)
+def test_only_what_a_list_lacks_of_the_own_project_stops_a_copy(place: str, name: str, stops: bool) -> None:
+    """Services of other projects are never its own."""
+    account = Hidden()
+    account.add_service("svc_1", name, projectId="prj_games")
+    task = task_of(SERVICE, account, name="web", product="nginx")
+    task.apart = True
+    project = next(one for one in FakeClient.projects(account) if one.id == place)
+    with pytest.raises(Invalid, match="the list is incomplete") if stops else nullcontext():
+        namesakes.check_namesakes(task, project, [], namesakes.KnownProjects(task))
+    assert task.warnings == []
 
 
 class Overtaken(Account):
@@ -934,11 +1090,12 @@ def test_a_service_of_another_family_is_not_doubled(platform: Sandbox, check_mod
     assert ordered(platform) == ["survival"]
 
 
-def test_a_wrong_family_costs_one_order_at_most(platform: Sandbox) -> None:
+@pytest.mark.parametrize("given", [{}, {"allow_duplicate_name": True}])
+def test_a_wrong_family_costs_one_order_at_most(platform: Sandbox, given: dict[str, Any]) -> None:
     """Which family a product has is known only once it is ordered."""
-    assert order(platform, family="COMPUTE")["failed"]
+    assert order(platform, family="COMPUTE", **given)["failed"]
     for _retry in range(3):
-        assert order(platform, family="COMPUTE")["failed"]
+        assert order(platform, family="COMPUTE", **given)["failed"]
     assert ordered(platform) == ["survival"]
 
 
@@ -962,12 +1119,15 @@ def test_tasks_of_one_controller_order_a_name_one_after_the_other(
     assert sum("appeared before it was ordered" in said(result) for result in results) == 3
 
 
+@pytest.mark.parametrize("given", [{}, {"allow_duplicate_name": True}])
 @pytest.mark.parametrize("home", [None, "prj_default"])
-def test_what_has_appeared_since_the_plan_began_is_left_to_the_order(home: str | None) -> None:
+def test_what_has_appeared_since_the_plan_began_is_left_to_the_order(
+    home: str | None, given: dict[str, Any]
+) -> None:
     """It has the very name in the very project, so the task would have used it; it will, before it orders."""
     account = Account()
     account.add_service("svc_1", "web")
-    assert checked(account, home) == []
+    assert checked(account, home, **given) == []
     if home is None:
-        with pytest.raises(Invalid, match=r"'web' \(svc_1\) has just appeared, .*Nothing was ordered. Run"):
-            checked_last(account)
+        with pytest.raises(Invalid, match=r"'web' \(svc_1\) has just appeared, .* this again, to use it$"):
+            checked_last(account, **given)
