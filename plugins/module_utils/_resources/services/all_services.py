@@ -15,7 +15,7 @@ from itertools import chain
 from typing import TypeVar
 
 from ..._api.client import Client
-from ..._api.errors import Refused, UnexpectedAnswer
+from ..._api.errors import AccessDenied, Refused, UnexpectedAnswer
 from ..._api.models import Project, ProjectDetail, ServiceSummary
 from ..._api.values import ServiceStatus
 from ..shared.parallel import run_parallel
@@ -33,13 +33,14 @@ def all_services(
     client: Client,
     keep: Callable[[ServiceSummary], bool] = lambda service: True,
     certain: bool = False,
+    *,
+    though_unreadable: bool = False,
 ) -> list[ServiceSummary]:
     """Return the services of the account, with those that only the pages of their projects show.
 
-    :param keep: as for :func:`with_missing`.
-    :param certain: as for :func:`with_missing`.
+    The parameters are those of :func:`with_missing`.
     """
-    return with_missing(client, client.services(), keep, certain)
+    return with_missing(client, client.services(), keep, certain, though_unreadable=though_unreadable)
 
 
 def with_missing(
@@ -47,12 +48,15 @@ def with_missing(
     services: list[ServiceSummary],
     keep: Callable[[ServiceSummary], bool] = lambda service: True,
     certain: bool = False,
+    *,
+    though_unreadable: bool = False,
 ) -> list[ServiceSummary]:
     """Return the services of the list, and those that it lacks if it has the length of a page.
 
     :param keep: tells which of those that it lacks are wanted. Each of these takes a call.
     :param certain: for callers that take what is left out for gone: what cannot be read is an error. A
         gateway may send 404, too.
+    :param though_unreadable: keep a service that its page shows and that cannot be read, instead of that.
     :raises Refused: if ``certain``, and the platform refuses to show the projects.
     :raises UnexpectedAnswer: if ``certain``, and it shows a project or a service that cannot be read.
     """
@@ -60,7 +64,10 @@ def with_missing(
         return services
     try:
         pages = read_pages(client, client.projects(), certain)
-        return [*services, *missing_from(client, services, pages, keep, certain)]
+        return [
+            *services,
+            *missing_from(client, services, pages, keep, certain, though_unreadable=though_unreadable),
+        ]
     except Refused as error:  # which scope projects need is not shown
         if certain:
             raise cannot_be_completed(error, len(services)) from None
@@ -80,10 +87,16 @@ def may_be_cut(count: int) -> bool:
 
 
 def read_pages(
-    client: Client, projects: Iterable[Project], certain: bool = False
+    client: Client,
+    projects: Iterable[Project],
+    certain: bool = False,
+    *,
+    on_denied: Callable[[Project, AccessDenied], object] | None = None,
 ) -> list[list[ServiceSummary]]:
     """Return what the page of each project shows, also of those that count no services."""
-    return read_projects(client, projects, lambda detail: detail.resources, True, certain)
+    return read_projects(
+        client, projects, lambda detail: detail.resources, True, certain, on_denied=on_denied
+    )
 
 
 def missing_from(
@@ -92,19 +105,25 @@ def missing_from(
     pages: Iterable[Iterable[ServiceSummary]],
     keep: Callable[[ServiceSummary], bool] = lambda service: True,
     certain: bool = False,
+    *,
+    though_unreadable: bool = False,
 ) -> list[ServiceSummary]:
     """Return what ``keep`` lets through of the services that pages of projects show and ``services`` lacks.
 
     A page may show a service for a while after it is gone, so each is read by its id.
 
     :raises UnexpectedAnswer: if ``certain``, and one cannot be read: nothing else tells whether it is gone.
+        It is kept ``though_unreadable``, unless its page says that it is being deleted.
     """
     listed = {service.id for service in services}
     found = {service.id: service for service in chain(*pages) if service.id not in listed and keep(service)}
 
     def is_there(clone: Client, shown: ServiceSummary) -> bool:
         service = read_twice(clone.service, shown.id)
-        if service is None and certain and shown.status not in ServiceStatus.DELETING_OR_DELETED:
+        stays = shown.status not in ServiceStatus.DELETING_OR_DELETED
+        if service is None and though_unreadable:
+            return stays
+        if service is None and certain and stays:
             raise UnexpectedAnswer(
                 f"service {shown.name!r} ({shown.id}) is on the page of its project and cannot be read, so "
                 "whether it is still there is unknown. Run this again, or check the service in the customer "
@@ -122,17 +141,27 @@ def read_projects(
     take: Callable[[ProjectDetail], T],
     though_empty: bool = False,
     certain: bool = False,
+    *,
+    on_denied: Callable[[Project, AccessDenied], object] | None = None,
 ) -> list[T]:
     """Return what ``take`` keeps of each project, except those that were deleted meanwhile.
 
     A project that counts no services is read only ``though_empty``. Its count may leave some out, so whoever
     does not ask for it has to look for services that are on no page.
 
+    :param on_denied: told of a project that the token may not read, which is left out then.
+    :raises AccessDenied: without ``on_denied``, for such a project.
     :raises UnexpectedAnswer: if ``certain``, and one cannot be read: its services may be on no other page.
     """
 
     def read(clone: Client, project: Project) -> list[T]:
-        detail = read_twice(clone.project, project.id)
+        try:
+            detail = read_twice(clone.project, project.id)
+        except AccessDenied as error:
+            if on_denied is None:
+                raise
+            on_denied(project, error)
+            return []
         if detail is None and certain:
             raise UnexpectedAnswer(
                 f"the platform lists project {project.name!r} ({project.id}), but reports that there is none "

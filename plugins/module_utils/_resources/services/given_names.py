@@ -13,7 +13,7 @@ with that option read that file alone: they order another service beside those w
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from ..._api.models import Project, Service, ServiceSummary
@@ -69,9 +69,16 @@ class GivenNames:
     def remember(self, services: Iterable[Service | ServiceSummary]) -> None:
         """Add services. They are there, so a record that cannot be written is no reason to fail."""
         new = {service.id: str(service.name) for service in services}
+        self._change(lambda names: {**names, **new})
+
+    def forget(self, id: str) -> None:
+        """Remove a service that turned out to have the name of its order."""
+        self._change(lambda names: {other: name for other, name in names.items() if other != id})
+
+    def _change(self, change: Callable[[dict[str, str]], dict[str, str]]) -> None:
         for file in self.files:
             before = names_in(file)
-            after = {**before, **new}
+            after = change(before)
             if after == before:
                 continue
             try:

@@ -19,7 +19,7 @@ from ..shared.plan import Task
 from ..shared.restore_points import parse_moment
 from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
 from ..shared.waiting import poll_for
-from .all_services import may_be_cut, with_missing
+from .all_services import all_services, may_be_cut, with_missing
 
 ORDER_TIME = timedelta(minutes=10)
 """How long after an order a service of its name can be what was ordered."""
@@ -232,9 +232,27 @@ def find_existing(client: Client, id: str, shown: bool = False) -> Service | Non
     return service
 
 
-def find_staying(client: Client, id: str) -> Service | None:
-    """Return the service with this id, as :func:`find_existing` does, unless it is being deleted."""
+def find_anywhere(client: Client, id: str) -> Service | None:
+    """Return the service with this id; ``None`` if there is none, for callers that take it for gone then.
+
+    Where the list may be cut, the pages of the projects tell. If the platform refuses to show these, a
+    service that is not found twice is gone: nothing else could ever tell that.
+
+    :raises UnexpectedAnswer: if it is listed, or on a page, but cannot be read: it exists and is billed.
+    """
     service = find_existing(client, id)
+    if service is not None:
+        return service
+    try:
+        shown = all_services(client, lambda other: other.id == id, certain=True)
+    except Refused:
+        return client.service(id)
+    return client.service(id) if any(other.id == id for other in shown) else None
+
+
+def find_staying(client: Client, id: str) -> Service | None:
+    """Return the service with this id, as :func:`find_anywhere` does, unless it is being deleted."""
+    service = find_anywhere(client, id)
     return None if service is None or service.status in ServiceStatus.DELETING_OR_DELETED else service
 
 

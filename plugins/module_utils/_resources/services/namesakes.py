@@ -17,6 +17,7 @@ import difflib
 import re
 from collections.abc import Container, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 from ..._api.errors import AccessDenied, Refused
 from ..._api.models import Project, Service, ServiceSummary
@@ -394,7 +395,8 @@ def unlisted_namesakes(
         counted = sum(project.resource_count or 0 for project in projects)
         if counted <= len(services) and not cut:
             return []
-        pages = read_pages(task.client, projects, certain=cut)
+        hidden = partial(warn_of_hidden_project, task) if cut else None
+        pages = read_pages(task.client, projects, cut, on_denied=hidden)
         return missing_from(
             task.client, services, pages, lambda other: other.id in given or may_be_one(other.name, name)
         )
@@ -408,12 +410,22 @@ def unlisted_namesakes(
     return []
 
 
+def warn_of_hidden_project(task: Task[ServiceOptions], project: Project, error: AccessDenied) -> None:
+    """Warn that a project is not shown. The token may never read it, so that is no reason to stop."""
+    task.warn(
+        f"project {project.name!r} cannot be read: {error.message}. Whether it has a service named "
+        f"{task.options.wanted_name!r} is unknown, as the list of services may end early"
+    )
+
+
 def warn_of_normalized_name(task: Task[ServiceOptions], project: Project | None, service: Service) -> None:
     """Warn that the platform gave a new service another name than the task did.
 
     :raises Invalid: if the next run would not find the service by it. It is remembered, so none is ordered.
     """
     wanted, names = task.options.wanted_name, GivenNames.of(task, project)
+    if service.name == wanted:
+        names.forget(service.id)
     if service.name in (None, wanted):
         return
     told = (
@@ -442,7 +454,9 @@ def warn_of_near_matches(task: Task[ServiceOptions]) -> None:
         return
     known = KnownProjects(task)
     ordered = ordered_as(task, known)
-    check_list_complete(task, listed, unlisted_namesakes(task, listed, known, ordered))
+    unlisted = unlisted_namesakes(task, listed, known, ordered)
+    check_list_complete(task, listed, to_delete(task, unlisted, known))
+    services += [other for other in unlisted if other.id not in {service.id for service in services}]
     for other in services:
         if other.id == name:
             task.warn(
@@ -460,6 +474,18 @@ def warn_of_near_matches(task: Task[ServiceOptions]) -> None:
     slip = None if same else similar_name(name, (service.name for service in services))
     if slip is not None:
         task.warn(f"there is no service named {name!r}{narrowed}; did you mean {slip!r}? Nothing was deleted")
+
+
+def to_delete(
+    task: Task[ServiceOptions], others: Sequence[ServiceSummary], known: KnownProjects
+) -> Sequence[ServiceSummary]:
+    """Return those that may be what the task deletes, of those of its name that the list lacks."""
+    wanted, family = task.options.project, task.options.family
+    fitting = [other for other in others if family in (None, other.family)]
+    if not wanted or not fitting:
+        return fitting
+    homes = [project for project in known.all() if wanted in (project.id, project.name)]
+    return [other for home in homes for other in in_project(task.client, fitting, home, certain=True)]
 
 
 def ordered_as(task: Task[ServiceOptions], known: KnownProjects) -> set[str]:

@@ -291,6 +291,7 @@ class Ordering:
                 )
                 self._remember_names([adopted])
                 return str(adopted.id)
+            self._remember_order(order)
             has_secrets = write_order_secrets(kept, self.name, order)
         if not any(same_name(service.name, self.name) for service in services):
             # Earlier orders of the name came to nothing, so no secrets of theirs can be missing.
@@ -351,6 +352,16 @@ class Ordering:
                 f". {' and '.join(map(label, suspects))} appeared since, which it may be: the platform names "
                 f"services in its own way. The next run does not order while that exists{unless}"
             ) from None
+
+    def _remember_order(self, order: Order) -> None:
+        """Remember an order with ``allow_duplicate_name`` as soon as it is placed.
+
+        Nothing else keeps the next run from ordering again, if the platform names the service otherwise and
+        this run ends before it sees that.
+        """
+        if self.task.options.allow_duplicate_name and order.instance_id is not None:
+            ordered = ServiceSummary.model_construct(id=order.instance_id, name=self.name)
+            GivenNames.of(self.task, self.project).remember([ordered])
 
     def _remember_names(self, services: Sequence[ServiceSummary]) -> None:
         """Remember those of the services that the next run would not recognize by their names."""

@@ -25,7 +25,7 @@ from ..shared.secret_notes import ORDERED, notes_on, remove_notes, subject_of
 from ..shared.task_errors import Invalid
 from ..shared.waiting import wait_until
 from .copyable import check_active
-from .lookup import CLOCKS_DIFFER, find_existing, find_staying, is_listed
+from .lookup import CLOCKS_DIFFER, find_anywhere, find_staying, is_listed
 from .namesakes import existing_services, warn_of_near_matches
 from .options import ServiceOptions
 from .rates import cost_of
@@ -59,7 +59,7 @@ def plan_removal(
 
     ``keep`` plans what is kept of it. Unless that step is done, nothing is deleted.
     """
-    service = find_existing(task.client, target.id) if target.id else None
+    service = find_anywhere(task.client, target.id) if target.id else None
     if service is None or service.status == ServiceStatus.DELETED:
         warn_of_near_matches(task)
         return Plan(result=None, steps=[expected_removal(task, target)] if task.check_mode else [])

@@ -34,7 +34,8 @@ def read_holdings(client: Client, each: bool) -> dict[str, Holding]:
 
     :raises HostedError: if services may be left out.
     """
-    everything = all_services(client, certain=True)  # what is left out would cost nothing
+    # What is left out would cost nothing, and what was deleted a moment ago may still be on its page.
+    everything = all_services(client, certain=True, though_unreadable=True)
     listed = [service for service in everything if service.status not in ServiceStatus.DELETING_OR_DELETED]
     asked = [service for service in listed if each or not shows_rate(service)]
     details = run_parallel(client, asked, read_detail)

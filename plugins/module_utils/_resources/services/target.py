@@ -12,7 +12,7 @@ from ..shared.plan import Task
 from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
 from .lookup import (
     check_id_matches,
-    find_existing,
+    find_anywhere,
     find_project,
     find_services,
     only_service,
@@ -51,7 +51,7 @@ def identify(task: Task[ServiceOptions]) -> Target:
     try:
         project = named_project(task, options.project)
     except NoSuchItem:
-        if options.state != "absent" or (options.id and find_existing(task.client, options.id)):
+        if options.state != "absent" or (options.id and find_anywhere(task.client, options.id)):
             raise
         return Target(options.id)  # what was in a project that is gone is gone from it too
     target = Target(options.id, project, named_project(task, options.new_project))
@@ -81,7 +81,7 @@ def check_id(task: Task[ServiceOptions], target: Target) -> None:
     options = task.options
     if not (options.name or options.family or options.project):
         return
-    service = find_existing(task.client, str(target.id))
+    service = find_anywhere(task.client, str(target.id))
     if service is not None:
         homes = [project for project in (target.project, target.destination) if project]
         check_id_matches(

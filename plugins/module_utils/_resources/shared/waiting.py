@@ -255,7 +255,15 @@ def act(
     """
     error: HostedError | None = None
     for _attempt in range(tries):
-        error = try_call(call, is_retry=error is not None)
+        try:
+            error = try_call(call, is_retry=error is not None)
+        except HostedError as stopped:
+            if error is None:
+                raise
+            raise EffectUnverified(
+                f"whether {what} was carried out is unknown: {error.message}. The call was not sent again: "
+                f"{stopped.message}"
+            ) from stopped
         if error is None:
             return
         if check_until(reached, what, error, QUIET_SECONDS / 2 if quiet is None else quiet):

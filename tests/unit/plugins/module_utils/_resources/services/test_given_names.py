@@ -72,6 +72,12 @@ def test_what_has_to_be_remembered(name: str | None, allowed: bool, needed: bool
     assert given(allowed=allowed).needs(name) is needed
 
 
+def test_what_has_the_name_of_its_order_is_forgotten() -> None:
+    given(allowed=True).remember([OTHER, OTHER.model_copy(update={"id": "svc_2"})])
+    given(allowed=True).forget("svc_1")
+    assert given(allowed=True).read() == given().read() == {"svc_2": "server 1"}
+
+
 @pytest.mark.parametrize("content", ["", "[1]", "{"])
 def test_a_damaged_record_holds_nothing_and_is_replaced(content: str) -> None:
     given().remember([OTHER])

@@ -307,6 +307,27 @@ def test_a_task_that_allows_duplicates_orders_its_own_service_once(
     ]
 
 
+@pytest.mark.parametrize("kept", [True, False])
+def test_an_allowed_duplicate_is_remembered_before_anything_else_can_fail(
+    platform: Sandbox, monkeypatch: pytest.MonkeyPatch, kept: bool
+) -> None:
+    """What is killed right after the response has not seen how the platform named the service."""
+
+    def killed(*_args: Any) -> str:
+        raise KeyboardInterrupt
+
+    if not kept:
+        platform.profile("plain", **{"service.name": "lower case"})
+    given: dict[str, Any] = {"project": "games", "allow_duplicate_name": True}
+    create(platform, "games")
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Ordering, "_identified", killed)
+        order(platform, "Server", **given)
+    again = order(platform, "Server", **given)
+    assert ordered(platform) == ["Server" if kept else "server"]
+    assert not again["changed"] if kept else refused(platform, again)
+
+
 def test_what_the_task_ordered_and_was_moved_away_does_not_stop_another_order(platform: Sandbox) -> None:
     """As with a service that kept its name, which is not found there either."""
     platform.profile("plain", **{"service.name": "lower case"})
@@ -987,6 +1008,54 @@ class Hidden(Account):
 
     def services(self) -> Any:
         return []
+
+
+@pytest.mark.parametrize(
+    ("narrowed", "stops"),
+    [
+        ({"project": "games"}, True),
+        ({"project": "prj_games", "family": "APP"}, True),
+        ({"project": "default"}, False),
+        ({"project": "gone"}, False),
+        ({"family": "GAME"}, False),
+    ],
+)
+@pytest.mark.parametrize("allowed", [True, False])
+def test_a_namesake_that_the_list_lacks_stops_a_deletion_only_where_it_is_meant(
+    narrowed: dict[str, Any], stops: bool, allowed: bool
+) -> None:
+    """Otherwise each further run would fail, although there is nothing to delete."""
+    account = Hidden()
+    account.add_service("svc_1", projectId="prj_games")
+    task = task_of(SERVICE, account, name="web", state="absent", allow_duplicate_name=allowed, **narrowed)
+    with pytest.raises(Invalid, match="the list is incomplete") if stops else nullcontext():
+        namesakes.warn_of_near_matches(task)
+    assert len(task.warnings) == (0 if stops else 1)
+    assert all("'web' exists (id svc_1) and was left alone" in warning for warning in task.warnings)
+
+
+class Fenced(FullPage):
+    """An account of ten listed services. The page of one of its projects is refused."""
+
+    def services(self) -> Any:
+        return super().services()[:10]
+
+    def project(self, id: str) -> Any:
+        if id == "prj_games":
+            raise error_for_status("not yours", 403)
+        return super().project("prj_default")
+
+
+def test_a_page_that_is_refused_hides_nothing_of_the_others() -> None:
+    account = Fenced(10)
+    (warning,) = checked(account)
+    assert warning == (
+        "project 'games' cannot be read: not yours. Whether it has a service named 'web' is unknown, as the "
+        "list of services may end early"
+    )
+    account.add_service("svc_1")
+    with pytest.raises(Invalid, match="the list is incomplete"):
+        checked(account)
 
 
 @pytest.mark.parametrize("place", [None, "prj_games"])

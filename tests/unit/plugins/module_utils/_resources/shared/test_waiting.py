@@ -20,7 +20,10 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     error_for_status,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import Guard
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import (
+    BudgetExceeded,
+    Guard,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
     Ambiguous,
     EffectUnverified,
@@ -358,6 +361,16 @@ def test_an_act_that_is_refused_when_repeated_may_have_worked_before(clock: Cloc
     with pytest.raises(Refused, match=r"no. An earlier attempt, .*, may have been carried out") as caught:
         act(task_of(SERVICE, FakeClient()), call, lambda: False, "start")
     assert caught.value.effect_unknown
+
+
+def test_an_act_whose_repetition_is_not_sent_stays_in_doubt(clock: Clock) -> None:
+    """A budget may refuse it, or may not be readable: nothing was sent then, but the first one was."""
+    call = Calls(LOST, BudgetExceeded("over the budget. Nothing was sent"))
+    task = task_of(SERVICE, FakeClient())
+    with pytest.raises(EffectUnverified, match=r"is unknown: POST .* not sent again: over the budget"):
+        act(task, call, lambda: False, "start")
+    with pytest.raises(BudgetExceeded):
+        act(task, Calls(BudgetExceeded("over")), lambda: False, "start")
 
 
 def test_a_refused_act_is_not_repeated(clock: Clock) -> None:
