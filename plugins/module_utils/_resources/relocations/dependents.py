@@ -10,15 +10,17 @@ whole, and what is known to be missing in it is found before anything is ordered
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
+from ..._api.errors import Interrupted
 from ..._api.models import App
 from ..._api.values import ContainerState, ServiceStatus
 from ..applications.environment_rules import REFERENCE
 from ..applications.fingerprints import Fingerprints, state_folder
-from ..applications.lookup import digest_in_service
+from ..applications.lookup import digest_in_service, find_app
 from ..applications.release_list import read_declared
+from ..applications.releases import QUICK_SCAN_SECONDS, scan_of
 from ..applications.running import same_image
 from ..services.view import read_state
 from ..shared.plan import Task
@@ -26,6 +28,13 @@ from ..shared.task_errors import Invalid
 from .options import RelocateOptions
 from .origin import Origin
 from .record import Relocation
+
+
+class Release(NamedTuple):
+    """A tag, and the digest of the image that it has to name: it may be declared again for another one."""
+
+    tag: str
+    digest: str
 
 
 @dataclass(frozen=True)
@@ -184,31 +193,41 @@ def known_names(task: Task[RelocateOptions], dependent: Dependent) -> set[str]:
     return {*dependent.referring, *last.names}
 
 
-def tag_in_service(task: Task[RelocateOptions], dependent: Dependent) -> str:
-    """Return the tag by which the image that an application runs is deployed again.
+def as_it_runs(task: Task[RelocateOptions], dependent: Dependent) -> Dependent:
+    """Return an application with the image that it runs now: another one may have been deployed since."""
+    app = find_app(task.client, dependent.slug)
+    return dependent if app is None or digest_in_service(app) is None else replace(dependent, app=app)
+
+
+def release_in_service(task: Task[RelocateOptions], dependent: Dependent) -> Release:
+    """Return the release by which the image that an application runs is deployed again, and no other one.
 
     :raises Invalid: if the platform does not show one.
     """
-    digest = digest_in_service(dependent.app)
+    digest = str(digest_in_service(dependent.app))
     source = task.client.settings(dependent.app.id).source
     declared = read_declared(task.client, dependent.slug)
-    if source and source.tag and names_image(task, dependent, declared.digest(source.tag), digest):
-        return source.tag
+    if source and source.tag:
+        named = declared.digest(source.tag) or scanned_digest(task, dependent, source.tag) or digest
+        if same_image(task, dependent.slug, named, digest):
+            return Release(source.tag, named)
     tag = next((tag for tag, release in declared.by_tag.items() if release.digest == digest), None)
     if tag is None:
         raise Invalid(
-            f"the platform shows no tag of the image that {dependent.label} runs, so it could not be "
-            "deployed with its new environment. Nothing was ordered. Declare one with "
-            "hosted.services.app_release, or list it in without_dependents"
+            f"the platform shows no tag of the image that {dependent.label} runs, {digest}, so it could not "
+            "be deployed with its new environment. Declare one with hosted.services.app_release, or list it "
+            "in without_dependents"
         )
-    return tag
+    return Release(tag, digest)
 
 
-def names_image(
-    task: Task[RelocateOptions], dependent: Dependent, declared: str | None, digest: str | None
-) -> bool:
-    """Tell whether a tag still names the image in service: it may have been declared again for another."""
-    return declared is None or digest is None or same_image(task, dependent.slug, declared, digest)
+def scanned_digest(task: Task[RelocateOptions], dependent: Dependent, tag: str) -> str | None:
+    """Return the digest that the scan of a tag names; ``None`` if it is not shown soon."""
+    try:
+        report = scan_of(task.client, dependent.slug, tag, QUICK_SCAN_SECONDS)
+    except Interrupted:
+        return None
+    return report.digest if report else None
 
 
 def is_running(task: Task[RelocateOptions], dependent: Dependent) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
 from typing import Any, cast
@@ -28,7 +28,7 @@ from ..shared.plan import Expansion, Plan, Resource, Step, Task
 from ..shared.runner import perform_step
 from ..shared.task_errors import EffectUnverified, Invalid
 from ..shared.waiting import poll_for
-from .dependents import Dependent, is_running, tag_in_service
+from .dependents import Dependent, as_it_runs, is_running, release_in_service
 from .options import RelocateOptions
 from .origin import Origin
 from .record import Phase, Relocation
@@ -60,16 +60,21 @@ class Work:
     origin: Origin
     dependents: Sequence[Dependent]
     modules: Modules
-    tags: dict[str, str] = field(default_factory=dict)
-    """By slug: the tag by which the image that an application runs is deployed again."""
     foreseen: str | None = None
     """What the first copy will do, if that is known already."""
 
     def __post_init__(self) -> None:
-        """Find the tags before anything is begun."""
-        self.tags = {
-            each.slug: tag_in_service(self.task, each) for each in self.dependents if each.deployable
-        }
+        """Find out before anything is begun whether what is to be deployed again can be.
+
+        :raises Invalid: if not.
+        """
+        try:
+            for each in self.dependents:
+                if each.deployable:
+                    release_in_service(self.task, each)
+        except Invalid as error:
+            error.append(". Nothing was done")
+            raise
 
     @property
     def old(self) -> Service:
@@ -265,7 +270,8 @@ class Work:
 
     def deploy_steps(self, dependent: Dependent) -> Sequence[Step]:
         """Return the steps that put one environment into effect; what was stopped for it is started."""
-        given = {"slug": dependent.slug, "tag": self.tags[dependent.slug]}
+        release = release_in_service(self.task, as_it_runs(self.task, dependent))
+        given = {"slug": dependent.slug, **release._asdict()}
         found = plan_with(self.task, self.modules.app_deploy, given).steps
         if not found and dependent.app.id in self.record.content.paused:
             return self.plan_service(id=dependent.app.id, state="started").steps

@@ -17,6 +17,7 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import UnexpectedAnswer
 from ansible_collections.hosted.services.plugins.module_utils._api.models import ServiceSummary
+from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.health import Health
 from ansible_collections.hosted.services.plugins.module_utils._resources.relocate import (
     check_forward,
     free_name,
@@ -421,6 +422,32 @@ def test_a_deploy_that_fails_leaves_the_new_service_in_service(sandbox: Sandbox,
     assert environment(sandbox, "acme-web")["GAME"] == "${survival.HOST}"
     assert status_of(sandbox, old) == ("ACTIVE", "running")
     assert status_of(sandbox, new)[0] == "SUSPENDED"
+
+
+def test_an_image_that_its_tag_names_only_since_is_not_deployed(
+    sandbox: Sandbox, key_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A tag such as latest, declared while the service is copied, names what nobody wants to run yet."""
+    shop = {**SEED["apps"][0], "images": [{"tag": "v1"}, {"tag": "v2", "packages": {"curl": "8.0.0"}}]}
+    relocate = relocating(sandbox, key_file, tmp_path, monkeypatch, {**SEED, "apps": [shop]})
+    scans = [sandbox.api("GET", f"/api/apps/acme-web/releases/{tag}/scan").json() for tag in ("v1", "v2")]
+    ran, other = (scan["digest"] for scan in scans)
+    wait = Health.wait
+
+    def declare_and_wait(health: Health) -> None:
+        sandbox.api("POST", "/api/apps/acme-web/releases", {"tag": "v1", "digest": other})
+        wait(health)
+
+    monkeypatch.setattr(Health, "wait", declare_and_wait)
+    sandbox.clear_journal()
+    failed = relocate()
+    assert "shows no tag of the image" in failed["msg"] and "with state: returned to go back" in failed["msg"]
+    assert [line for line in sandbox.journal() if line["path"].endswith("/deploy")] == []
+    sandbox.api("POST", "/api/apps/acme-web/releases", {"tag": "was", "digest": ran})
+    done(relocate())
+    [app] = sandbox.api("GET", "/api/apps").json()["items"]
+    assert app["imageRef"].endswith(ran)
+    assert environment(sandbox, "acme-web")["GAME"] == "${survival-2.HOST}"
 
 
 def test_a_new_service_that_does_not_run_any_more_is_not_taken_for_being_in_service(

@@ -15,6 +15,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.client import
 from ansible_collections.hosted.services.plugins.module_utils._api.models import (
     App,
     ProjectGraph,
+    ScanReport,
     Service,
     Settings,
 )
@@ -41,7 +42,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Step, Task
 from unit.plugins.fakes import FakeClient, carry_out
 
-DIGEST = "sha256:" + "1" * 64
+DIGEST, OTHER = "sha256:" + "1" * 64, "sha256:" + "2" * 64
 PRICES = {"monthlyMillicents": 8000, "storageMonthlyMillicents": 1000}
 GONE = Cost(Decimal(1), Decimal(0))
 """What every plan but that of the order costs."""
@@ -55,7 +56,8 @@ class Account(FakeClient):
         self.aliases = {"old": "mc", "new": "mc-2"}
         self.tag: str | None = "v1"
         self.source_shown = True
-        self.declared: dict[str, str] = {}
+        self.declared: dict[str, str | None] = {}
+        self.scanned: dict[str, str] = {}
         self.applications: list[App] = []
         self.add("old", "survival")
         self.add("app_1", "web")
@@ -90,6 +92,12 @@ class Account(FakeClient):
     def releases(self, slug: str, query: Mapping[str, Any]) -> Any:
         """Return the tags that are declared, with their digests."""
         return [{"tag": tag, "digest": digest} for tag, digest in self.declared.items()]
+
+    def scan(self, slug: str, tag: str, seconds: float | None = None) -> ScanReport:
+        """Return a report with the digest that a tag names, if a test says one."""
+        return ScanReport.model_validate(
+            {"tag": tag, "digest": self.scanned.get(tag), "scanStatus": "PASSED"}
+        )
 
 
 @dataclass

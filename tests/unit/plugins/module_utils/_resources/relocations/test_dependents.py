@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import Interrupted
 from ansible_collections.hosted.services.plugins.module_utils._api.models import App, ProjectGraph, Service
 from ansible_collections.hosted.services.plugins.module_utils._resources.clones.source import Data
 from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.dependents import (
@@ -18,7 +19,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.relocat
     check_references,
     is_running,
     read_dependents,
-    tag_in_service,
+    release_in_service,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.options import (
     RelocateOptions,
@@ -30,7 +31,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.relocat
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
-from unit.plugins.module_utils._resources.relocations.in_memory import DIGEST, case, web
+from unit.plugins.module_utils._resources.relocations.in_memory import DIGEST, OTHER, case, web
 
 WEB = App(id="app_1", name="web", slug="acme-web", status="ACTIVE", image_ref="r/acme-web@sha256:1")
 URL = "http://localhost:8080"
@@ -178,18 +179,51 @@ def test_an_image_is_deployed_again_by_the_tag_that_was_deployed(tmp_path: Path)
     """If that is not shown, by one that is declared for the same digest."""
     found = case(tmp_path)
     task, dependent = found.work.task, web(found.account)
-    assert tag_in_service(task, dependent) == "v1"
+    assert release_in_service(task, dependent) == ("v1", DIGEST)
     found.account.tag = None
-    found.account.declared = {"v2": "sha256:" + "2" * 64, "v3": DIGEST}
-    assert tag_in_service(task, dependent) == "v3"
+    found.account.declared = {"v2": OTHER, "v3": DIGEST}
+    assert release_in_service(task, dependent) == ("v3", DIGEST)
     found.account.source_shown = False
-    assert tag_in_service(task, dependent) == "v3"
+    assert release_in_service(task, dependent) == ("v3", DIGEST)
     found.account.tag, found.account.source_shown = "v2", True
-    task.memory["images in an index"] = dict.fromkeys([DIGEST, "sha256:" + "2" * 64], frozenset())
-    assert tag_in_service(task, dependent) == "v3", "v2 was declared again for another image"
+    task.memory["images in an index"] = dict.fromkeys([DIGEST, OTHER], frozenset())
+    assert release_in_service(task, dependent) == ("v3", DIGEST), "v2 was declared again for another image"
     del found.account.declared["v3"]
+    with pytest.raises(Invalid, match=f"no tag of the image that application 'acme-web' runs, {DIGEST}"):
+        release_in_service(task, dependent)
+
+
+def test_a_tag_in_a_list_without_digests_is_compared_by_its_scan(tmp_path: Path) -> None:
+    """It may have been declared again for an image that nobody has deployed."""
+    found = case(tmp_path)
+    task, dependent = found.work.task, web(found.account)
+    task.memory["images in an index"] = dict.fromkeys([DIGEST, OTHER], frozenset())
+    found.account.declared, found.account.scanned = {"v1": None}, {"v1": OTHER}
     with pytest.raises(Invalid, match="shows no tag of the image that application 'acme-web' runs"):
-        tag_in_service(task, dependent)
+        release_in_service(task, dependent)
+    found.account.scanned = {"v1": DIGEST}
+    assert release_in_service(task, dependent) == ("v1", DIGEST)
+
+
+def test_a_scan_that_is_held_back_says_nothing_of_a_tag(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The deploy compares it again, and deploys no other image."""
+    found = case(tmp_path)
+
+    def hold_back(slug: str, tag: str, seconds: float | None = None) -> Any:
+        raise Interrupted("no response")
+
+    monkeypatch.setattr(found.account, "scan", hold_back)
+    assert release_in_service(found.work.task, web(found.account)) == ("v1", DIGEST)
+
+
+def test_an_index_is_deployed_again_by_its_own_digest(tmp_path: Path) -> None:
+    """The platform may show the image that it chose from it."""
+    found = case(tmp_path)
+    found.account.declared = {"v1": OTHER}
+    found.work.task.memory["images in an index"] = {OTHER: frozenset({DIGEST}), DIGEST: frozenset()}
+    assert release_in_service(found.work.task, web(found.account)) == ("v1", OTHER)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import Clock, carry_out
 from unit.plugins.module_utils._resources.clones.platform import ids_of
-from unit.plugins.module_utils._resources.relocations.in_memory import Account, case, web
+from unit.plugins.module_utils._resources.relocations.in_memory import DIGEST, OTHER, Account, case, web
 from unit.plugins.module_utils._resources.relocations.platform import (
     SEED,
     done,
@@ -204,8 +205,37 @@ def test_what_was_stopped_and_runs_the_release_already_is_started(tmp_path: Path
 
 
 def test_a_tag_is_looked_for_only_if_the_application_can_be_deployed(tmp_path: Path) -> None:
-    assert case(tmp_path).work.tags == {"acme-web": "v1"}
-    assert case(tmp_path, dependents=(web(Account(), deployed=False),)).work.tags == {}
+    account = Account()
+    account.tag = None
+    none = case(tmp_path, dependents=(web(account, deployed=False),))
+    none.account.tag = None
+    replace(none.work)
+    some = case(tmp_path)
+    some.account.tag = None
+    with pytest.raises(Invalid, match=r"shows no tag of the image .*without_dependents\. Nothing was done$"):
+        replace(some.work)
+
+
+def test_what_is_deployed_again_is_the_image_that_runs_by_then(tmp_path: Path) -> None:
+    """Copies take hours: another version may have been deployed, or its tag declared for another image."""
+    found = case(tmp_path, Phase.SWITCHED)
+    steps = found.work.dependent_steps("old", "it")
+    found.account.declared = {"v1": DIGEST, "v2": OTHER}
+    found.account.applications = [web(found.account).app.model_copy(update={"image_ref": f"r/w@{OTHER}"})]
+    found.account.tag = "v2"
+    done_steps(steps)
+    [deployed] = found.noted.of("app_deploy")
+    assert (deployed["tag"], deployed["digest"]) == ("v2", OTHER)
+
+
+def test_an_image_whose_tag_moved_meanwhile_is_not_replaced(tmp_path: Path) -> None:
+    found = case(tmp_path, Phase.SWITCHED)
+    steps = found.work.dependent_steps("old", "it")
+    found.work.task.memory["images in an index"] = dict.fromkeys([DIGEST, OTHER], frozenset())
+    found.account.declared = {"v1": OTHER}
+    with pytest.raises(Invalid, match=r"shows no tag of the image .*list it in without_dependents$"):
+        done_steps(steps)
+    assert found.noted.of("app_deploy") == []
 
 
 def test_only_applications_that_ran_are_started_again(tmp_path: Path) -> None:
