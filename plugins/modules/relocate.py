@@ -15,7 +15,8 @@ description:
   - Puts another service in the place of one. The platform cannot change the node, the product or the edition of a service,
     so the module orders another one in the same project, copies what the old one holds while that runs, stops it, copies
     what has changed since, and starts the new one. Once that is healthy, the environments of applications that refer to
-    the old one are rewritten and deployed, and the old one is suspended.
+    the old one are rewritten and deployed, and the old one is suspended. An application that was stopped before is left
+    stopped.
   - Never deletes the old service by itself, and never writes to it, unless O(copy_back) says so. O(state=returned) leads
     back at every step. O(state=finished) deletes the one that is not in service, after a date.
   - A run that was interrupted is continued by the next one with the same task, and nothing is ordered twice. If something

@@ -77,6 +77,8 @@ class Content:
     """The slugs of the applications whose environments are rewritten."""
     paused: list[str] = field(default_factory=list)
     """The ids of the applications that are stopped while a database is copied."""
+    stopped: list[str] = field(default_factory=list)
+    """The ids of the applications that were stopped when the relocation began, and are not to be started."""
     switched_at: str | None = None
     newer: bool = False
     """Whether the new service may hold what the old one does not: it was in service."""

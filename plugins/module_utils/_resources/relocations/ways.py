@@ -131,6 +131,7 @@ def preparing_steps(work: Work, there: Service | None, order: Plan | None, rates
     facts: dict[str, Any] = {"ran": ran, "dependents": slugs, "paused": [], "newer": False}
     facts |= {"since": None, "back_since": None}
     facts["data"] = work.origin.data.value
+    facts["stopped"] = [each.app.id for each in work.dependents if work.stays_stopped(each)]
     if order is not None:
         facts["asked"] = asked_of(wanted_order(work.task, work.origin))
     steps = [work.note(Phase.ORDERED, lambda: {**facts, "switched_at": None})]

@@ -251,12 +251,25 @@ class Work:
             summary = f"replace the environment of {each.label}, so that it refers to {name}"
             steps.append(Expansion(summary, partial(self.environment_steps, each, id)))
             if each.deployable:
-                steps.append(Expansion(f"deploy {each.label} again", partial(self.deploy_steps, each)))
+                condition = " if it is started by then" if self.stays_stopped(each) else ""
+                deploy = f"deploy {each.label} again{condition}"
+                steps.append(Expansion(deploy, partial(self.deploy_steps, each)))
             else:
                 self.task.warn(
                     f"{each.label} is not in service, so its environment takes effect at its next deploy"
                 )
         return steps
+
+    def stays_stopped(self, dependent: Dependent) -> bool:
+        """Tell whether an application was stopped before the relocation began, and still is.
+
+        One that stopped later may have done so because the service was away, so it is to run again.
+        """
+        content, id = self.record.content, dependent.app.id
+        begun = self.record.phase not in (Phase.NONE, Phase.RETURNED)
+        if not dependent.deployable or id in content.paused or (begun and id not in content.stopped):
+            return False
+        return read_state(self.task, id) == ContainerState.STOPPED
 
     def environment_steps(self, dependent: Dependent, to: str | None) -> Sequence[Step]:
         """Return the steps that write one environment."""
@@ -270,6 +283,12 @@ class Work:
 
     def deploy_steps(self, dependent: Dependent) -> Sequence[Step]:
         """Return the steps that put one environment into effect; what was stopped for it is started."""
+        if self.stays_stopped(dependent):  # a deploy starts it, and it may be one that must not run
+            self.task.warn(
+                f"{dependent.label} was stopped before the relocation, and is left stopped. Its environment "
+                "takes effect when it is started or deployed"
+            )
+            return []
         release = release_in_service(self.task, as_it_runs(self.task, dependent))
         given = {"slug": dependent.slug, **release._asdict()}
         found = plan_with(self.task, self.modules.app_deploy, given).steps

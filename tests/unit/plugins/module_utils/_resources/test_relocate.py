@@ -34,6 +34,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
     Ordering,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.waiting import poll_for
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.clones.platform import (
     environment,
@@ -391,6 +392,21 @@ def test_a_suspended_service_is_refused(sandbox: Sandbox, relocate: Relocate) ->
 def test_applications_can_be_left_alone(sandbox: Sandbox, relocate: Relocate) -> None:
     done(relocate(environments=None, secret_environments=None, without_dependents=["acme-web"]))
     assert environment(sandbox, "acme-web") == {"GAME": "${survival.HOST}"}
+
+
+def test_an_application_that_its_owner_stopped_stays_stopped(sandbox: Sandbox, relocate: Relocate) -> None:
+    """There and back; it gets its environment all the same."""
+    app = ids_of(sandbox, "shop")["acme-web"]
+    sandbox.api("POST", f"/api/resources/{app}/power", {"signal": "stop"})
+    poll_for(lambda: status_of(sandbox, app)[1] == "stopped", 5)
+    sandbox.clear_journal()
+    moved = done(relocate())
+    assert "is left stopped" in " ".join(moved["warnings"])
+    assert environment(sandbox, "acme-web")["GAME"] == "${survival-2.HOST}"
+    done(relocate(state="returned"))
+    assert environment(sandbox, "acme-web")["GAME"] == "${survival.HOST}"
+    assert [line for line in sandbox.journal() if line["path"].endswith("/deploy")] == []
+    assert status_of(sandbox, app) == ("ACTIVE", "stopped") and calls_to(sandbox, app) == []
 
 
 # --- What fails on the way ------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.relocat
     work as work_module,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.record import Phase
+from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.ways import plan_there
 from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.work import (
     costing,
     rescued,
@@ -236,6 +237,57 @@ def test_an_image_whose_tag_moved_meanwhile_is_not_replaced(tmp_path: Path) -> N
     with pytest.raises(Invalid, match=r"shows no tag of the image .*list it in without_dependents$"):
         done_steps(steps)
     assert found.noted.of("app_deploy") == []
+
+
+@pytest.mark.parametrize("state", ["stopped", "running"])
+def test_an_application_that_was_stopped_before_is_not_started(state: str, tmp_path: Path) -> None:
+    """Such as a worker that must not run twice. It is deployed if somebody starts it meanwhile."""
+    found = case(tmp_path)
+    found.account.states["app_1"] = "stopped"
+    plan = plan_there(found.work)
+    assert "deploy application 'acme-web' again if it is started by then" in plan.actions
+
+    def start(module: str, options: Any) -> None:
+        if module == "environment":
+            found.account.states["app_1"] = state
+
+    found.noted.failing = start
+    found.carry_out(plan)
+    assert len(found.noted.of("environment")) == 1
+    assert len(found.noted.of("app_deploy")) == (state == "running")
+    assert found.content.stopped == ["app_1"] and found.content.phase == Phase.RELOCATED
+    said = [each for each in found.work.task.warnings if "acme-web" in each]
+    assert said == [
+        "application 'acme-web' was stopped before the relocation, and is left stopped. Its environment "
+        "takes effect when it is started or deployed"
+    ] * (state == "stopped")
+
+
+@pytest.mark.parametrize("phase", [Phase.STOPPED, Phase.SWITCHED, Phase.RETURNING])
+@pytest.mark.parametrize("facts", [{}, {"stopped": ["app_1"], "paused": ["app_1"]}])
+def test_an_application_that_stopped_later_is_deployed(
+    phase: Phase, facts: dict[str, Any], tmp_path: Path
+) -> None:
+    """For the copy, or because the service to which it refers was away."""
+    found = case(tmp_path, phase, facts=facts)
+    found.account.states["app_1"] = "stopped"
+    steps = found.work.dependent_steps("old", "it")
+    assert steps[1].summary == "deploy application 'acme-web' again"
+    done_steps(steps)
+    assert len(found.noted.of("app_deploy")) == 1
+
+
+def test_what_a_run_that_was_killed_left_stopped_is_not_taken_for_the_choice_of_somebody(
+    tmp_path: Path,
+) -> None:
+    """And what was started since the relocation began is not left stopped any more."""
+    found = case(tmp_path, Phase.ORDERED)
+    found.account.states["app_1"] = "stopped"
+    found.carry_out(plan_there(found.work))
+    assert len(found.noted.of("app_deploy")) == 1 and found.content.stopped == []
+    found = case(tmp_path / "other", Phase.ORDERED, facts={"stopped": ["app_1"]})
+    found.carry_out(plan_there(found.work))
+    assert len(found.noted.of("app_deploy")) == 1 and found.content.stopped == []
 
 
 def test_only_applications_that_ran_are_started_again(tmp_path: Path) -> None:
