@@ -59,7 +59,8 @@ class Record:
     delayed: tuple[Due, datetime] | None = None
     """The suspension that waits because the service is busy, and since when."""
     ran: bool | None = None
-    """Whether the container ran when the plan suspended the service; unknown if nothing was told."""
+    """Whether the container ran when the plan suspended the service, which sleeps since. Unknown if nothing
+    was told, or if somebody else suspended it."""
     samples: tuple[Sample, ...] = field(default=())
     saved: Saved | None = None
 

@@ -174,7 +174,8 @@ def memory_steps(sleeper: Sleeper, verdict: Verdict) -> list[Step]:
     def remember() -> None:
         now = sleeper.verdict or verdict  # another one, if a wish came in meanwhile
         record = record_after(sleeper, now)
-        if now.act == "nothing" and record.settled != known.settled and not is_as_it_was(sleeper):
+        is_new = (record.settled, record.ran) != (known.settled, known.ran)
+        if now.act == "nothing" and is_new and not is_as_it_was(sleeper):
             record = now.record
         sleeper.memory.update(lambda found: found.with_changes(known, record))
 
@@ -182,10 +183,17 @@ def memory_steps(sleeper: Sleeper, verdict: Verdict) -> list[Step]:
 
 
 def record_after(sleeper: Sleeper, verdict: Verdict) -> Record:
-    """Return the record of a service once a verdict is carried out."""
+    """Return the record of a service once a verdict is carried out.
+
+    Whether the container ran before one suspension says nothing of the next one, which may be by hand. So it
+    is forgotten once the service is awake.
+    """
     waited = verdict.act == "nothing" or sleeper.job.task.options.wait
     record = verdict.after if waited else verdict.record
-    return replace(record, ran=ran(sleeper.metrics)) if verdict.act == "suspend" else record
+    if verdict.act == "suspend":
+        return replace(record, ran=ran(sleeper.metrics))
+    still_asleep = sleeper.suspended and verdict.act == "nothing"
+    return record if still_asleep else replace(record, ran=None)
 
 
 def is_as_it_was(sleeper: Sleeper) -> bool:

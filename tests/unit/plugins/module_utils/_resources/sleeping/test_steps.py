@@ -219,3 +219,37 @@ def test_a_wish_for_what_another_run_has_just_suspended_holds(client: FakeClient
 def test_whether_a_container_runs_may_be_unknown(metrics: Metrics | None, runs: bool | None) -> None:
     """Then it is started when the service is resumed, as if it had run."""
     assert ran(metrics) is runs
+
+
+def test_a_container_that_ran_in_between_is_started_again(client: FakeClient, tmp_path: Path) -> None:
+    """Whether the plan saw it awake, or only resumed it, before somebody suspended it."""
+    alone: dict[str, Any] = {"services": ["a"], "start_after": {}}
+    client.states["a"] = "stopped"
+    assert run(client, tmp_path, **alone) == ["suspend a"]
+    assert run(client, tmp_path, **alone, awake=[{}]) == ["resume a"], "it did not run before"
+    client.service_records["a"]["status"] = "SUSPENDED"
+    assert run(client, tmp_path, **alone) == []
+    assert run(client, tmp_path, **alone, awake=[{}]) == ["resume a", "power a"]
+
+    client.states["a"] = "stopped"
+    assert run(client, tmp_path, **alone) == ["suspend a"]
+    client.service_records["a"]["status"] = "ACTIVE"
+    assert run(client, tmp_path, **alone) == [], "resumed by hand"
+    client.service_records["a"]["status"] = "SUSPENDED"
+    assert run(client, tmp_path, **alone) == []
+    assert run(client, tmp_path, **alone, awake=[{}]) == ["resume a", "power a"]
+
+
+def test_a_suspension_by_another_run_keeps_what_it_knows_of_the_container(
+    client: FakeClient, tmp_path: Path
+) -> None:
+    """This run has read the service while it was awake."""
+    alone: dict[str, Any] = {"services": ["a"], "start_after": {}}
+    client.states["a"] = "stopped"
+    run(client, tmp_path, **alone)
+    client.service_records["a"]["status"] = "ACTIVE"
+    task, plan = plan_of(client, tmp_path, **alone)
+    run(client, tmp_path, **alone, release=["a"])
+    assert client.calls == [("suspend", "a")]
+    apply_plan(plan, task)
+    assert record_of(tmp_path, "a").ran is False
