@@ -161,6 +161,7 @@ deployment:
     tag: "1.4.0"
     digest: sha256:4a5c…
     previous_digest: sha256:0b1d…
+    last_good_digest: sha256:0b1d…
     pending_deploy: []
     scan: {scan_status: PASSED}
     app: {slug: acme-shop, digest: "sha256:4a5c…"}
@@ -176,6 +177,11 @@ deployment:
       type: str
     previous_digest:
       description: Digest that was in service before the task. Null before the first deploy.
+      type: str
+    last_good_digest:
+      description:
+        - Digest that O(rollback) goes back to. That is RV(deployment.previous_digest), or the version before it if that
+          did not start, was not healthy, or was not seen to start, as far as this controller knows. Null if there is none.
       type: str
     pending_deploy:
       description:

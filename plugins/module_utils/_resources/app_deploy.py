@@ -45,6 +45,7 @@ from .shared.options import StateDirOptions
 from .shared.plan import Plan, Resource, Step, Task, after_waiting
 from .shared.task_errors import Invalid, NoSuchItem
 
+LAST_GOOD = "last_good_digest"
 PENDING_REASON = "not in effect"
 PRICE_NOT_OPEN = "not shown to this token; a deploy does not change it"
 
@@ -220,8 +221,8 @@ def plan_deployment(
     deployed = Deployed(digest, AppRecords.of(task, app.id).last_good(before), task.options.rollback)
 
     def reread() -> dict[str, Any]:
-        now = current_app(task, digest)
-        return to_result(task, app, now, find_report(task, task.options.tag) or report)
+        found = to_result(task, app, current_app(task, digest), find_report(task, task.options.tag) or report)
+        return {**found, LAST_GOOD: deployed.previous}  # by now, the records are those after the deploy
 
     return Plan(
         result=result,
@@ -311,11 +312,13 @@ def describe_service(error: DeployFailed, digest: str, before: str | None, now: 
 
 def to_result(task: Task[AppDeployOptions], before: App, now: App, report: ScanReport) -> dict[str, Any]:
     """Return the release, its scan, and the application with its previous image."""
+    previous = digest_in_service(before)
     found: Mapping[str, Any] = {
         "slug": now.slug,
         "tag": task.options.tag,
         "digest": report.digest,
-        "previous_digest": digest_in_service(before),
+        "previous_digest": previous,
+        LAST_GOOD: AppRecords.of(task, before.id).last_good(previous),
         "pending_deploy": [] if task.check_mode else sorted(AppRecords.of(task, now.id).outstanding()),
         "scan": scan_view(report),
         "app": app_view(now),

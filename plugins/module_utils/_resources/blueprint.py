@@ -20,7 +20,7 @@ from .._api.client import Client
 from .._api.errors import HostedError, undone_if_nothing_happened
 from .._api.values import ServiceStatus
 from .app import APP
-from .app_deploy import APP_DEPLOY
+from .app_deploy import APP_DEPLOY, LAST_GOOD
 from .app_image import APP_IMAGE
 from .app_release import APP_RELEASE
 from .applications.environment_rules import REFERENCE
@@ -373,7 +373,7 @@ class Assembly:
 
         def arguments(part: Part) -> Mapping[str, Any]:
             done = deploy.result if deploy and deploy.plan and deploy.plan.changed else {}
-            own = {name: done.get(name) for name in ("digest", "previous_digest")}
+            own = {name: done.get(name) for name in ("digest", LAST_GOOD)}
             rolls_back = bool(done) and entry.values["image"].get("rollback", False)
             return {"slug": entry.name, "health_check": check, "rollback": rolls_back, **own}
 
@@ -527,7 +527,7 @@ class AppHealthOptions(OnAppOptions, WaitOptions, StateDirOptions):
 
     health_check: HealthCheck | None = None
     digest: str | None = None
-    previous_digest: str | None = None
+    last_good_digest: str | None = None
     rollback: bool = False
 
 
@@ -544,7 +544,7 @@ class AppHealthResource(Resource[AppHealthOptions]):
     def plan(self, task: Task[AppHealthOptions]) -> Plan:
         """Plan the check, which changes nothing unless it rolls back."""
         options = task.options
-        digest, previous = options.digest, options.previous_digest
+        digest, previous = options.digest, options.last_good_digest
         deployed = Deployed(digest, previous, options.rollback) if digest else None
         return Plan(result=None, steps=health_steps(task, options.health_check, options.slug, deployed))
 

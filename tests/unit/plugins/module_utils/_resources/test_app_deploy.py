@@ -55,7 +55,8 @@ def test_a_release_is_deployed_once(platform: Platform) -> None:
     assert [deployed["changed"], again["changed"]] == [True, False]
     assert deployed["actions"] == planned["actions"]
     assert all(deployed["diff"][side] in planned["diff"][side] for side in ("before", "after"))
-    assert deployed["deployment"]["previous_digest"] == platform.digests["v1"]
+    for name in ("previous_digest", "last_good_digest"):
+        assert deployed["deployment"][name] == planned["deployment"][name] == platform.digests["v1"]
     assert platform.in_service == platform.digests["v2"]
     assert len(platform.writes()) == 1
     assert platform.uses_only_application_routes()

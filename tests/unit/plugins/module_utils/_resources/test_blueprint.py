@@ -565,6 +565,26 @@ def test_an_application_that_is_not_healthy_goes_back(
         assert not good["changed"] and seen[-1] == images["v1"]
 
 
+def test_an_application_goes_back_past_a_version_that_was_not_healthy_either(
+    sandbox: Sandbox, apply: Any
+) -> None:
+    """To the one that module app_deploy goes back to."""
+    tags = ("v1", "v2", "v3")
+    images = [{"tag": tag, "labels": {"version": tag}} for tag in tags]
+    app = {"slug": "acme-shop", "project": "web", "images": images, "deployed": "v1"}
+    sandbox.seed({"apps": [app]})
+    good = in_service(sandbox)
+    with responding(lambda number: 200 if in_service(sandbox) == good else 500) as workload:
+        check = {"url": workload.url, "timeout": 0.3, "interval": 0.1}
+        first = apply(shop_app(image={"tag": "v2"}, health_check=check))
+        assert first["failed"] and in_service(sandbox) != good, "it stays in service"
+        failed = apply(shop_app(image={"tag": "v3", "rollback": True}, health_check=check))
+        assert f"Rolled back to the previous version, {good}" in failed["msg"]
+        assert in_service(sandbox) == good
+        assert len(sandbox.journal("apps.deploy")) == 3, "v2, v3, and v1 at once"
+        assert not apply(shop_app(image={"tag": "v1"}, health_check=check))["changed"]
+
+
 def test_a_health_check_needs_no_image(sandbox: Sandbox, apply: Any, images: dict[str, str]) -> None:
     with responding(lambda number: 200) as workload:
         result = apply(shop_app(health_check={"url": workload.url}))
