@@ -19,6 +19,9 @@ description:
   - A service that refers to another one in its environment is resumed after it and suspended before it, and keeps it awake
     while it is awake itself.
   - Only suspension saves money, so nothing is merely stopped. A service that does not offer C(suspension) is left out.
+  - A service that M(hosted.services.relocate) left over is left out as well, with a warning, until that has deleted it or
+    put it back in service. This needs the record of the relocation, in O(state_dir) or in the folder that is used if
+    O(state_dir) is not set.
   - Says what the plan will save, in check mode too, and what it has saved by the platform's own usage.
 options:
   name:
@@ -189,6 +192,7 @@ extends_documentation_fragment:
 notes:
   - The clock of the controller decides.
 seealso:
+  - module: hosted.services.relocate
   - module: hosted.services.service
   - module: hosted.services.backup_info
 """
@@ -288,7 +292,7 @@ services:
       description: Whether something went wrong with it.
       type: bool
     skipped:
-      description: Whether it was left out, because it cannot be suspended.
+      description: Whether it was left out, because it cannot be suspended or a relocation left it over.
       type: bool
     msg:
       description: The error, or the reason for skipping the service. Null if there is neither.

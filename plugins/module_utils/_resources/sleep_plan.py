@@ -15,6 +15,7 @@ from .._api.client import Client
 from .._api.errors import HostedError
 from .._api.models import Service
 from .._api.values import ServiceStatus
+from .relocations.record import left_over
 from .services.many_services import (
     Operation,
     ServiceJob,
@@ -92,6 +93,8 @@ class Run:
     order: Order = field(default_factory=Order)
     keepers: dict[str, list[Sleeper]] = field(default_factory=dict)
     """By id, the services whose wishes keep one awake."""
+    left_over: dict[str, str] = field(init=False)
+    """By id, what relocations left over. Resumed, it would be paid for, and used in place of the new one."""
     period: Period = field(init=False)
 
     def __post_init__(self) -> None:
@@ -99,6 +102,7 @@ class Run:
         self.period = self.schedule.period(self.now)
         self.asleep = asleep_time(self.schedule, self.now, self.task.options.forecast_days)
         self.operation = Operation(CAPABILITY, "hours of sleep", plan_nothing, dict.fromkeys(FACTS))
+        self.left_over = left_over(self.task.options)
 
     # --- Reading --------------------------------------------------------------------------------------
 
@@ -109,8 +113,21 @@ class Run:
             self.task.warn("no service matches the selection")
         found = run_parallel(self.task.client, self.jobs, self.read, self.task.options.max_parallel)
         self.sleepers = [sleeper for sleeper in found if sleeper is not None]
-        warn_of_skipped(self.task, self.operation, [job for job in self.jobs if job.skipped])
+        self.warn_of_left_out()
         self.read_metrics()
+
+    def warn_of_left_out(self) -> None:
+        """Warn of the services that are left out, and of each that a relocation left over by itself."""
+        left = self.left_alone()
+        others = [job for job in self.jobs if job.skipped and job not in left.values()]
+        warn_of_skipped(self.task, self.operation, others)
+        for job in left.values():
+            self.task.warn(str(job.skipped))
+
+    def left_alone(self) -> dict[str, ServiceJob]:
+        """Return the jobs of the services that a relocation left over, by id."""
+        ids = {job.service.id: job for job in self.jobs if job.skipped and job.service is not None}
+        return {id: job for id, job in ids.items() if id in self.left_over}
 
     def read(self, client: Client, job: ServiceJob) -> Sleeper | None:
         """Read one service; ``None`` if there is nothing to decide on it."""
@@ -130,7 +147,12 @@ class Run:
         service = read_job(job, id)
         if job.skipped:
             return []
-        if service.status not in SETTLED:
+        if id in self.left_over:
+            job.skipped = (
+                f"skipped: {job.label} is left over from the relocation of service {self.left_over[id]!r}, "
+                "so nothing is done. hosted.services.relocate with state: finished deletes it"
+            )
+        elif service.status not in SETTLED:
             job.skipped = f"skipped: {job.label} has status {service.status}, so nothing is done"
         elif service.status == ServiceStatus.ACTIVE:
             self.check_capability(job, service)
@@ -242,7 +264,7 @@ class Run:
             return
         references = explicit_references(
             self.task.options.start_after,
-            lambda names: [sleeper.id for sleeper in self.named(names, "start_after")],
+            lambda names: [self.id_in_order(name) for name in names],
         )
         kept = any(sleeper.record.keep for sleeper in self.sleepers)
         if kept or any(self.verdict_on(sleeper, None).act != "nothing" for sleeper in self.sleepers):
@@ -250,6 +272,17 @@ class Run:
                 add_references(self.task, project, references)
         self.order = order_of(ids, references)
         warn_of_cycles(self.task, self.order, {each.id: each.service.name for each in self.sleepers})
+
+    def id_in_order(self, wanted: str) -> str:
+        """Return the id of a service that ``start_after`` names, also of one that a relocation left over.
+
+        The plan would otherwise fail from the hour of a relocation on, and resume nothing.
+        """
+        if not any(wanted in (sleeper.id, sleeper.service.name) for sleeper in self.sleepers):
+            for id, job in self.left_alone().items():
+                if wanted in (id, job.name):
+                    return id
+        return self.find(wanted, "start_after").id
 
     def verdict_on(self, sleeper: Sleeper, keep: Keep | None) -> Verdict:
         """Return what to do with one service, whatever becomes of the others."""

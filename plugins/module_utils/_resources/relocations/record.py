@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
@@ -140,6 +140,19 @@ class Relocation:
         return self.phase is Phase.RETURNED
 
     @property
+    def pair(self) -> tuple[str, str] | None:
+        """The ids of the service that is left over, and of the one in service; ``None`` on the way."""
+        content = self.content
+        left = content.deleting
+        if left is None and self.phase is Phase.RELOCATED:
+            left = content.old_id
+        if left is None and self.returned:
+            left = content.new_id
+        if left is None:
+            return None
+        return left, str(content.new_id) if left == content.old_id else content.old_id
+
+    @property
     def delete_after(self) -> datetime | None:
         """When the one that is not in service may be deleted; ``None`` before it is suspended."""
         begun = parse_moment(self.content.since)
@@ -174,6 +187,26 @@ def find_relocation(options: StateDirOptions, wanted: str) -> Relocation | None:
             f"{wanted!r} names the relocations of services {', '.join(ids)}; name one by id", ids=ids
         )
     return fitting[0] if fitting else None
+
+
+def left_over(options: StateDirOptions) -> dict[str, str]:
+    """Return the ids of the services that relocations left over, with the name of what was relocated.
+
+    Looks into ``state_dir`` and into the collection's own folder, because a relocation may have used either.
+    Where two records differ on a service, as it was moved to and away again, the later one is right.
+    """
+    platform = normalized_url(options.base_url or "")
+    places = [replace(options, state_dir=place) for place in dict.fromkeys((options.state_dir, None))]
+    records = [each for place in places for each in all_relocations(place)]
+    found: dict[str, str] = {}
+    for record in sorted(records, key=lambda each: str(each.content.since or "")):
+        if record.pair is None or record.content.platform != platform:
+            continue
+        left, kept = record.pair
+        found.pop(kept, None)
+        if not record.content.gone:
+            found[left] = record.content.old_name
+    return found
 
 
 def all_relocations(options: StateDirOptions) -> Iterator[Relocation]:

@@ -385,14 +385,9 @@ def leftover(record: Relocation) -> tuple[str, str]:
 
     :raises Invalid: if the relocation is under way.
     """
+    if record.pair is not None:
+        return record.pair
     content = record.content
-    if content.deleting is not None:
-        other = content.new_id if content.deleting == content.old_id else content.old_id
-        return content.deleting, str(other)
-    if record.phase is Phase.RELOCATED:
-        return content.old_id, str(content.new_id)
-    if record.phase is Phase.RETURNED and content.new_id is not None:
-        return content.new_id, content.old_id
     raise Invalid(
         f"the relocation of service {content.old_name!r} ({content.old_id}) is not complete: it is "
         f"{record.phase}. Nothing was deleted. Complete it with state: relocated, or go back with state: "

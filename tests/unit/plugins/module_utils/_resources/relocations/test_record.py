@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.relocat
     Phase,
     Relocation,
     find_relocation,
+    left_over,
     now,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
@@ -36,7 +38,7 @@ def options(tmp_path: Path) -> RelocateOptions:
 def written(options: RelocateOptions, id: str, **facts: Any) -> Relocation:
     """Return a record that is kept."""
     record = Relocation.of(options, id)
-    record.write(Phase.ORDERED, old_name="survival", new_name="survival-2", **facts)
+    record.write(**{"phase": Phase.ORDERED, "old_name": "survival", "new_name": "survival-2", **facts})
     return record
 
 
@@ -97,9 +99,56 @@ def test_those_that_are_over_do_not_make_a_name_ambiguous(options: RelocateOptio
     assert found is not None and found.content.old_id == "svc_3"
 
 
+@pytest.mark.parametrize(
+    ("phase", "left"),
+    [
+        (Phase.ORDERED, []),
+        (Phase.STOPPED, []),
+        (Phase.SWITCHED, []),
+        (Phase.RELOCATED, ["svc_1"]),
+        (Phase.RETURNING, []),
+        (Phase.RETURNED, ["svc_2"]),
+    ],
+)
+def test_one_service_is_left_over_once_a_relocation_is_complete(
+    phase: Phase, left: list[str], options: RelocateOptions
+) -> None:
+    """Until it is deleted."""
+    record = written(options, "svc_1", new_id="svc_2", phase=phase)
+    assert left_over(options) == dict.fromkeys(left, "survival")
+    if left:
+        record.write(Phase.FINISHED, deleting=left[0])
+        assert left_over(options) == dict.fromkeys(left, "survival")
+        record.write(gone=True)
+    assert left_over(options) == {}
+
+
+def test_what_is_left_over_is_known_from_both_folders_and_for_one_platform(
+    options: RelocateOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOSTED_SERVICES_HOME", str(tmp_path / "home"))
+    written(replace(options, state_dir=None), "svc_1", new_id="svc_2", phase=Phase.RELOCATED)
+    written(options, "svc_3", new_id="svc_4", phase=Phase.RETURNED)
+    written(replace(options, base_url="http://localhost:1"), "svc_5", new_id="svc_6", phase=Phase.RELOCATED)
+    assert set(left_over(options)) == {"svc_1", "svc_4"}
+    elsewhere = replace(options, state_dir=str(tmp_path / "other"))  # type: ignore[arg-type]
+    assert set(left_over(elsewhere)) == {"svc_1"}
+
+
+def test_a_service_that_was_moved_to_again_is_not_left_over(options: RelocateOptions) -> None:
+    """Of a service that was moved on, both are."""
+    first, second = "2026-11-01T00:00:00Z", "2026-11-02T00:00:00Z"
+    written(options, "svc_2", new_id="svc_1", phase=Phase.RELOCATED, since=second)
+    written(options, "svc_1", new_id="svc_2", phase=Phase.RELOCATED, since=first)
+    assert set(left_over(options)) == {"svc_2"}
+    written(options, "svc_2", new_id="svc_3", phase=Phase.RELOCATED, since=second)
+    assert set(left_over(options)) == {"svc_1", "svc_2"}
+
+
 def test_a_folder_that_cannot_be_has_no_relocations() -> None:
     impossible = RelocateOptions(service="survival", base_url=URL, state_dir="x" * 5000)  # type: ignore[arg-type]
     assert find_relocation(impossible, "survival") is None
+    assert left_over(impossible) == {}
 
 
 def test_a_record_that_cannot_be_kept_is_an_error(options: RelocateOptions, tmp_path: Path) -> None:

@@ -13,6 +13,11 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import HostedError
 from ansible_collections.hosted.services.plugins.module_utils._api.models import Metrics
+from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.record import (
+    Phase,
+    Relocation,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import StateDirOptions
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.runner import apply_plan
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleep_plan import SLEEP_PLAN
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.memory import (
@@ -253,3 +258,42 @@ def test_a_suspension_by_another_run_keeps_what_it_knows_of_the_container(
     assert client.calls == [("suspend", "a")]
     apply_plan(plan, task)
     assert record_of(tmp_path, "a").ran is False
+
+
+# --- What a relocation left over --------------------------------------------------------------------
+
+
+def relocated(folder: Path, old: str, new: str, phase: Phase = Phase.RELOCATED) -> Relocation:
+    """Remember that a service was relocated."""
+    record = Relocation.of(StateDirOptions(state_dir=str(folder)), old)  # type: ignore[arg-type]
+    record.write(phase, old_name=old, new_name=new, new_id=new, since="2026-11-01T00:00:00Z")
+    return record
+
+
+def test_what_a_relocation_left_over_is_left_alone(client: FakeClient, tmp_path: Path) -> None:
+    """It is neither resumed nor suspended, and its result says why, until the relocation is over."""
+    client.service_records["a"]["status"] = "SUSPENDED"
+    relocated(tmp_path, "a", "b")
+    relocated(tmp_path, "d", "c", Phase.RETURNED)
+    order: dict[str, Any] = {"start_after": {"b": ["a"], "c": ["b"]}}
+    assert run(client, tmp_path, **order) == ["suspend b"]
+    task, plan = plan_of(client, tmp_path, **order, awake=[{}])
+    client.calls.clear()
+    apply_plan(plan, task)
+    assert calls(client) == ["resume b"]
+    told = {one["service"]: one for one in plan.result}
+    assert [told[name]["skipped"] for name in "abc"] == [True, False, True]
+    for name, old in {"a": "a", "c": "d"}.items():
+        assert f"left over from the relocation of service {old!r}" in told[name]["msg"]
+        assert told[name]["msg"] in task.warnings
+    assert record_of(tmp_path, "a") == record_of(tmp_path, "c") == Record()
+    relocated(tmp_path, "a", "b", Phase.RETURNING)
+    assert run(client, tmp_path, **order, awake=[{}]) == ["resume a"]
+
+
+def test_what_is_left_over_is_not_kept_awake(client: FakeClient, tmp_path: Path) -> None:
+    """Whoever asks for that is told."""
+    relocated(tmp_path, "a", "b")
+    with pytest.raises(HostedError, match="keep_awake names 'a', which is not a service of the plan"):
+        keep(tmp_path, client, "a")
+    assert client.calls == []
