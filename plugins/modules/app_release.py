@@ -38,7 +38,7 @@ options:
   pushed:
     description:
       - Whether the image was pushed before the play. If so, check mode also fails if the registry does not have the
-        image.
+        image, even if the application does not exist yet.
       - Otherwise, check mode assumes that an earlier task of the play pushes the image, and warns.
     type: bool
     default: false

@@ -182,12 +182,14 @@ def test_a_reference_to_no_neighbor_is_refused_before_anything_is_written(
     assert writes(sandbox) == []
 
 
+@pytest.mark.parametrize("new", [True, False])
 @pytest.mark.parametrize("arguments", [(), ("--check",)])
 def test_a_digest_has_to_be_in_the_registry(
-    small: Ansible, sandbox: Sandbox, arguments: tuple[str, ...]
+    small: Ansible, sandbox: Sandbox, arguments: tuple[str, ...], new: bool
 ) -> None:
-    """Check mode tells as well, since no task of the role would push it."""
-    create_app(sandbox)
+    """Check mode tells as well, since no task of the role would push it. Nothing new is ordered for it."""
+    if not new:
+        create_app(sandbox)
     sandbox.clear_journal()
     run = deliver(small, "1", *arguments, app_delivery_path=None, app_delivery_digest=NOT_PUSHED)
     assert run.rc != 0 and "was not declared" in run.output and NOT_PUSHED in run.output

@@ -163,12 +163,13 @@ def describe_release(task: Task[AppReleaseOptions]) -> str:
 def check_image(task: Task[AppReleaseOptions], app: App) -> None:
     """Check that the image was pushed, before anything is written.
 
-    In check mode, an earlier task of the play is assumed to push it, unless ``pushed`` is set.
+    In check mode, an earlier task of the play is assumed to push it, unless ``pushed`` is set. Then it is
+    looked for also if the application does not exist yet, which would be ordered and paid for without one.
     """
-    if not app.id:
+    if not app.id and not task.options.pushed:
         return
     try:
-        check_pushed(task, task.options.digest, f"{describe_release(task)} was not declared")
+        check_pushed(task, app, task.options.digest, f"{describe_release(task)} was not declared")
     except NoSuchItem as error:
         if task.options.pushed:
             raise

@@ -343,13 +343,7 @@ class Assembly:
         pushed = self._add_push(entry, image) if "archive" in image else None
         ready = pushed or self.in_registry(entry)
         if pushed or "digest" in image:
-            verdict = {"fail_on": image["fail_on"]} if "fail_on" in image else {}
-            ready = self.add(
-                entry,
-                APP_RELEASE,
-                lambda part: {**tag, **verdict, "digest": digest_of(pushed, image)},
-                [ready],
-            )
+            ready = self.add_release(entry, pushed, ready)
         environment = self.running.get(entry.key)
 
         def arguments(part: Part) -> Mapping[str, Any]:
@@ -362,6 +356,20 @@ class Assembly:
 
         needs = [ready, *self.running_parts([entry.key, *entry.references])]
         self.running[entry.key] = self.add(entry, APP_DEPLOY, arguments, needs)
+
+    def add_release(self, entry: Entry, pushed: Part | None, ready: Part) -> Part:
+        """Add the declaration of a release. ``ready`` is the part after which its image is there."""
+        image = entry.values["image"]
+        given = {name: image[name] for name in ("tag", "fail_on") if name in image}
+        brought = ready is not self.made[entry.key]
+
+        def arguments(part: Part) -> Mapping[str, Any]:
+            # If nothing here brings the image, it has to be there before its application is ordered. In
+            # check mode an earlier task of the play may bring it.
+            there = not brought and not part.task.check_mode
+            return {"slug": entry.name, **given, "digest": digest_of(pushed, image), "pushed": there}
+
+        return self.add(entry, APP_RELEASE, arguments, [ready])
 
     def add_health_check(self, entry: Entry, settings: Sequence[Part]) -> None:
         """Add the check that an application responds, once it is deployed and has its settings."""

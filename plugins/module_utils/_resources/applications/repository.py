@@ -9,7 +9,8 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from ..._api.errors import HostedError
+from ..._api.errors import HostedError, Refused
+from ..._api.models import App
 from ..._api.registry import Repository
 from ..shared.options import Options
 from ..shared.parallel import run_parallel
@@ -90,7 +91,7 @@ def images_in(task: Task[Options], slug: str, digest: str) -> frozenset[str]:
     return frozenset()
 
 
-def check_pushed(task: Task[OnAppOptions], digest: str, doing: str) -> None:
+def check_pushed(task: Task[OnAppOptions], app: App, digest: str, doing: str) -> None:
     """Check that an image is in the repository. Changes nothing.
 
     If the registry cannot be reached, the check is left to the platform.
@@ -100,12 +101,31 @@ def check_pushed(task: Task[OnAppOptions], digest: str, doing: str) -> None:
     """
     try:
         repository = open_repository(task, task.options.slug)
-        if repository.digest_of(digest) is not None:
+        if holds(repository, digest, exists=bool(app.id)):
             return
     except HostedError as error:
         task.progress(f"whether {digest} was pushed cannot be looked up here: {error.message}")
         return
-    raise NoSuchItem(
+    message = (
         f"{doing}: {repository.name} holds no image {digest}. hosted.services.app_image pushes one and "
         "returns its digest"
     )
+    if not app.id:
+        message += (
+            f". There is no application {app.slug!r} yet either: correct the slug, or create it and push the "
+            "image first"
+        )
+    raise NoSuchItem(message)
+
+
+def holds(repository: Repository, digest: str, *, exists: bool) -> bool:
+    """Tell whether a repository has an image.
+
+    :param exists: whether its application does. If not, a registry may deny access in place of a 404.
+    """
+    try:
+        return repository.digest_of(digest) is not None
+    except Refused:
+        if exists:
+            raise
+        return False

@@ -14,7 +14,13 @@ from typing import Any
 import pytest
 import requests
 
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConnectionFailed
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
+    ConnectionFailed,
+    ServerFailure,
+    error_for_status,
+    leaves_open,
+)
+from ansible_collections.hosted.services.plugins.module_utils._api.registry import Repository
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_release import APP_RELEASE
 from ansible_collections.hosted.services.plugins.module_utils._resources.applications import (
     release_list,
@@ -22,6 +28,9 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.applica
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.applications import (
     repository as app_repository,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.applications.image_copy import (
+    ImageCopy,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import waiting
 from integration.proxy_server import ProxyServer, running
@@ -129,6 +138,41 @@ def test_an_image_that_was_not_pushed_is_told(platform: Platform) -> None:
     assert platform.run(APP_RELEASE, check_mode=True, pushed=True, **wish)["msg"] == result["msg"]
     assert platform.writes() == []
     assert platform.uses_only_application_routes()
+
+
+def test_a_new_application_is_refused_if_its_image_should_be_there_and_is_not(platform: Platform) -> None:
+    """It would be ordered for nothing: check mode, which a delivery begins with, tells it before."""
+    wish: dict[str, Any] = {"slug": "sshop", "tag": "new", "digest": NOT_PUSHED, "pushed": True}
+    planned = platform.run(APP_RELEASE, check_mode=True, **wish)
+    assert planned["failed"] and f"/sshop holds no image {NOT_PUSHED}" in planned["msg"]
+    assert "There is no application 'sshop' yet either" in planned["msg"]
+    assert platform.writes() == []
+
+
+def test_a_registry_that_takes_images_before_the_application_has_them(plain: Platform) -> None:
+    """Such a platform needs no second push."""
+    plain.sandbox.profile("plain", **{"registry.unknown": "yes"})
+    wish: dict[str, Any] = {"tag": "new", "digest": plain.digests["v1"]}
+    task = plain.task(APP_RELEASE, **wish)
+    shop, early = (app_repository.open_repository(task, slug) for slug in ("shop", "early"))
+    ImageCopy(task, shop, early, plain.digests["v1"]).run()
+    planned = plain.run(APP_RELEASE, check_mode=True, slug="early", pushed=True, **wish)
+    assert planned["changed"] and not planned.get("failed")
+
+
+@pytest.mark.parametrize(("status", "refused"), [(401, True), (403, True), (500, False)])
+def test_a_registry_that_denies_an_unknown_repository_has_no_image_in_it(
+    plain: Platform, monkeypatch: pytest.MonkeyPatch, status: int, refused: bool
+) -> None:
+    """It need not say 404. One that is out of order tells nothing, and the check is left to the platform."""
+
+    def deny(self: Repository, reference: str) -> str | None:
+        raise ServerFailure("denied") if leaves_open(status) else error_for_status("denied", status)
+
+    monkeypatch.setattr(Repository, "digest_of", deny)
+    wish: dict[str, Any] = {"tag": "new", "digest": plain.digests["v1"], "pushed": True}
+    assert bool(plain.run(APP_RELEASE, check_mode=True, slug="sshop", **wish).get("failed")) is refused
+    assert plain.run(APP_RELEASE, check_mode=True, **wish)["changed"]  # here it says nothing
 
 
 def test_a_registry_that_cannot_be_asked_keeps_nobody_from_declaring(

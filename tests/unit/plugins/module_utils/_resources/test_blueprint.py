@@ -610,6 +610,14 @@ def test_a_blocked_image_is_refused_before_anything_is_done(sandbox: Sandbox, ap
     assert commits(sandbox) == []
 
 
+def test_a_new_application_is_not_ordered_without_its_image(sandbox: Sandbox, apply: Any) -> None:
+    """Nothing of the blueprint pushes an image that is named by its digest."""
+    missing = f"sha256:{'0' * 64}"
+    refused = apply(shop_app(image={"tag": "v1", "digest": missing}))
+    assert f"/acme-shop holds no image {missing}" in refused["msg"]
+    assert commits(sandbox) == []
+
+
 def test_check_mode_reads_each_service_once(sandbox: Sandbox, apply: Any) -> None:
     many = {"project": "web", "services": {f"s{n}": {**ORDERED, "product": "minecraft"} for n in range(8)}}
     apply(many)
