@@ -30,6 +30,7 @@ def advance(before: State, seen: Observation, now: datetime, rules: Rules) -> St
     return before.model_copy(
         update={
             "services": services if was_seen else None,
+            "whole": before.whole or seen.unlisted is not None,
             "apps": applications.memories,
             "gone": gone_after(before, poll.seen),
             "money": money,

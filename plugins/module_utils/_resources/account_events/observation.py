@@ -35,7 +35,9 @@ class Observation:
     """What one poll saw. A part that could not be read is ``None``, or lacks what could not be read."""
 
     services: Mapping[str, ServiceSummary] | None = None
-    """The list of services by id."""
+    """The services by id."""
+    unlisted: frozenset[str] | None = None
+    """Which of them the list lacks, as it ends early; ``None`` if that could not be read."""
     gone: frozenset[str] = frozenset()
     """Services that are missing from the list and that a read of their own did not find either."""
     limited: bool = False
@@ -154,6 +156,8 @@ class State(Remembered):
     """A hash of whom the account belongs to; empty if the platform does not tell."""
     sequence: int = 0
     services: dict[str, ServiceMemory] | None = None
+    whole: bool = False
+    """Whether all services were seen at a poll, also those that the list lacks."""
     apps: dict[str, AppMemory] | None = None
     gone: tuple[str, ...] = ()
     money: MoneyMemory = MoneyMemory()

@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import islice
+from itertools import chain, islice
 from typing import TypeVar
 
 from ..._api.client import METRICS_PER_CALL, Client
 from ..._api.errors import AccessDenied, HostedError, Refused
 from ..._api.models import App, Backup, BillingOverview, Event, Metrics, ServiceSummary
 from ..._api.values import BackupStatus, ContainerState, ServiceStatus
+from ..services.all_services import cannot_be_completed, may_be_cut, missing_from, read_pages
 from .journal import Order, last_order
 from .observation import AppMemory, Drift, Observation, ServiceMemory, State, has_container
 from .of_account import due
@@ -76,10 +77,13 @@ class Observer:
         overview = self._allowed("billing", now, lambda: self._tried(self._overview))
         if services is None:
             return Observation(limited=True, apps=apps, overview=overview)
+        unlisted = self._unlisted(before, services, now)
+        services |= unlisted or {}
         states = self._states(services)
         entries = self._entries(before, services, states, apps)
         return Observation(
             services=services,
+            unlisted=None if unlisted is None else frozenset(unlisted),
             gone=self._gone(before, services),
             states=states,
             reasons=self._reasons(before, services),
@@ -95,6 +99,30 @@ class Observer:
 
     def _services(self) -> dict[str, ServiceSummary]:
         return {service.id: service for service in self.client.services()}
+
+    def _unlisted(
+        self, before: State, services: Mapping[str, ServiceSummary], now: datetime
+    ) -> dict[str, ServiceSummary] | None:
+        """Return the services that only the pages of their projects show, as the list may end early.
+
+        A page may show late what is gone, so one that is not known to be there is read by its id.
+        ``None`` if that is not known.
+        """
+        listed = list(services.values())
+        if not may_be_cut(len(listed)):
+            return {}
+
+        def read() -> dict[str, ServiceSummary]:
+            try:
+                pages = read_pages(self.client, self.client.projects())
+            except Refused as error:
+                raise cannot_be_completed(error, len(listed)) from None
+            known = {id for id, memory in before.known_services.items() if not memory.deleted}
+            found = {each.id: each for each in chain(*pages) if each.id in known - services.keys()}
+            new = missing_from(self.client, listed, pages, lambda each: each.id not in known)
+            return {**found, **{each.id: each for each in new}}
+
+        return self._allowed("projects", now, lambda: self._tried(read))
 
     def _apps(self) -> dict[str, App]:
         return {app.slug: app for app in self.client.apps()}

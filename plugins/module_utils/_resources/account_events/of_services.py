@@ -80,7 +80,8 @@ def enter(poll: Poll, summary: ServiceSummary, memory: ServiceMemory | None) -> 
         status=summary.status,
         product=slug,
         created_at=summary.created_at,
-        there_before=poll.before.services is None,
+        there_before=poll.before.services is None
+        or (not poll.before.whole and summary.id in (poll.seen.unlisted or ())),
     )
     if fresh.there_before or is_deleted(summary.status):
         return fresh

@@ -81,9 +81,12 @@ def await_lost_orders(task: Task[Any], members: Members, record: RecoveryRecord)
     known = {each.id for each in members.found}
     late: list[ServiceSummary] = []
 
+    def may_be_late(each: ServiceSummary) -> bool:
+        return each.id not in known and any(same_name(each.name, name) for name in lost)
+
     def appears() -> bool:
-        found = [each for each in existing_services(task.client.services()) if each.id not in known]
-        named = [each for each in found if any(same_name(each.name, name) for name in lost)]
+        found = existing_services(all_services(task.client, may_be_late))
+        named = [each for each in found if may_be_late(each)]
         late[:] = in_project(task.client, named, members.project)
         return bool(late)
 

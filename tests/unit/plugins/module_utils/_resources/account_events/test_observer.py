@@ -15,6 +15,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api import models
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
     HostedError,
     Interrupted,
+    Refused,
     UnexpectedAnswer,
     error_for_status,
 )
@@ -55,6 +56,8 @@ class CountingClient:
             m.Event(id="1", type="POWER_START", at="1"),
         ]
         self.restoring: set[str] = set()
+        self.page: int | None = None
+        """How many services the list shows, without a sign of more."""
 
     def _call(self, name: str, *arguments: Any) -> None:
         self.calls.append((name, *arguments))
@@ -63,10 +66,21 @@ class CountingClient:
 
     def services(self) -> list[m.ServiceSummary]:
         self._call("services")
+        return self.summaries()[: self.page]
+
+    def summaries(self) -> list[m.ServiceSummary]:
         return [
             m.ServiceSummary(id=id, name=id, family=family, status=self.statuses.get(id, "ACTIVE"))
             for id, (family, _state) in self.records.items()
         ]
+
+    def projects(self) -> list[m.Project]:
+        self._call("projects")
+        return [m.Project(id="p", name="p")]
+
+    def project(self, id: str) -> m.ProjectDetail | None:
+        self._call("project", id)
+        return m.ProjectDetail(id=id, name=id, resources=self.summaries())
 
     def service(self, id: str) -> m.Service | None:
         self._call("service", id)
@@ -94,6 +108,15 @@ class CountingClient:
     def backups(self, id: str) -> list[m.Backup]:
         self._call("backups", id)
         return [m.Backup(id="b", name="b", status="RESTORING")] if id in self.restoring else []
+
+    def clone(self) -> CountingClient:
+        return self
+
+    def set_pace(self, *hooks: object) -> None:
+        """There is none."""
+
+    def close(self) -> None:
+        """There is no connection."""
 
     def whoami(self) -> m.Whoami:
         self._call("whoami")
@@ -127,12 +150,12 @@ LISTS = ["services", "apps", "billing_overview"]
 
 
 def test_a_quiet_account_takes_three_calls_and_one_for_fifty_containers() -> None:
-    account = Account(CountingClient(**{f"s{number}": "running" for number in range(120)}))
+    account = Account(CountingClient(**{f"s{number}": "running" for number in range(121)}))
     account.poll()
     calls = account.poll()
     assert calls[:3] == LISTS
     assert [call.split()[0] for call in calls[3:]] == ["metrics"] * 3
-    assert [len(call.split()) - 1 for call in calls[3:]] == [50, 50, 20]
+    assert [len(call.split()) - 1 for call in calls[3:]] == [50, 50, 21]
 
 
 def test_nobody_asks_for_the_metrics_of_what_has_no_container() -> None:
@@ -217,6 +240,71 @@ def test_what_the_list_lacks_is_looked_for_by_itself() -> None:
     assert records
 
 
+CUT = 10
+
+
+@pytest.fixture
+def cut() -> Account:
+    """An account whose list of services ends early, and the poll at which the source begins."""
+    account = Account(CountingClient(**{f"s{number}": "running" for number in range(CUT + 2)}))
+    account.client.page = CUT
+    account.poll()
+    return account
+
+
+def test_what_a_list_that_ends_early_leaves_out_is_watched(cut: Account) -> None:
+    """A poll takes the pages of the projects then, and nothing for each service that is known."""
+    assert len(cut.state.known_services) == CUT + 2 and not cut.state.outbox
+    cut.client.records["s11"] = ("GAME", "stopped")
+    cut.client.journal = []
+    calls = cut.poll()
+    assert calls[3:5] == ["projects", "project p"] and "events s11" in calls
+    assert not any(call.startswith("service ") for call in calls)
+    assert [(event["type"], event["service"]["id"]) for event in cut.state.outbox] == [
+        ("service_stopped", "s11")
+    ]
+
+
+def test_what_moves_onto_the_list_was_not_ordered_just_now(cut: Account) -> None:
+    del cut.client.records["s0"]
+    cut.poll()
+    assert [(event["type"], event["service"]["id"]) for event in cut.state.outbox] == [
+        ("service_deleted", "s0")
+    ]
+
+
+def test_a_page_that_shows_a_deleted_service_late_makes_no_news(cut: Account) -> None:
+    shown = cut.client.summaries()
+    del cut.client.records["s11"]
+    cut.poll()
+    cut.client.summaries = lambda: shown  # type: ignore[method-assign]
+    cut.poll()
+    assert [event["type"] for event in cut.state.outbox] == ["service_deleted"]
+
+
+@pytest.mark.parametrize("error", [error_for_status("no scope", 403), Interrupted("reset")])
+def test_a_list_that_cannot_be_completed_is_told_and_no_deletion(cut: Account, error: HostedError) -> None:
+    """What the list shows is watched all the same."""
+    fresh = Account(cut.client)
+    fresh.client.errors["projects"] = error
+    fresh.poll()
+    assert len(fresh.state.known_services) == CUT
+    [problem] = fresh.observer.problems
+    assert ("the list of 10 services may end early" in problem.message) is isinstance(error, Refused)
+    fresh.client.errors.clear()
+    fresh.poll(3600)
+    assert len(fresh.state.known_services) == CUT + 2
+    assert not fresh.state.outbox  # they were there before
+
+
+def test_what_is_ordered_beyond_the_list_is_news(cut: Account) -> None:
+    cut.client.records["new"] = ("GAME", "running")
+    assert "service new" in cut.poll()
+    assert [(event["type"], event["service"]["id"]) for event in cut.state.outbox] == [
+        ("service_ordered", "new")
+    ]
+
+
 def test_the_reason_of_a_failure_is_read_once_and_redacted() -> None:
     client = CountingClient(a="running")
     client.statuses["a"] = "FAILED"
@@ -235,8 +323,8 @@ def test_the_reason_is_read_of_a_service_that_was_known_before_it_failed() -> No
 
 
 def test_fifty_reasons_of_failures_are_read_in_a_poll() -> None:
-    client = CountingClient(**{f"s{number}": "running" for number in range(60)})
-    client.statuses = {f"s{number}": "FAILED" for number in range(60)}
+    client = CountingClient(**{f"s{number}": "running" for number in range(61)})
+    client.statuses = {f"s{number}": "FAILED" for number in range(61)}
     assert Account(client).poll()[3:] == [f"service s{number}" for number in range(MAX_READS)]
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,16 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.models import Project
 from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
+from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.observation import (
+    Drift,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.observer import (
+    Observer,
+    Reading,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.state_file import (
+    new_state,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint_info import BLUEPRINT_INFO
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.members import (
@@ -105,6 +116,13 @@ def test_all_that_a_selection_means_is_backed_up(cut: Sandbox, selection: dict[s
 def test_all_services_are_told(cut: Sandbox, selection: dict[str, Any]) -> None:
     result = run(cut, SERVICE_INFO, **selection)
     assert [service["name"] for service in result["services"]][-1] == "last"
+
+
+def test_all_services_are_watched(cut: Sandbox) -> None:
+    observer = Observer(client_of(cut), Reading(backup_interval=0), lambda client, path: Drift(path))
+    seen = observer.observe(new_state(), datetime.now(UTC))
+    assert seen.services and [each.name for each in seen.services.values()][-1] == "last"
+    assert observer.problems == []
 
 
 @pytest.mark.parametrize("query", [ServiceQuery(), ServiceQuery(projects=("web",))])
