@@ -52,8 +52,8 @@ options:
       - V(returned) puts the old service back in service, whichever step was reached, and suspends the new one. What was
         written to the new one since it was in service is kept there, unless O(copy_back) is set.
       - V(finished) deletes the service that is not in service. It fails before its date, which is O(keep_days) after it was
-        suspended, if somebody has resumed it, if the other one is not in service, or if it holds what was written to it
-        in service and was not copied back (O(discard_newer)).
+        suspended, if somebody has resumed it, also if it is suspended again (O(discard_newer)), if the other one is not
+        in service, or if it holds what was written to it in service and was not copied back (O(discard_newer)).
     type: str
     choices: [relocated, returned, finished]
     default: relocated
@@ -178,6 +178,8 @@ options:
     description:
       - With O(state=finished) after O(state=returned) without O(copy_back), whether to delete the new service although it
         was in service, so that what was written to it then is lost.
+      - With O(state=finished), also whether to delete a service that was resumed and suspended again since it was left over.
+        It may hold what was written to it in between.
     type: bool
     default: false
   healthy_for:

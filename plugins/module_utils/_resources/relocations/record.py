@@ -88,6 +88,8 @@ class Content:
     """When the old service went back into service without a copy back, or was about to."""
     since: str | None = None
     """When the one that is not in service was suspended."""
+    suspended_at: str | None = None
+    """The same as the platform shows it; ``None`` if it does not, or an earlier version noted it."""
     keep_days: int = DEFAULT_DAYS
     deleting: str | None = None
     """The id of the one that is deleted, or about to be."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -29,6 +29,10 @@ from .options import DEFAULT_DAYS, RelocateOptions
 from .origin import asked_of, wanted_order
 from .record import BEFORE_SWITCH, Content, Phase, Relocation, now, written
 from .work import Work, costing, plan_with, rescued
+
+CONTROLLER_DIFFERS = timedelta(minutes=10)
+"""How far the time of the controller may differ from that of the platform."""
+NO_TIME = timedelta(0)
 
 
 @dataclass(frozen=True)
@@ -69,9 +73,7 @@ def plan_there(work: Work) -> Plan:
         work.suspend(work.old.id, work.origin.label, rates.after),
     ]
     steps += rescued(after, work.hint_at_both_ways)
-    steps.append(
-        work.note(Phase.RELOCATED, lambda: {"since": now(), "keep_days": days_of(work.task), "paused": []})
-    )
+    steps.append(work.note(Phase.RELOCATED, partial(left_over, work, work.old.id)))
     return Plan(
         result={
             **view(work.record),
@@ -129,7 +131,7 @@ def preparing_steps(work: Work, there: Service | None, order: Plan | None, rates
     content, ran = work.record.content, work.origin.running
     slugs = [each.slug for each in work.dependents]
     facts: dict[str, Any] = {"ran": ran, "dependents": slugs, "paused": [], "newer": False}
-    facts |= {"since": None, "back_since": None}
+    facts |= {"since": None, "suspended_at": None, "back_since": None}
     facts["data"] = work.origin.data.value
     facts["stopped"] = [each.app.id for each in work.dependents if work.stays_stopped(each)]
     if order is not None:
@@ -219,6 +221,16 @@ def days_of(task: Task[RelocateOptions]) -> int:
     return DEFAULT_DAYS if task.options.keep_days is None else task.options.keep_days
 
 
+def left_over(work: Work, id: str | None) -> dict[str, Any]:
+    """Return what is remembered of the one that is not in service, once it is suspended."""
+    suspended_at = None
+    with suppress(HostedError):  # everything is done by now, and the end goes by "since" without it
+        service = work.task.client.service(id) if id else None
+        suspended_at = suspended_since(service)
+    facts = {"since": now(), "suspended_at": suspended_at, "keep_days": days_of(work.task)}
+    return {**facts, "paused": []}
+
+
 # --- Back again -----------------------------------------------------------------------------------------
 
 
@@ -246,9 +258,7 @@ def plan_back(work: Work) -> Plan:
     steps += work.dependent_steps(work.old.id, work.origin.label) if content.switched_at else work.unpause()
     if new is not None and (copies or new.status != ServiceStatus.SUSPENDED):
         steps.append(work.suspend(new.id, work.new_name, after))
-    steps.append(
-        work.note(Phase.RETURNED, lambda: {"since": now(), "keep_days": days_of(work.task), "paused": []})
-    )
+    steps.append(work.note(Phase.RETURNED, partial(left_over, work, new.id if new else None)))
     warn_of_newer(work, new)
     return Plan(
         result={**view(work.record), "phase": str(Phase.RETURNED)},
@@ -415,8 +425,34 @@ def check_not_needed(
     if left is not None and left.status != ServiceStatus.SUSPENDED and not begun:
         raise Invalid(
             f"{label(left)} was suspended by the relocation and has status {left.status} now, so somebody "
-            "may use it. Nothing was deleted. Suspend it, or delete it with hosted.services.service"
+            "may use it. Nothing was deleted. Suspend it and set discard_newer: true, or delete it with "
+            "hosted.services.service"
         )
+    if left is not None and not begun and not task.options.discard_newer:
+        check_not_used(record, left)
+
+
+def check_not_used(record: Relocation, left: Service) -> None:
+    """Check that the service was not in service in between: it looks as it was left.
+
+    :raises Invalid: if it was suspended again later.
+    """
+    content, again = record.content, suspended_since(left)
+    noted = parse_moment(content.suspended_at)
+    first = noted or parse_moment(content.since)
+    moment = parse_moment(again)
+    if first is None or moment is None or moment - first <= (NO_TIME if noted else CONTROLLER_DIFFERS):
+        return
+    raise Invalid(
+        f"{label(left)} was suspended at {content.suspended_at or content.since}, and again at {again}, so "
+        "somebody used it in between, and it may hold what is nowhere else. Nothing was deleted. To delete "
+        "it as well, set discard_newer: true; to keep that, copy it elsewhere first"
+    )
+
+
+def suspended_since(service: Service | None) -> str | None:
+    """Return when a service was suspended, as far as the platform shows it."""
+    return service.dates.suspended_at if service and service.dates else None
 
 
 def check_end(task: Task[RelocateOptions], record: Relocation, left: Service | None, kept: str) -> None:

@@ -652,6 +652,26 @@ def test_nothing_is_deleted_while_somebody_may_need_it(
     assert commits(sandbox) == []
 
 
+def test_what_was_used_since_and_is_suspended_again_is_not_deleted(
+    sandbox: Sandbox, relocate: Relocate
+) -> None:
+    """It looks as it was left, and holds what was written to it in between."""
+    done(relocate())
+    old, new = pair(sandbox)
+    sandbox.api("POST", f"/api/resources/{old}/resume")
+    write_file(sandbox, old, "world/level.dat", "written meanwhile")
+    sandbox.api("POST", f"/api/resources/{old}/suspend")
+    assert status_of(sandbox, old)[0] == "SUSPENDED"
+    sandbox.clear_journal()
+    end = {"state": "finished", "keep_days": 0, "delete_backups": True}
+    for check_mode in (True, False):
+        assert "somebody used it in between" in relocate(check_mode, **end)["msg"]
+    assert commits(sandbox) == [] and status_of(sandbox, new)[0] == "ACTIVE"
+    done(relocate(**end, discard_newer=True))
+    [deletion] = commits(sandbox)
+    assert deletion.startswith(f"DELETE /api/resources/{old} ")
+
+
 def test_after_the_way_back_the_new_one_is_deleted_and_another_can_be_ordered(
     sandbox: Sandbox, relocate: Relocate
 ) -> None:
@@ -710,7 +730,10 @@ def test_a_deletion_that_was_refused_does_not_delete_what_is_in_use_again(
     assert "somebody may use it. Nothing was deleted" in relocate(**end)["msg"]
     assert commits(sandbox) == [] and status_of(sandbox, old)[0] == "ACTIVE"
     assert sandbox.api("POST", f"/api/resources/{old}/suspend").ok
-    assert done(relocate(**end))["relocation"]["deleted"]
+    assert "set discard_newer: true" in relocate(**end)["msg"]
+    [suspension] = commits(sandbox)
+    assert suspension.startswith(f"POST /api/resources/{old}/suspend ")
+    assert done(relocate(**end, discard_newer=True))["relocation"]["deleted"]
 
 
 # --- How it is named ----------------------------------------------------------------------------------------

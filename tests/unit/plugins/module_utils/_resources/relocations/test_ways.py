@@ -18,7 +18,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     HostedError,
     Interrupted,
 )
-from ansible_collections.hosted.services.plugins.module_utils._api.models import Service
+from ansible_collections.hosted.services.plugins.module_utils._api.models import Dates, Service
 from ansible_collections.hosted.services.plugins.module_utils._resources.clones.source import Data
 from ansible_collections.hosted.services.plugins.module_utils._resources.relocations import work
 from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.options import (
@@ -51,13 +51,14 @@ SINCE = "2020-01-01T00:00:00Z"
 class Platform:
     """A platform with two services."""
 
-    def __init__(self, **statuses: str) -> None:
+    def __init__(self, suspended_at: str | None = None, **statuses: str) -> None:
         self.statuses = statuses
+        self.dates = Dates(suspended_at=suspended_at)
 
     def service(self, id: str) -> Service | None:
         """Return a service."""
         status = self.statuses.get(id)
-        return Service(id=id, name=id, family="GAME", status=status) if status else None
+        return Service(id=id, name=id, family="GAME", status=status, dates=self.dates) if status else None
 
 
 @pytest.fixture
@@ -141,6 +142,40 @@ def test_after_its_date_it_may(record: Relocation) -> None:
     check_end(task(platform), record, None, "new")  # somebody has deleted it already
     record.content.since = None
     check_end(task(platform), record, platform.service("old"), "new")
+
+
+AGAIN = "2020-01-02T12:00:00.123Z"
+
+
+@pytest.mark.parametrize("phase", [Phase.RELOCATED, Phase.RETURNED, Phase.FINISHED])
+@pytest.mark.parametrize(
+    ("known", "shown", "used"),
+    [
+        ("2020-01-01T00:00:00.123Z", "2020-01-01T00:00:00.123Z", False),
+        ("2020-01-01T00:00:00.123Z", "2020-01-01T00:00:01.000Z", True),
+        ("2020-01-01T00:00:00.123Z", AGAIN, True),
+        ("2020-01-01T00:00:00.123Z", None, False),
+        (None, "2020-01-01T00:05:00.123Z", False),
+        (None, AGAIN, True),
+        (None, None, False),
+    ],
+)
+def test_what_was_used_and_suspended_again_is_deleted_only_if_that_is_said(
+    known: str | None, shown: str | None, used: bool, phase: Phase, record: Relocation
+) -> None:
+    """As by a plan that resumes what it finds suspended in the morning. Clocks may differ a little."""
+    left, kept = ("new", "old") if phase is Phase.RETURNED else ("old", "new")
+    record.write(phase, suspended_at=known, deleting="old" if phase is Phase.FINISHED else None)
+    platform = Platform(shown, **{left: "SUSPENDED", kept: "ACTIVE"})
+    service = platform.service(left)
+    check_end(task(platform, discard_newer=True), record, service, kept)
+    if not used:
+        check_end(task(platform), record, service, kept)
+        return
+    since = (known or SINCE).replace(".", r"\.")
+    said = rf"suspended at {since}, and again at {shown}, so .* Nothing was deleted\. .* discard_newer: true"
+    with pytest.raises(Invalid, match=said):
+        check_end(task(platform), record, service, kept)
 
 
 # --- There --------------------------------------------------------------------------------------------
@@ -649,6 +684,30 @@ def test_a_new_service_that_is_suspended_already_stays_so(tmp_path: Path) -> Non
     found.work.record.content.new_id = None
     found.carry_out(plan_back(found.work))
     assert found.noted.steps == [] and found.content.phase == Phase.RETURNED
+
+
+@pytest.mark.parametrize("readable", [True, False])
+@pytest.mark.parametrize("way", [plan_there, plan_back])
+def test_the_platforms_own_time_of_the_suspension_is_remembered(
+    way: Any, readable: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing fails if it cannot be read."""
+    found = case(tmp_path, Phase.SWITCHED, facts={"switched_at": SINCE}, dependents=())
+    plan = way(found.work)
+    left = "old" if way is plan_there else "new"
+    read = found.account.service
+
+    def once_suspended(id: str) -> Service | None:
+        if id == left and found.noted.steps and found.noted.steps[-1].endswith(f"{left} suspended"):
+            if not readable:
+                raise Interrupted("no response")
+            found.account.service_records[left]["dates"] = {"suspendedAt": AGAIN}
+        return read(id)
+
+    monkeypatch.setattr(found.account, "service", once_suspended)
+    found.carry_out(plan)
+    assert found.content.suspended_at == (AGAIN if readable else None)
+    assert found.content.since and found.content.phase in (Phase.RELOCATED, Phase.RETURNED)
 
 
 # --- The end --------------------------------------------------------------------------------------------
