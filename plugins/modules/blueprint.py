@@ -64,6 +64,10 @@ options:
         would be deleted; or if there are more than O(max_delete).
       - Each service is read again right before its deletion. One that was renamed or moved to another project meanwhile,
         or that another service refers to by then, stays.
+      - A service that a relocation on this controller names stays, and the task warns and says what to do, see
+        M(hosted.services.relocate). It may be in service in place of one that the blueprint still describes, or be kept
+        for the way back. If the record of a relocation is damaged, nothing is deleted, and the task fails before it does
+        anything. Records are looked for in O(state_dir) and in Ansible's home.
       - SSH keys are never pruned.
     type: bool
     default: false

@@ -39,6 +39,7 @@ from .blueprints.document import Document
 from .blueprints.entry import Entry
 from .blueprints.graph import levels
 from .blueprints.hiding import redacted_values_of, secret_values_of
+from .blueprints.members import described_entries
 from .blueprints.parts import Arguments, Part, Parts, new_part
 from .blueprints.plans import VARIABLES
 from .blueprints.removal import Deleters, DeletingOptions, absence_parts, check_removal_options, prune_parts
@@ -46,6 +47,7 @@ from .blueprints.report import Report
 from .blueprints.source import SourceOptions, read_source
 from .environment import ENVIRONMENT
 from .project import PROJECT, ProjectOptions, ProjectResource
+from .relocations.named import needed_for
 from .service import SERVICE, ServiceResource
 from .services.options import BudgetOptions, ServiceOptions
 from .shared.aliases import aliases_of
@@ -124,7 +126,10 @@ def present(task: Task[BlueprintOptions]) -> tuple[Contents, Parts]:
     task.effects.facts.update(facts_of_plans(contents))
     parts = planned_parts(task, contents)
     if task.options.prune and not parts.failed:
-        parts.found = [*parts.found, *prune_parts(task, contents, parts.found, DELETERS)]
+        names = {entry.name for entry in described_entries(contents)}
+        read_needed = partial(needed_for, task.options, names)
+        pruned = prune_parts(task, contents, parts.found, DELETERS, read_needed)
+        parts.found = [*parts.found, *pruned]
         parts.make_plans()
     return contents, parts
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
-from ..._api.models import Project
+from ..._api.models import Project, ServiceSummary
 from ..._api.values import ServiceStatus
 from ..services.lookup import near_miss
 from ..services.removal import own_copies_folder
@@ -72,6 +72,17 @@ class Deleters:
     """Deletes a project once all that is in it is gone."""
 
 
+class Needed(Protocol):
+    """Tells what a service is needed for, and what to do; ``None`` if it is not needed."""
+
+    def __call__(self, service: ServiceSummary, /) -> str | None:
+        """Tell it of one service."""
+
+
+ReadNeeded = Callable[[], Needed]
+"""Reads what is needed though nothing describes it."""
+
+
 def check_removal_options(options: RemovalOptions) -> None:
     """Check that the options that delete do not contradict each other.
 
@@ -94,10 +105,15 @@ def check_removal_options(options: RemovalOptions) -> None:
 
 
 def prune_parts(
-    task: Task[DeletingOptions], contents: Contents, parts: Sequence[Part], deleters: Deleters
+    task: Task[DeletingOptions],
+    contents: Contents,
+    parts: Sequence[Part],
+    deleters: Deleters,
+    read_needed: ReadNeeded,
 ) -> list[Part]:
     """Return the parts that delete what the blueprint does not describe, after all of its own parts.
 
+    :param read_needed: reads what is needed though nothing describes it, which stays.
     :raises Invalid: if anything speaks against it.
     """
     check_describes(contents)
@@ -106,16 +122,45 @@ def prune_parts(
     if members is None:  # the blueprint creates the project, so it is empty
         return []
     ids = {id for part in parts if (id := part.id)}
-    going = not_described(members, contents, ids)
+    going = without_needed(task, not_described(members, contents, ids), read_needed)
     check_prune(members, contents, going, ids, task.options.max_delete)
 
     def check_again(part: Part) -> None:
         now = read_members(part.task.client, members.project.id, {each.id for each in going})
         if now is not None:
             check_references(now, contents, going)
+        check_still_unneeded(going, read_needed)
 
     deletions = Deletions(task, members, deleters.service, copies_folder(task), check_again)
     return deletions.parts([(each.id, each) for each in going], parts)
+
+
+def without_needed(
+    task: Task[DeletingOptions], found: Sequence[Member], read_needed: ReadNeeded
+) -> list[Member]:
+    """Return those of the services that nothing needs. Warn of the others, which stay."""
+    needed = needed_of(found, read_needed)
+    for member, why in needed:
+        task.warn(f"{member.label} is not in the blueprint, and prune leaves it alone: {why}")
+    staying = {member.id for member, __ in needed}
+    return [each for each in found if each.id not in staying]
+
+
+def check_still_unneeded(going: Sequence[Member], read_needed: ReadNeeded) -> None:
+    """Check right before a deletion that nothing has begun to need one of those that go.
+
+    :raises Invalid: naming it.
+    """
+    for member, why in needed_of(going, read_needed):
+        raise Invalid(f"{member.label} is needed by now and was not pruned: {why}")
+
+
+def needed_of(found: Sequence[Member], read_needed: ReadNeeded) -> list[tuple[Member, str]]:
+    """Return what is needed of some services, each with what for."""
+    if not found:
+        return []
+    needed = read_needed()
+    return [(each, why) for each in found if (why := needed(each.service)) is not None]
 
 
 def copies_folder(task: Task[DeletingOptions]) -> str | None:

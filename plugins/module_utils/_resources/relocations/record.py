@@ -213,15 +213,19 @@ def left_over(options: StateDirOptions) -> dict[str, str]:
 
 def all_relocations(options: StateDirOptions) -> Iterator[Relocation]:
     """Yield all relocations that are remembered, on whichever platform."""
+    for file in record_files(options):
+        content = content_from(file.read())
+        if content is not None:
+            yield Relocation(file, content)
+
+
+def record_files(options: StateDirOptions) -> list[RecordFile]:
+    """Return the files of all records, also of those that are damaged."""
     folder = Path(records_folder(FOLDER, options.state_dir))
     paths: list[Path] = []
     with suppress(OSError):  # such as a name that is too long for one: then nothing was ever kept there
         paths = sorted(folder.glob("*.json"))
-    for path in paths:
-        file = RecordFile(str(path), WHAT)
-        content = content_from(file.read())
-        if content is not None:
-            yield Relocation(file, content)
+    return [RecordFile(str(path), WHAT) for path in paths]
 
 
 def now() -> str:

@@ -13,6 +13,9 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.models import Project
+from ansible_collections.hosted.services.plugins.module_utils._resources import (
+    blueprint as blueprint_module,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint import BLUEPRINT
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.removal import (
     await_empty,
@@ -20,6 +23,12 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.bluepri
     project_deletion,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
+from ansible_collections.hosted.services.plugins.module_utils._resources.relocations import named, record
+from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.record import (
+    Phase,
+    Relocation,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import StateDirOptions
 from hosted_sandbox.registry.images import build_image
 from hosted_sandbox.testing import NO_DELAYS, Sandbox
 from unit.plugins.fakes import Clock, FakeClient, task_of
@@ -95,6 +104,59 @@ def test_prune_deletes_what_the_file_lacks_in_its_project_alone(sandbox: Sandbox
     [part] = [each for each in done["parts"] if each["name"] == "old"]
     assert (part["section"], part["module"], part["changed"]) == ("services", "service", True)
     assert not prune(apply, SHOP)["changed"]
+
+
+def relocation(sandbox: Sandbox, old_id: str, new_name: str, **facts: Any) -> None:
+    """Keep the record of a relocation to a service of the project."""
+    options = StateDirOptions(base_url=sandbox.base_url, token="x")
+    Relocation.of(options, old_id).write(
+        new_name=new_name, new_id=id_of(sandbox, new_name), old_name="world", **facts
+    )
+
+
+@pytest.mark.parametrize("check_mode", [False, True])
+@pytest.mark.parametrize("phase", [Phase.STOPPED, Phase.RELOCATED])
+def test_what_a_relocation_put_in_service_is_not_pruned(
+    sandbox: Sandbox, apply: Any, phase: Phase, check_mode: bool
+) -> None:
+    """The file may still have the former name."""
+    relocation(sandbox, id_of(sandbox, "world"), "old", phase=phase)
+    done = prune(apply, SHOP, check_mode=check_mode)
+    assert deleted(sandbox) == [] and not done.get("failed") and not done["changed"]
+    [warning] = [each for each in done["warnings"] if "prune leaves it alone" in each]
+    assert "service 'old'" in warning and "The record is '/" in warning
+    assert ("is under way" if phase is Phase.STOPPED else "Write its name, 'old'") in warning
+
+
+def test_what_a_relocation_left_over_is_not_pruned(sandbox: Sandbox, apply: Any) -> None:
+    """It is kept for a while, in case the relocation goes back."""
+    relocation(sandbox, id_of(sandbox, "old"), "world", phase=Phase.RELOCATED)
+    assert "state: finished" in " ".join(prune(apply, SHOP)["warnings"])
+    assert deleted(sandbox) == []
+
+
+def test_what_is_relocated_before_its_turn_is_not_pruned(sandbox: Sandbox, apply: Any) -> None:
+    """The blueprint may have taken long until then."""
+    read: list[None] = []
+
+    def needed(*given: Any) -> Any:
+        if read:
+            relocation(sandbox, id_of(sandbox, "old"), "elsewhere", phase=Phase.ORDERED)
+        read.append(None)
+        return named.needed_for(*given)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blueprint_module, "needed_for", needed)
+        done = prune(apply, SHOP)
+    assert "is needed by now and was not pruned" in done["msg"] and deleted(sandbox) == []
+
+
+def test_a_damaged_record_of_a_relocation_keeps_all_from_being_pruned(sandbox: Sandbox, apply: Any) -> None:
+    relocation(sandbox, id_of(sandbox, "old"), "world", phase=Phase.RELOCATED)
+    [file] = record.record_files(StateDirOptions(base_url=sandbox.base_url, token="x"))
+    Path(file.path).write_text("{")
+    assert "is damaged" in prune(apply, SHOP)["msg"]
+    assert deleted(sandbox) == []
 
 
 def test_check_mode_names_each_and_deletes_nothing(sandbox: Sandbox, apply: Any) -> None:

@@ -1,0 +1,98 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which services the relocations on this controller name, for tasks that would take them for any others."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection
+from dataclasses import replace
+
+from ..._api.models import ServiceSummary
+from ..shared.controller_state import normalized_url
+from ..shared.names import may_be_one, same_name
+from ..shared.options import StateDirOptions
+from ..shared.task_errors import Invalid
+from .record import Content, Phase, Relocation, content_from, record_files
+
+
+def relocations_on(options: StateDirOptions) -> list[Relocation]:
+    """Return the relocations on a platform whose records are in ``state_dir`` or the collection's own folder.
+
+    :raises Invalid: if a record cannot be read: which services it names is not known then.
+    """
+    places = (options, replace(options, state_dir=None))
+    files = {file.path: file for place in places for file in record_files(place)}
+    found: list[Relocation] = []
+    for path, file in files.items():
+        content = content_from(file.read())
+        if content is not None:
+            found.append(Relocation(file, content))
+        elif os.path.exists(path):
+            raise Invalid(
+                f"the record of a relocation, {path!r}, is damaged, so which services it needs is not known. "
+                "Restore it from a backup of this machine, or delete it if no relocation is under way and "
+                "none is to be finished or to go back"
+            )
+    platform = normalized_url(options.base_url or "")
+    return [each for each in found if each.content.platform == platform]
+
+
+def needed_for(
+    options: StateDirOptions, described: Collection[str]
+) -> Callable[[ServiceSummary], str | None]:
+    """Return what tells for what a relocation needs a service that nothing describes, and what to do.
+
+    It tells ``None`` of a service that none needs. A relocation that is over needs no service, unless the
+    other one's name is still described.
+
+    :param described: the names of what is described.
+    :raises Invalid: if a record cannot be read.
+    """
+    relocations = relocations_on(options)
+
+    def tell(service: ServiceSummary) -> str | None:
+        naming = [each for each in relocations if names(each.content, service)]
+        naming.sort(key=lambda each: each.content.old_id == service.id)  # it was relocated once more
+        for each in reversed(naming):
+            other = other_name(each.content, service)
+            if not is_over(each) or any(may_be_one(other, name) for name in described):
+                return f"{what_for(each, service)}. The record is {each.file.path!r}"
+        return None
+
+    return tell
+
+
+def names(content: Content, service: ServiceSummary) -> bool:
+    """Tell whether a relocation names a service. One that was just ordered may be known by its name alone."""
+    if service.id in (content.old_id, content.new_id):
+        return content.phase != Phase.NONE
+    ordered = content.new_id is None and content.sent is not None
+    return ordered and same_name(service.name, content.new_name)
+
+
+def other_name(content: Content, service: ServiceSummary) -> str:
+    """Return the name of the other service of a relocation."""
+    return content.new_name if service.id == content.old_id else content.old_name
+
+
+def is_over(relocation: Relocation) -> bool:
+    """Tell whether one service is left of a relocation, which is in service."""
+    content = relocation.content
+    made_none = content.new_id is None and content.sent is None
+    return content.gone or (relocation.phase is Phase.RETURNED and made_none)
+
+
+def what_for(relocation: Relocation, service: ServiceSummary) -> str:
+    """Return what a relocation needs a service for, and what to do."""
+    content, pair = relocation.content, relocation.pair
+    relocated = f"the relocation of service {content.old_name!r} ({content.old_id}) to {content.new_name!r}"
+    if pair is None and not is_over(relocation):
+        return f"{relocated} is under way. Complete it with hosted.services.relocate, or go back"
+    if pair is not None and service.id == pair[0]:
+        return (
+            f"{relocated} keeps it for a while. state: finished of hosted.services.relocate deletes it then"
+        )
+    other = other_name(content, service)
+    return f"it is in service since {relocated}. Write its name, {service.name!r}, in place of {other!r}"
