@@ -456,7 +456,7 @@ def warn_of_near_matches(task: Task[ServiceOptions]) -> None:
     ordered = ordered_as(task, known)
     unlisted = unlisted_namesakes(task, listed, known, ordered)
     check_list_complete(task, listed, to_delete(task, unlisted, known))
-    services += [other for other in unlisted if other.id not in {service.id for service in services}]
+    services += unlisted
     for other in services:
         if other.id == name:
             task.warn(
