@@ -409,14 +409,20 @@ def test_off_site_copies(machine: BackupMachine, key: Path) -> None:
     assert {entry["name"] for entry in there} == {"log.txt", "world.dat"}
 
 
-def test_the_copy_of_a_backup_that_failed_later_stays(machine: BackupMachine, key: Path) -> None:
-    """A restore that fails may mark a backup as FAILED, whose copy off-site is as good as before."""
+def install_offsite(machine: BackupMachine, key: Path, keep: dict[str, int]) -> tuple[str, Path]:
+    """Install a plan that copies service `one` off-site. Return its id and the folder of the copies."""
     sandbox, shelf = machine.sandbox, machine.folder / "shelf"
     one = seed(sandbox)["one"]
     register(sandbox, key)
     offsite = {"dest": str(shelf), "private_key_file": str(key)}
-    keep = {"last": 2, "failed": 0}
     machine.install({"name": "nightly", "services": ["one"], "keep": keep, "offsite": offsite}).succeed()
+    return one, shelf
+
+
+def test_the_copy_of_a_backup_that_failed_later_stays(machine: BackupMachine, key: Path) -> None:
+    """A restore that fails may mark a backup as FAILED, whose copy off-site is as good as before."""
+    sandbox = machine.sandbox
+    one, shelf = install_offsite(machine, key, {"last": 2, "failed": 0})
     names = [f"nightly-2026010{number}t020000z" for number in (1, 2, 3)]
     for name in names:
         if name == names[2]:
@@ -432,12 +438,8 @@ def test_the_copy_of_a_backup_that_failed_later_stays(machine: BackupMachine, ke
 
 def test_a_name_that_leads_elsewhere_deletes_no_copy(machine: BackupMachine, key: Path) -> None:
     """Others may name backups as they like; the copies are left when the account is in their hands."""
-    sandbox, shelf = machine.sandbox, machine.folder / "shelf"
-    one = seed(sandbox)["one"]
-    register(sandbox, key)
-    offsite = {"dest": str(shelf), "private_key_file": str(key)}
-    plan = {"name": "nightly", "services": ["one"], "keep": {"last": 1}, "offsite": offsite}
-    machine.install(plan).succeed()
+    sandbox = machine.sandbox
+    one, shelf = install_offsite(machine, key, {"last": 1})
     first, second = "nightly-20260101t020000z", "nightly-20260102t020000z"
     assert machine.run("run", "nightly", "-e", f"backups_run_name={first}")[0] == 0
     neighbour = shelf / "another" / first
@@ -454,12 +456,8 @@ def test_a_name_that_leads_elsewhere_deletes_no_copy(machine: BackupMachine, key
 
 def test_the_copy_of_a_name_that_stays_is_not_deleted(machine: BackupMachine, key: Path) -> None:
     """Two machines that begin in one second make two backups of one name, and the policy keeps one."""
-    sandbox, shelf = machine.sandbox, machine.folder / "shelf"
-    one = seed(sandbox)["one"]
-    register(sandbox, key)
-    offsite = {"dest": str(shelf), "private_key_file": str(key)}
-    plan = {"name": "nightly", "services": ["one"], "keep": {"last": 1}, "offsite": offsite}
-    machine.install(plan).succeed()
+    sandbox = machine.sandbox
+    one, shelf = install_offsite(machine, key, {"last": 1})
     name = "nightly-20260101t020000z"
     add(sandbox, one, timedelta(hours=1), name)
     add(sandbox, one, timedelta(minutes=59), name)
