@@ -97,7 +97,6 @@ TESTED_ELSEWHERE = {
     "module_utils/_sftp/server_features.py": "test_sftp_sync.py, with several servers",
     "module_utils/_sftp/errors.py": "classes without code",
     "module_utils/_sftp/library.py": "an import alone",
-    "module_utils/_sftp/mirror.py": "test_sftp_sync.py, with several servers",
     "module_utils/_sftp/session.py": "test_sftp_sync.py, with several servers",
     "module_utils/_sftp/shown_key.py": "test_sftp_host_key.py",
     "plugin_utils/_events/drift.py": "tests/integration/test_event_source.py",

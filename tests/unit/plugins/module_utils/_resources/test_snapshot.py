@@ -194,6 +194,17 @@ def test_a_snapshot_that_others_depend_on_stays_and_is_told(sandbox: Sandbox) ->
     assert run(sandbox, SNAPSHOT, services=["disk"], name="third", state="absent")["changed"]
 
 
+def test_a_like_name_is_hinted_at_only_where_there_is_no_snapshot_of_the_name(sandbox: Sandbox) -> None:
+    take(sandbox, "first", "second")
+    rename_snapshots(sandbox, second="First")
+    deletion: dict[str, Any] = {"services": ["disk"], "name": "first", "state": "absent"}
+    result = run(sandbox, SNAPSHOT, **deletion)
+    assert result["changed"] and not result.get("warnings") and names(sandbox) == ["First"]
+    result = run(sandbox, SNAPSHOT, **deletion)
+    assert not result["changed"] and names(sandbox) == ["First"]
+    assert any("'First', which may be the platform's form" in warning for warning in result["warnings"])
+
+
 def test_snapshots_that_go_with_a_deleted_one_are_told(sandbox: Sandbox) -> None:
     three(sandbox, **{"snapshot.children": "they are deleted, too"})
     result = run(sandbox, SNAPSHOT, services=["disk"], name="second", state="absent")

@@ -55,6 +55,14 @@ def test_a_full_disk_is_asked_about(blocks: int | None, said: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("blocks", "said"), [(0, "no space left on the service: 0 bytes are free, the file has 0"), (1, "")]
+)
+def test_even_an_empty_file_needs_room(blocks: int, said: str) -> None:
+    remote, empty = Remote(Disk(blocks), "up"), TreeEntry(Kind.FILE, size=0)
+    assert asyncio.run(remote.explain_full_disk(asyncssh.SFTPFailure("Failure"), "", empty)) == said
+
+
+@pytest.mark.parametrize(
     ("root", "path", "asked"), [("up", "mount/deep/a", b"up/mount/deep"), ("up", "", b"."), (".", "a", b".")]
 )
 def test_the_disk_is_that_of_the_file(root: str, path: str, asked: bytes) -> None:

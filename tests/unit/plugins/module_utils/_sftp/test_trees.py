@@ -212,6 +212,7 @@ def test_a_half_written_file_takes_no_part_and_is_not_looked_into() -> None:
     tree, path = trees.Tree(), "web/.hosted-0123456789abcdef.part"
     assert not tree.add(path, trees.TreeEntry(trees.Kind.FILE), Patterns())
     assert tree.leftovers == [path] and tree.entries == {}
+    assert trees.Tree().add(path, trees.TreeEntry(trees.Kind.DIRECTORY), Patterns()), "somebody else's"
 
 
 # --- Where a link points --------------------------------------------------------------------------------
@@ -324,6 +325,18 @@ def test_a_size_that_is_not_listed_is_asked_for(tmp_path: Path) -> None:
         assert not result.get("failed") and result["sftp_sync"]["bytes"] == 12
         assert holds(tmp_path / "copy") == holds(server.root / "world")
         assert not sync(server, **pull)["changed"]
+
+
+def test_a_connection_that_is_lost_leaves_no_size_unknown() -> None:
+    async def fail(error: Exception) -> Any:
+        raise error
+
+    for lost in (asyncssh.SFTPConnectionLost("lost"), asyncssh.SFTPNoConnection("none")):
+        sftp = SimpleNamespace(stat=lambda path, lost=lost: fail(lost))
+        with pytest.raises(lost.__class__):
+            asyncio.run(trees.remote_size(sftp, "a"))
+    refusing = SimpleNamespace(stat=lambda path: fail(asyncssh.SFTPFailure("no")))
+    assert asyncio.run(trees.remote_size(refusing, "a")) == trees.UNKNOWN
 
 
 @pytest.mark.parametrize("check_mode", [True, False])
