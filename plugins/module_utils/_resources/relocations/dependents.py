@@ -19,8 +19,9 @@ from ..._api.values import ContainerState, ServiceStatus
 from ..applications.environment_rules import REFERENCE
 from ..applications.fingerprints import Fingerprints, state_folder
 from ..applications.lookup import digest_in_service, find_app
-from ..applications.release_list import read_declared
-from ..applications.releases import QUICK_SCAN_SECONDS, scan_of
+from ..applications.records import AppRecords
+from ..applications.release_list import DeclaredReleases, ListedRelease, read_declared
+from ..applications.releases import QUICK_SCAN_SECONDS, all_releases, scan_of
 from ..applications.running import same_image
 from ..services.view import read_state
 from ..shared.plan import Task
@@ -211,14 +212,33 @@ def release_in_service(task: Task[RelocateOptions], dependent: Dependent) -> Rel
         named = declared.digest(source.tag) or scanned_digest(task, dependent, source.tag) or digest
         if same_image(task, dependent.slug, named, digest):
             return Release(source.tag, named)
-    tag = next((tag for tag, release in declared.by_tag.items() if release.digest == digest), None)
-    if tag is None:
-        raise Invalid(
-            f"the platform shows no tag of the image that {dependent.label} runs, {digest}, so it could not "
-            "be deployed with its new environment. Declare one with hosted.services.app_release, or list it "
-            "in without_dependents"
-        )
-    return Release(tag, digest)
+    named_by = digests_by_tag(task, dependent, declared)
+    for tag in sorted(named_by, key=lambda tag: named_by[tag] != digest):
+        if same_image(task, dependent.slug, named_by[tag], digest):
+            return Release(tag, named_by[tag])
+    raise Invalid(
+        f"the platform shows no tag of the image that {dependent.label} runs, {digest}, so it could not "
+        f"be deployed with its new environment. Declare {digest} with hosted.services.app_release under a "
+        "tag of its own, or list it in without_dependents"
+    )
+
+
+def digests_by_tag(
+    task: Task[RelocateOptions], dependent: Dependent, declared: DeclaredReleases
+) -> dict[str, str]:
+    """Return the digest that each declared tag of an application names, as far as anything tells it.
+
+    That is the list of releases, else the scan of the tag, else what was declared from this controller: a
+    list may show no digests or not all tags, and a scan may still run.
+    """
+    recorded = AppRecords.of(task, dependent.app.id).declared()
+    left_out = {tag: ListedRelease(None, None) for tag in recorded if declared.leaves_out(tag)}
+    entries = {**declared.by_tag, **left_out}
+    untold = {tag: entry for tag, entry in entries.items() if entry.digest is None}
+    found = {tag: entry.digest for tag, entry in entries.items()}
+    for release in all_releases(task, dependent.slug, replace(declared, by_tag=untold)):
+        found[release.tag] = release.digest or recorded.get(release.tag)
+    return {tag: digest for tag, digest in found.items() if digest}
 
 
 def scanned_digest(task: Task[RelocateOptions], dependent: Dependent, tag: str) -> str | None:

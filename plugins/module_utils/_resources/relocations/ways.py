@@ -255,7 +255,8 @@ def plan_back(work: Work) -> Plan:
         steps += copying_back_steps(work)
     if work.record.phase is not Phase.ORDERED:  # before that, it was not stopped
         steps += as_before_steps(work)
-    steps += work.dependent_steps(work.old.id, work.origin.label) if content.switched_at else work.unpause()
+    again = work.dependent_steps(work.old.id, work.origin.label) if content.switched_at else work.unpause()
+    steps += rescued(again, work.hint_at_what_is_back)
     if new is not None and (copies or new.status != ServiceStatus.SUSPENDED):
         steps.append(work.suspend(new.id, work.new_name, after))
     steps.append(work.note(Phase.RETURNED, partial(left_over, work, new.id if new else None)))

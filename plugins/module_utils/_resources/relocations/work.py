@@ -66,8 +66,13 @@ class Work:
     def __post_init__(self) -> None:
         """Find out before anything is begun whether what is to be deployed again can be.
 
-        :raises Invalid: if not.
+        That keeps no service from coming back: on the way back, what probably cannot be deployed comes last.
+
+        :raises Invalid: if something cannot be deployed, except on the way back.
         """
+        if self.task.options.state == "returned":
+            self.dependents = sorted(self.dependents, key=self.lacks_release)
+            return
         try:
             for each in self.dependents:
                 if each.deployable:
@@ -75,6 +80,20 @@ class Work:
         except Invalid as error:
             error.append(". Nothing was done")
             raise
+
+    def lacks_release(self, dependent: Dependent) -> bool:
+        """Tell whether the deploy of an application will probably fail, and warn of it."""
+        if not dependent.deployable:
+            return False
+        try:
+            release_in_service(self.task, dependent)
+        except HostedError as error:
+            self.task.warn(
+                f"{dependent.label} is deployed last, because that will probably fail: {error.message}. "
+                f"{self.origin.label} is brought back before that"
+            )
+            return True
+        return False
 
     @property
     def old(self) -> Service:
@@ -301,6 +320,13 @@ class Work:
         error.append(
             f". {self.new_name} is in service in place of {self.origin.label}, which is kept. Run this again "
             "to complete it, or with state: returned to go back"
+        )
+
+    def hint_at_what_is_back(self, error: HostedError) -> None:
+        """Say that the old service is back, when something that refers to it could not be led to it."""
+        error.append(
+            f". {self.origin.label} is back as it was before the relocation, and {self.new_name} is left as "
+            "it is until this is run again"
         )
 
     # --- Back again -----------------------------------------------------------------------------------------

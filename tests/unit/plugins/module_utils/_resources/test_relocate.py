@@ -58,6 +58,9 @@ from unit.plugins.module_utils._resources.relocations.platform import (
     write_file,
 )
 
+SHOP_OF_TWO = {**SEED["apps"][0], "images": [{"tag": "v1"}, {"tag": "v2", "packages": {"curl": "8.0.0"}}]}
+"""An application of two images."""
+
 
 @pytest.fixture
 def relocate(sandbox: Sandbox, key_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Relocate:
@@ -444,8 +447,7 @@ def test_an_image_that_its_tag_names_only_since_is_not_deployed(
     sandbox: Sandbox, key_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A tag such as latest, declared while the service is copied, names what nobody wants to run yet."""
-    shop = {**SEED["apps"][0], "images": [{"tag": "v1"}, {"tag": "v2", "packages": {"curl": "8.0.0"}}]}
-    relocate = relocating(sandbox, key_file, tmp_path, monkeypatch, {**SEED, "apps": [shop]})
+    relocate = relocating(sandbox, key_file, tmp_path, monkeypatch, {**SEED, "apps": [SHOP_OF_TWO]})
     scans = [sandbox.api("GET", f"/api/apps/acme-web/releases/{tag}/scan").json() for tag in ("v1", "v2")]
     ran, other = (scan["digest"] for scan in scans)
     wait = Health.wait
@@ -464,6 +466,76 @@ def test_an_image_that_its_tag_names_only_since_is_not_deployed(
     [app] = sandbox.api("GET", "/api/apps").json()["items"]
     assert app["imageRef"].endswith(ran)
     assert environment(sandbox, "acme-web")["GAME"] == "${survival-2.HOST}"
+
+
+def move_tag(sandbox: Sandbox) -> str:
+    """Declare the tag of the image that runs for another one; return the digest of the one that runs."""
+    scans = [sandbox.api("GET", f"/api/apps/acme-web/releases/{tag}/scan").json() for tag in ("v1", "v2")]
+    ran, other = (str(scan["digest"]) for scan in scans)
+    sandbox.api("POST", "/api/apps/acme-web/releases", {"tag": "v1", "digest": other})
+    sandbox.clear_journal()
+    return ran
+
+
+def deployed_tags(sandbox: Sandbox) -> list[str]:
+    """Return the tags that were deployed."""
+    return [line["body"]["tag"] for line in sandbox.journal() if line["path"].endswith("/deploy")]
+
+
+@pytest.mark.parametrize("fields", ["flat", "tag only"])
+def test_an_image_that_another_tag_names_is_deployed_by_that(
+    fields: str, sandbox: Sandbox, key_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the error says, also where the list of releases shows no digests."""
+    sandbox.profile("plain", **{"release.fields": fields})
+    relocate = relocating(sandbox, key_file, tmp_path, monkeypatch, {**SEED, "apps": [SHOP_OF_TWO]})
+    ran = move_tag(sandbox)
+    refused = relocate()
+    assert f"shows no tag of the image that application 'acme-web' runs, {ran}" in refused["msg"]
+    assert f"Declare {ran} with hosted.services.app_release under a tag of its own" in refused["msg"]
+    assert commits(sandbox) == []
+    sandbox.api("POST", "/api/apps/acme-web/releases", {"tag": "was", "digest": ran})
+    done(relocate())
+    assert deployed_tags(sandbox) == ["was"]
+    [app] = sandbox.api("GET", "/api/apps").json()["items"]
+    assert app["imageRef"].endswith(ran)
+
+
+@pytest.mark.parametrize("declares", [True, False])
+def test_an_image_without_a_tag_does_not_keep_the_old_service_from_coming_back(
+    declares: bool, sandbox: Sandbox, key_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its application is the last thing that is seen to, and is said. Nothing is suspended until then."""
+    other = {**SEED["apps"][0], "slug": "other-web"}
+    relocate = relocating(sandbox, key_file, tmp_path, monkeypatch, {**SEED, "apps": [SHOP_OF_TWO, other]})
+    own = {"environments": {**ENVIRONMENTS, "other-web": {"GAME": "${survival.HOST}"}}}
+    done(relocate(**own))
+    old, new = pair(sandbox)
+    ran = move_tag(sandbox)
+    checked = relocate(check_mode=True, state="returned", **own)
+    assert "shows no tag of the image that application 'acme-web' runs" in " ".join(checked["warnings"])
+    assert commits(sandbox) == []
+    failed = relocate(state="returned", **own)
+    assert failed["failed"] and "list it in without_dependents" in failed["msg"]
+    assert "service 'survival' (" in failed["msg"] and "is back as it was" in failed["msg"]
+    assert status_of(sandbox, old) == status_of(sandbox, new) == ("ACTIVE", "running")
+    assert environment(sandbox, "acme-web")["GAME"] == "${survival.HOST}"
+    assert environment(sandbox, "other-web")["GAME"] == "${survival.HOST}"
+    assert deployed(sandbox) == ["other-web"]
+    if declares:
+        sandbox.api("POST", "/api/apps/acme-web/releases", {"tag": "was", "digest": ran})
+        done(relocate(state="returned", **own))
+        assert deployed(sandbox) == ["other-web", "acme-web"]
+    else:
+        done(relocate(state="returned", without_dependents=["acme-web"], **own))
+        assert deployed(sandbox) == ["other-web"]
+    assert status_of(sandbox, old) == ("ACTIVE", "running")
+    assert status_of(sandbox, new)[0] == "SUSPENDED"
+
+
+def deployed(sandbox: Sandbox) -> list[str]:
+    """Return the slugs of the applications that were deployed, in their order."""
+    return [line["path"].split("/")[3] for line in sandbox.journal() if line["path"].endswith("/deploy")]
 
 
 def test_a_new_service_that_does_not_run_any_more_is_not_taken_for_being_in_service(

@@ -13,6 +13,9 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import Interrupted
 from ansible_collections.hosted.services.plugins.module_utils._api.models import App, ProjectGraph, Service
+from ansible_collections.hosted.services.plugins.module_utils._resources.applications.records import (
+    AppRecords,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.clones.source import Data
 from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.dependents import (
     Dependent,
@@ -218,11 +221,53 @@ def test_a_scan_that_is_held_back_says_nothing_of_a_tag(
     assert release_in_service(found.work.task, web(found.account)) == ("v1", DIGEST)
 
 
+def test_other_tags_are_told_by_their_scans_or_by_what_was_declared_from_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The list may show no digests, and a scan may be held back while it runs."""
+    monkeypatch.setenv("HOSTED_SERVICES_HOME", str(tmp_path))
+    found = case(tmp_path)
+    task, dependent = found.work.task, web(found.account)
+    task.memory["images in an index"] = dict.fromkeys([DIGEST, OTHER], frozenset())
+    found.account.declared, found.account.scanned = {"v1": None, "v2": None}, {"v1": OTHER, "v2": DIGEST}
+    assert release_in_service(task, dependent) == ("v2", DIGEST)
+    del found.account.scanned["v2"]
+    with pytest.raises(Invalid, match="shows no tag of the image"):
+        release_in_service(task, dependent)
+    AppRecords.of(task, "app_1").record_declared("v2", DIGEST)
+    assert release_in_service(task, dependent) == ("v2", DIGEST)
+    found.account.scanned["v2"] = OTHER
+    with pytest.raises(Invalid, match="shows no tag of the image"):
+        release_in_service(task, dependent)  # it was declared again from elsewhere
+
+
+@pytest.mark.parametrize(("whole", "named"), [(False, True), (True, False)])
+def test_a_tag_that_a_list_leaves_out_is_known_from_here(
+    whole: bool, named: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that a whole list lacks is not declared any more."""
+    monkeypatch.setenv("HOSTED_SERVICES_HOME", str(tmp_path))
+    found = case(tmp_path)
+    task, dependent = found.work.task, web(found.account)
+    task.memory["images in an index"] = dict.fromkeys([DIGEST, OTHER], frozenset())
+    listed = [{"tag": "v1", "digest": OTHER}]
+    answer = listed if whole else {"items": listed, "total": 2}
+    monkeypatch.setattr(found.account, "releases", lambda slug, query: answer)
+    AppRecords.of(task, "app_1").record_declared("v0", DIGEST)
+    if named:
+        assert release_in_service(task, dependent) == ("v0", DIGEST)
+    else:
+        with pytest.raises(Invalid, match="shows no tag of the image"):
+            release_in_service(task, dependent)
+
+
 def test_an_index_is_deployed_again_by_its_own_digest(tmp_path: Path) -> None:
     """The platform may show the image that it chose from it."""
     found = case(tmp_path)
     found.account.declared = {"v1": OTHER}
     found.work.task.memory["images in an index"] = {OTHER: frozenset({DIGEST}), DIGEST: frozenset()}
+    assert release_in_service(found.work.task, web(found.account)) == ("v1", OTHER)
+    found.account.tag = None
     assert release_in_service(found.work.task, web(found.account)) == ("v1", OTHER)
 
 

@@ -217,6 +217,33 @@ def test_a_tag_is_looked_for_only_if_the_application_can_be_deployed(tmp_path: P
         replace(some.work)
 
 
+def test_on_the_way_back_what_cannot_be_deployed_comes_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the reason: nothing that is read of it keeps the old service from coming back."""
+    found = case(tmp_path, Phase.RELOCATED, state="returned")
+    first, idle = web(found.account), web(found.account, deployed=False)
+    other = replace(first, app=first.app.model_copy(update={"id": "app_2", "slug": "other-web"}))
+    found.account.setting_records["app_2"] = found.account.setting_records["app_1"]
+    settings = found.account.settings
+
+    def refuse(id: str) -> Any:
+        if id == "app_1":
+            raise HostedError("not now")
+        return settings(id)
+
+    monkeypatch.setattr(found.account, "settings", refuse)
+    work = replace(found.work, dependents=[first, other, idle])
+    assert list(work.dependents) == [other, idle, first]
+    assert work.task.warnings == [
+        "application 'acme-web' is deployed last, because that will probably fail: not now. service "
+        "'survival' (old) is brought back before that"
+    ]
+    forward = replace(work.task, options=replace(work.task.options, state="relocated"))
+    with pytest.raises(HostedError, match="not now"):
+        replace(work, task=forward)
+
+
 def test_what_is_deployed_again_is_the_image_that_runs_by_then(tmp_path: Path) -> None:
     """Copies take hours: another version may have been deployed, or its tag declared for another image."""
     found = case(tmp_path, Phase.SWITCHED)
