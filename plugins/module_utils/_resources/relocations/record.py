@@ -76,9 +76,9 @@ class Content:
     dependents: list[str] = field(default_factory=list)
     """The slugs of the applications whose environments are rewritten."""
     paused: list[str] = field(default_factory=list)
-    """The ids of the applications that are stopped while a database is copied."""
+    """The ids of the applications that are stopped while a database is copied, or because of a failed run."""
     stopped: list[str] = field(default_factory=list)
-    """The ids of the applications that were stopped when the relocation began, and are not to be started."""
+    """The ids of the applications that were stopped while the old service was in service: they stay so."""
     switched_at: str | None = None
     newer: bool = False
     """Whether the new service may hold what the old one does not: it was in service."""

@@ -130,9 +130,10 @@ def preparing_steps(work: Work, there: Service | None, order: Plan | None, rates
     """Return the steps that order the new service, and copy to it while the old one runs."""
     content, ran = work.record.content, work.origin.running
     slugs = [each.slug for each in work.dependents]
-    facts: dict[str, Any] = {"ran": ran, "dependents": slugs, "paused": [], "newer": False}
+    facts: dict[str, Any] = {"ran": ran, "dependents": slugs, "newer": False}
     facts |= {"since": None, "suspended_at": None, "back_since": None}
     facts["data"] = work.origin.data.value
+    facts["paused"] = work.still_paused()
     facts["stopped"] = [each.app.id for each in work.dependents if work.stays_stopped(each)]
     if order is not None:
         facts["asked"] = asked_of(wanted_order(work.task, work.origin))

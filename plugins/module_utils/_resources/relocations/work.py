@@ -259,6 +259,24 @@ class Work:
         ]
         return [self.note(None, running), *stops] if stops else []
 
+    def still_paused(self) -> list[str]:
+        """Return the ids of the applications that an earlier run left stopped and nobody has started."""
+        paused = [each for each in self.dependents if each.app.id in self.record.content.paused]
+        return [each.app.id for each in paused if not is_running(self.task, each)]
+
+    def stopped_meanwhile(self) -> list[str]:
+        """Return the ids of the applications that stopped while the old service was away.
+
+        It is back now, so the next run would take that for the choice of their owners.
+        """
+        content = self.record.content
+        running = [each for each in self.dependents if each.deployable and each.app.id not in content.stopped]
+        try:
+            states = {each.app.id: read_state(self.task, each.app.id) for each in running}
+        except HostedError:
+            return content.paused
+        return [id for id, state in states.items() if state == ContainerState.STOPPED]
+
     def unpause(self) -> list[Step]:
         """Return the steps that start what was stopped and is not deployed."""
         return [self.bring(id, f"application {id}", "started") for id in self.record.content.paused]
@@ -280,13 +298,13 @@ class Work:
         return steps
 
     def stays_stopped(self, dependent: Dependent) -> bool:
-        """Tell whether an application was stopped before the relocation began, and still is.
+        """Tell whether an application was stopped while the old service was in service, and still is.
 
         One that stopped later may have done so because the service was away, so it is to run again.
         """
         content, id = self.record.content, dependent.app.id
-        begun = self.record.phase not in (Phase.NONE, Phase.RETURNED)
-        if not dependent.deployable or id in content.paused or (begun and id not in content.stopped):
+        away = self.record.phase not in (Phase.NONE, Phase.RETURNED, Phase.ORDERED)
+        if not dependent.deployable or id in content.paused or (away and id not in content.stopped):
             return False
         return read_state(self.task, id) == ContainerState.STOPPED
 
@@ -338,7 +356,7 @@ class Work:
         try:
             for step in [*start, *self.unpause()]:
                 perform_step(step, self.task, self.task.client)
-            self.record.write(Phase.ORDERED, paused=[])
+            self.record.write(Phase.ORDERED, paused=self.stopped_meanwhile())
         except HostedError as other:
             error.append(
                 f". {self.origin.label} could not be brought back into service either: {other.message}. Run "

@@ -412,6 +412,23 @@ def test_an_application_that_its_owner_stopped_stays_stopped(sandbox: Sandbox, r
     assert status_of(sandbox, app) == ("ACTIVE", "stopped") and calls_to(sandbox, app) == []
 
 
+def test_an_application_that_its_owner_stops_before_the_switch_stays_stopped(
+    sandbox: Sandbox, relocate: Relocate
+) -> None:
+    """Between a run that failed and the next one, when the old service runs as ever."""
+    check = {"url": "http://127.0.0.1:9/", "status": [200], "tcp": False, "timeout": 0.2}
+    assert relocate(health_checks=[check], wait_timeout=1.0)["failed"]
+    app = ids_of(sandbox, "shop")["acme-web"]
+    sandbox.api("POST", f"/api/resources/{app}/power", {"signal": "stop"})
+    poll_for(lambda: status_of(sandbox, app)[1] == "stopped", 5)
+    sandbox.clear_journal()
+    moved = done(relocate())
+    assert "is left stopped" in " ".join(moved["warnings"])
+    assert environment(sandbox, "acme-web")["GAME"] == "${survival-2.HOST}"
+    assert deployed(sandbox) == [] and calls_to(sandbox, app) == []
+    assert status_of(sandbox, app) == ("ACTIVE", "stopped")
+
+
 # --- What fails on the way ------------------------------------------------------------------------------
 
 

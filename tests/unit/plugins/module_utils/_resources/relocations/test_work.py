@@ -304,17 +304,63 @@ def test_an_application_that_stopped_later_is_deployed(
     assert len(found.noted.of("app_deploy")) == 1
 
 
-def test_what_a_run_that_was_killed_left_stopped_is_not_taken_for_the_choice_of_somebody(
+def test_what_stopped_because_the_service_was_away_is_not_taken_for_the_choice_of_somebody(
     tmp_path: Path,
 ) -> None:
-    """And what was started since the relocation began is not left stopped any more."""
-    found = case(tmp_path, Phase.ORDERED)
+    """Nor is what a run paused. What was started since the relocation began is not left stopped any more."""
+    found = case(tmp_path, Phase.ORDERED, facts={"paused": ["app_1"]})
     found.account.states["app_1"] = "stopped"
     found.carry_out(plan_there(found.work))
     assert len(found.noted.of("app_deploy")) == 1 and found.content.stopped == []
     found = case(tmp_path / "other", Phase.ORDERED, facts={"stopped": ["app_1"]})
     found.carry_out(plan_there(found.work))
     assert len(found.noted.of("app_deploy")) == 1 and found.content.stopped == []
+
+
+def test_what_stops_before_the_switch_was_stopped_by_its_owner(tmp_path: Path) -> None:
+    """The old service runs then, so that nothing stops because of it."""
+    found = case(tmp_path, Phase.ORDERED)
+    found.account.states["app_1"] = "stopped"
+    plan = plan_there(found.work)
+    assert "deploy application 'acme-web' again if it is started by then" in plan.actions
+    found.carry_out(plan)
+    assert found.noted.of("app_deploy") == [] and found.content.stopped == ["app_1"]
+
+
+def test_what_stopped_while_the_service_was_away_is_remembered_beyond_a_rescue(tmp_path: Path) -> None:
+    """Until it runs again, also over a run that is killed: its owner did not stop it."""
+    found = case(tmp_path, Phase.STOPPED)
+    found.account.states["app_1"] = "stopped"
+    found.work.rescue(Invalid("full"))
+    assert (found.content.phase, found.content.paused) == (Phase.ORDERED, ["app_1"])
+    done_steps(list(plan_there(found.work).steps)[:1])
+    assert (found.content.stopped, found.content.paused) == ([], ["app_1"])
+    found.account.states["app_1"] = "running"
+    done_steps(list(plan_there(found.work).steps)[:1])
+    assert found.content.paused == []
+
+
+def test_what_was_stopped_before_or_runs_is_not_taken_for_paused_after_a_rescue(tmp_path: Path) -> None:
+    for number, (state, stopped) in enumerate([("stopped", ["app_1"]), ("running", []), (None, [])]):
+        found = case(tmp_path / str(number), Phase.STOPPED, facts={"stopped": stopped})
+        found.account.states["app_1"] = state
+        found.work.rescue(Invalid("full"))
+        assert (found.content.phase, found.content.paused) == (Phase.ORDERED, [])
+
+
+def test_a_rescue_succeeds_though_applications_cannot_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = case(tmp_path, Phase.STOPPED, facts={"ran": False, "paused": ["app_1"]})
+
+    def refuse(ids: Sequence[str]) -> Any:
+        raise HostedError("not now")
+
+    monkeypatch.setattr(found.account, "metrics", refuse)
+    error = Invalid("full")
+    found.work.rescue(error)
+    assert "is as it was" in error.message
+    assert (found.content.phase, found.content.paused) == (Phase.ORDERED, ["app_1"])
 
 
 def test_only_applications_that_ran_are_started_again(tmp_path: Path) -> None:
