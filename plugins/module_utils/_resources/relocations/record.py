@@ -150,9 +150,25 @@ class Relocation:
             left = content.old_id
         if left is None and self.returned:
             left = content.new_id
-        if left is None:
+        return self.with_other(left)
+
+    @property
+    def leaving(self) -> tuple[str, str] | None:
+        """The same on the way as well, once one of them is going out of service; ``None`` before.
+
+        A run may be killed after its suspension and before the note of that, so that it may be left over. It
+        may also be in service still, so nothing may delete it for this.
+        """
+        content = self.content
+        going = {Phase.SWITCHED: content.old_id, Phase.RETURNING: content.new_id}
+        return self.pair or self.with_other(going.get(self.phase))
+
+    def with_other(self, id: str | None) -> tuple[str, str] | None:
+        """Return the id of one of the two services, and that of the other one; ``None`` for none."""
+        content = self.content
+        if id is None:
             return None
-        return left, str(content.new_id) if left == content.old_id else content.old_id
+        return id, str(content.new_id) if id == content.old_id else content.old_id
 
     @property
     def delete_after(self) -> datetime | None:
@@ -194,6 +210,8 @@ def find_relocation(options: StateDirOptions, wanted: str) -> Relocation | None:
 def left_over(options: StateDirOptions) -> dict[str, str]:
     """Return the ids of the services that relocations left over, with the name of what was relocated.
 
+    From the switch on, this names the old one, and from the beginning of a way back the new one.
+
     Looks into ``state_dir`` and into the collection's own folder, because a relocation may have used either.
     Where two records differ on a service, as it was moved to and away again, the later one is right.
     """
@@ -201,10 +219,10 @@ def left_over(options: StateDirOptions) -> dict[str, str]:
     places = [replace(options, state_dir=place) for place in dict.fromkeys((options.state_dir, None))]
     records = [each for place in places for each in all_relocations(place)]
     found: dict[str, str] = {}
-    for record in sorted(records, key=lambda each: str(each.content.since or "")):
-        if record.pair is None or record.content.platform != platform:
+    for record in sorted(records, key=lambda each: each.content.since or each.content.switched_at or ""):
+        if record.leaving is None or record.content.platform != platform:
             continue
-        left, kept = record.pair
+        left, kept = record.leaving
         found.pop(kept, None)
         if not record.content.gone:
             found[left] = record.content.old_name

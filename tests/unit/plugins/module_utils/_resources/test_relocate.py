@@ -35,6 +35,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.waiting import poll_for
+from ansible_collections.hosted.services.plugins.module_utils._resources.sleep_plan import SLEEP_PLAN
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.clones.platform import (
     environment,
@@ -43,6 +44,7 @@ from unit.plugins.module_utils._resources.clones.platform import (
     monthly_rate,
     writes_to,
 )
+from unit.plugins.module_utils._resources.platform import run
 from unit.plugins.module_utils._resources.relocations.in_memory import case
 from unit.plugins.module_utils._resources.relocations.platform import (
     ENVIRONMENTS,
@@ -607,6 +609,35 @@ def test_a_record_that_is_damaged_stops_everything(
     record.write_text("[1, 2")
     for state in ("relocated", "returned", "finished"):
         assert "is damaged" in relocate(state=state)["msg"]
+
+
+@pytest.mark.parametrize("state", ["relocated", "returned"])
+def test_a_run_that_is_killed_before_its_last_note_leaves_nothing_to_a_sleep_plan(
+    state: str, sandbox: Sandbox, relocate: Relocate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One service is suspended by then. Nobody may resume or delete it until that is noted as well."""
+    if state == "returned":
+        done(relocate())
+    write = Relocation.write
+
+    def fail_at_the_end(record: Relocation, phase: Phase | None = None, **changes: Any) -> None:
+        if phase == state:
+            raise Invalid("killed")
+        write(record, phase, **changes)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Relocation, "write", fail_at_the_end)
+        assert "killed" in relocate(state=state)["msg"]
+    old, new = pair(sandbox)
+    left, kept = (old, new) if state == "relocated" else (new, old)
+    assert status_of(sandbox, left)[0] == "SUSPENDED" and status_of(sandbox, kept) == ("ACTIVE", "running")
+    sandbox.clear_journal()
+    plan: dict[str, Any] = {"name": "days", "services": [old, new], "state_dir": str(tmp_path / "plans")}
+    slept = done(run(sandbox, SLEEP_PLAN, **plan, awake=[{}]))
+    assert "left over from the relocation of service 'survival'" in " ".join(slept["warnings"])
+    assert "is not complete" in relocate(state="finished", keep_days=0)["msg"]
+    assert commits(sandbox) == []
+    assert done(relocate(state=state))["relocation"]["phase"] == state
 
 
 # --- Back again -----------------------------------------------------------------------------------------

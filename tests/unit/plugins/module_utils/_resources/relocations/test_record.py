@@ -104,16 +104,16 @@ def test_those_that_are_over_do_not_make_a_name_ambiguous(options: RelocateOptio
     [
         (Phase.ORDERED, []),
         (Phase.STOPPED, []),
-        (Phase.SWITCHED, []),
+        (Phase.SWITCHED, ["svc_1"]),
         (Phase.RELOCATED, ["svc_1"]),
-        (Phase.RETURNING, []),
+        (Phase.RETURNING, ["svc_2"]),
         (Phase.RETURNED, ["svc_2"]),
     ],
 )
-def test_one_service_is_left_over_once_a_relocation_is_complete(
+def test_one_service_is_left_over_from_the_switch_on(
     phase: Phase, left: list[str], options: RelocateOptions
 ) -> None:
-    """Until it is deleted."""
+    """Until it is deleted. A run may be killed between its suspension and the note of that."""
     record = written(options, "svc_1", new_id="svc_2", phase=phase)
     assert left_over(options) == dict.fromkeys(left, "survival")
     if left:
@@ -143,6 +143,21 @@ def test_a_service_that_was_moved_to_again_is_not_left_over(options: RelocateOpt
     assert set(left_over(options)) == {"svc_2"}
     written(options, "svc_2", new_id="svc_3", phase=Phase.RELOCATED, since=second)
     assert set(left_over(options)) == {"svc_1", "svc_2"}
+
+
+def test_a_move_that_was_not_noted_to_its_end_is_later_than_the_one_before(options: RelocateOptions) -> None:
+    """Of the service in the middle, which is moved on or back, the later record is right."""
+    first, second = "2026-11-01T00:00:00Z", "2026-11-02T00:00:00Z"
+    written(options, "svc_1", new_id="svc_2", phase=Phase.RELOCATED, since=first)
+    written(options, "svc_2", new_id="svc_3", phase=Phase.SWITCHED, switched_at=second)
+    assert set(left_over(options)) == {"svc_1", "svc_2"}
+    written(options, "svc_2", new_id="svc_1", phase=Phase.SWITCHED, switched_at=second)
+    assert set(left_over(options)) == {"svc_2"}
+
+
+def test_what_is_not_known_yet_is_not_left_over(options: RelocateOptions) -> None:
+    written(options, "svc_1", new_id=None, phase=Phase.RETURNING)
+    assert left_over(options) == {}
 
 
 def test_a_folder_that_cannot_be_has_no_relocations() -> None:
