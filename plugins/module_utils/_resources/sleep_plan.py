@@ -102,7 +102,7 @@ class Run:
         self.period = self.schedule.period(self.now)
         self.asleep = asleep_time(self.schedule, self.now, self.task.options.forecast_days)
         self.operation = Operation(CAPABILITY, "hours of sleep", plan_nothing, dict.fromkeys(FACTS))
-        self.left_over = left_over(self.task.options)
+        self.left_over = left_over(self.task.options, self.task.warn)
 
     # --- Reading --------------------------------------------------------------------------------------
 

@@ -5,16 +5,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection
-from dataclasses import replace
 
 from ..._api.models import ServiceSummary
-from ..shared.controller_state import normalized_url
 from ..shared.names import may_be_one, same_name
 from ..shared.options import StateDirOptions
 from ..shared.task_errors import Invalid
-from .record import Content, Phase, Relocation, content_from, record_files
+from .record import MENDING, Content, Phase, Relocation, damage_of, known_relocations
 
 
 def relocations_on(options: StateDirOptions) -> list[Relocation]:
@@ -22,21 +19,11 @@ def relocations_on(options: StateDirOptions) -> list[Relocation]:
 
     :raises Invalid: if a record cannot be read: which services it names is not known then.
     """
-    places = (options, replace(options, state_dir=None))
-    files = {file.path: file for place in places for file in record_files(place)}
-    found: list[Relocation] = []
-    for path, file in files.items():
-        content = content_from(file.read())
-        if content is not None:
-            found.append(Relocation(file, content))
-        elif os.path.exists(path):
-            raise Invalid(
-                f"the record of a relocation, {path!r}, is damaged, so which services it needs is not known. "
-                "Restore it from a backup of this machine, or delete it if no relocation is under way and "
-                "none is to be finished or to go back"
-            )
-    platform = normalized_url(options.base_url or "")
-    return [each for each in found if each.content.platform == platform]
+    known = known_relocations(options)
+    if known.damaged:
+        damage = damage_of(known.damaged[0])
+        raise Invalid(f"{damage}, so which services it needs is not known. {MENDING}")
+    return known.relocations
 
 
 def needed_for(

@@ -10,13 +10,13 @@ on from there, or back.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..shared.controller_state import normalized_url, records_folder
 from ..shared.options import StateDirOptions
@@ -48,6 +48,12 @@ class Phase(StrEnum):
     FINISHED = "finished"
     """The one that is not in service is deleted, or about to be."""
 
+
+MENDING = (
+    "Restore it from a backup of this machine, or delete it if no relocation is under way and none is to be "
+    "finished or to go back"
+)
+"""What to do about a damaged record whose services are not known."""
 
 BEFORE_SWITCH = (Phase.NONE, Phase.RETURNED, Phase.ORDERED, Phase.STOPPED)
 """The phases in which nothing refers to the new service yet."""
@@ -193,8 +199,7 @@ def find_relocation(options: StateDirOptions, wanted: str) -> Relocation | None:
 
     :raises Ambiguous: if several fit.
     """
-    platform = normalized_url(options.base_url or "")
-    found = [each for each in all_relocations(options) if each.content.platform == platform]
+    found = read_relocations(options, record_files(options)).relocations
     exact = [each for each in found if wanted in (each.content.old_id, each.content.new_id)]
     fitting = exact or [each for each in found if wanted in (each.content.old_name, each.content.new_name)]
     unfinished = [each for each in fitting if not each.content.gone]
@@ -207,20 +212,22 @@ def find_relocation(options: StateDirOptions, wanted: str) -> Relocation | None:
     return fitting[0] if fitting else None
 
 
-def left_over(options: StateDirOptions) -> dict[str, str]:
+def left_over(options: StateDirOptions, warn: Callable[[str], None]) -> dict[str, str]:
     """Return the ids of the services that relocations left over, with the name of what was relocated.
 
-    From the switch on, this names the old one, and from the beginning of a way back the new one.
+    From the switch on, this names the old one, and from the beginning of a way back the new one. Where two
+    records differ on a service, as it was moved to and away again, the later one is right.
 
-    Looks into ``state_dir`` and into the collection's own folder, because a relocation may have used either.
-    Where two records differ on a service, as it was moved to and away again, the later one is right.
+    :param warn: called for each record that is damaged. That is no error, because a plan that does nothing
+        for it leaves all other services asleep, which is worse than one that may be resumed.
     """
-    platform = normalized_url(options.base_url or "")
-    places = [replace(options, state_dir=place) for place in dict.fromkeys((options.state_dir, None))]
-    records = [each for place in places for each in all_relocations(place)]
+    known = known_relocations(options)
+    for path in known.damaged:
+        warn(f"{damage_of(path)}, so a service that it left over may be resumed. {MENDING}")
     found: dict[str, str] = {}
-    for record in sorted(records, key=lambda each: each.content.since or each.content.switched_at or ""):
-        if record.leaving is None or record.content.platform != platform:
+    moves = sorted(known.relocations, key=lambda each: each.content.since or each.content.switched_at or "")
+    for record in moves:
+        if record.leaving is None:
             continue
         left, kept = record.leaving
         found.pop(kept, None)
@@ -229,12 +236,39 @@ def left_over(options: StateDirOptions) -> dict[str, str]:
     return found
 
 
-def all_relocations(options: StateDirOptions) -> Iterator[Relocation]:
-    """Yield all relocations that are remembered, on whichever platform."""
-    for file in record_files(options):
+class Known(NamedTuple):
+    """The relocations on a platform, and the paths of the records that are damaged: they may be of it."""
+
+    relocations: list[Relocation]
+    damaged: list[str]
+
+
+def known_relocations(options: StateDirOptions) -> Known:
+    """Return the relocations on a platform that are remembered on this controller.
+
+    Looks into ``state_dir`` and into the collection's own folder, because a relocation may have used either.
+    """
+    places = (options, replace(options, state_dir=None))
+    files = {file.path: file for place in places for file in record_files(place)}
+    return read_relocations(options, files.values())
+
+
+def read_relocations(options: StateDirOptions, files: Iterable[RecordFile]) -> Known:
+    """Return the relocations on a platform that these files remember."""
+    platform = normalized_url(options.base_url or "")
+    known = Known([], [])
+    for file in files:
         content = content_from(file.read())
-        if content is not None:
-            yield Relocation(file, content)
+        if content is None and os.path.exists(file.path):
+            known.damaged.append(file.path)
+        elif content is not None and content.platform == platform:
+            known.relocations.append(Relocation(file, content))
+    return known
+
+
+def damage_of(path: str) -> str:
+    """Return the beginning of a message on a damaged record."""
+    return f"the record of a relocation, {path!r}, is damaged"
 
 
 def record_files(options: StateDirOptions) -> list[RecordFile]:

@@ -18,6 +18,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.relocat
     Phase,
     Relocation,
     find_relocation,
+    known_relocations,
     left_over,
     now,
 )
@@ -40,6 +41,14 @@ def written(options: RelocateOptions, id: str, **facts: Any) -> Relocation:
     record = Relocation.of(options, id)
     record.write(**{"phase": Phase.ORDERED, "old_name": "survival", "new_name": "survival-2", **facts})
     return record
+
+
+def left(options: RelocateOptions) -> dict[str, str]:
+    """Return what is left over, of which nothing is in doubt."""
+    doubts: list[str] = []
+    found = left_over(options, doubts.append)
+    assert doubts == []
+    return found
 
 
 def test_what_is_kept_is_read_again(options: RelocateOptions) -> None:
@@ -100,7 +109,7 @@ def test_those_that_are_over_do_not_make_a_name_ambiguous(options: RelocateOptio
 
 
 @pytest.mark.parametrize(
-    ("phase", "left"),
+    ("phase", "ids"),
     [
         (Phase.ORDERED, []),
         (Phase.STOPPED, []),
@@ -111,16 +120,16 @@ def test_those_that_are_over_do_not_make_a_name_ambiguous(options: RelocateOptio
     ],
 )
 def test_one_service_is_left_over_from_the_switch_on(
-    phase: Phase, left: list[str], options: RelocateOptions
+    phase: Phase, ids: list[str], options: RelocateOptions
 ) -> None:
     """Until it is deleted. A run may be killed between its suspension and the note of that."""
     record = written(options, "svc_1", new_id="svc_2", phase=phase)
-    assert left_over(options) == dict.fromkeys(left, "survival")
-    if left:
-        record.write(Phase.FINISHED, deleting=left[0])
-        assert left_over(options) == dict.fromkeys(left, "survival")
+    assert left(options) == dict.fromkeys(ids, "survival")
+    if ids:
+        record.write(Phase.FINISHED, deleting=ids[0])
+        assert left(options) == dict.fromkeys(ids, "survival")
         record.write(gone=True)
-    assert left_over(options) == {}
+    assert left(options) == {}
 
 
 def test_what_is_left_over_is_known_from_both_folders_and_for_one_platform(
@@ -130,9 +139,9 @@ def test_what_is_left_over_is_known_from_both_folders_and_for_one_platform(
     written(replace(options, state_dir=None), "svc_1", new_id="svc_2", phase=Phase.RELOCATED)
     written(options, "svc_3", new_id="svc_4", phase=Phase.RETURNED)
     written(replace(options, base_url="http://localhost:1"), "svc_5", new_id="svc_6", phase=Phase.RELOCATED)
-    assert set(left_over(options)) == {"svc_1", "svc_4"}
+    assert set(left(options)) == {"svc_1", "svc_4"}
     elsewhere = replace(options, state_dir=str(tmp_path / "other"))  # type: ignore[arg-type]
-    assert set(left_over(elsewhere)) == {"svc_1"}
+    assert set(left(elsewhere)) == {"svc_1"}
 
 
 def test_a_service_that_was_moved_to_again_is_not_left_over(options: RelocateOptions) -> None:
@@ -140,9 +149,9 @@ def test_a_service_that_was_moved_to_again_is_not_left_over(options: RelocateOpt
     first, second = "2026-11-01T00:00:00Z", "2026-11-02T00:00:00Z"
     written(options, "svc_2", new_id="svc_1", phase=Phase.RELOCATED, since=second)
     written(options, "svc_1", new_id="svc_2", phase=Phase.RELOCATED, since=first)
-    assert set(left_over(options)) == {"svc_2"}
+    assert set(left(options)) == {"svc_2"}
     written(options, "svc_2", new_id="svc_3", phase=Phase.RELOCATED, since=second)
-    assert set(left_over(options)) == {"svc_1", "svc_2"}
+    assert set(left(options)) == {"svc_1", "svc_2"}
 
 
 def test_a_move_that_was_not_noted_to_its_end_is_later_than_the_one_before(options: RelocateOptions) -> None:
@@ -150,20 +159,41 @@ def test_a_move_that_was_not_noted_to_its_end_is_later_than_the_one_before(optio
     first, second = "2026-11-01T00:00:00Z", "2026-11-02T00:00:00Z"
     written(options, "svc_1", new_id="svc_2", phase=Phase.RELOCATED, since=first)
     written(options, "svc_2", new_id="svc_3", phase=Phase.SWITCHED, switched_at=second)
-    assert set(left_over(options)) == {"svc_1", "svc_2"}
+    assert set(left(options)) == {"svc_1", "svc_2"}
     written(options, "svc_2", new_id="svc_1", phase=Phase.SWITCHED, switched_at=second)
-    assert set(left_over(options)) == {"svc_2"}
+    assert set(left(options)) == {"svc_2"}
 
 
 def test_what_is_not_known_yet_is_not_left_over(options: RelocateOptions) -> None:
     written(options, "svc_1", new_id=None, phase=Phase.RETURNING)
-    assert left_over(options) == {}
+    assert left(options) == {}
+
+
+def test_a_damaged_record_is_told_and_takes_nothing_from_the_others(
+    options: RelocateOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In either folder: which platform it is of is not known, nor which services it names."""
+    monkeypatch.setenv("HOSTED_SERVICES_HOME", str(tmp_path / "home"))
+    written(options, "svc_1", new_id="svc_2", phase=Phase.RELOCATED)
+    own = replace(options, state_dir=None, base_url="http://localhost:1")
+    damaged = [written(each, "svc_3", phase=Phase.RELOCATED).file.path for each in (options, own)]
+    for path in damaged:
+        Path(path).write_text("{")
+    known = known_relocations(options)
+    assert [each.content.old_id for each in known.relocations] == ["svc_1"]
+    assert sorted(known.damaged) == sorted(damaged)
+    doubts: list[str] = []
+    assert set(left_over(options, doubts.append)) == {"svc_1"}
+    assert len(doubts) == 2
+    for path, doubt in zip(known.damaged, doubts, strict=True):
+        assert f"the record of a relocation, {path!r}, is damaged" in doubt
+        assert "may be resumed" in doubt and "Restore it from a backup" in doubt
 
 
 def test_a_folder_that_cannot_be_has_no_relocations() -> None:
     impossible = RelocateOptions(service="survival", base_url=URL, state_dir="x" * 5000)  # type: ignore[arg-type]
     assert find_relocation(impossible, "survival") is None
-    assert left_over(impossible) == {}
+    assert left(impossible) == {}
 
 
 def test_a_record_that_cannot_be_kept_is_an_error(options: RelocateOptions, tmp_path: Path) -> None:

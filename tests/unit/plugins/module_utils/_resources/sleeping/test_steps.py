@@ -291,6 +291,19 @@ def test_what_a_relocation_left_over_is_left_alone(client: FakeClient, tmp_path:
     assert run(client, tmp_path, **order, awake=[{}]) == ["resume a"]
 
 
+def test_a_damaged_record_of_a_relocation_does_not_keep_a_plan_from_its_services(
+    client: FakeClient, tmp_path: Path
+) -> None:
+    """What it left over may be resumed, so that is said; the others are to be there in the morning."""
+    client.service_records["b"]["status"] = "SUSPENDED"
+    Path(relocated(tmp_path, "a", "b").file.path).write_text("{")
+    task, plan = plan_of(client, tmp_path, awake=[{}])
+    apply_plan(plan, task)
+    assert calls(client) == ["resume b"]
+    [warning] = [each for each in task.warnings if "is damaged" in each]
+    assert "may be resumed" in warning and str(tmp_path) in warning
+
+
 def test_what_is_left_over_is_not_kept_awake(client: FakeClient, tmp_path: Path) -> None:
     """Whoever asks for that is told."""
     relocated(tmp_path, "a", "b")
