@@ -281,6 +281,13 @@ class Work:
         """Return the steps that start what was stopped and is not deployed."""
         return [self.bring(id, f"application {id}", "started") for id in self.record.content.paused]
 
+    def unpause_others(self) -> list[Step]:
+        """Return the steps that start what an earlier run stopped and the task leaves alone by now."""
+        ours = {each.app.id for each in self.dependents}
+        apps = [self.origin.apps.get(id) for id in self.record.content.paused if id not in ours]
+        there = [app for app in apps if app is not None and app.status == ServiceStatus.ACTIVE]
+        return [self.bring(app.id, f"application {app.slug!r}", "started") for app in there]
+
     def dependent_steps(self, id: str | None, name: str) -> list[Step]:
         """Return the steps after which all references lead to a service; without an id, the new one."""
         steps: list[Step] = []
@@ -295,7 +302,7 @@ class Work:
                 self.task.warn(
                     f"{each.label} is not in service, so its environment takes effect at its next deploy"
                 )
-        return steps
+        return [*steps, *self.unpause_others()]
 
     def stays_stopped(self, dependent: Dependent) -> bool:
         """Tell whether an application was stopped while the old service was in service, and still is.

@@ -380,6 +380,20 @@ def test_only_applications_that_ran_are_started_again(tmp_path: Path) -> None:
     assert found.noted.steps[-2:] == ["stopped: service app_0 started", "stopped: service app_1 started"]
 
 
+def test_what_an_earlier_run_stopped_is_started_though_it_is_left_alone_by_now(tmp_path: Path) -> None:
+    """Such as one that could not be deployed. Not if it is gone, or if somebody suspended it since."""
+    found = case(tmp_path, Phase.SWITCHED, dependents=(), facts={"paused": ["app_1", "app_2", "app_3"]})
+    app = web(found.account).app
+    apps = {"app_1": app, "app_2": app.model_copy(update={"id": "app_2", "status": "SUSPENDED"})}
+    found.work.origin = replace(found.work.origin, apps=apps)
+    done_steps(found.work.dependent_steps("old", "it"))
+    assert found.noted.steps == ["switched: service app_1 started"]
+    found.work.dependents = [web(found.account)]
+    assert [step.summary for step in found.work.dependent_steps("old", "it")][1:] == [
+        "deploy application 'acme-web' again"
+    ]
+
+
 def test_nothing_is_stopped_for_files_or_if_nothing_can_be(tmp_path: Path) -> None:
     assert case(tmp_path).work.pause_steps() == []
     found = case(tmp_path, data=Data.DATABASE)
