@@ -19,9 +19,9 @@ description:
   - A service that refers to another one in its environment is resumed after it and suspended before it, and keeps it awake
     while it is awake itself.
   - Only suspension saves money, so nothing is merely stopped. A service that does not offer C(suspension) is left out.
-  - A service that M(hosted.services.relocate) left over is left out as well, with a warning, until that has deleted it or
-    put it back in service. This needs the record of the relocation, in O(state_dir) or in the folder that is used if
-    O(state_dir) is not set.
+  - A service that M(hosted.services.relocate) left over is never resumed, until that has put it back in service. It is left
+    out while it is suspended, and suspended as any other if it is V(ACTIVE), each with a warning. This needs the record
+    of the relocation, in O(state_dir) or in the folder that is used if O(state_dir) is not set.
   - Says what the plan will save, in check mode too, and what it has saved by the platform's own usage.
 options:
   name:

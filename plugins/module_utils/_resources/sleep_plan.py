@@ -114,6 +114,7 @@ class Run:
         found = run_parallel(self.task.client, self.jobs, self.read, self.task.options.max_parallel)
         self.sleepers = [sleeper for sleeper in found if sleeper is not None]
         self.warn_of_left_out()
+        self.warn_of_left_over_awake()
         self.read_metrics()
 
     def warn_of_left_out(self) -> None:
@@ -124,8 +125,19 @@ class Run:
         for job in left.values():
             self.task.warn(str(job.skipped))
 
+    def warn_of_left_over_awake(self) -> None:
+        """Warn of the services that a relocation left over and that are awake: they cost the full rate."""
+        for sleeper in self.sleepers:
+            if sleeper.id in self.left_over:
+                self.task.warn(
+                    f"{sleeper.job.label} is left over from the relocation of service "
+                    f"{self.left_over[sleeper.id]!r} and has status ACTIVE, so it costs the full rate. The "
+                    "plan suspends it as it does any other service, and never resumes it. Suspend it now if "
+                    "nobody needs it"
+                )
+
     def left_alone(self) -> dict[str, ServiceJob]:
-        """Return the jobs of the services that a relocation left over, by id."""
+        """Return the jobs of the services that a relocation left over and that are left alone, by id."""
         ids = {job.service.id: job for job in self.jobs if job.skipped and job.service is not None}
         return {id: job for id, job in ids.items() if id in self.left_over}
 
@@ -147,7 +159,7 @@ class Run:
         service = read_job(job, id)
         if job.skipped:
             return []
-        if id in self.left_over:
+        if id in self.left_over and service.status != ServiceStatus.ACTIVE:
             job.skipped = (
                 f"skipped: {job.label} is left over from the relocation of service {self.left_over[id]!r}, "
                 "so nothing is done. hosted.services.relocate with state: finished deletes it"

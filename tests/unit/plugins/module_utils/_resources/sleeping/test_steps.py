@@ -270,23 +270,29 @@ def relocated(folder: Path, old: str, new: str, phase: Phase = Phase.RELOCATED) 
     return record
 
 
-def test_what_a_relocation_left_over_is_left_alone(client: FakeClient, tmp_path: Path) -> None:
-    """It is neither resumed nor suspended, and its result says why, until the relocation is over."""
+def test_what_a_relocation_left_over_is_not_resumed(client: FakeClient, tmp_path: Path) -> None:
+    """Its result says why, until the relocation is over. One that is awake is suspended, as any other."""
     client.service_records["a"]["status"] = "SUSPENDED"
     relocated(tmp_path, "a", "b")
     relocated(tmp_path, "d", "c", Phase.RETURNED)
     order: dict[str, Any] = {"start_after": {"b": ["a"], "c": ["b"]}}
-    assert run(client, tmp_path, **order) == ["suspend b"]
+    task, plan = plan_of(client, tmp_path, **order)
+    apply_plan(plan, task)
+    assert calls(client) == ["suspend c", "suspend b"]
+    [told] = [one for one in plan.result if one["service"] == "c"]
+    assert (told["skipped"], told["status"]) == (False, "SUSPENDED")
+    [warned] = [text for text in task.warnings if "service 'c' (c)" in text]
+    assert "left over from the relocation of service 'd'" in warned and "never resumes it" in warned
     task, plan = plan_of(client, tmp_path, **order, awake=[{}])
     client.calls.clear()
     apply_plan(plan, task)
     assert calls(client) == ["resume b"]
-    told = {one["service"]: one for one in plan.result}
-    assert [told[name]["skipped"] for name in "abc"] == [True, False, True]
+    said = {one["service"]: one for one in plan.result}
+    assert [said[name]["skipped"] for name in "abc"] == [True, False, True]
     for name, old in {"a": "a", "c": "d"}.items():
-        assert f"left over from the relocation of service {old!r}" in told[name]["msg"]
-        assert told[name]["msg"] in task.warnings
-    assert record_of(tmp_path, "a") == record_of(tmp_path, "c") == Record()
+        assert f"left over from the relocation of service {old!r}" in said[name]["msg"]
+        assert said[name]["msg"] in task.warnings
+    assert record_of(tmp_path, "a") == Record()
     relocated(tmp_path, "a", "b", Phase.RETURNING)
     assert run(client, tmp_path, **order, awake=[{}]) == ["resume a"]
 
@@ -304,9 +310,18 @@ def test_a_damaged_record_of_a_relocation_does_not_keep_a_plan_from_its_services
     assert "may be resumed" in warning and str(tmp_path) in warning
 
 
-def test_what_is_left_over_is_not_kept_awake(client: FakeClient, tmp_path: Path) -> None:
-    """Whoever asks for that is told."""
+def test_what_is_left_over_and_in_use_is_respected_as_any_other(client: FakeClient, tmp_path: Path) -> None:
+    """Until the next boundary if it was resumed by hand, or for as long as it is to be kept awake."""
     relocated(tmp_path, "a", "b")
-    with pytest.raises(HostedError, match="keep_awake names 'a', which is not a service of the plan"):
-        keep(tmp_path, client, "a")
-    assert client.calls == []
+    alone: dict[str, Any] = {"services": ["a"], "start_after": {}}
+    assert run(client, tmp_path, **alone, awake=[{}]) == []
+    assert run(client, tmp_path, **alone) == ["suspend a"]
+    client.service_records["a"]["status"] = "ACTIVE"
+    assert run(client, tmp_path, **alone) == []
+    assert run(client, tmp_path, **alone, release=["a"]) == ["suspend a"]
+    client.service_records["a"]["status"] = "ACTIVE"
+    wish = {"keep_awake": {"services": ["a"], "until": "2h"}}
+    assert run(client, tmp_path, **alone, **wish) == []
+    assert record_of(tmp_path, "a").keep is not None
+    client.service_records["a"]["status"] = "SUSPENDED"
+    assert run(client, tmp_path, **alone) == [], "a wish does not resume it either"
