@@ -244,16 +244,36 @@ class Run:
     def named(self, names: Sequence[str], option: str) -> list[Sleeper]:
         """Return the services of the plan with these ids or names.
 
+        What is left alone because a relocation left it over is skipped with a warning: the plan would
+        otherwise fail from the hour of a relocation on.
+
         :raises NoSuchItem: if one is not in the plan.
         :raises Invalid: if several have the name.
         """
-        return [self.find(name, option) for name in names]
+        found: list[Sleeper] = []
+        for name in names:
+            id = self.id_left_alone(name)
+            if id is None:
+                found.append(self.find(name, option))
+            else:
+                self.task.warn(
+                    f"{option} names {self.left_alone()[id].label}, which is skipped because a relocation "
+                    "left it over"
+                )
+        return found
+
+    def id_left_alone(self, wanted: str) -> str | None:
+        """Return the id of what a relocation left over and is left alone, if an id or name means that."""
+        if any(wanted in (sleeper.id, sleeper.service.name) for sleeper in self.sleepers):
+            return None
+        return next((id for id, job in self.left_alone().items() if wanted in (id, job.name)), None)
 
     def find(self, wanted: str, option: str) -> Sleeper:
-        """Return the service of the plan with an id or a name."""
-        found = [sleeper for sleeper in self.sleepers if sleeper.id == wanted] or [
-            sleeper for sleeper in self.sleepers if sleeper.service.name == wanted
-        ]
+        """Return the service of the plan with an id or a name, before one that a relocation left over."""
+        exact = [sleeper for sleeper in self.sleepers if sleeper.id == wanted]
+        namesakes = [sleeper for sleeper in self.sleepers if sleeper.service.name == wanted]
+        in_use = [sleeper for sleeper in namesakes if sleeper.id not in self.left_over]
+        found = exact or in_use or namesakes
         if not found:
             names = ", ".join(sorted(sleeper.service.name for sleeper in self.sleepers)) or "none"
             raise NoSuchItem(
@@ -288,13 +308,9 @@ class Run:
     def id_in_order(self, wanted: str) -> str:
         """Return the id of a service that ``start_after`` names, also of one that a relocation left over.
 
-        The plan would otherwise fail from the hour of a relocation on, and resume nothing.
+        What comes before and after that keeps its order.
         """
-        if not any(wanted in (sleeper.id, sleeper.service.name) for sleeper in self.sleepers):
-            for id, job in self.left_alone().items():
-                if wanted in (id, job.name):
-                    return id
-        return self.find(wanted, "start_after").id
+        return self.id_left_alone(wanted) or self.find(wanted, "start_after").id
 
     def verdict_on(self, sleeper: Sleeper, keep: Keep | None) -> Verdict:
         """Return what to do with one service, whatever becomes of the others."""

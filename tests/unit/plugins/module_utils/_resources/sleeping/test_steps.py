@@ -325,3 +325,42 @@ def test_what_is_left_over_and_in_use_is_respected_as_any_other(client: FakeClie
     assert record_of(tmp_path, "a").keep is not None
     client.service_records["a"]["status"] = "SUSPENDED"
     assert run(client, tmp_path, **alone) == [], "a wish does not resume it either"
+
+
+@pytest.mark.parametrize("wanted", ["a", "old"])
+@pytest.mark.parametrize("option", ["keep_awake", "release", "start_after"])
+def test_an_option_may_name_what_is_left_over_and_suspended(
+    client: FakeClient, tmp_path: Path, option: str, wanted: str
+) -> None:
+    """The plan says that it is skipped, and goes on with the others: they would stay as they are for ever."""
+    client.service_records["a"].update(name="old", status="SUSPENDED")
+    relocated(tmp_path, "a", "b")
+    given: dict[str, dict[str, Any]] = {
+        "keep_awake": {"keep_awake": {"services": [wanted, "c"], "until": "2h"}},
+        "release": {"release": [wanted, "c"]},
+        "start_after": {"start_after": {"c": [wanted], wanted: ["b"]}},
+    }
+    task, plan = plan_of(client, tmp_path, **{"start_after": {}, **given[option]})
+    apply_plan(plan, task)
+    done = calls(client) if option == "start_after" else sorted(calls(client), reverse=True)
+    assert done == ["suspend c"] * (option != "keep_awake") + ["suspend b"]
+    assert (record_of(tmp_path, "c").keep is not None) is (option == "keep_awake")
+    assert record_of(tmp_path, "a") == Record()
+    named = [text for text in task.warnings if text.startswith(f"{option} names")]
+    assert named == [
+        f"{option} names service 'old' (a), which is skipped because a relocation left it over"
+    ] * (option != "start_after")
+
+
+def test_a_name_is_that_of_the_service_in_use_before_that_of_what_is_left_over(
+    client: FakeClient, tmp_path: Path
+) -> None:
+    """Whether the one that is left over sleeps or not."""
+    client.service_records["a"].update(name="db", status="SUSPENDED")
+    client.service_records["b"].update(name="db")
+    relocated(tmp_path, "a", "b")
+    wish: dict[str, Any] = {"start_after": {}, "keep_awake": {"services": ["db"], "until": "2h"}}
+    assert run(client, tmp_path, **wish) == ["suspend c"]
+    client.service_records["a"]["status"] = "ACTIVE"
+    assert run(client, tmp_path, **wish) == ["suspend a"]
+    assert record_of(tmp_path, "b").keep is not None
