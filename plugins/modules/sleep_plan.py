@@ -20,8 +20,9 @@ description:
     while it is awake itself.
   - Only suspension saves money, so nothing is merely stopped. A service that does not offer C(suspension) is left out.
   - A service that M(hosted.services.relocate) left over is never resumed, until that has put it back in service. It is left
-    out while it is suspended, and suspended as any other if it is V(ACTIVE), each with a warning. This needs the record
-    of the relocation, in O(state_dir) or in the folder that is used if O(state_dir) is not set.
+    out while it is suspended, and suspended as any other if it is V(ACTIVE), each with a warning. While a relocation is
+    not complete, only a service that something else than the plan suspended is left out. This needs the record of the
+    relocation, in O(state_dir) or in the folder that is used if O(state_dir) is not set.
   - Says what the plan will save, in check mode too, and what it has saved by the platform's own usage.
 options:
   name:

@@ -13,9 +13,9 @@ from typing import Any
 
 from .._api.client import Client
 from .._api.errors import HostedError
-from .._api.models import Service
+from .._api.models import Service, ServiceSummary
 from .._api.values import ServiceStatus
-from .relocations.record import left_over
+from .relocations.record import LeftOver, left_over
 from .services.many_services import (
     Operation,
     ServiceJob,
@@ -93,8 +93,8 @@ class Run:
     order: Order = field(default_factory=Order)
     keepers: dict[str, list[Sleeper]] = field(default_factory=dict)
     """By id, the services whose wishes keep one awake."""
-    left_over: dict[str, str] = field(init=False)
-    """By id, what relocations left over. Resumed, it would be paid for, and used in place of the new one."""
+    left_over: LeftOver = field(init=False)
+    """What relocations left over. Resumed, it would be paid for, and used in place of the new one."""
     period: Period = field(init=False)
 
     def __post_init__(self) -> None:
@@ -128,18 +128,44 @@ class Run:
     def warn_of_left_over_awake(self) -> None:
         """Warn of the services that a relocation left over and that are awake: they cost the full rate."""
         for sleeper in self.sleepers:
-            if sleeper.id in self.left_over:
+            name = self.left_over.surely.get(sleeper.id)
+            if name is not None:
                 self.task.warn(
-                    f"{sleeper.job.label} is left over from the relocation of service "
-                    f"{self.left_over[sleeper.id]!r} and has status ACTIVE, so it costs the full rate. The "
-                    "plan suspends it as it does any other service, and never resumes it. Suspend it now if "
-                    "nobody needs it"
+                    f"{sleeper.job.label} is left over from the relocation of service {name!r} and has "
+                    "status ACTIVE, so it costs the full rate. The plan suspends it as it does any other "
+                    "service, and never resumes it. Suspend it now if nobody needs it"
                 )
 
     def left_alone(self) -> dict[str, ServiceJob]:
         """Return the jobs of the services that a relocation left over and that are left alone, by id."""
-        ids = {job.service.id: job for job in self.jobs if job.skipped and job.service is not None}
-        return {id: job for id, job in ids.items() if id in self.left_over}
+        jobs = [(job, job.service) for job in self.jobs if job.skipped and job.service is not None]
+        return {service.id: job for job, service in jobs if self.may_be_left_over(service)}
+
+    def may_be_left_over(self, service: Service | ServiceSummary) -> bool:
+        """Tell whether a relocation left a service over, or perhaps did."""
+        asleep = service.status == ServiceStatus.SUSPENDED
+        return service.id in self.left_over.surely or (asleep and service.id in self.left_over.perhaps)
+
+    def reason_to_leave_alone(self, job: ServiceJob, service: Service, record: Record) -> str | None:
+        """Return why nothing is done because of a relocation; ``None`` if none is in the way.
+
+        While one is on its way, either service may be in use. So what the plan suspended is resumed as ever.
+        """
+        surely, perhaps = self.left_over
+        if service.status == ServiceStatus.ACTIVE or not self.may_be_left_over(service):
+            return None
+        if service.id in surely:
+            return (
+                f"skipped: {job.label} is left over from the relocation of service {surely[service.id]!r}, "
+                "so nothing is done. hosted.services.relocate with state: finished deletes it"
+            )
+        if record.is_asleep_by_plan:
+            return None
+        return (
+            f"skipped: {job.label} is suspended, and not by the plan, and the relocation of service "
+            f"{perhaps[service.id]!r} is not complete, so nothing is done. Run hosted.services.relocate "
+            "again to complete it"
+        )
 
     def read(self, client: Client, job: ServiceJob) -> Sleeper | None:
         """Read one service; ``None`` if there is nothing to decide on it."""
@@ -159,19 +185,17 @@ class Run:
         service = read_job(job, id)
         if job.skipped:
             return []
-        if id in self.left_over and service.status != ServiceStatus.ACTIVE:
-            job.skipped = (
-                f"skipped: {job.label} is left over from the relocation of service {self.left_over[id]!r}, "
-                "so nothing is done. hosted.services.relocate with state: finished deletes it"
-            )
+        memory = Memory.of(state_dir_of(options), options.base_url, options.name, id)
+        record = memory.read()
+        reason = self.reason_to_leave_alone(job, service, record)
+        if reason is not None:
+            job.skipped = reason
         elif service.status not in SETTLED:
             job.skipped = f"skipped: {job.label} has status {service.status}, so nothing is done"
         elif service.status == ServiceStatus.ACTIVE:
             self.check_capability(job, service)
         if job.skipped:
             return []
-        memory = Memory.of(state_dir_of(options), options.base_url, options.name, id)
-        record = memory.read()
         return [Sleeper(job, service, memory, record, self.count_savings(job, service, record))]
 
     def check_capability(self, job: ServiceJob, service: Service) -> None:
@@ -256,9 +280,13 @@ class Run:
             if id is None:
                 found.append(self.find(name, option))
             else:
+                why = (
+                    "a relocation left it over"
+                    if id in self.left_over.surely
+                    else "its relocation is under way"
+                )
                 self.task.warn(
-                    f"{option} names {self.left_alone()[id].label}, which is skipped because a relocation "
-                    "left it over"
+                    f"{option} names {self.left_alone()[id].label}, which is skipped because {why}"
                 )
         return found
 
@@ -272,7 +300,7 @@ class Run:
         """Return the service of the plan with an id or a name, before one that a relocation left over."""
         exact = [sleeper for sleeper in self.sleepers if sleeper.id == wanted]
         namesakes = [sleeper for sleeper in self.sleepers if sleeper.service.name == wanted]
-        in_use = [sleeper for sleeper in namesakes if sleeper.id not in self.left_over]
+        in_use = [sleeper for sleeper in namesakes if sleeper.id not in self.left_over.surely]
         found = exact or in_use or namesakes
         if not found:
             names = ", ".join(sorted(sleeper.service.name for sleeper in self.sleepers)) or "none"

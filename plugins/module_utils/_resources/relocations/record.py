@@ -156,25 +156,20 @@ class Relocation:
             left = content.old_id
         if left is None and self.returned:
             left = content.new_id
-        return self.with_other(left)
+        if left is None:
+            return None
+        return left, str(content.new_id) if left == content.old_id else content.old_id
 
     @property
-    def leaving(self) -> tuple[str, str] | None:
-        """The same on the way as well, once one of them is going out of service; ``None`` before.
+    def undecided(self) -> list[str]:
+        """The ids of the services that it may have left suspended on the way, and that may be in use as well.
 
-        A run may be killed after its suspension and before the note of that, so that it may be left over. It
-        may also be in service still, so nothing may delete it for this.
+        A run may have been killed after a suspension and before the note of that, or before a resumption.
         """
         content = self.content
-        going = {Phase.SWITCHED: content.old_id, Phase.RETURNING: content.new_id}
-        return self.pair or self.with_other(going.get(self.phase))
-
-    def with_other(self, id: str | None) -> tuple[str, str] | None:
-        """Return the id of one of the two services, and that of the other one; ``None`` for none."""
-        content = self.content
-        if id is None:
-            return None
-        return id, str(content.new_id) if id == content.old_id else content.old_id
+        if self.phase is Phase.SWITCHED:
+            return [content.old_id]
+        return [id for id in (content.old_id, content.new_id) if id and self.phase is Phase.RETURNING]
 
     @property
     def delete_after(self) -> datetime | None:
@@ -212,11 +207,19 @@ def find_relocation(options: StateDirOptions, wanted: str) -> Relocation | None:
     return fitting[0] if fitting else None
 
 
-def left_over(options: StateDirOptions, warn: Callable[[str], None]) -> dict[str, str]:
-    """Return the ids of the services that relocations left over, with the name of what was relocated.
+class LeftOver(NamedTuple):
+    """What relocations left over: by the id of a service, the name of what was relocated."""
 
-    From the switch on, this names the old one, and from the beginning of a way back the new one. Where two
-    records differ on a service, as it was moved to and away again, the later one is right.
+    surely: dict[str, str]
+    """What nothing needs any more."""
+    perhaps: dict[str, str]
+    """What is left over if it is suspended and nothing but a relocation, which is on its way, did that."""
+
+
+def left_over(options: StateDirOptions, warn: Callable[[str], None]) -> LeftOver:
+    """Return the services that relocations left over.
+
+    Where two records differ on a service, as it was moved to and away again, the later one is right.
 
     :param warn: called for each record that is damaged. That is no error, because a plan that does nothing
         for it leaves all other services asleep, which is worse than one that may be resumed.
@@ -224,15 +227,18 @@ def left_over(options: StateDirOptions, warn: Callable[[str], None]) -> dict[str
     known = known_relocations(options)
     for path in known.damaged:
         warn(f"{damage_of(path)}, so a service that it left over may be resumed. {MENDING}")
-    found: dict[str, str] = {}
+    found = LeftOver({}, {})
     moves = sorted(known.relocations, key=lambda each: each.content.since or each.content.switched_at or "")
     for record in moves:
-        if record.leaving is None:
+        content, pair = record.content, record.pair
+        if pair is None and not record.undecided:
             continue
-        left, kept = record.leaving
-        found.pop(kept, None)
-        if not record.content.gone:
-            found[left] = record.content.old_name
+        for part in found:
+            for id in (content.old_id, str(content.new_id)):
+                part.pop(id, None)
+        if pair is not None and not content.gone:
+            found.surely[pair[0]] = content.old_name
+        found.perhaps.update(dict.fromkeys(record.undecided, content.old_name))
     return found
 
 

@@ -64,6 +64,11 @@ class Record:
     samples: tuple[Sample, ...] = field(default=())
     saved: Saved | None = None
 
+    @property
+    def is_asleep_by_plan(self) -> bool:
+        """Whether the plan suspended the service, or saw it asleep in time, if it is suspended now."""
+        return self.ran is not None or (self.settled is not None and not self.settled.awake)
+
     def with_keep(self, keep: Keep | None) -> Record:
         """Return the record with another wish to keep the service awake: the next period begins now."""
         return replace(self, keep=keep, settled=None, delayed=None)

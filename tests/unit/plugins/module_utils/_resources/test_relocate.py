@@ -634,10 +634,39 @@ def test_a_run_that_is_killed_before_its_last_note_leaves_nothing_to_a_sleep_pla
     sandbox.clear_journal()
     plan: dict[str, Any] = {"name": "days", "services": [old, new], "state_dir": str(tmp_path / "plans")}
     slept = done(run(sandbox, SLEEP_PLAN, **plan, awake=[{}]))
-    assert "left over from the relocation of service 'survival'" in " ".join(slept["warnings"])
+    assert "the relocation of service 'survival' is not complete" in " ".join(slept["warnings"])
     assert "is not complete" in relocate(state="finished", keep_days=0)["msg"]
     assert commits(sandbox) == []
     assert done(relocate(state=state))["relocation"]["phase"] == state
+
+
+def fail_in_service(sandbox: Sandbox, relocate: Relocate, way: str) -> None:
+    """Let a relocation end on its way, with both services in service or the new one alone."""
+    if way == "there":
+        sandbox.fault("POST /api/apps/{slug}/deploy", "status", status=409)
+        assert "is in service in place of" in relocate()["msg"]
+    else:
+        done(relocate())
+        sandbox.fault("POST /api/resources/{id}/resume", "status", status=409)
+        assert relocate(state="returned")["failed"]
+    sandbox.clear_faults()
+
+
+@pytest.mark.parametrize("way", ["there", "back"])
+def test_a_sleep_plan_resumes_what_may_be_in_use_while_a_relocation_is_on_its_way(
+    way: str, sandbox: Sandbox, relocate: Relocate, tmp_path: Path
+) -> None:
+    """And nothing else: not what was not brought back, which holds what was there before the relocation."""
+    fail_in_service(sandbox, relocate, way)
+    old, new = pair(sandbox)
+    before = [status_of(sandbox, id)[0] for id in (old, new)]
+    assert before == ["ACTIVE" if way == "there" else "SUSPENDED", "ACTIVE"]
+    plan: dict[str, Any] = {"name": "days", "services": [old, new], "state_dir": str(tmp_path / "plans")}
+    slept = done(run(sandbox, SLEEP_PLAN, **plan, awake=[]))
+    assert [status_of(sandbox, id)[0] for id in (old, new)] == ["SUSPENDED", "SUSPENDED"]
+    assert "left over" not in " ".join(slept.get("warnings", []))
+    done(run(sandbox, SLEEP_PLAN, **plan, awake=[{}]))
+    assert [status_of(sandbox, id)[0] for id in (old, new)] == before
 
 
 # --- Back again -----------------------------------------------------------------------------------------

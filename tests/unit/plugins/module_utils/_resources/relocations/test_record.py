@@ -15,6 +15,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.relocat
     RelocateOptions,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.record import (
+    LeftOver,
     Phase,
     Relocation,
     find_relocation,
@@ -43,12 +44,19 @@ def written(options: RelocateOptions, id: str, **facts: Any) -> Relocation:
     return record
 
 
-def left(options: RelocateOptions) -> dict[str, str]:
-    """Return what is left over, of which nothing is in doubt."""
+def left(options: RelocateOptions) -> LeftOver:
+    """Return what is left over, for sure and perhaps. No record of it is damaged."""
     doubts: list[str] = []
     found = left_over(options, doubts.append)
     assert doubts == []
     return found
+
+
+def surely(options: RelocateOptions) -> set[str]:
+    """Return the ids of what is left over for sure, if nothing else is in question."""
+    found = left(options)
+    assert found.perhaps == {}
+    return set(found.surely)
 
 
 def test_what_is_kept_is_read_again(options: RelocateOptions) -> None:
@@ -109,27 +117,28 @@ def test_those_that_are_over_do_not_make_a_name_ambiguous(options: RelocateOptio
 
 
 @pytest.mark.parametrize(
-    ("phase", "ids"),
+    ("phase", "id", "perhaps"),
     [
-        (Phase.ORDERED, []),
-        (Phase.STOPPED, []),
-        (Phase.SWITCHED, ["svc_1"]),
-        (Phase.RELOCATED, ["svc_1"]),
-        (Phase.RETURNING, ["svc_2"]),
-        (Phase.RETURNED, ["svc_2"]),
+        (Phase.ORDERED, None, []),
+        (Phase.STOPPED, None, []),
+        (Phase.SWITCHED, None, ["svc_1"]),
+        (Phase.RELOCATED, "svc_1", []),
+        (Phase.RETURNING, None, ["svc_1", "svc_2"]),
+        (Phase.RETURNED, "svc_2", []),
     ],
 )
 def test_one_service_is_left_over_from_the_switch_on(
-    phase: Phase, ids: list[str], options: RelocateOptions
+    phase: Phase, id: str | None, perhaps: list[str], options: RelocateOptions
 ) -> None:
-    """Until it is deleted. A run may be killed between its suspension and the note of that."""
+    """Until it is deleted. On the way it is only perhaps, as a run may be killed between any two steps."""
     record = written(options, "svc_1", new_id="svc_2", phase=phase)
-    assert left(options) == dict.fromkeys(ids, "survival")
-    if ids:
-        record.write(Phase.FINISHED, deleting=ids[0])
-        assert left(options) == dict.fromkeys(ids, "survival")
+    over = {id: "survival"} if id else {}
+    assert left(options) == (over, dict.fromkeys(perhaps, "survival"))
+    if id:
+        record.write(Phase.FINISHED, deleting=id)
+        assert left(options) == (over, {})
         record.write(gone=True)
-    assert left(options) == {}
+        assert left(options) == ({}, {})
 
 
 def test_what_is_left_over_is_known_from_both_folders_and_for_one_platform(
@@ -139,9 +148,9 @@ def test_what_is_left_over_is_known_from_both_folders_and_for_one_platform(
     written(replace(options, state_dir=None), "svc_1", new_id="svc_2", phase=Phase.RELOCATED)
     written(options, "svc_3", new_id="svc_4", phase=Phase.RETURNED)
     written(replace(options, base_url="http://localhost:1"), "svc_5", new_id="svc_6", phase=Phase.RELOCATED)
-    assert set(left(options)) == {"svc_1", "svc_4"}
+    assert surely(options) == {"svc_1", "svc_4"}
     elsewhere = replace(options, state_dir=str(tmp_path / "other"))  # type: ignore[arg-type]
-    assert set(left(elsewhere)) == {"svc_1"}
+    assert surely(elsewhere) == {"svc_1"}
 
 
 def test_a_service_that_was_moved_to_again_is_not_left_over(options: RelocateOptions) -> None:
@@ -149,9 +158,9 @@ def test_a_service_that_was_moved_to_again_is_not_left_over(options: RelocateOpt
     first, second = "2026-11-01T00:00:00Z", "2026-11-02T00:00:00Z"
     written(options, "svc_2", new_id="svc_1", phase=Phase.RELOCATED, since=second)
     written(options, "svc_1", new_id="svc_2", phase=Phase.RELOCATED, since=first)
-    assert set(left(options)) == {"svc_2"}
+    assert surely(options) == {"svc_2"}
     written(options, "svc_2", new_id="svc_3", phase=Phase.RELOCATED, since=second)
-    assert set(left(options)) == {"svc_1", "svc_2"}
+    assert surely(options) == {"svc_1", "svc_2"}
 
 
 def test_a_move_that_was_not_noted_to_its_end_is_later_than_the_one_before(options: RelocateOptions) -> None:
@@ -159,14 +168,21 @@ def test_a_move_that_was_not_noted_to_its_end_is_later_than_the_one_before(optio
     first, second = "2026-11-01T00:00:00Z", "2026-11-02T00:00:00Z"
     written(options, "svc_1", new_id="svc_2", phase=Phase.RELOCATED, since=first)
     written(options, "svc_2", new_id="svc_3", phase=Phase.SWITCHED, switched_at=second)
-    assert set(left(options)) == {"svc_1", "svc_2"}
+    assert left(options) == ({"svc_1": "survival"}, {"svc_2": "survival"})
     written(options, "svc_2", new_id="svc_1", phase=Phase.SWITCHED, switched_at=second)
-    assert set(left(options)) == {"svc_2"}
+    assert left(options) == ({}, {"svc_2": "survival"})
+
+
+def test_what_may_go_back_is_not_left_over_for_sure(options: RelocateOptions) -> None:
+    """Though an earlier relocation left it over: somebody took it into service again."""
+    written(options, "svc_1", new_id="svc_2", phase=Phase.RETURNED, since="2026-11-01T00:00:00Z")
+    written(options, "svc_2", new_id="svc_3", phase=Phase.RETURNING, since="2026-11-02T00:00:00Z")
+    assert left(options) == ({}, dict.fromkeys(["svc_2", "svc_3"], "survival"))
 
 
 def test_what_is_not_known_yet_is_not_left_over(options: RelocateOptions) -> None:
     written(options, "svc_1", new_id=None, phase=Phase.RETURNING)
-    assert left(options) == {}
+    assert left(options) == ({}, {"svc_1": "survival"})
 
 
 def test_a_damaged_record_is_told_and_takes_nothing_from_the_others(
@@ -183,7 +199,7 @@ def test_a_damaged_record_is_told_and_takes_nothing_from_the_others(
     assert [each.content.old_id for each in known.relocations] == ["svc_1"]
     assert sorted(known.damaged) == sorted(damaged)
     doubts: list[str] = []
-    assert set(left_over(options, doubts.append)) == {"svc_1"}
+    assert set(left_over(options, doubts.append).surely) == {"svc_1"}
     assert len(doubts) == 2
     for path, doubt in zip(known.damaged, doubts, strict=True):
         assert f"the record of a relocation, {path!r}, is damaged" in doubt
@@ -193,7 +209,7 @@ def test_a_damaged_record_is_told_and_takes_nothing_from_the_others(
 def test_a_folder_that_cannot_be_has_no_relocations() -> None:
     impossible = RelocateOptions(service="survival", base_url=URL, state_dir="x" * 5000)  # type: ignore[arg-type]
     assert find_relocation(impossible, "survival") is None
-    assert left(impossible) == {}
+    assert left(impossible) == ({}, {})
 
 
 def test_a_record_that_cannot_be_kept_is_an_error(options: RelocateOptions, tmp_path: Path) -> None:

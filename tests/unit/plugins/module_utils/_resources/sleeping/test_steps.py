@@ -293,8 +293,55 @@ def test_what_a_relocation_left_over_is_not_resumed(client: FakeClient, tmp_path
         assert f"left over from the relocation of service {old!r}" in said[name]["msg"]
         assert said[name]["msg"] in task.warnings
     assert record_of(tmp_path, "a") == Record()
-    relocated(tmp_path, "a", "b", Phase.RETURNING)
-    assert run(client, tmp_path, **order, awake=[{}]) == ["resume a"]
+
+
+ON_THE_WAY = [(Phase.SWITCHED, "a"), (Phase.RETURNING, "a"), (Phase.RETURNING, "b")]
+"""The phases in which a relocation from service a to service b may have left one of them suspended."""
+
+
+@pytest.mark.parametrize(("phase", "id"), ON_THE_WAY)
+@pytest.mark.parametrize("state", ["running", "stopped", "unknown"])
+def test_what_the_plan_suspends_while_a_relocation_is_on_its_way_is_resumed(
+    client: FakeClient, tmp_path: Path, phase: Phase, id: str, state: str
+) -> None:
+    """It may be in use: some applications still use the old one, or the old one could not be resumed."""
+    client.states[id] = state
+    relocated(tmp_path, "a", "b", phase)
+    alone: dict[str, Any] = {"services": [id], "start_after": {}}
+    task, plan = plan_of(client, tmp_path, **alone)
+    apply_plan(plan, task)
+    assert calls(client) == [f"suspend {id}"] and task.warnings == []
+    assert run(client, tmp_path, **alone) == []
+    client.states[id] = "running"
+    assert run(client, tmp_path, **alone, awake=[{}]) == [f"resume {id}"]
+
+
+@pytest.mark.parametrize(("phase", "id"), ON_THE_WAY)
+def test_what_a_relocation_suspended_on_its_way_is_not_resumed(
+    client: FakeClient, tmp_path: Path, phase: Phase, id: str
+) -> None:
+    """Nor remembered as if the plan had done that. The warning says how to go on."""
+    alone: dict[str, Any] = {"services": [id], "start_after": {}}
+    run(client, tmp_path, **alone, awake=[{}])
+    relocated(tmp_path, "a", "b", phase)
+    client.service_records[id]["status"] = "SUSPENDED"
+    assert run(client, tmp_path, **alone) == []
+    wish = {"keep_awake": {"services": [id], "until": "2h"}}
+    task, plan = plan_of(client, tmp_path, **alone, awake=[{}], **wish)
+    client.calls.clear()
+    apply_plan(plan, task)
+    assert calls(client) == []
+    assert task.warnings == [
+        f"skipped: service '{id}' ({id}) is suspended, and not by the plan, and the relocation of service "
+        "'a' is not complete, so nothing is done. Run hosted.services.relocate again to complete it",
+        f"keep_awake names service '{id}' ({id}), which is skipped because its relocation is under way",
+    ]
+
+
+def test_the_new_service_is_as_any_other_once_it_is_in_service(client: FakeClient, tmp_path: Path) -> None:
+    relocated(tmp_path, "a", "b", Phase.SWITCHED)
+    client.service_records["b"]["status"] = "SUSPENDED"
+    assert run(client, tmp_path, services=["b"], start_after={}, awake=[{}]) == ["resume b"]
 
 
 def test_a_damaged_record_of_a_relocation_does_not_keep_a_plan_from_its_services(
