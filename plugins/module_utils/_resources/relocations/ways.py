@@ -74,6 +74,7 @@ def plan_there(work: Work) -> Plan:
     ]
     steps += rescued(after, work.hint_at_both_ways)
     steps.append(work.note(Phase.RELOCATED, partial(left_over, work, work.old.id)))
+    steps += work.unpause_others()  # last: one that needs the old service does not run any more
     return Plan(
         result={
             **view(work.record),
@@ -256,8 +257,11 @@ def plan_back(work: Work) -> Plan:
         steps += copying_back_steps(work)
     if work.record.phase is not Phase.ORDERED:  # before that, it was not stopped
         steps += as_before_steps(work)
-    again = work.dependent_steps(work.old.id, work.origin.label) if content.switched_at else work.unpause()
-    steps += rescued(again, work.hint_at_what_is_back)
+    if content.switched_at:
+        again = work.dependent_steps(work.old.id, work.origin.label)
+        steps += [*rescued(again, work.hint_at_what_is_back), *work.unpause_others()]
+    else:
+        steps += work.unpause()
     if new is not None and (copies or new.status != ServiceStatus.SUSPENDED):
         steps.append(work.suspend(new.id, work.new_name, after))
     steps.append(work.note(Phase.RETURNED, partial(left_over, work, new.id if new else None)))

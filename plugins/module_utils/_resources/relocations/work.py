@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, cast
 
 from ..._api.errors import HostedError
-from ..._api.models import Service
+from ..._api.models import App, Service
 from ..._api.values import ContainerState, ServiceStatus
 from ..clones.database import await_database
 from ..clones.source import Data
@@ -277,16 +277,38 @@ class Work:
             return content.paused
         return [id for id, state in states.items() if state == ContainerState.STOPPED]
 
-    def unpause(self) -> list[Step]:
-        """Return the steps that start what was stopped and is not deployed."""
-        return [self.bring(id, f"application {id}", "started") for id in self.record.content.paused]
+    def unpause(self, but: Collection[str] = ()) -> list[Step]:
+        """Return the steps that start what was stopped, except what is gone or was suspended since.
+
+        :param but: the ids of the applications that something else starts.
+        """
+        apps = [self.origin.apps.get(id) for id in self.record.content.paused if id not in but]
+        there = [app for app in apps if app is not None and app.status == ServiceStatus.ACTIVE]
+        return [self.start_or_warn(app) for app in there]
 
     def unpause_others(self) -> list[Step]:
         """Return the steps that start what an earlier run stopped and the task leaves alone by now."""
-        ours = {each.app.id for each in self.dependents}
-        apps = [self.origin.apps.get(id) for id in self.record.content.paused if id not in ours]
-        there = [app for app in apps if app is not None and app.status == ServiceStatus.ACTIVE]
-        return [self.bring(app.id, f"application {app.slug!r}", "started") for app in there]
+        return self.unpause(but=[each.app.id for each in self.dependents])
+
+    def start_or_warn(self, app: App) -> Step:
+        """Return the step that starts an application, as far as it can run with what is there.
+
+        One that cannot run would otherwise keep a relocation from its end for ever, and both services paid.
+        """
+        name = f"application {app.slug!r}"
+        step = self.bring(app.id, name, "started", resume=False)
+
+        def start() -> Sequence[Step]:
+            try:
+                perform_step(step, self.task, self.task.client)
+            except HostedError as error:
+                self.task.warn(
+                    f"{name}, which stopped during the relocation, could not be started again: "
+                    f"{error.message}. Start it with hosted.services.service once what it needs is there"
+                )
+            return []
+
+        return replace(step, run=start)
 
     def dependent_steps(self, id: str | None, name: str) -> list[Step]:
         """Return the steps after which all references lead to a service; without an id, the new one."""
@@ -302,7 +324,7 @@ class Work:
                 self.task.warn(
                     f"{each.label} is not in service, so its environment takes effect at its next deploy"
                 )
-        return [*steps, *self.unpause_others()]
+        return steps
 
     def stays_stopped(self, dependent: Dependent) -> bool:
         """Tell whether an application was stopped while the old service was in service, and still is.

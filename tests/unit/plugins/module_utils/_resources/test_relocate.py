@@ -25,6 +25,9 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.relocat
     plan_kept,
     start_over,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.options import (
+    RelocateOptions,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.record import (
     Phase,
     Relocation,
@@ -609,6 +612,48 @@ def test_a_record_that_is_damaged_stops_everything(
     record.write_text("[1, 2")
     for state in ("relocated", "returned", "finished"):
         assert "is damaged" in relocate(state=state)["msg"]
+
+
+def pause(sandbox: Sandbox, app: str) -> Relocation:
+    """Let an application stop while a relocation is on its way, and its record know it."""
+    sandbox.api("POST", f"/api/resources/{app}/power", {"signal": "stop"})
+    poll_for(lambda: status_of(sandbox, app)[1] == "stopped", 5)
+    old, _new = pair(sandbox)
+    record = Relocation.of(RelocateOptions(service=old, base_url=sandbox.base_url), old)
+    record.write(paused=[app])
+    sandbox.clear_journal()
+    return record
+
+
+def test_an_application_that_cannot_run_without_the_old_service_does_not_hold_up_its_suspension(
+    sandbox: Sandbox, relocate: Relocate
+) -> None:
+    """It was listed to be left alone after its deploy failed."""
+    fail_in_service(sandbox, relocate, "there")
+    old, new = pair(sandbox)
+    app = ids_of(sandbox, "shop")["acme-web"]
+    pause(sandbox, app)
+    sandbox.fault("POST /api/resources/{id}/power", "status", status=409, count=None)
+    moved = done(relocate(without_dependents=["acme-web"], environments=None, secret_environments=None))
+    assert moved["relocation"]["phase"] == "relocated"
+    assert status_of(sandbox, old)[0] == "SUSPENDED" and status_of(sandbox, new) == ("ACTIVE", "running")
+    assert "application 'acme-web', which stopped during the relocation" in " ".join(moved["warnings"])
+    assert (calls_to(sandbox, old), calls_to(sandbox, app)) == (["suspend"], ["power"])
+
+
+def test_a_way_back_leaves_alone_what_was_suspended_since_it_stopped(
+    sandbox: Sandbox, relocate: Relocate
+) -> None:
+    """Such as for the night, by a plan. Resumed, it would cost the full rate."""
+    check = {"url": "http://127.0.0.1:9/", "status": [200], "tcp": False, "timeout": 0.2}
+    assert relocate(health_checks=[check], wait_timeout=1.0)["failed"]
+    app = ids_of(sandbox, "shop")["acme-web"]
+    assert pause(sandbox, app).phase is Phase.ORDERED
+    sandbox.api("POST", f"/api/resources/{app}/suspend")
+    sandbox.clear_journal()
+    done(relocate(state="returned"))
+    assert calls_to(sandbox, app) == [] and status_of(sandbox, app)[0] == "SUSPENDED"
+    assert status_of(sandbox, pair(sandbox)[1])[0] == "SUSPENDED"
 
 
 @pytest.mark.parametrize("state", ["relocated", "returned"])

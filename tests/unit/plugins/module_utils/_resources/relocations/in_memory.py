@@ -245,7 +245,7 @@ def case(
         cast(Service, account.service("old")),
         account.settings("old"),
         account.project_graph(""),
-        {},
+        {"app_1": web(account).app},
         data,
         running=running,
     )

@@ -20,7 +20,10 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.relocat
     work as work_module,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.record import Phase
-from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.ways import plan_there
+from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.ways import (
+    plan_back,
+    plan_there,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.work import (
     costing,
     rescued,
@@ -36,7 +39,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import Clock, carry_out
 from unit.plugins.module_utils._resources.clones.platform import ids_of
-from unit.plugins.module_utils._resources.relocations.in_memory import DIGEST, OTHER, Account, case, web
+from unit.plugins.module_utils._resources.relocations.in_memory import DIGEST, OTHER, Account, Case, case, web
 from unit.plugins.module_utils._resources.relocations.platform import (
     SEED,
     done,
@@ -366,6 +369,9 @@ def test_a_rescue_succeeds_though_applications_cannot_be_read(
 def test_only_applications_that_ran_are_started_again(tmp_path: Path) -> None:
     """Those of an earlier run that was killed are not forgotten."""
     found = case(tmp_path, Phase.STOPPED, Data.DATABASE, facts={"paused": ["app_0"]})
+    app = web(found.account).app
+    apps = {"app_0": app.model_copy(update={"id": "app_0", "slug": "zero"}), "app_1": app}
+    found.work.origin = replace(found.work.origin, apps=apps)
     found.account.states["app_1"] = "stopped"
     done_steps(found.work.pause_steps())
     assert found.content.paused == ["app_0"]
@@ -373,8 +379,8 @@ def test_only_applications_that_ran_are_started_again(tmp_path: Path) -> None:
     done_steps(found.work.pause_steps())
     assert found.content.paused == ["app_0", "app_1"]
     assert [step.summary for step in found.work.unpause()] == [
-        "start application app_0",
-        "start application app_1",
+        "start application 'zero'",
+        "start application 'acme-web'",
     ]
     done_steps(found.work.unpause())
     assert found.noted.steps[-2:] == ["stopped: service app_0 started", "stopped: service app_1 started"]
@@ -386,12 +392,65 @@ def test_what_an_earlier_run_stopped_is_started_though_it_is_left_alone_by_now(t
     app = web(found.account).app
     apps = {"app_1": app, "app_2": app.model_copy(update={"id": "app_2", "status": "SUSPENDED"})}
     found.work.origin = replace(found.work.origin, apps=apps)
-    done_steps(found.work.dependent_steps("old", "it"))
+    done_steps(found.work.unpause_others())
     assert found.noted.steps == ["switched: service app_1 started"]
+    assert [each["resume"] for each in found.noted.of("service")] == [False]
     found.work.dependents = [web(found.account)]
-    assert [step.summary for step in found.work.dependent_steps("old", "it")][1:] == [
-        "deploy application 'acme-web' again"
+    assert found.work.unpause_others() == []
+
+
+def refuse_to_run(found: Case) -> None:
+    """Let no application be started."""
+
+    def refuse(module: str, options: Any) -> None:
+        if options.get("id") == "app_1" and options.get("state") == "started":
+            raise Invalid("it stopped again")
+
+    found.noted.failing = refuse
+
+
+def test_what_cannot_run_without_the_old_service_does_not_keep_it_from_being_suspended(
+    tmp_path: Path,
+) -> None:
+    """It is started once everything else is done and remembered, and said if it cannot be."""
+    facts = {"paused": ["app_1"]}
+    found = case(tmp_path, Phase.SWITCHED, dependents=(), facts=facts)
+    found.carry_out(plan_there(found.work))
+    assert found.noted.steps == ["switched: service old suspended", "relocated: service app_1 started"]
+    found = case(tmp_path / "other", Phase.SWITCHED, dependents=(), facts=facts)
+    refuse_to_run(found)
+    found.carry_out(plan_there(found.work))
+    assert found.noted.steps == ["switched: service old suspended"]
+    assert (found.content.phase, found.content.paused) == (Phase.RELOCATED, [])
+    assert found.work.task.warnings == [
+        "application 'acme-web', which stopped during the relocation, could not be started again: it stopped "
+        "again. Start it with hosted.services.service once what it needs is there"
     ]
+
+
+@pytest.mark.parametrize("phase", [Phase.ORDERED, Phase.RETURNING, Phase.RELOCATED])
+def test_what_cannot_be_started_does_not_keep_the_old_service_from_coming_back(
+    phase: Phase, tmp_path: Path
+) -> None:
+    facts = {"paused": ["app_1"], "switched_at": "2026-11-01T00:00:00Z" if phase == "relocated" else None}
+    found = case(tmp_path, phase, dependents=(), facts=facts, state="returned")
+    refuse_to_run(found)
+    found.carry_out(plan_back(found.work))
+    assert found.noted.steps[-1] == "returning: service new suspended"
+    assert found.content.phase == Phase.RETURNED
+    assert "application 'acme-web', which stopped" in " ".join(found.work.task.warnings)
+
+
+def test_a_rescue_succeeds_though_an_application_cannot_be_started(tmp_path: Path) -> None:
+    """The old service runs again, and the next run goes on with the application."""
+    found = case(tmp_path, Phase.STOPPED, facts={"paused": ["app_1"]})
+    found.account.states["app_1"] = "stopped"
+    refuse_to_run(found)
+    error = Invalid("full")
+    found.work.rescue(error)
+    assert "runs again" in error.message
+    assert (found.content.phase, found.content.paused) == (Phase.ORDERED, ["app_1"])
+    assert "application 'acme-web', which stopped" in " ".join(found.work.task.warnings)
 
 
 def test_nothing_is_stopped_for_files_or_if_nothing_can_be(tmp_path: Path) -> None:
