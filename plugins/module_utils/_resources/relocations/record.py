@@ -85,6 +85,9 @@ class Content:
     """The ids of the applications that are stopped while a database is copied, or because of a failed run."""
     stopped: list[str] = field(default_factory=list)
     """The ids of the applications that were stopped while the old service was in service: they stay so."""
+    running: list[str] | None = None
+    """The ids of the applications that ran until the old service was stopped; ``None`` if an earlier version
+    began the relocation, which did not note them."""
     switched_at: str | None = None
     newer: bool = False
     """Whether the new service may hold what the old one does not: it was in service."""

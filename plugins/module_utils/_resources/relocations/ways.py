@@ -134,6 +134,7 @@ def preparing_steps(work: Work, there: Service | None, order: Plan | None, rates
     facts: dict[str, Any] = {"ran": ran, "dependents": slugs, "newer": False}
     facts |= {"since": None, "suspended_at": None, "back_since": None}
     facts["data"] = work.origin.data.value
+    facts["running"] = content.running if work.record.phase is Phase.ORDERED else []
     facts["paused"] = work.still_paused()
     facts["stopped"] = [each.app.id for each in work.dependents if work.stays_stopped(each)]
     if order is not None:
@@ -182,7 +183,7 @@ def switching_steps(work: Work) -> list[Step]:
         copy = [*work.pause_steps(), *start_for_dump(work), *copy, *work.compare_steps()]
     stop = work.bring(work.old.id, work.origin.label, "stopped")
     moved = [*copy, stop] if work.origin.data is Data.DATABASE else [stop, *copy]
-    steps = [work.note(Phase.STOPPED), *moved]
+    steps = [work.note(Phase.STOPPED, lambda: {"running": work.ran_until_now()}), *moved]
     if not ran_before(work):
         return steps
     return [*steps, work.bring(None, work.new_name, "started"), work.healthy_step()]

@@ -264,17 +264,33 @@ class Work:
         paused = [each for each in self.dependents if each.app.id in self.record.content.paused]
         return [each.app.id for each in paused if not is_running(self.task, each)]
 
+    def ran_until_now(self) -> list[str]:
+        """Return the ids of the applications that run, or did until a run stopped them or the service."""
+        known = self.ran_before()
+        running = [each.app.id for each in self.dependents if is_running(self.task, each)]
+        return sorted({*known, *running, *self.record.content.paused})
+
+    def ran_before(self) -> list[str]:
+        """Return the ids of the applications that are known to have run before the old service was stopped.
+
+        An earlier version did not note them: then each did that was not stopped when the relocation began.
+        """
+        content = self.record.content
+        if content.running is None:
+            there = [each.app.id for each in self.dependents if each.deployable]
+            return [id for id in there if id not in content.stopped]
+        return content.running if self.record.phase is Phase.STOPPED else []
+
     def stopped_meanwhile(self) -> list[str]:
         """Return the ids of the applications that stopped while the old service was away.
 
         It is back now, so the next run would take that for the choice of their owners.
         """
-        content = self.record.content
-        running = [each for each in self.dependents if each.deployable and each.app.id not in content.stopped]
+        paused = self.record.content.paused
         try:
-            states = {each.app.id: read_state(self.task, each.app.id) for each in running}
+            states = {id: read_state(self.task, id) for id in sorted({*self.ran_before(), *paused})}
         except HostedError:
-            return content.paused
+            return paused
         return [id for id, state in states.items() if state == ContainerState.STOPPED]
 
     def unpause(self, but: Collection[str] = ()) -> list[Step]:
@@ -332,7 +348,9 @@ class Work:
         One that stopped later may have done so because the service was away, so it is to run again.
         """
         content, id = self.record.content, dependent.app.id
-        away = self.record.phase not in (Phase.NONE, Phase.RETURNED, Phase.ORDERED)
+        away = self.record.phase not in (Phase.NONE, Phase.RETURNED)
+        if self.record.phase is Phase.ORDERED:  # it was away before, if an earlier version brought it back
+            away = content.running is None
         if not dependent.deployable or id in content.paused or (away and id not in content.stopped):
             return False
         return read_state(self.task, id) == ContainerState.STOPPED

@@ -322,7 +322,7 @@ def test_what_stopped_because_the_service_was_away_is_not_taken_for_the_choice_o
 
 def test_what_stops_before_the_switch_was_stopped_by_its_owner(tmp_path: Path) -> None:
     """The old service runs then, so that nothing stops because of it."""
-    found = case(tmp_path, Phase.ORDERED)
+    found = case(tmp_path, Phase.ORDERED, facts={"running": []})
     found.account.states["app_1"] = "stopped"
     plan = plan_there(found.work)
     assert "deploy application 'acme-web' again if it is started by then" in plan.actions
@@ -332,7 +332,7 @@ def test_what_stops_before_the_switch_was_stopped_by_its_owner(tmp_path: Path) -
 
 def test_what_stopped_while_the_service_was_away_is_remembered_beyond_a_rescue(tmp_path: Path) -> None:
     """Until it runs again, also over a run that is killed: its owner did not stop it."""
-    found = case(tmp_path, Phase.STOPPED)
+    found = case(tmp_path, Phase.STOPPED, facts={"running": ["app_1"]})
     found.account.states["app_1"] = "stopped"
     found.work.rescue(Invalid("full"))
     assert (found.content.phase, found.content.paused) == (Phase.ORDERED, ["app_1"])
@@ -344,11 +344,87 @@ def test_what_stopped_while_the_service_was_away_is_remembered_beyond_a_rescue(t
 
 
 def test_what_was_stopped_before_or_runs_is_not_taken_for_paused_after_a_rescue(tmp_path: Path) -> None:
-    for number, (state, stopped) in enumerate([("stopped", ["app_1"]), ("running", []), (None, [])]):
-        found = case(tmp_path / str(number), Phase.STOPPED, facts={"stopped": stopped})
+    """It did not run when the old service was stopped, or does since."""
+    for number, (state, running) in enumerate([("stopped", []), ("running", ["app_1"]), (None, ["app_1"])]):
+        found = case(tmp_path / str(number), Phase.STOPPED, facts={"running": running})
         found.account.states["app_1"] = state
         found.work.rescue(Invalid("full"))
         assert (found.content.phase, found.content.paused) == (Phase.ORDERED, [])
+
+
+@pytest.mark.parametrize("data", [Data.FILES, Data.DATABASE])
+def test_what_its_owner_stops_during_the_first_copy_is_not_taken_for_paused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, data: Data
+) -> None:
+    """What runs is noted right before the old service is stopped, and what only then stops is started."""
+    monkeypatch.setattr(work_module, "await_database", lambda task, id: None)
+    for state in ("stopped", "running"):
+        found = case(tmp_path / state, data=data)
+        found.noted.rounds["database"] = 2
+
+        def go_on(module: str, options: Any, found: Case = found, state: str = state) -> None:
+            if module in ("files", "database") and found.content.phase == Phase.ORDERED:
+                found.account.states["app_1"] = state
+            elif module == "service" and options.get("id") == "new" and options["state"] == "started":
+                found.account.states["app_1"] = "stopped"
+                raise Invalid("full")
+            elif module == "service" and options.get("id") == "app_1" and options["state"] == "started":
+                raise Invalid("it stopped again")
+
+        found.noted.failing = go_on
+        with pytest.raises(Invalid, match="full"):
+            found.carry_out(plan_there(found.work))
+        assert found.content.phase == Phase.ORDERED
+        assert found.content.paused == ["app_1"] * (state == "running")
+
+
+def test_a_run_that_was_killed_while_the_old_service_was_away_keeps_what_ran_before(tmp_path: Path) -> None:
+    """And what an earlier run paused, which has not run since."""
+    facts = {"running": ["app_1"], "paused": ["app_2"]}
+    found = case(tmp_path, Phase.STOPPED, running=False, facts=facts)
+    found.account.states["app_1"] = "stopped"
+    done_steps(list(plan_there(found.work).steps)[:1])
+    assert found.content.running == ["app_1", "app_2"]
+
+
+EARLIER: dict[str, Any] = {"running": None}
+"""What an earlier version did not note."""
+
+
+def test_what_stopped_before_a_rescue_by_an_earlier_version_is_not_left_stopped(tmp_path: Path) -> None:
+    """It did not note what had stopped while the old service was away. Not over runs that fail either."""
+    found = case(tmp_path, Phase.ORDERED, facts=EARLIER)
+    found.account.states["app_1"] = "stopped"
+
+    def fail_to_copy(module: str, options: Any) -> None:
+        if module == "files":
+            raise Invalid("full")
+
+    def fail_to_start(module: str, options: Any) -> None:
+        if module == "service" and options.get("id") in ("new", "app_1") and options["state"] == "started":
+            raise Invalid("full")
+
+    for failing in (fail_to_copy, fail_to_start):
+        found.noted.failing = failing
+        with pytest.raises(Invalid, match="full"):
+            found.carry_out(plan_there(found.work))
+        assert (found.content.phase, found.content.stopped) == (Phase.ORDERED, [])
+    found.noted.failing = lambda module, options: None
+    plan = plan_there(found.work)
+    assert "deploy application 'acme-web' again" in plan.actions
+    found.carry_out(plan)
+    assert len(found.noted.of("app_deploy")) == 1
+
+
+def test_what_its_owner_stopped_before_a_relocation_by_an_earlier_version_stays_stopped(
+    tmp_path: Path,
+) -> None:
+    found = case(tmp_path, Phase.STOPPED, facts={**EARLIER, "stopped": ["app_1"]})
+    found.account.states["app_1"] = "stopped"
+    found.work.rescue(Invalid("full"))
+    assert (found.content.phase, found.content.paused) == (Phase.ORDERED, [])
+    found.carry_out(plan_there(found.work))
+    assert found.noted.of("app_deploy") == [] and found.content.phase == Phase.RELOCATED
 
 
 def test_a_rescue_succeeds_though_applications_cannot_be_read(
