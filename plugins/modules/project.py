@@ -40,7 +40,8 @@ options:
     default: present
   force:
     description:
-      - Delete a project even if it still has services. The services are not deleted; they join the default project.
+      - Delete a project even if it still has services, or may have some that cannot be read. The services are not
+        deleted; they join the default project.
     type: bool
     default: false
 extends_documentation_fragment:

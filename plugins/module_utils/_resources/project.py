@@ -10,13 +10,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from .._api.errors import HostedError, Refused
+from .._api.errors import AccessDenied, HostedError, Refused
 from .._api.models import Project, ServiceSummary
 from .._api.text import counted
 from .._api.values import ServiceStatus
-from .services.all_services import all_services
+from .services.all_services import cannot_be_completed, may_be_cut, missing_from, read_pages
 from .services.listing import read_homes
-from .services.lookup import expect_created, near_miss, not_readable_yet
+from .services.lookup import expect_created, label, near_miss
 from .services.namesakes import oldest_projects, similar_name
 from .shared.aliases import read_aliases, warn_of_clashes
 from .shared.limits import MAX_PROJECT_NAME
@@ -277,17 +277,47 @@ def warn_of_alias_conflicts(task: Task[ProjectOptions], current: Project) -> Non
 def find_members(task: Task[ProjectOptions], project: Project) -> tuple[int, list[ServiceSummary]]:
     """Return how many services a project has, and the services that may be in it, too.
 
-    These are on the list and cannot be read yet (Ordering).
+    These are on the list, or on its own page beyond the end of the list, and cannot be read (Ordering). The
+    pages of others only save calls, so the token need not be allowed to read them.
     """
-    services = [
-        service
-        for service in all_services(task.client)
-        if service.status not in ServiceStatus.DELETING_OR_DELETED
-    ]
-    homes = read_homes(task.client, services)
+    listed = task.client.services()
+    try:
+        beyond, unread = read_beyond(task, project, listed)
+        services = [
+            service
+            for service in (*listed, *beyond)
+            if service.status not in ServiceStatus.DELETING_OR_DELETED
+        ]
+        homes = read_homes(task.client, services, on_denied=leave_out)
+    except Refused as error:
+        raise (cannot_be_completed(error, len(listed)) if may_be_cut(len(listed)) else error) from None
     members = [service for service in services if homes.get(service.id) == project.id]
-    unread = [service for service in services if service.id not in homes]
+    unread += [service for service in services if service.id not in homes]
     return max(project.resource_count or 0, len(members)), unread  # its own count may leave some out
+
+
+def read_beyond(
+    task: Task[ProjectOptions], project: Project, listed: Sequence[ServiceSummary]
+) -> tuple[list[ServiceSummary], list[ServiceSummary]]:
+    """Return what only the project's own page shows if the list may end early, and what of that is in doubt.
+
+    That is what cannot be read by its id: the page may show it late, or a gateway may have sent 404. A
+    project that is deleted by force need not be shown to be empty.
+
+    :raises Refused: if the token may not read that page.
+    :raises UnexpectedAnswer: if it is not there.
+    """
+    if not may_be_cut(len(listed)):
+        return [], []
+    forced = task.options.force
+    pages = read_pages(task.client, [project], not forced, on_denied=leave_out if forced else None)
+    there = missing_from(task.client, listed, pages)
+    shown = missing_from(task.client, listed, pages, lambda each: each not in there, though_unreadable=True)
+    return there, shown
+
+
+def leave_out(project: Project, error: AccessDenied) -> None:
+    """Do without a page that the token may not read."""
 
 
 def check_empty(task: Task[ProjectOptions], project: Project, count: int) -> None:
@@ -317,8 +347,9 @@ def await_readable(task: Task[ProjectOptions], project: Project) -> None:
 
     if not poll_for(all_read):
         raise Invalid(
-            f"{not_readable_yet(unread[0])}, so project {project.name!r} may not be empty. Run this again in "
-            "a few seconds; or set force: true, to let its services join the default project"
+            f"{label(unread[0])} is on the list of services or the page of the project and cannot be read "
+            f"yet, so project {project.name!r} may not be empty. Run this again in a few seconds; or set "
+            "force: true, to let its services join the default project"
         )
 
 

@@ -57,7 +57,8 @@ def with_missing(
     :param certain: for callers that take what is left out for gone: what cannot be read is an error. A
         gateway may send 404, too.
     :param though_unreadable: keep a service that its page shows and that cannot be read, instead of that.
-    :raises Refused: if ``certain``, and the platform refuses to show the projects.
+    :raises Refused: if the platform refuses to show the projects; if that is because the token may not read
+        them, only if ``certain``.
     :raises UnexpectedAnswer: if ``certain``, and it shows a project or a service that cannot be read.
     """
     if not may_be_cut(len(services)):
@@ -69,7 +70,7 @@ def with_missing(
             *missing_from(client, services, pages, keep, certain, though_unreadable=though_unreadable),
         ]
     except Refused as error:  # which scope projects need is not shown
-        if certain:
+        if certain or not isinstance(error, AccessDenied):
             raise cannot_be_completed(error, len(services)) from None
         return services
 

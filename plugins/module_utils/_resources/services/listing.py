@@ -20,7 +20,14 @@ from itertools import chain
 from typing import Any, TypeVar, get_args
 
 from ..._api.client import METRICS_PER_CALL, Client
-from ..._api.errors import CallOutcomeUnknown, HostedError, Refused, TokenRejected, UnexpectedAnswer
+from ..._api.errors import (
+    AccessDenied,
+    CallOutcomeUnknown,
+    HostedError,
+    Refused,
+    TokenRejected,
+    UnexpectedAnswer,
+)
 from ..._api.models import (
     Metrics,
     Model,
@@ -258,7 +265,11 @@ def services_in_project(
 
 
 def read_homes(
-    client: Client, services: Sequence[ServiceSummary], certain: bool = False
+    client: Client,
+    services: Sequence[ServiceSummary],
+    certain: bool = False,
+    *,
+    on_denied: Callable[[Project, AccessDenied], object] | None = None,
 ) -> dict[str, str | None]:
     """Return the project id of each service, without those that are gone or cannot be read yet (Ordering).
 
@@ -266,8 +277,9 @@ def read_homes(
     what is on none of them, or on several, is asked itself.
 
     :param certain: as for :func:`find_projects_of`.
+    :param on_denied: as for :func:`read_projects`.
     """
-    pages = read_projects(client, client.projects(), members_of, certain=certain)
+    pages = read_projects(client, client.projects(), members_of, certain=certain, on_denied=on_denied)
     return find_projects_of(client, [service.id for service in services], pages, certain)
 
 

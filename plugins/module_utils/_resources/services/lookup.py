@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import Protocol, TypeVar, cast
 
 from ..._api.client import Client
-from ..._api.errors import HostedError, Refused, TokenRejected, UnexpectedAnswer
+from ..._api.errors import AccessDenied, HostedError, Refused, TokenRejected, UnexpectedAnswer
 from ..._api.models import Project, Service, ServiceSummary
 from ..._api.values import ServiceStatus
 from ..shared.parallel import run_parallel
@@ -235,17 +235,18 @@ def find_existing(client: Client, id: str, shown: bool = False) -> Service | Non
 def find_anywhere(client: Client, id: str) -> Service | None:
     """Return the service with this id; ``None`` if there is none, for callers that take it for gone then.
 
-    Where the list may be cut, the pages of the projects tell. If the platform refuses to show these, a
-    service that is not found twice is gone: nothing else could ever tell that.
+    Where the list may be cut, the pages of the projects tell. If the token may not read these, a service that
+    is not found twice is gone: nothing else could ever tell that.
 
     :raises UnexpectedAnswer: if it is listed, or on a page, but cannot be read: it exists and is billed.
+    :raises Refused: if the projects are refused for another reason, as by a gateway.
     """
     service = find_existing(client, id)
     if service is not None:
         return service
     try:
         shown = all_services(client, lambda other: other.id == id, certain=True)
-    except Refused:
+    except AccessDenied:
         return client.service(id)
     return client.service(id) if any(other.id == id for other in shown) else None
 

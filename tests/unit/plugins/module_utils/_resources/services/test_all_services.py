@@ -227,6 +227,137 @@ def test_one_404_leaves_no_service_without_a_backup(cut: Sandbox) -> None:
     assert writes(cut) == ["backups.create"]
 
 
+@pytest.mark.parametrize("status", [404, 400])
+def test_projects_that_are_refused_for_once_leave_no_service_without_a_backup(
+    cut: Sandbox, status: int
+) -> None:
+    """Only a token that may not read them does without what is beyond the end of the list."""
+    cut.fault("projects.list", "status", status=status, count=1)
+    result = run(cut, BACKUP, name="nightly", family="GAME", wait=False)
+    assert result["failed"] and f"the list of {LISTED} services may end early" in result["msg"]
+    assert writes(cut) == []
+    cut.fault("projects.list", "status", status=403, count=1)
+    assert not run(cut, BACKUP, name="nightly", family="GAME", wait=False)["changed"]
+    assert run(cut, BACKUP, name="nightly", family="GAME", wait=False)["changed"]
+
+
+@pytest.mark.parametrize(
+    ("route", "nth", "message"),
+    [
+        ("projects.list", 2, f"the list of {LISTED} services may end early"),
+        ("projects.get", 1, "so its services are unknown"),
+    ],
+)
+def test_a_project_is_not_taken_for_empty(cut: Sandbox, route: str, nth: int, message: str) -> None:
+    """Its service would move to another one, with its place in the network."""
+    cut.fault(route, "status", status=404, nth=nth, count=1 if nth > 1 else None)
+    result = run(cut, PROJECT, name="web", state="absent")
+    assert result["failed"] and message in result["msg"]
+    assert writes(cut) == []
+
+
+def refuse_pages(monkeypatch: pytest.MonkeyPatch, status: int, is_refused: Callable[[str], bool]) -> None:
+    """Refuse to show some projects, by their names. With 404, they count as deleted."""
+    read = Client.project
+
+    def answer(client: Client, id: str) -> Any:
+        name = next(project.name for project in client.projects() if project.id == id)
+        if not is_refused(name):
+            return read(client, id)
+        if status == NOT_FOUND:
+            return None
+        raise error_for_status(f"GET /api/projects/{id}: not yours", status)
+
+    monkeypatch.setattr(Client, "project", answer)
+
+
+NOT_FOUND = 404
+EMPTY: dict[str, Any] = {"name": "empty", "state": "absent"}
+
+
+@pytest.fixture
+def beside(cut: Sandbox) -> Sandbox:
+    """The platform with a project that is empty, beside that with the service beyond the end of the list."""
+    cut.api("POST", "/api/projects", {"name": "empty"})
+    cut.clear_journal()
+    return cut
+
+
+@pytest.mark.parametrize("given", [EMPTY, {**EMPTY, "force": True}])
+@pytest.mark.parametrize("status", [403, 404])
+def test_the_page_of_another_project_does_not_keep_one_that_is_empty(
+    beside: Sandbox, given: dict[str, Any], status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The token may never read that, or it was deleted since it was listed."""
+    refuse_pages(monkeypatch, status, lambda name: name != "empty")
+    assert run(beside, PROJECT, **given)["changed"]
+    assert writes(beside) == ["projects.delete"]
+
+
+def test_a_page_that_is_refused_keeps_no_project_where_the_list_is_whole(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then each service tells by itself where it is."""
+    sandbox.api("POST", "/api/projects", {"name": "empty"})
+    refuse_pages(monkeypatch, 403, lambda name: True)
+    assert run(sandbox, PROJECT, **EMPTY)["changed"]
+    result = run(sandbox, PROJECT, name="web", state="absent")
+    assert result["failed"] and "services, which would join the default project" in result["msg"]
+
+
+def test_what_the_page_of_another_project_shows_late_does_not_keep_one_that_is_empty(
+    beside: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refuse(monkeypatch, "service", lambda number: True)
+    assert run(beside, PROJECT, **EMPTY)["changed"]
+    assert writes(beside) == ["projects.delete"]
+
+
+def test_a_project_is_emptied_and_deleted_though_its_page_is_late(
+    cut: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is gone by its id is waited for, as its page may show it for a while."""
+    client = client_of(cut)
+    web = next(project for project in client.projects() if project.name == "web")
+    late = client.project(web.id)
+    assert late is not None
+    assert run(cut, SERVICE, id=late.resources[0].id, state="absent", delete_backups=True)["changed"]
+    read, shown = Client.project, [late] * 4
+
+    def answer(client: Client, id: str) -> Any:
+        return shown.pop() if shown and id == web.id else read(client, id)
+
+    monkeypatch.setattr(Client, "project", answer)
+    assert run(cut, PROJECT, name="web", state="absent")["changed"]
+    assert writes(cut)[-1:] == ["projects.delete"] and shown == []
+
+
+def test_what_a_page_shows_and_nobody_can_read_keeps_its_project(
+    cut: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A gateway may send 404 for a service that is there."""
+    refuse(monkeypatch, "service", lambda number: True)
+    result = run(cut, PROJECT, name="web", state="absent")
+    assert result["failed"] and "service 'last'" in result["msg"] and "cannot be read" in result["msg"]
+    assert "so project 'web' may not be empty" in result["msg"]
+    assert writes(cut) == []
+    assert run(cut, PROJECT, name="web", state="absent", force=True)["changed"]
+    assert writes(cut) == ["projects.delete"]
+
+
+@pytest.mark.parametrize("status", [403, 404])
+def test_a_project_whose_own_page_is_refused_is_deleted_by_force_only(
+    cut: Sandbox, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only its own page tells whether it is empty."""
+    refuse_pages(monkeypatch, status, lambda name: name == "web")
+    result = run(cut, PROJECT, name="web", state="absent")
+    assert result["failed"] and re.search("may end early|its services are unknown", result["msg"])
+    assert writes(cut) == []
+    assert run(cut, PROJECT, name="web", state="absent", force=True)["changed"]
+    assert writes(cut) == ["projects.delete"]
+
+
 @pytest.mark.parametrize("project", [None, "web"])
 def test_no_blueprint_lacks_what_is_beyond_the_end_of_the_list(cut: Sandbox, project: str | None) -> None:
     """Prune would delete what the file lacks."""

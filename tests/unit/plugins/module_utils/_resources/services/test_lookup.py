@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
+    Refused,
     TokenRejected,
     UnexpectedAnswer,
     error_for_status,
@@ -328,9 +329,9 @@ def test_a_service_came_up_with_an_order(created: str | None, sent: str | None, 
 class Blinking(FakeClient):
     """An account of ten listed services and one more, which is not found at first."""
 
-    def __init__(self, misses: int, pages: bool = True) -> None:
+    def __init__(self, misses: int, refusal: int | None = None) -> None:
         super().__init__()
-        self.misses, self.pages = misses, pages
+        self.misses, self.refusal = misses, refusal
         for number in range(10):
             self.add_service(f"other_{number}", "db")
         self.add_service("svc_1", "web")
@@ -339,8 +340,8 @@ class Blinking(FakeClient):
         return super().services()[:10]
 
     def projects(self) -> Any:
-        if not self.pages:
-            raise error_for_status("not yours", 403)
+        if self.refusal is not None:
+            raise error_for_status("not yours", self.refusal)
         return super().projects()
 
     def service(self, id: str) -> Any:
@@ -357,10 +358,29 @@ def test_one_beyond_the_end_of_a_list_is_not_taken_for_gone() -> None:
     assert lookup.find_anywhere(Blinking(0), "svc_2") is None  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("status", [401, 403])
 @pytest.mark.parametrize(("misses", "there"), [(1, True), (2, False)])
-def test_without_the_pages_a_service_that_is_missed_twice_is_gone(misses: int, there: bool) -> None:
-    found = lookup.find_anywhere(Blinking(misses, pages=False), "svc_1")  # type: ignore[arg-type]
+def test_without_the_pages_a_service_that_is_missed_twice_is_gone(
+    misses: int, there: bool, status: int
+) -> None:
+    found = lookup.find_anywhere(Blinking(misses, status), "svc_1")  # type: ignore[arg-type]
     assert (found is not None) is there
+
+
+@pytest.mark.parametrize("status", [404, 400, 409])
+@pytest.mark.parametrize("misses", [1, 9])
+def test_projects_that_are_refused_for_once_do_not_tell_that_a_service_is_gone(
+    misses: int, status: int
+) -> None:
+    """A gateway sends that, too. The deletion of a service that is billed would be reported as done."""
+    client = Blinking(misses, status)
+    with pytest.raises(Refused, match="the list of 10 services may end early"):
+        lookup.find_anywhere(client, "svc_1")  # type: ignore[arg-type]
+    task = task_of(SERVICE, client, id="svc_1", state="absent", delete_backups=True)
+    client.misses = misses
+    with pytest.raises(Refused, match="the list of 10 services may end early"):
+        carry_out(SERVICE.plan(task))
+    assert client.calls == []
 
 
 @pytest.mark.parametrize("given", [{}, {"name": "db"}])
