@@ -44,6 +44,7 @@ options:
     description:
       - Roll back to the previous version if the new one does not start. The task still fails, with both outcomes and
         the last lines of the log.
+      - If another version was put in service meanwhile, such as a hotfix of another run, nothing is rolled back.
     type: bool
     default: false
   health_check:

@@ -32,8 +32,10 @@ from .applications.releases import (
 )
 from .applications.rollout import (
     DeployFailed,
+    describe_other,
     in_service_now,
     put_in_service,
+    put_in_service_meanwhile,
     read_log_tail,
     roll_back,
 )
@@ -266,18 +268,24 @@ def deploy(task: Task[AppDeployOptions], app: App, digest: str, undecided: bool)
     try:
         put_in_service(task, task.options.tag, digest, undecided)
     except HostedError as error:
-        doubted = records.unconfirmed()
+        doubted, other = records.unconfirmed(), None
         if isinstance(error, DeployFailed):
-            explain_failure(task, app, error, Deployed(digest, good, task.options.rollback))
-        if doubted in (None, digest):  # else it never began, and another one is still the last that failed
+            other = put_in_service_meanwhile(task, digest, good, before)
+            explain_failure(task, app, error, Deployed(digest, good, task.options.rollback), other)
+        # Else it never began, and another one is still the last that failed, or a third one is in service.
+        if other is None and doubted in (None, digest):
             records.record_failure(digest)
         raise
 
 
-def explain_failure(task: Task[AppDeployOptions], app: App, error: DeployFailed, failed: Deployed) -> None:
+def explain_failure(
+    task: Task[AppDeployOptions], app: App, error: DeployFailed, failed: Deployed, other: str | None
+) -> None:
     """Roll back if that is wanted, and put all that is known of a failed deploy into its error.
 
-    Nothing is rolled back over another deploy that the platform is at.
+    Nothing is rolled back over another deploy that the platform is at, or that somebody else made meanwhile.
+
+    :param other: what somebody else has put in service meanwhile, if that is certain.
     """
     tag, before, digest = task.options.tag, digest_in_service(app), failed.digest
     lines = read_log_tail(task, task.options.log_lines)
@@ -285,10 +293,16 @@ def explain_failure(task: Task[AppDeployOptions], app: App, error: DeployFailed,
     sentences = [f"the deploy of release {tag!r} of application {app.slug!r} failed: {error.message}"]
     now = in_service_now(task, before, digest)
     touched = error.began and (now != before or now == digest or bool(error.restarted))
-    if failed.rolls_back and not error.busy:
-        outcome, restored_state = roll_back(task, failed.previous, digest, runs=not error.restarted)
+    if failed.rolls_back and (other or not error.busy):
+        outcome, restored_state = (
+            (describe_other(other, rolls_back=True), False)
+            if other
+            else roll_back(task, failed.previous, digest, runs=not error.restarted)
+        )
         details.update({"rollback": outcome, "rolled_back": restored_state})
         sentences.append(outcome)
+    elif other:
+        sentences.append(describe_other(other, rolls_back=False))
     else:
         sentences.append(describe_service(error, digest, before, now))
     details["changed"] = touched or task.effects.writes > 0

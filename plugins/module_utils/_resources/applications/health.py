@@ -22,7 +22,7 @@ from ..shared.task_errors import Invalid, WaitEnded
 from ..shared.waiting import wait_until
 from .lookup import require_app
 from .records import AppRecords
-from .rollout import roll_back, write_record
+from .rollout import describe_other, put_in_service_meanwhile, roll_back, write_record
 
 ADDRESS = "{address}"
 """What stands for the application's own address in a URL."""
@@ -108,19 +108,32 @@ def ensure_healthy(task: Task[Any], check: HealthCheck, deployed: Deployed | Non
     reason = await_healthy(task, check, url)
     if reason is None:
         return
-    details: dict[str, Any] = {"health_url": url, "reason": reason}
-    sentences = [f"application {app.slug!r} runs, but is not healthy: {reason}"]
+    outcome, rollback = ("It stays in service", {}) if deployed is None else undo(task, app, deployed)
+    raise Unhealthy(
+        f"application {app.slug!r} runs, but is not healthy: {reason}. {outcome}",
+        health_url=url,
+        reason=reason,
+        **rollback,
+    )
+
+
+def undo(task: Task[Any], app: App, deployed: Deployed) -> tuple[str, dict[str, Any]]:
+    """Roll back a release that is not healthy, if that is wanted. Return the outcome, in words and as facts.
+
+    If somebody else has put another one in service since, that is left alone, and so are its records.
+    """
     records = AppRecords.of(task, app.id)
-    if deployed is not None:  # so that nobody takes it for a good one to roll back to
+    other = put_in_service_meanwhile(task, deployed.digest, deployed.previous)
+    if other is None:  # so that nobody takes it for a good one to roll back to
         write_record(task, lambda: records.note(DEPLOY, digest=deployed.digest))
-    if deployed is not None and deployed.rolls_back:
+    if not deployed.rolls_back:
+        return ("It stays in service" if other is None else describe_other(other, rolls_back=False)), {}
+    if other is not None:
+        outcome, restored = describe_other(other, rolls_back=True), False
+    else:
         outcome, restored = roll_back(task, deployed.previous, deployed.digest, runs=True)
         records.record_failure(deployed.digest)
-        details.update({"rollback": outcome, "rolled_back": restored})
-        sentences.append(outcome)
-    else:
-        sentences.append("It stays in service")
-    raise Unhealthy(". ".join(sentences), **details)
+    return outcome, {"rollback": outcome, "rolled_back": restored}
 
 
 def await_healthy(task: Task[Any], check: HealthCheck, url: str) -> str | None:

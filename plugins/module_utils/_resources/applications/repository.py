@@ -78,14 +78,15 @@ def pushed_digest(task: Task[OnAppOptions], tag: str) -> str | None:
         return None
 
 
-def images_in(task: Task[Options], slug: str, digest: str) -> frozenset[str]:
-    """Return the digests of the images in an index; empty for an image, or if it cannot be read."""
+def images_in(task: Task[Options], slug: str, digest: str) -> frozenset[str] | None:
+    """Return the digests of the images in an index; empty for an image, ``None`` if it cannot be read."""
     try:
         content, _media_type = open_repository(task, slug).manifest(digest)
         parts = json.loads(content)["manifests"]
         return frozenset(str(part["digest"]) for part in parts)
     except HostedError as error:
         task.progress(f"whether {digest} is an index cannot be looked up here: {error.message}")
+        return None
     except (ValueError, KeyError, TypeError, RecursionError):
         pass  # an image, or not a manifest at all
     return frozenset()

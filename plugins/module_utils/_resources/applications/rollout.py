@@ -51,7 +51,7 @@ from .releases import (
     scan_of,
 )
 from .repository import tag_image
-from .running import current_app
+from .running import current_app, is_other_image
 
 T = TypeVar("T")
 TRIES = 2
@@ -390,6 +390,27 @@ def verify(task: Task[ReleaseOptions], tag: str, digest: str) -> None:
 
 
 # --- After a failure ----------------------------------------------------------------------------------
+
+
+def put_in_service_meanwhile(task: Task[ReleaseOptions], *own: str | None) -> str | None:
+    """Return the image in service if somebody else has put it there; ``None`` if that is not certain.
+
+    Whoever deployed it knows better what to run than a rollback would.
+
+    :param own: the images that this task may have put in service, or found there.
+    """
+    digests = [digest for digest in own if digest is not None]
+    try:
+        seen = digest_in_service(current_app(task, *digests))
+        is_other = seen is not None and is_other_image(task, task.options.slug, seen, *digests)
+    except HostedError:
+        return None
+    return seen if is_other else None
+
+
+def describe_other(seen: str, rolls_back: bool) -> str:
+    """Say that somebody else has put another image in service, so that it was left alone."""
+    return f"{seen} was put in service meanwhile{', so nothing was rolled back' if rolls_back else ''}"
 
 
 def roll_back(task: Task[ReleaseOptions], previous: str | None, failed: str, runs: bool) -> tuple[str, bool]:

@@ -20,8 +20,13 @@ from .repository import images_in
 
 
 def parts_of(task: Task[Options], slug: str, digest: str) -> frozenset[str]:
-    """Return the digests of the images in an index; empty for an image. Cached for the task."""
-    known: dict[str, frozenset[str]] = task.memory.setdefault("images in an index", {})
+    """Return the digests of the images in an index; empty for an image, or if it cannot be read."""
+    return known_parts_of(task, slug, digest) or frozenset()
+
+
+def known_parts_of(task: Task[Options], slug: str, digest: str) -> frozenset[str] | None:
+    """Return the same, but ``None`` if it cannot be read. Cached for the task."""
+    known: dict[str, frozenset[str] | None] = task.memory.setdefault("images in an index", {})
     if digest not in known:
         known[digest] = images_in(task, slug, digest)
     return known[digest]
@@ -32,6 +37,20 @@ def same_image(task: Task[Options], slug: str, one: str | None, other: str | Non
     if one is None or other is None or one == other:
         return one == other
     return one in parts_of(task, slug, other) or other in parts_of(task, slug, one)
+
+
+def is_other_image(task: Task[Options], slug: str, shown: str, *digests: str) -> bool:
+    """Tell whether an image is certainly none of these.
+
+    It may be one in an index that the registry does not show. Then it is another one only if the list of
+    releases has it beside all of these, so that the list names the images as they were declared.
+    """
+    if any(same_image(task, slug, shown, digest) for digest in digests):
+        return False
+    if all(known_parts_of(task, slug, digest) is not None for digest in (shown, *digests)):
+        return True
+    listed = {release.digest for release in read_declared(task.client, slug).by_tag.values()}
+    return {shown, *digests} <= listed
 
 
 def as_declared(task: Task[Options], app: App, *wanted: str | None) -> App:

@@ -16,6 +16,7 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext, execute
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
+from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._resources import app_deploy
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_deploy import APP_DEPLOY
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_info import APP_INFO
@@ -268,6 +269,33 @@ def test_an_error_that_says_nothing_is_no_outcome(plain: Platform, status: int) 
     result = plain.run(APP_DEPLOY, tag="v2")
     assert result["changed"] and not result.get("failed")
     assert len(plain.writes(DEPLOY)) == 2 and plain.in_service == plain.digests["v2"]
+
+
+@pytest.mark.parametrize("rollback", [True, False])
+@pytest.mark.parametrize("status", ["400", "409", "422"])
+def test_nothing_is_rolled_back_over_a_version_that_was_deployed_meanwhile(
+    plain: Platform, monkeypatch: pytest.MonkeyPatch, status: str, rollback: bool
+) -> None:
+    """By another run, before this one learns that its own version does not start."""
+    plain.sandbox.profile("plain", **{"refusal.start_failed": status})
+    hotfix = plain.digests["blocked"]
+    plain.sandbox.operator("scans/shop", digest=hotfix, lift="ok")
+    send = Client.deploy
+
+    def deploy(client: Client, slug: str, tag: str) -> None:
+        try:
+            send(client, slug, tag)
+        finally:
+            if tag == "broken":
+                assert not plain.run(APP_DEPLOY, tag="blocked").get("failed")
+
+    monkeypatch.setattr(Client, "deploy", deploy)
+    result = plain.run(APP_DEPLOY, tag="broken", rollback=rollback)
+    assert plain.in_service == hotfix and "v1" not in tags_deployed(plain)
+    assert result["failed"] and f"{hotfix} was put in service meanwhile" in result["msg"]
+    assert ("so nothing was rolled back" in result["msg"]) is rollback
+    assert result.get("rolled_back") is (False if rollback else None)
+    assert not plain.run(APP_DEPLOY, tag="blocked")["changed"], "it runs, and nothing is noted against it"
 
 
 def test_without_rollback_nothing_more_is_done(plain: Platform) -> None:

@@ -112,3 +112,28 @@ def test_a_check_that_cannot_be_is_refused_before_the_deploy(plain: Platform) ->
     result = plain.run(APP_DEPLOY, tag="v2", health_check={"url": "example.com"})
     assert "must begin with http:// or https://" in result["msg"]
     assert plain.writes() == []
+
+
+@pytest.mark.parametrize("rollback", [True, False])
+def test_a_version_that_was_deployed_meanwhile_is_left_alone(plain: Platform, rollback: bool) -> None:
+    """A hotfix of another run, while the first one still waits for its own version to respond."""
+    hotfix = plain.digests["blocked"]
+    plain.sandbox.operator("scans/shop", digest=hotfix, lift="ok")
+    others: list[dict[str, Any]] = []
+
+    def answer(number: int) -> int:
+        if number == 2:
+            others.append(plain.run(APP_DEPLOY, tag="blocked"))
+        return 500
+
+    with responding(answer) as workload:
+        check = {"url": workload.url, "timeout": 3, "interval": 0.1}
+        result = plain.run(APP_DEPLOY, tag="v2", health_check=check, rollback=rollback)
+    assert [other["changed"] and not other.get("failed") for other in others] == [True]
+    assert plain.in_service == hotfix and len(plain.writes("apps.deploy")) == 2
+    assert result["failed"] and f"{hotfix} was put in service meanwhile" in result["msg"]
+    assert "It stays in service" not in result["msg"] and "Rolled back" not in result["msg"]
+    assert ("so nothing was rolled back" in result["msg"]) is rollback
+    assert result.get("rolled_back") is (False if rollback else None)
+    again = plain.run(APP_DEPLOY, tag="blocked")
+    assert not again["changed"], "nothing is noted against the version of the other run"

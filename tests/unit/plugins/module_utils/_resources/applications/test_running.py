@@ -14,9 +14,11 @@ import requests
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_deploy import APP_DEPLOY
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_info import APP_INFO
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_release import APP_RELEASE
+from ansible_collections.hosted.services.plugins.module_utils._resources.applications import running
 from ansible_collections.hosted.services.plugins.module_utils._resources.environment import ENVIRONMENT
 from hosted_sandbox.registry.images import build_image
 from unit.plugins.apps import Platform, plain, server
+from unit.plugins.responder import responding
 
 __all__ = ["plain", "server"]
 DECLARE, DEPLOY = "releases.declare", "apps.deploy"
@@ -117,6 +119,46 @@ def test_an_index_that_does_not_start_is_rolled_back(plain: Platform, tmp_path: 
     failed = plain.run(APP_DEPLOY, tag="broken", rollback=True)
     assert failed["failed"] and failed["rolled_back"] and digest in failed["rollback"], failed
     assert not plain.run(APP_DEPLOY, tag="one", digest=digest)["changed"]
+
+
+@pytest.mark.parametrize("fill", VALUES, ids=["neither", "list", "scan", "both"])
+def test_an_index_that_was_deployed_meanwhile_is_left_alone(
+    plain: Platform, tmp_path: Path, fill: dict[str, str]
+) -> None:
+    """The registry tells that the image which the platform shows is in none of the indexes at hand."""
+    plain.sandbox.profile("plain", **fill)
+    tags = ("one", "two", "hotfix")
+    for tag in tags:
+        assert plain.run(APP_RELEASE, tag=tag, digest=push_index(plain, tmp_path, tag))["changed"]
+    assert plain.run(APP_DEPLOY, tag="one")["changed"]
+
+    def answer(number: int) -> int:
+        if number == 2:
+            plain.sandbox.api("POST", "/api/apps/shop/deploy", {"tag": "hotfix"})
+        return 500
+
+    with responding(answer) as workload:
+        check = {"url": workload.url, "timeout": 3, "interval": 0.1}
+        result = plain.run(APP_DEPLOY, tag="two", health_check=check, rollback=True)
+    assert f"{plain.in_service} was put in service meanwhile" in result["msg"]
+    deploys = plain.sandbox.journal(DEPLOY)
+    assert [line["body"]["tag"] for line in deploys] == list(tags)
+
+
+@pytest.mark.parametrize("fill", VALUES, ids=["neither", "list", "scan", "both"])
+def test_an_index_that_cannot_be_looked_into_is_rolled_back(
+    plain: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fill: dict[str, str]
+) -> None:
+    """What the platform shows may be its image, so it is not taken for a version of somebody else."""
+    plain.sandbox.profile("plain", **fill, **{"refusal.start_failed": "422"})
+    digest = push_index(plain, tmp_path, "one")
+    assert plain.run(APP_RELEASE, tag="one", digest=digest)["changed"]
+    plain.sandbox.operator(f"services/{plain.app['id']}", start_fails=True)
+    monkeypatch.setattr(running, "images_in", lambda *_of: None)
+    failed = plain.run(APP_DEPLOY, tag="one", rollback=True)
+    assert failed["failed"] and "meanwhile" not in failed["msg"]
+    tags = [line["body"]["tag"] for line in plain.sandbox.journal(DEPLOY)]
+    assert tags == ["one", "v1"]
 
 
 @pytest.mark.parametrize("seed", [24, 27, 31, 36])
