@@ -238,7 +238,8 @@ options:
         fails.
       - If the platform gives the new service another name, such as one in lower case, a task with this option fails
         after the order, because it would order another one in each run. The controller remembers the service. While
-        the service exists in O(project), a task with this option and the same O(name) is refused with its id.
+        the service exists in O(project), a task with this option and the same O(name) is refused with its id. So is
+        one after a run that ended before it saw the response to its order, if such a service came up at that time.
       - Names that differ only in case or in the characters between words count as the same, because the platform may
         change both. V(Web Shop), V(web-shop) and V(web_shop) are the same name, and V(webshop) is another. If a
         service of the same product has such a name, the order is refused and the error gives its id; the task does

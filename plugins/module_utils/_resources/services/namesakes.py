@@ -16,6 +16,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Container, Iterable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
@@ -25,11 +26,13 @@ from ..._api.values import ServiceStatus
 from ..shared.names import may_be_one, normalized, same_name
 from ..shared.plan import Task
 from ..shared.restore_points import parse_moment
+from ..shared.secret_notes import ORDERED, age_of, notes_on, subject_of
 from ..shared.task_errors import Invalid
 from .all_services import cannot_be_completed, may_be_cut, missing_from, read_pages
 from .given_names import GivenNames
-from .lookup import in_project, is_listed, label, not_readable_yet, project_id_in, read_if_readable
+from .lookup import came_up, in_project, is_listed, label, not_readable_yet, project_id_in, read_if_readable
 from .options import ServiceOptions
+from .settings import differing_fact
 
 SIMILARITY = 0.75
 """How alike two names are, of 1 for the same, for one to be a slip of the other."""
@@ -121,6 +124,7 @@ def check_namesakes(
     services = existing_services(services)
     check_families(task, services)
     check_given_names(task, project, services, given)
+    check_unfinished_orders(task, project, services)
     others = [service for service in services if may_be_one(service.name, name)]
     for other in others:
         check_namesake(task, project, other, known, placing)
@@ -180,6 +184,44 @@ def check_given_names(
             f"{other.id}; or {another}, to order another one",
             namesakes=[other.id],
         )
+
+
+def check_unfinished_orders(
+    task: Task[ServiceOptions], project: Project | None, services: Sequence[ServiceSummary]
+) -> None:
+    """Check that a task that allows duplicates does not order again what is its own.
+
+    A run that is killed before it sees the response to its order cannot remember how the platform named the
+    service. So no service may have come up by nearly the name with an order whose end no run has seen. Tasks
+    that allow no duplicates stop at such a name anyway.
+
+    :raises Invalid: naming it.
+    """
+    if not task.options.allow_duplicate_name:
+        return
+    for other in services:
+        note = unfinished_order(task, other)
+        if note is None or other.name == task.options.wanted_name or not may_be_in(task, project, other):
+            continue
+        raise Invalid(
+            f"{label(other)} is, or may be, what an earlier order of {task.options.wanted_name!r} became, as "
+            "the platform names services in its own way: its run ended before it saw the response. Nothing "
+            f"was ordered. Use that name, or id: {other.id}; or remove {note}, to order another one",
+            namesakes=[other.id],
+        )
+
+
+def unfinished_order(task: Task[ServiceOptions], other: ServiceSummary) -> str | None:
+    """Return the note of an unfinished order that a service may be of; ``None`` if there is none."""
+    name = task.options.wanted_name
+    if not may_be_one(other.name, name) or differing_fact(task.options, other) is not None:
+        return None
+    for path in notes_on(task, subject_of(ORDERED, name)):
+        with suppress(OSError):  # finished since
+            sent = task.client.clock.now() - timedelta(seconds=age_of(path))
+            if came_up(other.created_at, sent.isoformat()):
+                return path
+    return None
 
 
 def may_be_in(task: Task[ServiceOptions], project: Project | None, other: ServiceSummary) -> bool:
@@ -333,12 +375,16 @@ def in_the_way(
     """Return those services that stop an order, of those of its name that the list lacks.
 
     A task that allows duplicates stops at those alone that it would use if the list showed them, and at what
-    its own orders became.
+    its own orders became, or may have become.
     """
     allowed = task.options.allow_duplicate_name
     if allowed:
         own = given.read()
-        others = [other for other in others if other.id in own or would_be_used(task, other)]
+        others = [
+            other
+            for other in others
+            if other.id in own or would_be_used(task, other) or unfinished_order(task, other)
+        ]
     return in_project(task.client, others, project, certain=True) if allowed or task.apart else others
 
 

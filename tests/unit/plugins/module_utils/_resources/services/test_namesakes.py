@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
     Refused,
     UnexpectedAnswer,
@@ -326,6 +327,58 @@ def test_an_allowed_duplicate_is_remembered_before_anything_else_can_fail(
     again = order(platform, "Server", **given)
     assert ordered(platform) == ["Server" if kept else "server"]
     assert not again["changed"] if kept else refused(platform, again)
+
+
+def interrupted(monkeypatch: pytest.MonkeyPatch, work: Callable[[], Any], sends: bool = True) -> None:
+    """End a run before it sees the response to its order, or before it sends that."""
+    send = Client.order
+
+    def send_and_end(client: Client, body: dict[str, Any]) -> None:
+        if sends:
+            send(client, body)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Client, "order", send_and_end)
+        work()
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+@pytest.mark.parametrize("named", ["trimmed", "single spaces", "lower case", "escaped for HTML"])
+def test_what_a_killed_run_ordered_is_not_ordered_again(
+    platform: Sandbox, monkeypatch: pytest.MonkeyPatch, named: str, allowed: bool
+) -> None:
+    """The run did not see how the platform named the service, and only the note of its order is left."""
+    platform.profile("plain", **{"service.name": named})
+    create(platform, "games")
+    given: dict[str, Any] = {"project": "games", "allow_duplicate_name": allowed, "name": " Tom  & Ann "}
+    interrupted(monkeypatch, lambda: order(platform, **given))
+    (made,) = ordered(platform)
+    assert made != given["name"]
+    for check_mode in (True, False, False):
+        platform.clear_journal()
+        again = run(platform, SERVICE, check_mode, **ORDER, **given)
+        assert refused(platform, again), again
+        assert again["namesakes"] == [id_of(platform, made)] and "Nothing was ordered" in again["msg"]
+    assert ordered(platform) == [made]
+
+
+def test_an_order_that_a_killed_run_did_not_send_is_sent_by_the_next_one(
+    platform: Sandbox, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Services that were there before, and those of other projects and products, are not taken for it."""
+    platform.profile("plain", **{"service.name": "lower case"})
+    create(platform, "games")
+    assert order(platform, "server", project="games")["changed"]
+    platform.clock(advance=60)
+    given: dict[str, Any] = {"name": "Server", "project": "games", "allow_duplicate_name": True}
+    interrupted(monkeypatch, lambda: order(platform, **given), sends=False)
+    for others in ({"name": "server", "project": "default"}, {"name": "SERVER", "product": "linux"}):
+        run(platform, SERVICE, **{**ORDER, **given, **others})
+    assert ordered(platform) == ["server"] * 3
+    assert len(list(tmp_path.rglob("unkept/*"))) == 1, "the note of the order that was not sent"
+    run(platform, SERVICE, **ORDER, **given)
+    assert ordered(platform) == ["server"] * 4
 
 
 def test_what_the_task_ordered_and_was_moved_away_does_not_stop_another_order(platform: Sandbox) -> None:
