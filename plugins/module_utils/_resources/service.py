@@ -19,7 +19,7 @@ from .services.namesakes import check_namesakes, warn_of_normalized_name
 from .services.options import ServiceOptions
 from .services.order import Ordering, check_quote
 from .services.pending_changes import warn_of_pending
-from .services.rates import compare_rate, cost_of, expected_pricing, has_expected_size, note_billed
+from .services.rates import compare_rate, cost_of, expected_pricing, has_expected_size, note_billed, rates_of
 from .services.read_back import await_changes_shown
 from .services.removal import Kept, plan_removal
 from .services.settings import ServiceChanges, check_max_monthly_amount, plan_settings, warn_over_max_monthly
@@ -148,6 +148,8 @@ def plan_existing(
         now = await_changes_shown(task, view, changes)
         if changes.cost and has_expected_size(now.service, result):
             compare_rate(task, now.service, changes.cost)
+            for commitment in (made for step in changes.steps for made in step.commits):
+                task.guard.note_rate(commitment, rates_of(now.service).full)
         return now.as_dict()
 
     return Plan(

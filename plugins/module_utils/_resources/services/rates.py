@@ -84,6 +84,18 @@ def millicents_of(scale: Scale, size: Mapping[str, int | None]) -> int | None:
     return amount
 
 
+def risen_rate(scale: Scale, size: Mapping[str, int], before: Decimal | None) -> Decimal | None:
+    """Return the price of a size at the rates of its node if that is above the present one; else ``None``.
+
+    Where these rates do not explain the present price, that may be a discount, which stays, or a price of
+    earlier rates, which ends with a new size (Settings, rule 4).
+    """
+    amount = millicents_of(scale, size)
+    if amount is None or before is None or from_millicents(amount) <= before:
+        return None
+    return from_millicents(amount)
+
+
 def cost_of(service: Service, after: Decimal | None) -> Cost:
     """Return the cost of a change from the current rate to another."""
     running = billed_rate(service)
@@ -130,16 +142,26 @@ def note_billed(task: Task[Any], service: Service, announced: Cost, status: str 
 
 
 def compare_rate(task: Task[MaxMonthlyOptions], service: Service, announced: Cost) -> None:
-    """Warn if the platform bills another rate than announced, and put that rate in ``cost``."""
-    billed = billed_rate(service)
-    if billed is None or announced.after in (None, billed):
+    """Warn if the platform bills another rate than announced, and put that rate in ``cost``.
+
+    If none was announced, as it was not known, warn of one that is higher than before.
+    """
+    billed, before = billed_rate(service), announced.before
+    if billed is None or announced.after == billed:
         return
+    if announced.after is None and (before is None or billed <= before):
+        return
+    instead = (
+        f"and {format_price(task, before)} before; its price was not known"
+        if announced.after is None
+        else f"not {format_price(task, announced.after)} as announced"
+    )
     task.effects.billed = replace(announced, after=billed)
     limit = task.options.max_monthly
     over = ""
     if limit is not None and billed > read_amount(limit, "max_monthly"):
         over = f", over max_monthly {format_price(task, read_amount(limit, 'max_monthly'))}"
     task.warn(
-        f"service {service.name!r} ({service.id}) is billed {format_price(task, billed)} a month, not "
-        f"{format_price(task, announced.after)} as announced{over}. Check it in the customer web space"
+        f"service {service.name!r} ({service.id}) is billed {format_price(task, billed)} a month, {instead}"
+        f"{over}. Check it in the customer web space"
     )

@@ -26,7 +26,7 @@ from ..shared.task_errors import Invalid, WaitEnded
 from ..shared.waiting import QUIET_SECONDS, act, poll_for, wait_until
 from .options import MaxMonthlyOptions, ServiceOptions
 from .pending_changes import write_recorded
-from .rates import Rates, rates_of, rates_of_size
+from .rates import Rates, rates_of, rates_of_size, risen_rate
 from .view import (
     ContainerSample,
     View,
@@ -238,6 +238,8 @@ def plan_scale(
     changes.rates = rates_of_size(service, scale, target)
     check_max_monthly(task, changes.rates.full, f"the new size of {view.label}")
     changes.result["dimensions"] = changed.as_dict()
+    shrinks = all(known[name] is not None and target[name] <= known[name] for name in known)
+    most = risen_rate(scale, target, before) if shrinks and changes.rates.full is None else changes.rates.full
     changes.add(
         f"scale {view.label} from {describe_size(known)} to {describe_size(target)}",
         lambda: set_scale(task, view, changed),
@@ -245,10 +247,10 @@ def plan_scale(
         commitment_of(
             view,
             "resize",
-            changes.rates.full,
+            most,
             before,
             changes.result.get("project_id"),
-            shrinks=all(known[name] is not None and target[name] <= known[name] for name in known),
+            shrinks=shrinks,
         ),
         dimensions=target,
     )

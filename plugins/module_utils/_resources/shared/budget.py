@@ -173,7 +173,7 @@ class Commitment:
     what: str
     """The service or application, for messages."""
     monthly: Decimal | None
-    """The rate once it is done; ``None`` if unknown. A move leaves it as it is."""
+    """The rate once it is done, or what it may come to at most; ``None`` if unknown. A move leaves it."""
     id: str | None = None
     name: str | None = None
     """The name or slug."""
@@ -202,8 +202,8 @@ class Commitment:
     def lowers(self) -> bool:
         """Whether it adds nothing, as far as can be told, so that no budget has a say.
 
-        A smaller size counts as cheaper only if its price is not known: it is that of the node's rates, which
-        may be higher than those that the service was ordered at.
+        A smaller size counts as cheaper only if its price is not known, and that at the node's rates is not
+        above the present one: they may be higher than those that the service was ordered at.
         """
         if self.kind in LOWERING:
             return True
@@ -222,6 +222,9 @@ class Guard:
 
     def took_effect(self) -> None:
         """Note that the last call of this step, whose outcome was unknown, turned out to have its effect."""
+
+    def note_rate(self, commitment: Commitment, monthly: Decimal | None) -> None:
+        """Note the full rate that the service shows once all steps of its task are done."""
 
     def tighten(self, budget: Budget, option: str | None = None) -> None:
         """Let the limits of this budget hold too. ``option`` is what a refusal names in its place."""

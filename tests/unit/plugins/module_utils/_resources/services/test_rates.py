@@ -14,12 +14,14 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api.models import Scale, Service
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import rates
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import Commitment
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import Cost
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Task
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from hosted_sandbox.testing import Sandbox
+from integration.proxy_server import ProxyServer, running
 from unit.plugins.fakes import Clock, FakeClient, carry_out, task_of
-from unit.plugins.module_utils._resources.platform import run
+from unit.plugins.module_utils._resources.platform import run, writes
 
 RATES = {"monthlyMillicents": 1060, "storageMonthlyMillicents": 60, "billedMonthlyMillicents": 1060}
 """Of 2 vCPU, 4 GB and 20 GB at the rates of the fake node, which are 300, 100 and 3."""
@@ -190,6 +192,78 @@ def test_rates_that_do_not_make_up_the_total_of_now_give_no_price(client: FakeCl
     assert cost_of(planned(client, dimensions={"ram_gb": 8})[0]) == ("1.06", None)
     with pytest.raises(Invalid, match=r"the price of the new size .* is not known, so max_monthly"):
         planned(client, dimensions={"ram_gb": 8}, max_monthly="5")
+
+
+RISEN = {"cpuMillicentsPerMonth": 600, "ramMillicentsPerGbMonth": 200, "monthlyMillicents": 1060}
+"""Rates of the node that are higher today than when the service was ordered: 2.06 for its size."""
+SMALLER = {"dimensions": {"ram_gb": 3}}
+
+
+def budgeted(plan: Plan) -> Commitment:
+    (commitment,) = [step.commitment for step in plan.steps if step.commitment is not None]
+    return commitment
+
+
+@pytest.mark.parametrize(
+    ("scale", "monthly"),
+    [
+        (RISEN, "1.86"),
+        ({**RISEN, "ramMillicentsPerGbMonth": None}, None),
+        ({"monthlyMillicents": 5060}, None),
+    ],
+    ids=["dearer", "not told", "cheaper"],
+)
+def test_a_smaller_size_is_budgeted_at_the_rates_of_the_node(
+    client: FakeClient, scale: dict[str, Any], monthly: str | None
+) -> None:
+    """Its price is not known, and these may be what it comes to (Settings, rule 4)."""
+    client.setting_records["s"]["scale"].update(scale)
+    plan, _task = planned(client, **SMALLER)
+    assert cost_of(plan) == ("1.06", None), "there may be a discount, so nothing is announced"
+    commitment = budgeted(plan)
+    assert commitment.monthly == (None if monthly is None else Decimal(monthly))
+    assert commitment.lowers is (monthly is None)
+
+
+def test_a_larger_size_without_a_price_is_not_budgeted_at_the_rates_of_the_node(client: FakeClient) -> None:
+    """There may be a surcharge on top of them."""
+    client.setting_records["s"]["scale"].update(RISEN)
+    assert budgeted(planned(client, dimensions={"ram_gb": 8})[0]).monthly is None
+
+
+@pytest.mark.parametrize("billed", [1860, 1060, 960, None])
+def test_a_rate_that_rose_and_was_not_announced_is_told(client: FakeClient, billed: int | None) -> None:
+    client.setting_records["s"]["scale"].update(RISEN)
+    client.after["set_scale"] = lambda: bill(client, billed)
+    plan, task = planned(client, **SMALLER)
+    carry_out(plan)
+    if billed != 1860:
+        assert task.warnings == [] and task.effects.billed is None
+        return
+    (warning,) = task.warnings
+    assert "is billed 1.86 a month, and 1.06 before; its price was not known" in warning
+    assert task.effects.billed is not None
+    assert task.effects.billed.as_dict()["monthly_after"] == "1.86"
+
+
+def test_a_budget_holds_for_a_smaller_size_that_costs_more(sandbox: Sandbox) -> None:
+    """The service was ordered when the rates of its node were lower."""
+    sandbox.reset(delays={"provision": 0, "start": 0})
+    sandbox.seed({"services": [{"name": "one", "product": "minecraft"}]})
+    dear, cheap = b"10740", b"6000"
+    before = run(sandbox, SERVICE, name="one")["service"]["pricing"]["monthly_millicents"]
+    assert str(before).encode() == dear
+    with running(ProxyServer(sandbox, change=lambda content: content.replace(dear, cheap))) as proxy:
+        wish: dict[str, Any] = {"name": "one", "base_url": proxy.url, **SMALLER}
+        for check_mode in (True, False):
+            refused = run(sandbox, SERVICE, check_mode, **wish, budget={"account": "8"})
+            assert refused["failed"] and not refused["changed"]
+            assert "1.68 EUR over it" in refused["msg"] and "Nothing was sent" in refused["msg"]
+        assert "settings.scale" not in writes(sandbox)
+        done = run(sandbox, SERVICE, **wish, budget={"account": "10"})
+    assert done["changed"] and not done.get("failed"), done
+    assert (done["cost"]["monthly_before"], done["cost"]["monthly_after"]) == ("6.00", "9.68")
+    assert any("is billed 9.68 EUR a month, and 6.00 EUR before" in warning for warning in done["warnings"])
 
 
 # --- What is not told ---------------------------------------------------------------------------------------
