@@ -13,7 +13,7 @@ author:
   - hosted.services contributors (@hosted-services)
 description:
   - Returns in what a project differs from its blueprint, and changes nothing. What the blueprint does not mention is no
-    difference, except for services that it does not describe at all.
+    difference, except for services that it does not describe at all. These include services whose creation failed.
   - Says of each difference whether the file or the platform was changed since M(hosted.services.blueprint) applied the
     file from this controller, and which of the two prevails when it is applied again.
   - The playbook C(hosted.services.drift) compares several files, writes reports and exits with 2 on drift.
@@ -105,7 +105,8 @@ drift:
             - V(differs) for a field that has another value. V(missing) for something that is in the file and not on the
               platform. V(not_in_file) for a service or an application that is on the platform and not in the file.
               V(refused) for something that cannot be applied, such as a disk that would have to shrink. V(unknown) for
-              something that the platform does not show, such as an environment that was not written from this controller.
+              something that the platform does not show, such as an environment that was not written from this controller,
+              and for a service that a relocation on this controller needs, which C(prune) leaves alone as well.
           type: str
         drift:
           description: Whether it counts as drift. Only V(unknown) does not.

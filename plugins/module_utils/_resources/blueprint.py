@@ -42,7 +42,14 @@ from .blueprints.hiding import redacted_values_of, secret_values_of
 from .blueprints.members import described_entries
 from .blueprints.parts import Arguments, Part, Parts, new_part
 from .blueprints.plans import VARIABLES
-from .blueprints.removal import Deleters, DeletingOptions, absence_parts, check_removal_options, prune_parts
+from .blueprints.removal import (
+    Deleters,
+    DeletingOptions,
+    ReadNeeded,
+    absence_parts,
+    check_removal_options,
+    prune_parts,
+)
 from .blueprints.report import Report
 from .blueprints.source import SourceOptions, read_source
 from .environment import ENVIRONMENT
@@ -126,12 +133,16 @@ def present(task: Task[BlueprintOptions]) -> tuple[Contents, Parts]:
     task.effects.facts.update(facts_of_plans(contents))
     parts = planned_parts(task, contents)
     if task.options.prune and not parts.failed:
-        names = {entry.name for entry in described_entries(contents)}
-        read_needed = partial(needed_for, task.options, names)
-        pruned = prune_parts(task, contents, parts.found, DELETERS, read_needed)
+        pruned = prune_parts(task, contents, parts.found, DELETERS, needed_beside(task, contents))
         parts.found = [*parts.found, *pruned]
         parts.make_plans()
     return contents, parts
+
+
+def needed_beside(task: Task[SourceT], contents: Contents) -> ReadNeeded:
+    """Return what reads which services relocations need, though the blueprint does not describe them."""
+    names = {entry.name for entry in described_entries(contents)}
+    return partial(needed_for, task.options, names)
 
 
 def removed(task: Task[BlueprintOptions]) -> tuple[Contents, Parts]:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from .._api.models import Project
-from .blueprint import OnBlueprint, planned_parts, read_checked
+from .blueprint import OnBlueprint, needed_beside, planned_parts, read_checked
 from .blueprint_info import read_export
 from .blueprints.applied import last_applied
 from .blueprints.drift import DRIFT, Comparison, Difference, not_in_file
@@ -34,8 +34,9 @@ class DriftInfoResource(OnBlueprint[DriftInfoOptions]):
         parts = planned_parts(looking, contents).found
         comparison = Comparison(contents, parts, last_applied(task.options, contents.project))
         found = comparison.differences()
+        needed = needed_beside(task, contents)
         for project in home_of(task, contents.project, contents.was):
-            found += not_in_file(read_export(task, project), comparison)
+            found += not_in_file(read_export(task, project), comparison, needed)
         return Plan(result=to_result(contents.project, found))
 
 

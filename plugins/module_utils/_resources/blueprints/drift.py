@@ -18,7 +18,9 @@ from .applied import ENTRY, as_text, name_path, path_of
 from .contents import Contents
 from .entry import Entry
 from .export import Export
+from .members import described_entries
 from .parts import Part
+from .removal import ReadNeeded
 
 FILE, PLATFORM = "file", "platform"
 DIFFERS, MISSING, NOT_IN_FILE, REFUSED, UNKNOWN = "differs", "missing", "not_in_file", "refused", "unknown"
@@ -227,28 +229,39 @@ class Comparison:
         return FILE if name_path(name) in self.last.prints else PLATFORM
 
 
-def not_in_file(export: Export, comparison: Comparison) -> list[Difference]:
-    """Return what a project has and its blueprint does not describe."""
-    described = {part.result.get("id") for part in comparison.parts if isinstance(part.result, Mapping)}
-    contents = comparison.contents
-    entries_by_name = (
-        each for each in (*contents.services, *contents.applications) if "id" not in each.values
-    )
-    names = {entry.name for entry in entries_by_name}
-    return [
-        Difference(
-            kind=NOT_IN_FILE,
-            section=section,
-            key=entry.key,
-            platform=dict(entry.values),
-            changed_by=comparison.added_by(entry.name),
-            prevails=PLATFORM,
-            said=f"{entry.name!r} ({entry.id}) is not in the file",
-        )
-        for section, entries in export.sections.items()
-        for entry in entries
+def not_in_file(export: Export, comparison: Comparison, read_needed: ReadNeeded) -> list[Difference]:
+    """Return what a project has and its blueprint does not describe, also if its creation failed.
+
+    What a relocation needs is no drift: prune leaves it alone as well.
+
+    :param read_needed: reads what is needed though nothing describes it.
+    """
+    described = {part.id for part in comparison.parts}
+    entries = described_entries(comparison.contents)
+    names = {entry.name for entry in entries if "id" not in entry.values}
+    found = [
+        (section, entry, how)
+        for sections, how in ((export.sections, ""), (export.failed, ", and its creation failed"))
+        for section, entries_there in sections.items()
+        for entry in entries_there
         if entry.id not in described and entry.name not in names
     ]
+    needed = read_needed() if found else None
+    differences = []
+    for section, entry, how in found:
+        why = needed(entry) if needed else None
+        differences.append(
+            Difference(
+                kind=NOT_IN_FILE if why is None else UNKNOWN,
+                section=section,
+                key=entry.key,
+                platform=dict(entry.values),
+                changed_by=comparison.added_by(entry.name),
+                prevails=PLATFORM,
+                said=f"{entry.name!r} ({entry.id}) is not in the file{how}{f': {why}' if why else ''}",
+            )
+        )
+    return differences
 
 
 def describe(value: Any) -> str:

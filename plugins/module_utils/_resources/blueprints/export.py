@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -75,6 +75,8 @@ class Export:
     applications: Sequence[Exported] = ()
     remarks: Sequence[str] = ()
     """What is there and not in the blueprint."""
+    failed: Mapping[str, Sequence[Exported]] = field(default_factory=dict)
+    """By section: what is not in the blueprint because its creation failed."""
 
     @property
     def sections(self) -> Mapping[str, Sequence[Exported]]:
@@ -101,15 +103,29 @@ def export_project(found: Found) -> Export:
     services, applications = [], []
     for service in sorted(present, key=lambda each: keys[each["id"]]):
         key, app = keys[service["id"]], found.apps.get(service["id"])
+        values = values_of(found, service, key)
         remarks = reference_remarks(references.get(service["id"], {}), is_app=app is not None)
         if app is None:
-            values = {**name_of(found, service, key), **service_values(service)}
             services.append(Exported(service["id"], key, values, [*unread_remarks(service), *remarks]))
         else:
-            values = {**({} if app.slug == key else {"slug": app.slug}), **shared_values(service)}
             remarks = [*unread_remarks(service), *app_remarks(service, app), *remarks]
             applications.append(Exported(service["id"], key, values, remarks))
-    return Export(found.name, services, applications, [*sorted(left_out.values()), *key_remarks(found)])
+    remarks = [*sorted(left_out.values()), *key_remarks(found)]
+    failed = [service for service in found.services if service["id"] in left_out]
+    return Export(found.name, services, applications, remarks, failed_entries(found, failed, keys.values()))
+
+
+def failed_entries(
+    found: Found, failed: Sequence[Mapping[str, Any]], taken: Collection[str]
+) -> dict[str, list[Exported]]:
+    """Return by section the entries of what could not be created, with keys that are not taken."""
+    entries: dict[str, list[Exported]] = defaultdict(list)
+    keys = keys_of(found, failed, taken)
+    for service in sorted(failed, key=lambda each: keys[each["id"]]):
+        key = keys[service["id"]]
+        section = "applications" if service["id"] in found.apps else "services"
+        entries[section].append(Exported(service["id"], key, values_of(found, service, key)))
+    return entries
 
 
 def why_left_out(found: Found, service: Mapping[str, Any]) -> str | None:
@@ -123,13 +139,17 @@ def why_left_out(found: Found, service: Mapping[str, Any]) -> str | None:
 # --- Keys and names ---------------------------------------------------------------------------------
 
 
-def keys_of(found: Found, services: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+def keys_of(
+    found: Found, services: Iterable[Mapping[str, Any]], others: Collection[str] = ()
+) -> dict[str, str]:
     """Return the key of each service by its id: its slug, or its name in the form of a key.
 
     Of several with the same key, the older ones in the order of their ids get it, the others a number.
+
+    :param others: keys that are taken already.
     """
     keys: dict[str, str] = {}
-    taken: set[str] = set()
+    taken = set(others)
     for service in sorted(
         services, key=lambda each: (each["id"] not in found.apps, each["name"], each["id"])
     ):
@@ -164,6 +184,14 @@ def name_of(found: Found, service: Mapping[str, Any], key: str) -> dict[str, Any
 
 
 # --- Values -----------------------------------------------------------------------------------------
+
+
+def values_of(found: Found, service: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """Return what the blueprint says of a service or an application."""
+    app = found.apps.get(service["id"])
+    if app is None:
+        return {**name_of(found, service, key), **service_values(service)}
+    return {**({} if app.slug == key else {"slug": app.slug}), **shared_values(service)}
 
 
 def service_values(service: Mapping[str, Any]) -> dict[str, Any]:

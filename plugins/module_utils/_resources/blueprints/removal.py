@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, Literal, Protocol
 
-from ..._api.models import Project, ServiceSummary
+from ..._api.models import Project
 from ..._api.values import ServiceStatus
-from ..services.lookup import near_miss
+from ..services.lookup import Named, near_miss
 from ..services.removal import own_copies_folder
 from ..shared.options import FilePath, Options, StateDirOptions, WaitOptions, option
 from ..shared.plan import Resource, Task
@@ -75,7 +75,7 @@ class Deleters:
 class Needed(Protocol):
     """Tells what a service is needed for, and what to do; ``None`` if it is not needed."""
 
-    def __call__(self, service: ServiceSummary, /) -> str | None:
+    def __call__(self, service: Named, /) -> str | None:
         """Tell it of one service."""
 
 

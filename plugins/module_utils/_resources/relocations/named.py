@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-from ..._api.models import ServiceSummary
+from ..services.lookup import Named
 from ..shared.names import may_be_one, same_name
 from ..shared.options import StateDirOptions
 from ..shared.task_errors import Invalid
@@ -26,9 +26,7 @@ def relocations_on(options: StateDirOptions) -> list[Relocation]:
     return known.relocations
 
 
-def needed_for(
-    options: StateDirOptions, described: Collection[str]
-) -> Callable[[ServiceSummary], str | None]:
+def needed_for(options: StateDirOptions, described: Collection[str]) -> Callable[[Named], str | None]:
     """Return what tells for what a relocation needs a service that nothing describes, and what to do.
 
     It tells ``None`` of a service that none needs. A relocation that is over needs no service, unless the
@@ -39,7 +37,7 @@ def needed_for(
     """
     relocations = relocations_on(options)
 
-    def tell(service: ServiceSummary) -> str | None:
+    def tell(service: Named) -> str | None:
         naming = [each for each in relocations if names(each.content, service)]
         naming.sort(key=lambda each: each.content.old_id == service.id)  # it was relocated once more
         for each in reversed(naming):
@@ -51,7 +49,7 @@ def needed_for(
     return tell
 
 
-def names(content: Content, service: ServiceSummary) -> bool:
+def names(content: Content, service: Named) -> bool:
     """Tell whether a relocation names a service. One that was just ordered may be known by its name alone."""
     if service.id in (content.old_id, content.new_id):
         return content.phase != Phase.NONE
@@ -59,7 +57,7 @@ def names(content: Content, service: ServiceSummary) -> bool:
     return ordered and same_name(service.name, content.new_name)
 
 
-def other_name(content: Content, service: ServiceSummary) -> str:
+def other_name(content: Content, service: Named) -> str:
     """Return the name of the other service of a relocation."""
     return content.new_name if service.id == content.old_id else content.old_name
 
@@ -71,7 +69,7 @@ def is_over(relocation: Relocation) -> bool:
     return content.gone or (relocation.phase is Phase.RETURNED and made_none)
 
 
-def what_for(relocation: Relocation, service: ServiceSummary) -> str:
+def what_for(relocation: Relocation, service: Named) -> str:
     """Return what a relocation needs a service for, and what to do."""
     content, pair = relocation.content, relocation.pair
     relocated = f"the relocation of service {content.old_name!r} ({content.old_id}) to {content.new_name!r}"

@@ -27,8 +27,8 @@ CLOCKS_DIFFER = timedelta(minutes=1)
 """How far the times of two machines of the platform may differ."""
 
 
-class Identifiable(Protocol):
-    """The fields that identify a service, in a response of the platform or in a result."""
+class Named(Protocol):
+    """What has the id and the name of a service."""
 
     @property
     def id(self) -> str:
@@ -37,6 +37,10 @@ class Identifiable(Protocol):
     @property
     def name(self) -> str:
         """The name."""
+
+
+class Identifiable(Named, Protocol):
+    """The fields that identify a service, in a response of the platform or in a result."""
 
     @property
     def family(self) -> str:

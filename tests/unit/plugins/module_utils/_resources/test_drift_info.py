@@ -14,6 +14,11 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint import BLUEPRINT
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint_info import BLUEPRINT_INFO
 from ansible_collections.hosted.services.plugins.module_utils._resources.drift_info import DRIFT_INFO
+from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.record import (
+    Phase,
+    Relocation,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import StateDirOptions
 from hosted_sandbox.registry.images import build_image
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.platform import id_of, run
@@ -231,3 +236,52 @@ def test_a_comparison_that_fails_says_so(sandbox: Sandbox, shop: dict[str, Any])
 def test_an_export_has_no_drift(sandbox: Sandbox, shop: dict[str, Any], tmp_path: Path) -> None:
     exported = run(sandbox, BLUEPRINT_INFO, project="shop")["blueprints"][0]["blueprint"]
     assert drift(sandbox, exported, state_dir=str(tmp_path / "elsewhere")) == []
+
+
+FAILED = {"product": "minecraft", "project": "shop", "status": "FAILED", "failure_reason": "no room"}
+
+
+def pruned(sandbox: Sandbox, blueprint: dict[str, Any]) -> list[str]:
+    """Return the names of what a prune would delete."""
+    done = run(sandbox, BLUEPRINT, True, blueprint=blueprint, prune=True, delete_without_copy=True)
+    assert not done.get("failed"), done["msg"]
+    return [each["name"] for each in done["parts"] if any("delete" in one for one in each["actions"])]
+
+
+def test_what_could_not_be_created_is_told_as_long_as_it_is_there(
+    sandbox: Sandbox, shop: dict[str, Any]
+) -> None:
+    """An order that failed and was dropped from the file: prune takes it, and an export leaves it out."""
+    older = {"name": "old", "product": "minecraft", "project": "first"}
+    sandbox.seed({"services": [older, {"name": "broken", **FAILED}]})
+    sandbox.clear_journal()
+    [found] = drift(sandbox, shop)
+    assert told([found]) == [("services.broken", "not_in_file", "platform", "platform")]
+    assert found["line"].startswith("services.broken: 'broken' (") and found["drift"]
+    assert "is not in the file, and its creation failed; changed on the platform" in found["line"]
+    assert pruned(sandbox, shop) == ["broken"]
+    exported = run(sandbox, BLUEPRINT_INFO, project="shop")["blueprints"][0]
+    assert sorted(exported["blueprint"]["services"]) == ["db", "survival"]
+    assert any("'broken'" in line and "whose creation failed" in line for line in exported["left_out"])
+
+
+@pytest.mark.parametrize("phase", [Phase.STOPPED, Phase.RELOCATED])
+def test_what_a_relocation_needs_is_told_and_is_no_drift(
+    sandbox: Sandbox, shop: dict[str, Any], phase: Phase
+) -> None:
+    """Prune leaves it alone, too, and takes the rest."""
+    services = [{"name": name, "product": "minecraft", "project": "shop"} for name in ("new", "extra")]
+    sandbox.seed({"services": [{"name": "old", "product": "minecraft", "project": "first"}, *services]})
+    options = StateDirOptions(base_url=sandbox.base_url, token="x")
+    old = id_of(sandbox, "Survival")
+    Relocation.of(options, old).write(
+        phase=phase, new_name="new", new_id=id_of(sandbox, "new"), old_name="Survival"
+    )
+    sandbox.clear_journal()
+    extra, new = drift(sandbox, shop)
+    assert told([extra, new]) == [
+        ("services.extra", "not_in_file", "platform", "platform"),
+        ("services.new", "unknown", "platform", "platform"),
+    ]
+    assert ("is under way" if phase is Phase.STOPPED else "Write its name, 'new'") in new["line"]
+    assert not new["drift"] and pruned(sandbox, shop) == ["extra"]

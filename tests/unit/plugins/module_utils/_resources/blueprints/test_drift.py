@@ -161,7 +161,7 @@ def test_what_the_file_describes_by_id_or_name_is_in_it(
 ) -> None:
     part = part_of(DB, Plan(result={"id": "1"}))
     comparison = Comparison(Contents("shop", services=[DB]), [part], last_applied(tmp_path, DB))
-    found = not_in_file(Export("shop", services=[there]), comparison)
+    found = not_in_file(Export("shop", services=[there]), comparison, lambda: lambda service: None)
     assert [each.path for each in found] == told
     assert all((each.changed_by, each.prevails) == ("platform", "platform") for each in found)
 

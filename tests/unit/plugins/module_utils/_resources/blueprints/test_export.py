@@ -123,3 +123,14 @@ def test_an_application_keeps_its_slug_when_a_service_has_its_name() -> None:
     assert [(entry.key, entry.name) for entry in export.applications] == [("web", "web")]
     [other] = export.services
     assert (other.key, other.values["id"]) == ("web-2", "1")
+
+
+def test_what_could_not_be_created_takes_no_key_from_an_entry() -> None:
+    """It is kept by section, for those who compare; the blueprint is as if it were not there."""
+    apps = {"1": App(id="1", slug="web", status="FAILED"), "3": App(id="3", slug="api", status="ACTIVE")}
+    failed = [service("1", "web", status="FAILED"), service("2", "db.", status="FAILED")]
+    there = [service("3", "api"), service("4", "db"), service("5", "web")]
+    export = export_project(shop(*failed, *there, apps=apps))
+    assert [entry.key for entry in (*export.services, *export.applications)] == ["db", "web", "api"]
+    told = {section: [(each.id, each.key, each.name) for each in of] for section, of in export.failed.items()}
+    assert told == {"applications": [("1", "web-2", "web")], "services": [("2", "db-2", "db.")]}
