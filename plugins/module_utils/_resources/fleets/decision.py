@@ -87,7 +87,7 @@ def decide_start(case: Situation, options: FleetOptions) -> Verdict:
         if case.ran is False:
             return leave("it did not run before the fleet was stopped")
         return leave(
-            "it was started again already, and stopped since"
+            "it ran since then, and it was not the fleet that stopped it"
             if case.back
             else "it is not known to have run before the fleet was stopped"
         )

@@ -23,7 +23,7 @@ class Record:
     ran: dict[str, bool] = field(default_factory=dict)
     """Whether each service ran before the fleet stopped it."""
     back: set[str] = field(default_factory=set)
-    """The services that were started again since."""
+    """The services that were started again since, or that the fleet did not stop after all."""
     what: str | None = None
     """What the last run was to do; ``None`` if it came to its end."""
     since: datetime | None = None

@@ -231,12 +231,23 @@ class FleetRun:
 
         def finish() -> None:
             plan.result = self.report.entries(ServiceJob.done)
+            self.memory.record.back |= self.spared()
             if self.is_over():
                 self.memory.record.end(self.left_down())
-                self.memory.write()
+            self.memory.write()
 
         end = Step("note the end of the run", finish, needs=list(steps), regardless=True, changes=False)
         return [*steps, end]
+
+    def spared(self) -> set[str]:
+        """Return the services that this stop found running and never began: whoever stops them is another.
+
+        A run that is killed does not come here, so that all that ran before it stays remembered.
+        """
+        if self.task.options.state != "stopped":
+            return set()
+        up = {id for id, each in self.members.items() if each.state in ContainerState.UP}
+        return up - self.memory.record.begun.keys()
 
     def is_over(self) -> bool:
         """Tell whether the next run begins anew.

@@ -122,6 +122,22 @@ def test_a_second_stop_does_not_forget_what_ran(sandbox: Sandbox, go: Go) -> Non
     assert not again["changed"] and outcomes(again)["alone"] == "left alone"
 
 
+def test_what_somebody_stops_after_a_stop_that_failed_is_not_started(sandbox: Sandbox, go: Go) -> None:
+    """The fleet never stopped it: it was not begun, and the maintenance was given up."""
+    sandbox.fault("resources.power", "status", status=409)
+    failed = go("stopped")
+    assert [failed["fleet"]["failed"], failed["fleet"]["not_begun"]] == [["alone"], ["db", "web"]]
+    sandbox.clear_faults()
+    by_hand(sandbox, "web", "stop")
+    sandbox.clear_journal()
+    assert not go("stopped").get("failed")
+    assert signals(sandbox) == [("alone", "stop"), ("db", "stop")]
+    sandbox.clear_journal()
+    started = go("started")
+    assert signals(sandbox) == [("alone", "start"), ("db", "start")]
+    assert outcomes(started)["web"] == "left alone"
+
+
 def test_a_fleet_that_was_never_stopped_is_not_started(sandbox: Sandbox, go: Go) -> None:
     """Unless the task asks for all."""
     for name in ("web", "alone"):

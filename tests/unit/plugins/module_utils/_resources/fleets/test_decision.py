@@ -36,7 +36,12 @@ DOWN: dict[str, Any] = {"status": "ACTIVE", "state": "stopped"}
         ("started", {}, {**UP, "ran": True}, "act"),
         ("started", {}, {**DOWN, "ran": False}, "it did not run before"),
         ("started", {}, DOWN, "it is not known"),
-        ("started", {}, {**DOWN, "back": True}, "it was started again already"),
+        (
+            "started",
+            {},
+            {**DOWN, "back": True},
+            "it ran since then, and it was not the fleet that stopped it",
+        ),
         ("started", {}, UP, None),
         ("started", {"only_what_ran": False}, DOWN, "act"),
         ("started", {"only_what_ran": False}, UP, None),

@@ -192,7 +192,7 @@ def test_the_decision_knows_all_that_is_remembered(tmp_path: Path) -> None:
     assert started.verdict == ACT
     started.memory.record.back.add("svc")
     started.decide()
-    assert "started again already" in str(started.verdict.left_alone)
+    assert "it was not the fleet that stopped it" in str(started.verdict.left_alone)
 
 
 @pytest.mark.parametrize(

@@ -317,6 +317,44 @@ def test_what_stands_still_again_by_the_next_stop_is_remembered(tmp_path: Path) 
     assert client.signals == [] and memory_in(tmp_path).record.ran_before("a") is False
 
 
+def test_a_stop_that_fails_forgets_what_it_did_not_begin(tmp_path: Path) -> None:
+    """It still runs, so whoever stops it later does so for a reason of their own."""
+    client = Account("a", "b", "c")
+    with pytest.raises(SomeFailed, match="Not begun: service 'b'"):
+        go(new_run(tmp_path, client, "stopped", "a"))
+    record = memory_in(tmp_path).record
+    assert record.ran_before("a") is True and record.begun.keys() == {"a"}
+    assert (record.ran_before("b"), record.ran_before("c")) == (None, None)
+    client.states["c"] = "stopped"
+    go(new_run(tmp_path, client, "stopped"))
+    go(new_run(tmp_path, client, "started"))
+    assert client.states == {"a": "running", "b": "running", "c": "stopped"}
+
+
+def test_a_stop_that_fails_keeps_what_an_earlier_one_stopped(tmp_path: Path) -> None:
+    """Also what a run had begun that was killed, though it still seems to run."""
+    client = Account("a", "b", "c", "d")
+    go(new_run(tmp_path, client, "stopped", services=["c"]))
+    killed = new_run(tmp_path, client, "stopped")
+    planned(killed)
+    with killed.task.closing:
+        killed.first_step().run()
+        killed.memory.note_begun("d", runs=True)
+    with pytest.raises(SomeFailed, match="Not begun: service 'b'"):
+        go(new_run(tmp_path, client, "stopped", "a"))
+    record = memory_in(tmp_path).record
+    assert [record.ran_before(id) for id in ("a", "b", "c", "d")] == [True, None, True, True]
+
+
+def test_a_stop_that_is_killed_forgets_nothing(tmp_path: Path) -> None:
+    """It may have stopped what it has not noted yet."""
+    run = new_run(tmp_path, Account("a", "b"), "stopped")
+    planned(run)
+    with run.task.closing:
+        run.first_step().run()
+    assert memory_in(tmp_path).record.ran_before("b") is True
+
+
 def test_what_ran_is_brought_back(tmp_path: Path) -> None:
     """In the order of the references, and noted so that it is not done again."""
     client = Account("a", "b")
