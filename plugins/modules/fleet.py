@@ -171,6 +171,9 @@ notes:
   - O(wait_timeout) is the time for each service. O(wait) must stay V(true), because a batch waits for the one before it.
   - O(max_parallel) limits how many services of a batch are worked on at the same time.
   - Two runs on a fleet of the same name do not overlap on one controller. The second one fails before it changes anything.
+    A run that has stopped a fleet holds it until it has started what ran before, or ends, also if it was killed.
+  - A run does not hold a fleet that it has stopped with tasks that do not run inside the controller, such as those that
+    are delegated to another host. Then only tasks that run at the same moment do not overlap.
 seealso:
   - module: hosted.services.service
   - module: hosted.services.sleep_plan

@@ -9,6 +9,9 @@ FLEET_KILLS is after how many of a run's requests it is killed, as `12,20` or as
 from __future__ import annotations
 
 import json
+import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -17,8 +20,9 @@ import pytest
 
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import PROFILE, Ansible
-from integration.killing import kill_play_after, kill_points
+from integration.killing import kill_play_after, kill_points, kill_run
 from integration.scenarios import run_scenario
+from integration.warm import COLD
 
 SERVICES: list[dict[str, Any]] = [
     {"name": "db", "product": "postgresql", "project": "shop"},
@@ -116,6 +120,78 @@ def test_a_restart_that_is_killed(point: int, ansible: Ansible, sandbox: Sandbox
     assert sorted(signals(sandbox)) == sorted((name, "restart") for name in RAN)
     run(ansible, "restarted")
     assert len(signals(sandbox)) == 2 * len(RAN)
+
+
+def window(ansible: Ansible) -> dict[str, Any]:
+    """Return the variables of a window that says when it is open, and stays so until it may go on."""
+    opened, go_on = (ansible.folder / name for name in ("opened", "go-on"))
+    (ansible.folder / "upgrade.yml").write_text(
+        f"- name: Say that the window is open\n  ansible.builtin.copy: {{content: x, dest: '{opened}'}}\n"
+        f"- name: Upgrade\n  ansible.builtin.wait_for: {{path: '{go_on}', sleep: 1, timeout: 120}}\n"
+    )
+    return {
+        "fleet_name": "window",
+        "fleet_state": "window",
+        "fleet_project": "shop",
+        "fleet_tasks": str(ansible.folder / "upgrade.yml"),
+        "fleet_healthy_for": 0,
+    }
+
+
+def wait_until_open(ansible: Ansible) -> None:
+    """Wait until a window is open, and forget that it was."""
+    opened, end = ansible.folder / "opened", time.monotonic() + 120
+    while not opened.exists():
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    opened.unlink()
+
+
+WINDOW = "- ansible.builtin.import_playbook: hosted.services.fleet"
+
+
+def test_a_second_window_leaves_the_first_one_alone(ansible: Ansible, sandbox: Sandbox) -> None:
+    """Whether it would stop or start: nothing runs before the tasks of the first one are through."""
+    sandbox.seed({"services": SERVICES})
+    given = window(ansible)
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(ansible.playbook, WINDOW, variables=given)
+        wait_until_open(ansible)
+        sandbox.clear_journal()
+        (ansible.folder / "other.yml").write_text("- name: Do other work\n  ansible.builtin.debug: {}\n")
+        second = ansible.playbook(
+            WINDOW, variables={**given, "fleet_tasks": str(ansible.folder / "other.yml")}
+        )
+        tasks = [
+            ansible.tasks(f"- name: Go\n  {task(state)}") for state in ("stopped", "started", "restarted")
+        ]
+        untouched, up = sandbox.writes(), running(sandbox)
+        (ansible.folder / "go-on").touch()
+        first.result().succeed()
+    assert untouched == [] and up == set()
+    assert not [each for each in second.outcomes if each.name == "Do other work"]
+    for refused in (second, *tasks):
+        assert refused.rc != 0
+        assert "has stopped fleet 'window' and has not started it again" in refused.output
+    assert running(sandbox) == RAN
+    assert sorted(signals(sandbox)) == sorted((name, "start") for name in RAN)
+
+
+def test_a_window_goes_on_after_a_kill_in_its_tasks(ansible: Ansible, sandbox: Sandbox) -> None:
+    """The run that held it is no more, so the next one runs the tasks again and starts what ran."""
+    sandbox.seed({"services": SERVICES})
+    path = ansible.folder / "killed.yml"
+    path.write_text(WINDOW)
+    command = [COLD.playbook, "-i", str(ansible.inventory), str(path), "-e", json.dumps(window(ansible))]
+    with subprocess.Popen(
+        command, env=ansible.environment, cwd=ansible.folder, stdout=subprocess.DEVNULL
+    ) as killed:
+        wait_until_open(ansible)
+        kill_run(ansible.folder, killed.pid)
+    assert running(sandbox) == set()
+    (ansible.folder / "go-on").touch()
+    ansible.playbook(WINDOW, variables=window(ansible)).succeed()
+    assert (ansible.folder / "opened").exists() and running(sandbox) == RAN
 
 
 def test_a_window_whose_tasks_fail(ansible: Ansible, sandbox: Sandbox) -> None:

@@ -24,6 +24,7 @@ class FleetResource(Resource[FleetOptions]):
         """Decide on every service, and plan the batches."""
         check_options(task.options)
         run = FleetRun.of(task, MODULES)
+        run.check_free()
         run.select()
         run.decide()
         return run.as_plan()

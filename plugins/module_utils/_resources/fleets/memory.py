@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 from ..shared.record_file import RecordFile
+from ..shared.runs import Run
 
 FOLDER = "fleets"
 
@@ -34,6 +35,15 @@ class Record:
     """Those that ran when they were begun."""
     done: set[str] = field(default_factory=set)
     """Those that are done and healthy."""
+    holder: Run | None = None
+    """The run that stopped the fleet and has not started it again; ``None`` if that is not known or over."""
+
+    def held_by_another(self) -> Run | None:
+        """Return another run that holds the fleet stopped and goes on; ``None`` if none does."""
+        own, holder = Run.of_task(), self.holder
+        if holder is None or (own is not None and own.folder == holder.folder):
+            return None
+        return holder if holder.goes_on() else None
 
     def ran_before(self, id: str) -> bool | None:
         """Tell whether a service ran before it was stopped; ``None`` if that is not known or over."""
@@ -123,6 +133,7 @@ def as_json(record: Record) -> dict[str, Any]:
         "begun": {id: at.isoformat() for id, at in record.begun.items()},
         "up": sorted(record.up),
         "done": sorted(record.done),
+        "holder": record.holder and asdict(record.holder),
     }
 
 
@@ -131,7 +142,7 @@ def record_from(content: Any) -> Record:
     if not isinstance(content, Mapping):
         return Record()
     try:
-        since = content["since"]
+        since, holder = content["since"], content.get("holder")
         return Record(
             ran={str(id): bool(runs) for id, runs in content["ran"].items()},
             back=set(map(str, content["back"])),
@@ -140,6 +151,7 @@ def record_from(content: Any) -> Record:
             begun={str(id): datetime.fromisoformat(at) for id, at in content["begun"].items()},
             up=set(map(str, content["up"])),
             done=set(map(str, content["done"])),
+            holder=None if holder is None else Run(**holder),
         )
     except (ValueError, KeyError, TypeError, AttributeError):
         return Record()

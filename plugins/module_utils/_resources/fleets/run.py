@@ -32,6 +32,7 @@ from ..shared.controller_state import one_at_a_time
 from ..shared.options import state_dir_of
 from ..shared.parallel import run_parallel
 from ..shared.plan import Expansion, Plan, Step, Task
+from ..shared.runs import Run
 from ..shared.task_errors import Invalid
 from .batches import batch_sizes, plan_batches, turned_around
 from .health import Health
@@ -69,6 +70,19 @@ class FleetRun:
         """Return the run of a task."""
         options = task.options
         return cls(task, Memory.of(state_dir_of(options), options.base_url, options.name), modules)
+
+    def check_free(self) -> None:
+        """Refuse to work on a fleet that another run has stopped for what it does meanwhile.
+
+        :raises Invalid: naming the process of that run.
+        """
+        holder = self.memory.record.held_by_another()
+        if holder is not None:
+            raise Invalid(
+                f"process {holder.process} on this controller has stopped fleet {self.task.options.name!r} "
+                "and has not started it again. Nothing was done. Wait until that run of Ansible has ended. "
+                "If you end it yourself, run this again then: what ran before stays remembered"
+            )
 
     # --- Reading --------------------------------------------------------------------------------------
 
@@ -234,6 +248,8 @@ class FleetRun:
             self.memory.record.back |= self.spared()
             if self.is_over():
                 self.memory.record.end(self.left_down())
+                if self.task.options.state == "started":
+                    self.memory.record.holder = None
             self.memory.write()
 
         end = Step("note the end of the run", finish, needs=list(steps), regardless=True, changes=False)
@@ -271,9 +287,10 @@ class FleetRun:
         record, options = self.memory.record, self.task.options
         if record.what is not None:
             return True
-        return options.state == "stopped" and any(
-            id in record.back or id not in record.ran for id in self.stoppable()
-        )
+        if options.state != "stopped":
+            return options.state == "started" and record.holder is not None
+        unknown = any(id in record.back or id not in record.ran for id in self.stoppable())
+        return unknown or record.holder != Run.of_task()
 
     def stoppable(self) -> list[str]:
         """Return the services that a stop is about: those that are active, and whose state is known."""
@@ -298,6 +315,7 @@ class FleetRun:
                     "nothing was done. Run this again"
                 )
             if options.state == "stopped":
+                self.memory.record.holder = Run.of_task()
                 for id in self.stoppable():
                     self.memory.record.note_stop(id, self.members[id].state in ContainerState.UP)
             self.memory.record.begin(options.what, options.start_over)

@@ -14,6 +14,9 @@ from typing import Self
 
 from .controller_state import RUN_FOLDER
 
+ENDED = ("Z", "X")
+"""How the system shows a process that was killed and whose parent does not look after it."""
+
 
 @dataclass(frozen=True)
 class Run:
@@ -55,9 +58,13 @@ def run_process() -> int:
 
 
 def start_of(process: int) -> str | None:
-    """Return when a process started, in a form to compare; ``None`` where the system does not show it."""
+    """Return when a process started, in a form to compare.
+
+    ``None`` where the system does not show it, and if the process has ended and nobody has taken note.
+    """
     with suppress(OSError, IndexError):
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         facts = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
-        return f"{boot}:{facts.rpartition(')')[2].split()[19]}"
+        fields = facts.rpartition(")")[2].split()
+        return None if fields[0] in ENDED else f"{boot}:{fields[19]}"
     return None

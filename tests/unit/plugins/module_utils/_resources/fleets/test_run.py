@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, cast
@@ -31,6 +32,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import runner
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
+    RUN_FOLDER,
     one_at_a_time,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
@@ -444,6 +446,72 @@ def test_two_runs_do_not_work_on_a_fleet_at_once(tmp_path: Path, monkeypatch: py
     assert memory_in(tmp_path).record.what == first.task.options.what
     with second.task.closing, pytest.raises(Invalid, match="another run has worked on fleet 'shop' since"):
         second.first_step().run()
+
+
+@pytest.fixture
+def as_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Let the tasks from now on belong to a run of this name, which goes on while its folder is there."""
+
+    def be(name: str) -> None:
+        folder = tmp_path / "runs" / name
+        folder.mkdir(parents=True, exist_ok=True)
+        monkeypatch.setenv(RUN_FOLDER, str(folder))
+
+    return be
+
+
+@pytest.mark.parametrize("at_first", ["running", "stopped"])
+@pytest.mark.parametrize("state", ["stopped", "started", "restarted"])
+def test_another_run_leaves_a_fleet_alone_that_a_run_has_stopped(
+    tmp_path: Path, as_run: Callable[[str], None], state: str, at_first: str
+) -> None:
+    """Also if nothing was to be stopped; until it has started it, is over, or was killed."""
+    client = Account("a")
+    as_run("killed")
+    go(new_run(tmp_path, client, "stopped"))
+    client.states["a"] = at_first
+    as_run("first")
+    (tmp_path / "runs" / "killed").rmdir()
+    go(new_run(tmp_path, client, "stopped"))
+    as_run("second")
+    with pytest.raises(Invalid, match="has stopped fleet 'shop' and has not started it again"):
+        new_run(tmp_path, client, state).check_free()
+    as_run("first")
+    new_run(tmp_path, client, state).check_free()
+    go(new_run(tmp_path, client, "started"))
+    as_run("second")
+    new_run(tmp_path, client, state).check_free()
+    assert client.states == {"a": "running"} and memory_in(tmp_path).record.holder is None
+
+
+def test_a_run_that_has_stopped_a_fleet_holds_it_until_all_is_started(
+    tmp_path: Path, as_run: Callable[[str], None]
+) -> None:
+    """One that is killed holds nothing, and what it stopped can be started by the next one."""
+    client = Account("a", "b")
+    as_run("first")
+    go(new_run(tmp_path, client, "stopped"))
+    with pytest.raises(SomeFailed):
+        go(new_run(tmp_path, client, "started", "b"))
+    as_run("second")
+    with pytest.raises(Invalid, match="Wait until that run of Ansible has ended"):
+        new_run(tmp_path, client, "started").check_free()
+    (tmp_path / "runs" / "first").rmdir()
+    new_run(tmp_path, client, "started").check_free()
+    go(new_run(tmp_path, client, "started"))
+    assert client.states == {"a": "running", "b": "running"}
+    assert memory_in(tmp_path).record.holder is None
+
+
+def test_a_second_stop_of_a_run_has_nothing_to_remember(
+    tmp_path: Path, as_run: Callable[[str], None]
+) -> None:
+    client = Account("a")
+    as_run("first")
+    go(new_run(tmp_path, client, "stopped"))
+    assert list(planned(new_run(tmp_path, client, "stopped")).steps) == []
+    go(new_run(tmp_path, client, "started"))
+    assert list(planned(new_run(tmp_path, client, "started")).steps) == []
 
 
 # --- The turn of a service --------------------------------------------------------------------------

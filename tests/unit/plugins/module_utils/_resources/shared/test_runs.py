@@ -75,4 +75,9 @@ def test_another_process_with_the_number_of_a_run_that_was_killed(tmp_path: Path
         assert Run(process.pid, str(tmp_path), started).goes_on()
         assert started is None or not Run(process.pid, str(tmp_path), "before").goes_on()
         process.kill()
+        while started is not None and start_of(process.pid) is not None:
+            time.sleep(0.01)
+        assert started is None or not Run(process.pid, str(tmp_path), started).goes_on(), (
+            "nobody waited for it"
+        )
     assert start_of(process.pid) is None
