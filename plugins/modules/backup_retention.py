@@ -81,9 +81,22 @@ options:
     default: UTC
   max_delete:
     description:
-      - If the policy would delete more than this on a service, delete nothing there.
+      - If the policy would delete more than this on a service, delete nothing there. The same goes for more than this
+        of its O(off_site_copies).
     type: int
     default: 10
+  off_site_copies:
+    description:
+      - Names of the off-site copies of the service's backups. Each is the name of a backup and ends with its moment in
+        UTC, such as V(nightly-20261120T040311Z).
+      - The policy is applied to them, too. RV(services[].off_site_copies) says which of them stay. The task deletes
+        none of them.
+      - One stays if the policy keeps it among the copies, or if it keeps its backup, or if the backup has failed since.
+        One whose backup is not listed goes only if the list certainly shows all backups, or if the policy would delete
+        that backup, too. The newest copy stays.
+      - Needs exactly one service in O(services), and O(kind=backups).
+    type: list
+    elements: str
 extends_documentation_fragment:
   - hosted.services.common
   - hosted.services.common.attributes
@@ -153,6 +166,7 @@ services:
       kept: 1
       deleted: 1
       unmanaged: 0
+      off_site_copies: []
   contains:
     service:
       description: Name of the service.
@@ -212,6 +226,33 @@ services:
     unmanaged:
       description: Number of those whose names do not match the pattern.
       type: int
+    off_site_copies:
+      description: The decision on each of O(off_site_copies), newest first.
+      type: list
+      elements: dict
+      contains:
+        id:
+          description: Its name.
+          type: str
+        name:
+          description: Its name.
+          type: str
+        status:
+          description: Always C(COMPLETED).
+          type: str
+        created_at:
+          description: The moment in its name. Null if there is none.
+          type: str
+        managed:
+          description: Whether its name matches the pattern.
+          type: bool
+        keep:
+          description: Whether it stays.
+          type: bool
+        reasons:
+          description: Every rule that keeps it, or why it goes.
+          type: list
+          elements: str
 actions:
   description: Changes that the task made, or would make in check mode, one sentence each, for all services.
   returned: success

@@ -467,6 +467,79 @@ def test_the_copy_of_a_name_that_stays_is_not_deleted(machine: BackupMachine, ke
     assert [path.name for path in (shelf / one).glob("nightly-*")] == [name]
 
 
+def list_backup(sandbox: Sandbox, service_id: str, name: str, made: str) -> None:
+    """Let the platform have a good backup of this name, made at this moment."""
+    sandbox.operator(f"services/{service_id}/backups", name=name, status="COMPLETED", created_at=made)
+
+
+def on_shelf(folder: Path) -> list[str]:
+    """Return the names of what is in the folder of the copies of a service."""
+    return sorted(path.name for path in folder.iterdir() if path.is_dir())
+
+
+def test_a_copy_stays_as_long_as_the_policy_keeps_it_on_the_shelf(machine: BackupMachine, key: Path) -> None:
+    """Copying failed on Sunday, whose backup is the one of the week. Saturday's copy stands in for it."""
+    sandbox = machine.sandbox
+    one, shelf = install_offsite(machine, key, {"weekly": 2})
+    friday, saturday, sunday = (f"nightly-202601{day}t020000z" for day in ("09", 10, 11))
+    for name, day in ((friday, "09"), (saturday, "10"), (sunday, "11")):
+        list_backup(sandbox, one, name, f"2026-01-{day}T02:00:03Z")
+    for name in (friday, saturday):
+        (shelf / one / name).mkdir(parents=True)
+    monday, later = "nightly-20260112t020000z", "nightly-20260119t020000z"
+    code, output = machine.run("run", "nightly", "-e", f"backups_run_name={monday}")
+    assert code == 0, output
+    assert machine.names(one) == [sunday, monday]
+    assert on_shelf(shelf / one) == [saturday, monday]
+    code, output = machine.run("run", "nightly", "-e", f"backups_run_name={later}")
+    assert code == 0, output
+    assert on_shelf(shelf / one) == [monday, later], "the weeks before are over, there as well"
+
+
+def test_copies_whose_backups_another_machine_deleted_go(machine: BackupMachine, key: Path) -> None:
+    """Where the list of backups may have been cut, they stay; what is not of the plan stays in any case."""
+    sandbox = machine.sandbox
+    one, shelf = install_offsite(machine, key, {"last": 2})
+    gone, others = "nightly-20260101t020000z", ["nightly-20260101t020000z.old", "weekly-20260101t020000z"]
+    second, third, fourth = (f"nightly-2026010{day}t020000z" for day in (2, 3, 4))
+    for name in (gone, second, *others):
+        (shelf / one / name).mkdir(parents=True)
+    (shelf / "another" / gone).mkdir(parents=True)
+    for number in range(9):
+        list_backup(sandbox, one, f"by-hand-{number}", "2025-12-01T02:00:03Z")
+    code, output = machine.run("run", "nightly", "-e", f"backups_run_name={third}")
+    assert code == 0, output
+    assert len(machine.names(one)) == 10, "as many as may be a page"
+    assert on_shelf(shelf / one) == sorted([gone, second, third, *others])
+    code, output = machine.run("run", "nightly", "-e", f"backups_run_name={fourth}")
+    assert code == 0, output
+    assert on_shelf(shelf / one) == sorted([third, fourth, *others])
+    assert (shelf / "another" / gone).is_dir()
+
+
+def test_too_many_copies_to_delete_are_told_and_the_copy_counts(machine: BackupMachine, key: Path) -> None:
+    """None of them goes. The copy that was made is recorded, and so is the next one."""
+    one, shelf = install_offsite(machine, key, {"last": 1, "max_delete": 2})
+    made = [f"nightly-2026011{day}t020000z" for day in range(2)]
+    left = [f"nightly-2026010{day}t020000z" for day in range(1, 4)]
+    for name in left:
+        (shelf / one / name).mkdir(parents=True)
+    for number, name in enumerate(made, 1):
+        code, output = machine.run("run", "nightly", "-e", f"backups_run_name={name}")
+        assert code != 0, output
+        problem = (
+            f"one off-site: off-site copies: the policy would delete {number + 2} copies, and max_delete is 2"
+        )
+        report = json.loads((machine.folder / "state" / "nightly.json").read_text())
+        assert [problem in told for told in report["problems"]] == [True], report["problems"]
+        (copied,) = report["offsite"]
+        assert (copied["copied"], copied["dest"]) == ("files", str(shelf / one / name))
+        assert "failed" not in copied
+        assert on_shelf(shelf / one) == sorted([*left, *made[:number]])
+        assert (shelf / one / name / "world.dat").read_text() == "x"
+    assert machine.names(one) == made[1:], "the backups are as many as before"
+
+
 def restore_as_the_guide_has_it(
     machine: BackupMachine, copy: Path, service: str, key: str
 ) -> subprocess.CompletedProcess[str]:

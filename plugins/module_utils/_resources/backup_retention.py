@@ -13,11 +13,12 @@ from typing import Any, Literal
 from .._api.errors import Refused
 from .._api.models import Service
 from .._api.text import counted
+from .restore_points.off_site import plan_off_site
 from .services.lookup import label
 from .services.many_services import ManyServicesOptions, Operation, plan_many
 from .shared.options import option, required
 from .shared.plan import NOTHING_DONE, Plan, Resource, Step, Task
-from .shared.restore_points import SNAPSHOTS, delete_restore_point, read_restore_points
+from .shared.restore_points import BACKUPS, SNAPSHOTS, delete_restore_point, read_restore_points
 from .shared.retention import (
     Decision,
     Policy,
@@ -50,6 +51,7 @@ class BackupRetentionOptions(ManyServicesOptions):
     keep_failed: int = option(Policy.failed, selects=True)
     time_zone: str = "UTC"
     max_delete: int = option(10, selects=True)
+    off_site_copies: list[str] | None = None
 
 
 class BackupRetentionResource(Resource[BackupRetentionOptions]):
@@ -65,6 +67,7 @@ class BackupRetentionResource(Resource[BackupRetentionOptions]):
         kind, most = task.options.kind, task.options.max_delete
         if most < 0:
             raise Invalid(f"max_delete is {most}; it must be 0 or more")
+        check_off_site(task.options)
 
         def thin_out(own: Task[BackupRetentionOptions], service: Service) -> Plan:
             return plan_service(own, service, policy)
@@ -84,7 +87,23 @@ def keep_rules(options: BackupRetentionOptions) -> dict[str, Any]:
 
 def empty_result() -> dict[str, Any]:
     """Return the keys of the result without a plan."""
-    return {"plan": [], "kept": 0, "deleted": 0, "unmanaged": 0}
+    return {"plan": [], "kept": 0, "deleted": 0, "unmanaged": 0, "off_site_copies": []}
+
+
+def check_off_site(options: BackupRetentionOptions) -> None:
+    """Check that it is clear which backups the off-site copies are of.
+
+    :raises Invalid: otherwise.
+    """
+    if options.off_site_copies is None:
+        return
+    if options.kind != BACKUPS:
+        raise Invalid(f"off_site_copies are copies of backups; leave it out with kind: {options.kind}")
+    if (count := len(options.services or ())) != 1:
+        raise Invalid(
+            f"off_site_copies are those of one service, but services has {count} entries. "
+            "Name that service, and run a task for each"
+        )
 
 
 def plan_service(task: Task[BackupRetentionOptions], service: Service, policy: Policy) -> Plan:
@@ -96,6 +115,10 @@ def plan_service(task: Task[BackupRetentionOptions], service: Service, policy: P
     if decisions and not any(decision.managed for decision in decisions):
         task.warn(f"{pattern!r} matches none of the {len(decisions)} {kind} of {label(service)}; all stay")
     check_max_delete(decisions, task.options.max_delete)
+    try:
+        check_max_delete(thinning.off_site, task.options.max_delete)
+    except Invalid as error:
+        raise error.prepend("off-site copies: ") from None
     return thinning.plan()
 
 
@@ -108,6 +131,9 @@ class Thinning:
         self.policy = policy
         self.deleted: set[str] = set()
         self.decisions = self.decide()
+        self.off_site = plan_off_site(
+            task.options.off_site_copies or (), self.decisions, policy, datetime.now(UTC)
+        )
 
     def read(self) -> list[RestorePoint]:
         """Return the copies that there are now."""
@@ -131,7 +157,7 @@ class Thinning:
     def describe(self, plan: Plan) -> None:
         """Let the result and the diff of the plan say what the decisions are."""
         kind, managed = self.task.options.kind, [each for each in self.decisions if each.managed]
-        plan.result = plan_as_result(self.decisions)
+        plan.result = self.as_result()
         plan.before = {kind: [decision.copy.name for decision in managed]}
         plan.after = {kind: [decision.copy.name for decision in managed if decision.keep]}
 
@@ -147,7 +173,17 @@ class Thinning:
         what = f"{counted(len(self.deleted), self.task.options.kind[:-1])} of {label(self.service)}"
         await_removal(self.task, is_listed, what)
         self.check_kept(there)
-        return plan_as_result(self.decisions)
+        return self.as_result()
+
+    def as_result(self) -> dict[str, Any]:
+        """Return what the result says: every copy, newest first, with the decision on it, and the counts."""
+        return {
+            "plan": decisions_as_result(self.decisions),
+            "kept": sum(decision.keep and decision.managed for decision in self.decisions),
+            "deleted": sum(not decision.keep for decision in self.decisions),
+            "unmanaged": sum(not decision.managed for decision in self.decisions),
+            "off_site_copies": decisions_as_result(self.off_site),
+        }
 
     def step(self, decision: Decision, plan: Plan) -> Step:
         """Return the step that deletes one copy, unless a new listing says that it is gone or stays."""
@@ -245,25 +281,20 @@ def add_newer_snapshots(
         )
 
 
-def plan_as_result(decisions: Sequence[Decision]) -> dict[str, Any]:
-    """Return the plan for the result: every copy, newest first, and the counts."""
-    return {
-        "plan": [
-            {
-                "id": decision.copy.id,
-                "name": decision.copy.name,
-                "status": decision.copy.status,
-                "created_at": timestamp(decision.copy.created_at),
-                "managed": decision.managed,
-                "keep": decision.keep,
-                "reasons": decision.reasons,
-            }
-            for decision in decisions
-        ],
-        "kept": sum(decision.keep and decision.managed for decision in decisions),
-        "deleted": sum(not decision.keep for decision in decisions),
-        "unmanaged": sum(not decision.managed for decision in decisions),
-    }
+def decisions_as_result(decisions: Sequence[Decision]) -> list[dict[str, Any]]:
+    """Return decisions for the result."""
+    return [
+        {
+            "id": decision.copy.id,
+            "name": decision.copy.name,
+            "status": decision.copy.status,
+            "created_at": timestamp(decision.copy.created_at),
+            "managed": decision.managed,
+            "keep": decision.keep,
+            "reasons": decision.reasons,
+        }
+        for decision in decisions
+    ]
 
 
 def timestamp(when: datetime | None) -> str | None:

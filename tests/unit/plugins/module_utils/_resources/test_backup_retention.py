@@ -323,3 +323,53 @@ def test_snapshots_of_one_name_that_all_stay_anyway_are_nothing_to_tell(sandbox:
         add(sandbox, "one", "nightly", day)
     result = run(sandbox, BACKUP_RETENTION, **{**NIGHTLY, "pattern": "nightly"})
     assert result["services"][0]["deleted"] == 1 and len(backups(sandbox, "one")) == 1
+
+
+# --- Off-site copies ----------------------------------------------------------------------------------
+
+OFF_SITE: dict[str, Any] = {"services": ["one"], "pattern": "nightly-*", "keep_last": 1}
+
+
+def names_of(days: int) -> list[str]:
+    """Return the names of copies of as many days, the newest first."""
+    return [f"nightly-202601{day:02}T020000Z" for day in range(days, 0, -1)]
+
+
+def test_the_policy_applies_to_off_site_copies(sandbox: Sandbox) -> None:
+    """Nothing more is deleted on the platform, and check mode says the same."""
+    newest, *rest = names_of(3)
+    add(sandbox, "one", newest, 0)
+    for check_mode in (True, False):
+        result = run(sandbox, BACKUP_RETENTION, check_mode, **OFF_SITE, off_site_copies=[*rest, newest])
+        (entry,) = result["services"]
+        assert [one["name"] for one in entry["off_site_copies"]] == [newest, *rest]
+        assert [one["keep"] for one in entry["off_site_copies"]] == [True, False, False]
+        assert entry["off_site_copies"][0]["created_at"] == "2026-01-03T02:00:00.000Z"
+        assert not result["changed"] and entry["deleted"] == 0
+    assert writes(sandbox) == []
+    assert run(sandbox, BACKUP_RETENTION, **OFF_SITE)["services"][0]["off_site_copies"] == []
+
+
+def test_the_brake_counts_off_site_copies(sandbox: Sandbox) -> None:
+    """Neither those nor the backups go if there are too many of them."""
+    newest, *rest = names_of(4)
+    add(sandbox, "one", newest, 0)
+    add(sandbox, "one", "nightly-old", 5)
+    result = run(sandbox, BACKUP_RETENTION, **OFF_SITE, max_delete=2, off_site_copies=[newest, *rest])
+    assert "off-site copies: the policy would delete 3 copies, and max_delete is 2" in result["msg"]
+    assert writes(sandbox) == [] and len(backups(sandbox, "one")) == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"kind": "snapshots"}, "leave it out with kind: snapshots"),
+        ({"services": ["one", "two"]}, "services has 2 entries"),
+        ({"services": None, "project": "default"}, "services has 0 entries"),
+    ],
+)
+def test_off_site_copies_need_one_service(sandbox: Sandbox, options: dict[str, Any], says: str) -> None:
+    """Those of one service would be taken for those of each."""
+    result = run(sandbox, BACKUP_RETENTION, **{**OFF_SITE, "off_site_copies": [], **options})
+    assert result["failed"] and says in result["msg"]
+    assert writes(sandbox) == []

@@ -1,0 +1,84 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which off-site copies of a service stay: those whose backup stays, and those that the policy keeps.
+
+A night whose copying failed leaves a gap among the copies, so the policy looks at them as well as at the
+backups. A copy goes only if neither decision keeps it, and its backup goes or is gone for certain.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+
+from ..._api.values import BackupStatus
+from ..services.all_services import may_be_cut
+from ..shared.retention import Decision, Policy, RestorePoint, plan_retention
+
+NAMED_MOMENT = re.compile(r"\d{8}T\d{6}Z$", re.IGNORECASE | re.ASCII)
+
+
+def plan_off_site(
+    names: Iterable[str], backups: Sequence[Decision], policy: Policy, now: datetime
+) -> list[Decision]:
+    """Decide on the off-site copies with these names, by the policy and the decisions on all backups."""
+    copies = plan_retention(map(copy_named, names), policy, now)
+    for copy in copies:
+        if not copy.keep and (reason := reason_of_backup(copy.copy, copies, backups, policy, now)):
+            copy.keep, copy.reasons = True, [reason]
+    return copies
+
+
+def copy_named(name: str) -> RestorePoint:
+    """Return the off-site copy with this name, which ends with the moment of its backup in UTC."""
+    return RestorePoint(name, name, BackupStatus.COMPLETED, moment_in(name))
+
+
+def moment_in(name: str) -> datetime | None:
+    """Return the moment at the end of a name; ``None`` if there is none."""
+    found = NAMED_MOMENT.search(name)
+    try:
+        return datetime.strptime(found[0].upper(), "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC) if found else None
+    except ValueError:
+        return None
+
+
+def reason_of_backup(
+    copy: RestorePoint, copies: Sequence[Decision], backups: Sequence[Decision], policy: Policy, now: datetime
+) -> str | None:
+    """Return why a copy stays for the sake of its backup; ``None`` if that goes, or is gone for certain.
+
+    Several backups may have one name. Only good ones are copied, so the copy of one that has failed since is
+    better than it.
+    """
+    same = [each for each in backups if is_same_name(each.copy.name, copy.name)]
+    if any(each.keep for each in same):
+        return "its backup stays"
+    if any(each.copy.status == BackupStatus.FAILED for each in same):
+        return "its backup has failed since it was copied"
+    if same or is_whole(copies, backups, now):
+        return None
+    # A list that lacks backups makes the policy keep more, never less.
+    foreseen = plan_retention([*(each.copy for each in backups), copy], policy, now)
+    if any(each.keep for each in foreseen if each.copy is copy):
+        return "its backup is not listed, but the list may end early"
+    return None
+
+
+def is_whole(copies: Sequence[Decision], backups: Sequence[Decision], now: datetime) -> bool:
+    """Tell whether a list certainly shows all backups.
+
+    It does if its length is not that of a page, and the backup of the newest copy is on it. ``copies`` are
+    sorted, newest first. One from the future was named by a clock that went wrong.
+    """
+    past = (each.copy for each in copies if each.copy.created_at and each.copy.created_at <= now)
+    newest = next(past, None)
+    listed = newest and any(is_same_name(each.copy.name, newest.name) for each in backups)
+    return bool(listed) and not may_be_cut(len(backups))
+
+
+def is_same_name(one: str, other: str) -> bool:
+    """Tell whether a backup and a copy have one name, which the platform may have written in lower case."""
+    return one.lower() == other.lower()
