@@ -21,10 +21,16 @@ description:
   - Reads the list again before each deletion, and keeps whatever the policy keeps by then.
   - The platform deletes snapshots by name. If several snapshots of a service have one name and the policy would delete
     one of them, all of them stay, with a warning.
+  - The platform may delete later snapshots along with an earlier one that they are based on, also the newest good one.
+    Where it shows the C(parent) of snapshots, the task fails before it deletes anything that one is based on that has
+    to stay, unless O(discard_newer) is set. Where it shows none, this cannot be known in advance. After each deletion,
+    the task waits until the list shows it, and stops with an error as soon as a snapshot is gone that had to stay. If
+    the platform does that, use O(kind=backups) instead.
 options:
   kind:
     description:
-      - Whether the policy applies to backups or snapshots. All snapshots count as good.
+      - Whether the policy applies to backups or snapshots. All snapshots count as good. The platform may delete later
+        snapshots along with an earlier one.
     type: str
     choices: [backups, snapshots]
     default: backups
@@ -85,6 +91,13 @@ options:
         of its O(off_site_copies).
     type: int
     default: 10
+  discard_newer:
+    description:
+      - With O(kind=snapshots), delete snapshots even if one that has to stay is based on them. The platform does not
+        document what happens to that one; it may delete it. Without this option, the task fails and names them.
+      - The task still stops after the first deletion with which such a snapshot went.
+    type: bool
+    default: false
   off_site_copies:
     description:
       - Names of the off-site copies of the service's backups. Each is the name of a backup and ends with its moment in
@@ -132,6 +145,7 @@ EXAMPLES = r"""
     kind: snapshots
     pattern: auto-*
     keep_last: 3
+    discard_newer: true # this platform keeps a snapshot when the one before it is deleted
 """
 
 RETURN = r"""

@@ -28,7 +28,10 @@ options:
         characters, a longer name that begins with it is refused, because it may be that snapshot.
       - V(rolled_back) rolls the service back to the snapshot. All changes since then are lost. The rollback counts as
         done after O(quiet_time). If a service event reports a failed rollback, the task fails.
-      - V(absent) ensures that no snapshot with this name exists.
+      - V(absent) ensures that no snapshot with this name exists. The platform may delete later snapshots along with it.
+        If it shows by their C(parent) that others are based on it, the task needs O(discard_newer). Otherwise, this
+        cannot be known in advance, and the task warns about those that went. If that happens, use
+        M(hosted.services.backup) instead.
       - The platform knows snapshots by name only. If several snapshots of a service have this name, V(rolled_back) and
         V(absent) are refused.
       - If a service is busy with another copy, the task retries for up to O(wait_timeout). If neither the response
@@ -43,8 +46,9 @@ options:
     default: false
   discard_newer:
     description:
-      - Allow O(state=rolled_back) even if there are newer snapshots than the one to roll back to. The platform does
-        not document what happens to them; it may delete them. Without this option, the task fails and names them.
+      - Allow O(state=rolled_back) even if there are newer snapshots than the one to roll back to, and O(state=absent)
+        even if others are based on the one to delete. The platform does not document what happens to them; it may
+        delete them. Without this option, the task fails and names them.
     type: bool
     default: false
     version_added: 0.2.0

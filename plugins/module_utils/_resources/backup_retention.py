@@ -18,7 +18,13 @@ from .services.lookup import label
 from .services.many_services import ManyServicesOptions, Operation, plan_many
 from .shared.options import option, required
 from .shared.plan import NOTHING_DONE, Plan, Resource, Step, Task
-from .shared.restore_points import BACKUPS, SNAPSHOTS, delete_restore_point, read_restore_points
+from .shared.restore_points import (
+    BACKUPS,
+    SNAPSHOTS,
+    delete_restore_point,
+    descendants,
+    read_restore_points,
+)
 from .shared.retention import (
     Decision,
     Policy,
@@ -52,6 +58,7 @@ class BackupRetentionOptions(ManyServicesOptions):
     time_zone: str = "UTC"
     max_delete: int = option(10, selects=True)
     off_site_copies: list[str] | None = None
+    discard_newer: bool = False
 
 
 class BackupRetentionResource(Resource[BackupRetentionOptions]):
@@ -119,6 +126,7 @@ def plan_service(task: Task[BackupRetentionOptions], service: Service, policy: P
         check_max_delete(thinning.off_site, task.options.max_delete)
     except Invalid as error:
         raise error.prepend("off-site copies: ") from None
+    thinning.check_based_on(decisions)
     return thinning.plan()
 
 
@@ -163,6 +171,11 @@ class Thinning:
 
     def await_list(self) -> dict[str, Any]:
         """Wait until the list has lost what was deleted, and return the result."""
+        self.await_deleted()
+        return self.as_result()
+
+    def await_deleted(self) -> None:
+        """Wait until the list has lost what was deleted, and check that nothing else has gone with it."""
         there = {decision.copy.id for decision in self.decisions}
 
         def is_listed() -> bool:
@@ -173,7 +186,6 @@ class Thinning:
         what = f"{counted(len(self.deleted), self.task.options.kind[:-1])} of {label(self.service)}"
         await_removal(self.task, is_listed, what)
         self.check_kept(there)
-        return self.as_result()
 
     def as_result(self) -> dict[str, Any]:
         """Return what the result says: every copy, newest first, with the decision on it, and the counts."""
@@ -201,8 +213,11 @@ class Thinning:
     def delete(self, decision: Decision) -> bool:
         """Delete a copy, or correct the decision on it. Return whether it was deleted."""
         copy, kind = decision.copy, self.task.options.kind
+        if self.deleted and kind == SNAPSHOTS:
+            self.await_deleted()  # one more must not go before it is known what went with the last one
         decisions = self.decide()
         self.check_kept({decision.copy.id for decision in decisions})
+        self.check_based_on(decisions)
         now = next((d for d in decisions if d.copy.id == copy.id), None)
         if now is None or now.keep:
             there = {d.copy.id for d in decisions} | self.deleted
@@ -223,6 +238,24 @@ class Thinning:
             raise
         self.deleted.add(copy.id)
         return True
+
+    def check_based_on(self, decisions: Sequence[Decision]) -> None:
+        """Check that no snapshot has to stay that is based on one to delete, or that the user agreed.
+
+        :raises Invalid: with their names.
+        """
+        copies = [each.copy for each in decisions]
+        doomed = [each.copy.name for each in decisions if not each.keep]
+        below = {child for name in doomed for child in descendants(name, copies)}
+        stay = [each.copy.name for each in decisions if each.keep and each.copy.name in below]
+        if stay and not self.task.options.discard_newer:
+            raise Invalid(
+                f"{', '.join(map(repr, stay))} of {label(self.service)} would stay, but is based on what the "
+                f"policy would delete: {', '.join(map(repr, doomed))}. The platform does not say what "
+                "becomes of it: it may delete it, too. Set discard_newer: true to go ahead, or use backups "
+                "instead",
+                newer=stay,
+            )
 
     def check_kept(self, there: Collection[str]) -> None:
         """Check that no snapshot has gone with those deleted so far: what becomes of later ones is not shown.

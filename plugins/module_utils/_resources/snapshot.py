@@ -38,7 +38,13 @@ from .services.many_services import PlanOne
 from .services.on_service import check_service_offers
 from .shared.busy_retry import retry_while_busy
 from .shared.plan import NOTHING_DONE, Plan, Step, Task, after_waiting
-from .shared.restore_points import SNAPSHOTS, parse_moment, snapshot_status
+from .shared.restore_points import (
+    SNAPSHOTS,
+    descendants,
+    parse_moment,
+    snapshot_status,
+    snapshots_as_restore_points,
+)
 from .shared.task_errors import Ambiguous, EffectUnverified, Invalid, NoSuchItem, WaitEnded
 from .shared.waiting import await_removal, create_unique, wait_until
 
@@ -252,24 +258,20 @@ def plan_rolled_back(task: Task[SnapshotOptions], service: Service) -> Plan:
 
 def newer_than(snapshot: Snapshot, everything: Sequence[Snapshot]) -> list[Snapshot]:
     """Return the snapshots taken after this one, by date or by parent."""
-    parents = {other.name: other.parent for other in everything}
+    based_on_it = {s.name for s in based_on(snapshot, everything)}
     taken = parse_moment(snapshot.created_at)
-
-    def descends(name: str) -> bool:
-        seen: set[str] = set()
-        parent = parents.get(name)
-        while parent and parent not in seen:
-            if parent == snapshot.name:
-                return True
-            seen.add(parent)
-            parent = parents.get(parent)
-        return False
 
     def later(other: Snapshot) -> bool:
         moment = parse_moment(other.created_at)
         return bool(taken and moment and moment > taken)
 
-    return [s for s in everything if s.name != snapshot.name and (later(s) or descends(s.name))]
+    return [s for s in everything if s.name != snapshot.name and (later(s) or s.name in based_on_it)]
+
+
+def based_on(snapshot: Snapshot, everything: Sequence[Snapshot]) -> list[Snapshot]:
+    """Return the snapshots that descend from this one, as far as the platform shows parents."""
+    names = descendants(snapshot.name, snapshots_as_restore_points(everything))
+    return [other for other in everything if other.name in names]
 
 
 def check_newer(task: Task[SnapshotOptions], service: Service, name: str, newer: Sequence[Snapshot]) -> None:
@@ -342,6 +344,7 @@ def plan_absent(task: Task[SnapshotOptions], service: Service) -> Plan:
     there = only_snapshot(task, service, everything, "delete")
     if there is None and (near := name_hint(name, everything)):
         task.warn(f"{label(service)} has no snapshot named {name!r}{near}; it was left alone")
+    check_based_on(task, service, based_on(there, everything) if there else ())
     gone: list[Snapshot] = []
 
     def delete() -> None:
@@ -367,3 +370,17 @@ def plan_absent(task: Task[SnapshotOptions], service: Service) -> Plan:
         reread=lambda: to_result(None, vanished=gone),
         before=to_diff(there),
     )
+
+
+def check_based_on(task: Task[SnapshotOptions], service: Service, children: Sequence[Snapshot]) -> None:
+    """Check that the user agreed to delete a snapshot that others are based on, which may go with it.
+
+    :raises Invalid: with their names.
+    """
+    if children and not task.options.discard_newer:
+        raise Invalid(
+            f"on {label(service)}, {quoted_names(children)} are based on {task.options.name!r}. The platform "
+            "does not say what its deletion does to them: it may delete them, too. Set discard_newer: true "
+            "to go ahead",
+            newer=[snapshot.name for snapshot in children],
+        )

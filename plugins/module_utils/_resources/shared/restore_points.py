@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 from ..._api.client import Client
@@ -34,8 +34,34 @@ def backups_as_restore_points(backups: Iterable[Backup]) -> list[RestorePoint]:
 
 
 def snapshots_as_restore_points(snapshots: Iterable[Snapshot]) -> list[RestorePoint]:
-    """Return snapshots as copies. Their names tell them apart: the platform knows them by name."""
-    return [RestorePoint(s.name, s.name, snapshot_status(s), parse_moment(s.created_at)) for s in snapshots]
+    """Return snapshots as copies. Their names tell them apart: the platform knows them by name.
+
+    Whether it shows a parent by its name or by its id is not documented, so both count.
+    """
+    listed = list(snapshots)
+    names = {s.id: s.name for s in listed if s.id} | {s.name: s.name for s in listed}
+    return [
+        RestorePoint(
+            s.name,
+            s.name,
+            snapshot_status(s),
+            parse_moment(s.created_at),
+            parent=names.get(s.parent) if s.parent else None,
+        )
+        for s in listed
+    ]
+
+
+def descendants(name: str, snapshots: Sequence[RestorePoint]) -> set[str]:
+    """Return the names of the snapshots that are based on one, as far as the platform shows parents."""
+    found: set[str] = set()
+    left = [name]
+    while left:
+        parent = left.pop()
+        children = {s.name for s in snapshots if s.parent == parent} - found - {name}
+        found |= children
+        left += children
+    return found
 
 
 def snapshot_status(snapshot: Snapshot) -> str:

@@ -21,6 +21,7 @@ from unit.plugins.module_utils._resources.platform import (
     id_of,
     rename_snapshots,
     run,
+    set_parents,
     snapshots,
     take,
     writes,
@@ -188,15 +189,15 @@ def test_a_rollback_past_newer_snapshots_asks_first(sandbox: Sandbox, newer: str
 def test_a_snapshot_that_others_depend_on_stays_and_is_told(sandbox: Sandbox) -> None:
     """The refusal names them."""
     three(sandbox, **{"snapshot.children": "the removal is refused"})
-    result = run(sandbox, SNAPSHOT, services=["disk"], name="first", state="absent")
+    result = run(sandbox, SNAPSHOT, services=["disk"], name="first", state="absent", discard_newer=True)
     assert result["failed"] and "'second', 'third' were taken after it" in result["msg"]
     assert names(sandbox) == ["first", "second", "third"]
     assert run(sandbox, SNAPSHOT, services=["disk"], name="third", state="absent")["changed"]
 
 
 def test_a_like_name_is_hinted_at_only_where_there_is_no_snapshot_of_the_name(sandbox: Sandbox) -> None:
-    take(sandbox, "first", "second")
-    rename_snapshots(sandbox, second="First")
+    take(sandbox, "former", "first")
+    rename_snapshots(sandbox, former="First")
     deletion: dict[str, Any] = {"services": ["disk"], "name": "first", "state": "absent"}
     result = run(sandbox, SNAPSHOT, **deletion)
     assert result["changed"] and not result.get("warnings") and names(sandbox) == ["First"]
@@ -205,9 +206,31 @@ def test_a_like_name_is_hinted_at_only_where_there_is_no_snapshot_of_the_name(sa
     assert any("'First', which may be the platform's form" in warning for warning in result["warnings"])
 
 
+@pytest.mark.parametrize("children", ["they are deleted, too", "the one before"])
+def test_a_snapshot_that_others_are_based_on_is_not_deleted_without_consent(
+    sandbox: Sandbox, children: str
+) -> None:
+    """They may go with it."""
+    three(sandbox, **{"snapshot.children": children})
+    for check_mode in (True, False):
+        result = run(sandbox, SNAPSHOT, check_mode, services=["disk"], name="first", state="absent")
+        assert result["failed"] and not result["changed"] and result["newer"] == ["second", "third"]
+        assert "'second', 'third' are based on 'first'" in result["msg"]
+        assert "discard_newer: true" in result["msg"]
+    assert writes(sandbox) == [] and names(sandbox) == ["first", "second", "third"]
+    assert run(sandbox, SNAPSHOT, services=["disk"], name="third", state="absent")["changed"]
+
+
+def test_a_deletion_needs_no_consent_where_no_parents_are_shown(sandbox: Sandbox) -> None:
+    three(sandbox)
+    set_parents(sandbox, second=None, third=None)
+    assert run(sandbox, SNAPSHOT, services=["disk"], name="first", state="absent")["changed"]
+    assert names(sandbox) == ["second", "third"]
+
+
 def test_snapshots_that_go_with_a_deleted_one_are_told(sandbox: Sandbox) -> None:
     three(sandbox, **{"snapshot.children": "they are deleted, too"})
-    result = run(sandbox, SNAPSHOT, services=["disk"], name="second", state="absent")
+    result = run(sandbox, SNAPSHOT, services=["disk"], name="second", state="absent", discard_newer=True)
     assert result["changed"] and names(sandbox) == ["first"]
     assert [gone["name"] for gone in result["services"][0]["vanished"]] == ["third"]
     (warning,) = result["warnings"]
