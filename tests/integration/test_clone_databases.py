@@ -21,6 +21,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.clone i
 from hosted_sandbox.testing import Sandbox
 from integration.database_servers import (
     DATABASE,
+    PASSWORD,
     PATH,
     USER,
     MariaDB,
@@ -57,6 +58,11 @@ CREATE DEFINER={USER}@'127.0.0.1' PROCEDURE nothing() SELECT 1;
 CREATE TABLE parts (id integer PRIMARY KEY AUTO_INCREMENT, one integer REFERENCES orders (id));
 INSERT INTO parts (one) VALUES (1);
 """  # noqa: S608 - our own statements
+OF_OWNER = {
+    "postgresql": f"CREATE DATABASE {{}} OWNER {USER};",
+    "mariadb": f"CREATE DATABASE {{0}}; GRANT ALL ON {{0}}.* TO {USER}@'127.0.0.1';",
+}
+"""Another database of the same user."""
 MORE = {"postgresql": POSTGRESQL, "mariadb": MARIADB}
 """Kinds of objects that a restore has to drop first, in an order that lets it."""
 BROKEN = {
@@ -165,6 +171,56 @@ def test_a_clone_that_leads_to_its_source_is_refused(
     connect(sandbox, "db-copy", old)
     assert "cannot be told from the one that was dumped" in clone()["msg"]
     assert content(old, DATABASE) == before
+
+
+def lead_elsewhere(stranger: Server, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the files and the environment of a user name another server, as a backup host's may."""
+    address = {"host": "127.0.0.1", "port": str(stranger.port), "user": USER}
+    quoted = PASSWORD.replace("\\", "\\\\").replace('"', '\\"')
+    lines = [f"{name}={value}" for name, value in address.items()]
+    (home / ".my.cnf").write_text(
+        "\n".join(["[client]", *lines, f'password="{quoted}"', "[mysqldump]", "no-data"])
+    )
+    service = [f"{name}={value}" for name, value in address.items()]
+    (home / ".pg_service.conf").write_text("\n".join(["[elsewhere]", *service]))
+    (home / ".pgpass").write_text("*:*:*:*:wrong\n")
+    (home / ".pgpass").chmod(0o600)
+    port = address["port"]
+    hostile = {"HOME": str(home), "PGSERVICE": "elsewhere", "PGHOSTADDR": "127.0.0.1", "PGPORT": port}
+    hostile |= {
+        "MYSQL_HOST": "127.0.0.1",
+        "MYSQL_TCP_PORT": port,
+        "MYSQL_PWD": PASSWORD,
+        "MYSQL_HOME": str(home),
+    }
+    for name, value in hostile.items():
+        monkeypatch.setenv(name, value)
+
+
+def test_what_names_another_server_leads_nowhere(
+    servers: tuple[Server, Server],
+    sandbox: Sandbox,
+    clone: Clone,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The other one has databases of both names: it would be copied, and what it holds be dropped."""
+    old, new = servers
+    clone()
+    connect(sandbox, "db-copy", new)
+    with serving(type(old), free_port()) as stranger:
+        for database in (DATABASE, "fresh"):
+            if database == "fresh":
+                stranger.sql(OF_OWNER[old.engine].format(database))
+            stranger.sql(AS_OWNER[old.engine] + TABLES.replace("first", "of a stranger"), database)
+        before = [content(stranger, database) for database in (DATABASE, "fresh")]
+        lead_elsewhere(stranger, tmp_path, monkeypatch)
+        old.sql("UPDATE orders SET note = 'of the source' WHERE id = 1;", DATABASE)
+        done = clone()
+        assert not done.get("failed"), done["msg"]
+        assert "of the source" in content(new, "fresh")[0]
+        assert content(new, "fresh") == content(old, DATABASE)
+        assert [content(stranger, database) for database in (DATABASE, "fresh")] == before
 
 
 KILLED = """

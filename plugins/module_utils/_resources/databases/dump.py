@@ -51,6 +51,15 @@ MADE_ANEW = re.compile(rb"-- Dump completed|\\(?:un)?restrict [0-9A-Za-z]+\s*$")
 SANDBOX_MODE = b"/*M!999999"
 """A line that MariaDB's client understands and others take for a command of their own."""
 
+LEADS_ELSEWHERE = re.compile(r"PG(?!SSL)|(?:MYSQL|MARIADB|LIBMYSQL)_(?!TLS_)")
+"""The variables that tell the engines' programs which server to use, and as whom."""
+HOW_TO_CONNECT = re.compile(
+    r"--(?:loose[-_])?(?:(?:skip|disable|enable)[-_])?"
+    r"(?:ssl|tls|server[-_]public[-_]key|get[-_]server[-_]public[-_]key|max[-_]allowed[-_]packet"
+    r"|plugin[-_]dir|default[-_]auth|cleartext[-_]plugin)"
+)
+"""The options of MariaDB and MySQL that users may set: how it encrypts and logs in, how long a row may be."""
+
 
 class NoDumpError(Exception):
     """There is no dump; the message says why, and what to do."""
@@ -76,7 +85,7 @@ class Engine:
     """How the databases of an engine are dumped.
 
     `programs` are by preference. `secret` writes the file that holds the password, `command` the arguments
-    after the program's name, and `environment` what they leave out. The program writes to standard output,
+    after the program's path, and `environment` what they leave out. The program writes to standard output,
     which is compressed here where the program does not do it, without the lines and clauses that `lines`
     leaves out.
     """
@@ -86,7 +95,7 @@ class Engine:
     file: str
     compress: bool
     secret: Callable[[Login], str]
-    command: Callable[[Login, str], list[str]]
+    command: Callable[[str, Login, str], list[str]]
     environment: Callable[[Login, str], dict[str, str]]
     lines: Callable[[Iterable[bytes]], Iterator[bytes]] = iter
 
@@ -113,10 +122,8 @@ def pg_environment(login: Login, secret: str) -> dict[str, str]:
 
 
 def option_file(login: Login) -> str:
-    """Write an option file of MariaDB and MySQL."""
-    values = {"host": login.host, "port": str(login.port), "user": login.user, "password": login.password}
-    lines = (f"{name}={quoted(value)}\n" for name, value in values.items())
-    return "[client]\nprotocol=tcp\n" + "".join(lines)
+    """Write an option file of MariaDB and MySQL, with what must not be an argument."""
+    return f"[client]\npassword={quoted(login.password)}\n"
 
 
 def quoted(value: str) -> str:
@@ -125,10 +132,45 @@ def quoted(value: str) -> str:
     return '"' + "".join(escapes.get(character, character) for character in value) + '"'
 
 
-def mysql_command(login: Login, secret: str) -> list[str]:
+def mysql_login(program: str, login: Login, secret: str) -> list[str]:
+    """Return the arguments by which a program of MariaDB and MySQL opens this database and no other.
+
+    Of the files of the user, which may name another server, it gets what says how to connect alone.
+    """
+    return [
+        f"--defaults-file={secret}",  # has to be the first
+        *kept_options(program),
+        "--protocol=tcp",
+        f"--host={login.host}",
+        f"--port={login.port}",
+        f"--user={login.user}",
+    ]
+
+
+def kept_options(program: str) -> list[str]:
+    """Return what the user's option files tell a program of MariaDB and MySQL of how to connect.
+
+    :raises NoDumpError: if they cannot be read: without them, it might not encrypt.
+    """
+    done = subprocess.run(  # noqa: S603 - the engine's own program
+        [program, "--print-defaults"], stdin=subprocess.DEVNULL, capture_output=True, check=False
+    )
+    if done.returncode:
+        said = " ".join(done.stderr.decode(errors="replace").split())[-LAST_WORDS:]
+        raise NoDumpError(f"{Path(program).name} cannot read its option files; correct them: {said}")
+    options = re.split(r"\s+(?=--)", done.stdout.decode(errors="surrogateescape").strip())
+    return [each for each in options if HOW_TO_CONNECT.match(each)]
+
+
+def mysql_environment(login: Login, secret: str) -> dict[str, str]:
+    """Name a file that cannot be there: MySQL's programs read that of saved logins in any case."""
+    return {"MYSQL_TEST_LOGIN_FILE": f"{os.devnull}/none"}
+
+
+def mysql_command(program: str, login: Login, secret: str) -> list[str]:
     """Dump in one transaction, with all that belongs to the database."""
     return [
-        f"--defaults-extra-file={secret}",
+        *mysql_login(program, login, secret),
         "--comments",  # the last one says that the dump is complete
         "--single-transaction",
         "--quick",
@@ -137,6 +179,7 @@ def mysql_command(login: Login, secret: str) -> list[str]:
         "--triggers",
         "--events",
         "--no-tablespaces",
+        "--loose-column-statistics=0",  # of MySQL alone; older servers have none, and refuse the dump
         "--loose-set-gtid-purged=OFF",  # of MySQL alone; restoring it takes an administrator
         "--",
         login.database,
@@ -163,7 +206,7 @@ POSTGRESQL = Engine(
     file="database.dump",
     compress=False,  # the custom format is compressed
     secret=pgpass,
-    command=lambda login, secret: ["--no-password", "--format=custom"],
+    command=lambda program, login, secret: ["--no-password", "--format=custom"],
     environment=pg_environment,
 )
 MARIADB = Engine(
@@ -173,7 +216,7 @@ MARIADB = Engine(
     compress=True,
     secret=option_file,
     command=mysql_command,
-    environment=lambda login, secret: {},
+    environment=mysql_environment,
     lines=without_owners,
 )
 MYSQL = replace(
@@ -246,12 +289,8 @@ def find_source(connection: Mapping[str, Any]) -> Source:
 
 
 def surroundings() -> dict[str, str]:
-    """Return the environment without what would lead PostgreSQL elsewhere; how it encrypts is the user's."""
-    return {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith("PG") or name.startswith("PGSSL")
-    }
+    """Return the environment without what would lead a program elsewhere; how it encrypts is the user's."""
+    return {name: value for name, value in os.environ.items() if not LEADS_ELSEWHERE.match(name)}
 
 
 # --- Dumping ----------------------------------------------------------------------------------------
@@ -299,7 +338,7 @@ def write(file: IO[bytes], source: Source) -> None:
     with in_memory(engine.secret(login)) as descriptor, tempfile.TemporaryFile() as words:
         secret = f"/proc/self/fd/{descriptor}"
         with subprocess.Popen(  # noqa: S603 - the engine's own program
-            [program, *engine.command(login, secret)],
+            [program, *engine.command(program, login, secret)],
             env={**surroundings(), **engine.environment(login, secret)},
             pass_fds=[descriptor],
             stdin=subprocess.DEVNULL,

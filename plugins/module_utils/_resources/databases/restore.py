@@ -38,6 +38,7 @@ from .dump import (
     Source,
     find_source,
     in_memory,
+    mysql_login,
     program_of,
     statements,
     surroundings,
@@ -190,21 +191,21 @@ def restorable(dump: Path, engine: Engine) -> Iterator[bytes]:
 
 @dataclass(frozen=True)
 class Client:
-    """How the engine's own client restores a database. Its arguments come after the program's name."""
+    """How the engine's own client restores a database. Its arguments come after the program's path."""
 
     programs: tuple[str, ...]
-    command: Callable[[Login, str], list[str]]
+    command: Callable[[str, Login, str], list[str]]
 
 
-def psql_command(login: Login, secret: str) -> list[str]:
+def psql_command(program: str, login: Login, secret: str) -> list[str]:
     """Read statements from standard input, and end at the first error."""
     return ["--no-psqlrc", "--no-password", "--quiet", "--set=ON_ERROR_STOP=1"]
 
 
-def mysql_command(login: Login, secret: str) -> list[str]:
+def mysql_command(program: str, login: Login, secret: str) -> list[str]:
     """Read statements from standard input, and write rows without headings."""
     return [
-        f"--defaults-extra-file={secret}",
+        *mysql_login(program, login, secret),
         f"--connect-timeout={CONNECT_SECONDS}",
         "--batch",
         "--raw",
@@ -336,7 +337,7 @@ def run_client(target: Source, first: Iterable[bytes], then: Iterable[bytes] = (
     ):
         secret = f"/proc/self/fd/{descriptor}"
         with subprocess.Popen(  # noqa: S603 - the engine's own program
-            [program, *client_of(engine).command(login, secret)],
+            [program, *client_of(engine).command(program, login, secret)],
             env={**surroundings(), **engine.environment(login, secret)},
             pass_fds=[descriptor],
             stdin=subprocess.PIPE,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -42,8 +43,8 @@ def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def program(tools: Path, name: str, body: str) -> None:
-    """Let there be a dump program."""
-    (tools / name).write_text(f"#!/bin/sh\n{body}\n")
+    """Let there be a dump program, of which nothing is set in files."""
+    (tools / name).write_text(f'#!/bin/sh\n[ "$1" != --print-defaults ] || exit 0\n{body}\n')
     (tools / name).chmod(0o700)
 
 
@@ -83,23 +84,56 @@ def test_postgresql(tmp_path: Path, tools: Path, port: int, monkeypatch: pytest.
 
 @pytest.mark.parametrize("engine", ["mariadb", "mysql"])
 def test_mariadb_and_mysql(tmp_path: Path, tools: Path, port: int, engine: str) -> None:
-    """All that the program needs is in an option file, and what it writes is compressed."""
+    """The password alone is in an option file, and what the program writes is compressed."""
     program(tools, PROGRAMS[engine], 'echo "$*"; cat "${1#*=}"; echo "-- Dump completed"')
     script.dump(folder_of(tmp_path), connection(port, engine))
-    arguments, *options = (
-        gzip.decompress((tmp_path / "copy" / "database.sql.gz").read_bytes()).decode().splitlines()
-    )
-    assert arguments.startswith("--defaults-extra-file=/proc/self/fd/") and arguments.endswith("-- shop")
+    arguments, *options = lines_of_dump(tmp_path)
+    place = f"--protocol=tcp --host=127.0.0.1 --port={port} --user=owner"
+    assert re.match(rf"--defaults-file=/proc/self/fd/\d+ {place} ", arguments)
+    assert arguments.endswith(" -- shop")
+    assert "--loose-column-statistics=0" in arguments, "older servers have none"
     assert "--single-transaction" in arguments and "rd" not in arguments.replace("--hex", "")
-    assert options == [
-        "[client]",
-        "protocol=tcp",
-        'host="127.0.0.1"',
-        f'port="{port}"',
-        'user="owner"',
-        'password="p:a\\\\ss\'w\\"o#rd"',
-        "-- Dump completed",
-    ]
+    assert options == ["[client]", 'password="p:a\\\\ss\'w\\"o#rd"', "-- Dump completed"]
+
+
+def lines_of_dump(tmp_path: Path) -> list[str]:
+    """Return what the program has written."""
+    return gzip.decompress((tmp_path / "copy" / "database.sql.gz").read_bytes()).decode().splitlines()
+
+
+def test_of_the_user_s_option_files_counts_how_to_connect_alone(
+    tmp_path: Path, tools: Path, port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of MariaDB and MySQL name a server, and may leave out rows. Nor do saved logins count."""
+    kept = (
+        "--ssl-ca=/my own/ca.pem --loose-ssl_mode=REQUIRED --skip-ssl --max_allowed_packet=1G "
+        "--tls-version=x --plugin-dir=/p --default_auth=x --enable-cleartext-plugin"
+    )
+    set_in_files = f"--host=elsewhere --password=x {kept} --no-data --ignore-table=shop.ssl "
+    said = (
+        f'#!/bin/sh\nif [ "$1" = --print-defaults ]; then echo "would start with:"; echo "{set_in_files}"\n'
+    )
+    rest = 'else echo "$*|$MYSQL_HOST|$MYSQL_TEST_LOGIN_FILE"; echo "-- Dump completed"; fi\n'
+    (tools / "mysqldump").write_text(said + rest)
+    (tools / "mysqldump").chmod(0o700)
+    monkeypatch.setenv("MYSQL_HOST", "elsewhere")
+    script.dump(folder_of(tmp_path), connection(port, "mysql"))
+    told = lines_of_dump(tmp_path)[0]
+    arguments, host, logins = told.split("|")
+    assert f" {kept} --protocol=tcp --host=127.0.0.1 " in arguments and host == ""
+    assert not any(each in arguments for each in ("elsewhere", "--password", "--no-data", "--ignore-table"))
+    assert not os.path.lexists(logins)
+
+
+def test_option_files_that_cannot_be_read_are_told(tmp_path: Path, tools: Path, port: int) -> None:
+    """What they say of encryption is not known then."""
+    program(tools, "mariadb-dump", "")
+    (tools / "mariadb-dump").write_text("#!/bin/sh\necho 'no group in .my.cnf' >&2\nexit 1\n")
+    with pytest.raises(
+        script.NoDumpError, match=r"read its option files; correct them: no group in \.my\.cnf"
+    ):
+        script.dump(folder_of(tmp_path), connection(port, "mariadb"))
+    assert list((tmp_path / "copy").iterdir()) == []
 
 
 def test_a_dump_names_no_owners() -> None:
@@ -181,11 +215,13 @@ def test_what_a_login_lacks_is_empty(tools: Path, port: int) -> None:
     assert script.find_source({**connection(port), "password": None}).login.password == ""
 
 
-def test_the_environment_is_the_user_s_but_for_where_postgresql_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("PGHOST", "PGSSLROOTCERT", "LANG"):
+def test_the_environment_is_the_user_s_but_for_where_databases_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = ["PGHOST", "MYSQL_HOST", "MYSQL_TCP_PORT", "MYSQL_PWD", "MARIADB_HOST", "LIBMYSQL_PLUGIN_DIR"]
+    kept = ["PGSSLROOTCERT", "MARIADB_TLS_DISABLE_PEER_VERIFICATION", "LANG", "MYSQLISH"]
+    for name in [*gone, *kept]:
         monkeypatch.setenv(name, "mine")
     found = script.surroundings()
-    assert "PGHOST" not in found and found["PGSSLROOTCERT"] == found["LANG"] == "mine"
+    assert not found.keys() & {*gone} and {found[name] for name in kept} == {"mine"}
 
 
 def test_a_dump_is_on_the_disk_before_it_has_its_name(
