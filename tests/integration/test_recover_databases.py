@@ -101,6 +101,26 @@ def test_a_database_is_recovered_once(
     assert len(sandbox.ledger()["orders"]) == 1
 
 
+def test_a_dump_of_the_database_before_it_was_restored_does_not_count(
+    lost: Server, fresh: Server, sandbox: Sandbox, recover: Recover, tmp_path: Path
+) -> None:
+    """The backup plan of the project goes on, and dumps what was ordered and holds nothing yet."""
+    assert "cannot reach the database" in recover()["msg"]
+    connect(sandbox, "db", fresh)
+    id = id_of(sandbox, "db")
+    copy = tmp_path / "copies" / id / "nightly-20261121T031500Z"
+    copy.mkdir(parents=True)
+    dump(copy, {"engine": fresh.engine, **fresh.connection})
+    about = {"id": id, "name": "db", "slug": None, "project": "shop", "engine": fresh.engine}
+    (copy.parent / "service.json").write_text(json.dumps(about))
+    done = recover()
+    assert not done.get("failed"), done["msg"]
+    assert content(fresh, "fresh") == content(lost, DATABASE)
+    assert f"copies of {id} " in " ".join(done["warnings"])
+    [told] = done["recovery"]["services"]
+    assert told["copy"].startswith(str(tmp_path / "copies" / "svc_1")) and told["verified"]["same_dump"]
+
+
 def test_a_database_that_holds_anything_is_not_overwritten(
     lost: Server, fresh: Server, sandbox: Sandbox, recover: Recover
 ) -> None:

@@ -140,7 +140,8 @@ def choose_copies(task: Task[RecoverOptions], file: Contents, target: Target) ->
     ]
     if not wanted:
         return {}
-    choice = Choice(read_shelves(options.copies or ""), latest_of(options))
+    shelves, unfilled = read_shelves(options.copies or ""), target.record.unfilled()
+    choice = Choice(shelves, latest_of(options), unfilled=unfilled)
     chosen: dict[str, Chosen] = {}
     missing: list[str] = []
     for entry in wanted:

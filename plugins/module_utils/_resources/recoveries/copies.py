@@ -16,7 +16,7 @@ import shlex
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -183,6 +183,8 @@ class Choice:
     """Copies that were made later do not count."""
     remarks: list[str] = field(default_factory=list)
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
+    unfilled: Mapping[str, datetime] = field(default_factory=dict)
+    """By id: from when on copies of a service count only if a user names them, as it lacked its content."""
 
     def counting(self, shelf: Shelf) -> list[Copy]:
         """Return the copies of a shelf that count. None of the future does: its time is wrong."""
@@ -216,6 +218,7 @@ class Choice:
         own = [each for each in self.shelves if each.is_of(projects, name, is_app)]
         if not own:
             raise NoSuchItem(f"there is no copy of {label}; there are {self.list_shelves()}")
+        own = self.filled(label, own)
         shelves = [each for each in own if each.copies]
         if not shelves:
             return self.newest(label, own[0])
@@ -236,6 +239,28 @@ class Choice:
                 f"{chosen.shelf.id} is taken, which was made at {chosen.copy.moment:%Y-%m-%dT%H:%M:%SZ}"
             )
         return chosen
+
+    def filled(self, label: str, own: Iterable[Shelf]) -> list[Shelf]:
+        """Return shelves without the copies of what this recovery itself had not filled yet.
+
+        :raises NoSuchItem: if nothing is left.
+        """
+        found, left_out = [], []
+        for shelf in own:
+            since = self.unfilled.get(shelf.id)
+            rest = [each for each in shelf.copies if since is None or each.moment < since]
+            if len(rest) < len(shelf.copies):
+                newest = shelf.copies[-1].name
+                left_out.append(
+                    f"copies of {shelf.label} do not count, such as {newest}: they were made before this "
+                    f"recovery had restored {label}. If one is wanted all the same, name it in copies_of"
+                )
+            if rest or not shelf.copies:
+                found.append(replace(shelf, copies=rest))
+        if not found:
+            raise NoSuchItem(f"there is no other copy of {label}: {'; '.join(left_out)}")
+        self.remarks += left_out
+        return found
 
     def newest(self, label: str, shelf: Shelf) -> Chosen:
         """Return the newest copy of a shelf that counts.

@@ -28,6 +28,7 @@ from ..shared.task_errors import Invalid
 
 IN_USE = timedelta(hours=1)
 """How long after the last that a recovery did with a service somebody else may use it."""
+EVER = datetime.min.replace(tzinfo=UTC)
 
 
 def account_of(client: Client) -> str | None:
@@ -53,6 +54,10 @@ class RecoveryRecord(MadeRecord):
     """By key: which copy a service got, with its id."""
     touched: dict[str, str] = field(default_factory=dict)
     """By key: when the service was ordered, or its content begun to be replaced, by this machine's clock."""
+    replacing: dict[str, str] = field(default_factory=dict)
+    """By id: since when the content of a service that had some is being replaced."""
+    lost: list[str] = field(default_factory=list)
+    """The ids of services that were gone before they got their content."""
     account: str | None = None
     """A checksum of the account that a drill is made in."""
     run_process: int | None = None
@@ -98,6 +103,8 @@ class RecoveryRecord(MadeRecord):
         """Note when an order is sent; see :meth:`MadeRecord.ordering`."""
         with self.lock:
             self.touch(original)
+            if (gone := self.ids.get(original)) and not self._has_filled(original, gone):
+                self.lost.append(gone)
             for known in (self.begun, self.restored):
                 known.pop(original, None)
         with super().ordering(original, clock):
@@ -112,6 +119,8 @@ class RecoveryRecord(MadeRecord):
         """Note that the content of a service is going to be replaced."""
         with self.lock:
             self.touch(key)
+            if self.ids.get(key) != id or self._has_filled(key, id):
+                self.replacing.setdefault(id, self.touched[key])
             self.ids[key] = self.begun[key] = id
             self.write()
 
@@ -119,6 +128,7 @@ class RecoveryRecord(MadeRecord):
         """Note what a service got."""
         with self.lock:
             self.restored[key] = {**facts, "id": id}
+            self.replacing.pop(id, None)
             self.write()
 
     def note(self, project_id: str | None, ids: Mapping[str, str]) -> None:
@@ -130,7 +140,20 @@ class RecoveryRecord(MadeRecord):
 
     def has_restored(self, key: str, member: Member | None) -> bool:
         """Tell whether a service has got its content already."""
-        return member is not None and self.restored.get(key, {}).get("id") == member.id
+        return member is not None and self._has_filled(key, member.id)
+
+    def _has_filled(self, key: str, id: str) -> bool:
+        return bool(self.restored.get(key, {}).get("id") == id)
+
+    def unfilled(self) -> dict[str, datetime]:
+        """Return by id from when on copies of a service are not of what it is to hold.
+
+        Backup plans copy what the recovery has ordered and not filled yet, too.
+        """
+        filled = {each.get("id") for each in self.restored.values()}
+        ordered = {*self.ids.values(), *self.lost} - filled
+        since = {id: parse_moment(text) or EVER for id, text in self.replacing.items()}
+        return {**dict.fromkeys(ordered, EVER), **since}
 
     def may_replace(self, key: str, id: str) -> bool:
         """Tell whether what a service holds comes from this recovery, though perhaps not all of it."""

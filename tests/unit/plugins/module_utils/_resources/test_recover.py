@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import threading
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -148,6 +150,83 @@ def test_a_second_loss_is_recovered_as_well(sandbox: Sandbox, recover: Recover) 
     assert not done.get("failed"), done["msg"]
     assert files(sandbox, ids_of(sandbox, "shop")["lobby"]) == {"/a": "b"}
     assert not recover()["changed"]
+
+
+def test_copies_of_what_was_not_restored_yet_do_not_count(
+    sandbox: Sandbox, recover: Recover, tmp_path: Path
+) -> None:
+    """A run orders a service and ends before that has its content; a backup plan copies the empty one."""
+    copies = tmp_path / "copies"
+    assert recover(private_key_file=str(tmp_path / "missing")).get("failed")
+    made = ids_of(sandbox, "shop")
+    assert set(made) == {"Survival", "lobby"}
+    empty = shelve(copies, made["Survival"], {"new": "world"}, moment="20261121T031500Z", name="Survival")
+    told = recover()
+    assert not told.get("failed"), told["msg"]
+    assert f"copies of {made['Survival']} " in " ".join(told["warnings"])
+    assert files(sandbox, made["Survival"])["/server.properties"] == WORLD["server.properties"]
+    [world] = [each for each in told["recovery"]["services"] if each["key"] == "world"]
+    assert world["copy"] == str(copies / "svc_1" / f"nightly-{MOMENT}")
+    assert world["verified"] == {"files": 3, "bytes": sum(map(len, WORLD.values()))}
+    # Copies made since hold what was written since. One made before can be named.
+    shelve(copies, made["Survival"], {"since": "a"}, moment="20261122T031500Z", name="Survival")
+    told = recover(overwrite=["world"])
+    assert files(sandbox, made["Survival"]) == {"/since": "a"}, told.get("msg")
+    told = recover(overwrite=["world"], copies_of={"world": f"{made['Survival']}/{empty.name}"})
+    assert files(sandbox, made["Survival"]) == {"/new": "world"}, told.get("msg")
+
+
+def test_a_service_that_was_lost_before_it_was_restored_does_not_count_either(
+    sandbox: Sandbox, recover: Recover, tmp_path: Path
+) -> None:
+    missing = str(tmp_path / "missing")
+    assert recover(private_key_file=missing).get("failed")
+    first = ids_of(sandbox, "shop")["Survival"]
+    shelve(tmp_path / "copies", first, {"new": "world"}, moment="20261121T031500Z", name="Survival")
+    sandbox.api("DELETE", f"/api/resources/{first}")
+    assert recover(private_key_file=missing).get("failed")
+    told = recover()
+    assert not told.get("failed"), told["msg"]
+    second = ids_of(sandbox, "shop")["Survival"]
+    assert second != first
+    assert files(sandbox, second)["/server.properties"] == WORLD["server.properties"]
+
+
+def test_a_service_whose_only_copies_do_not_count_is_told(
+    sandbox: Sandbox, recover: Recover, tmp_path: Path
+) -> None:
+    """Such as one that began without data: whoever filled it since has to say so."""
+    copies = tmp_path / "copies"
+    assert not recover(without_data=["world"]).get("failed")
+    made = ids_of(sandbox, "shop")["Survival"]
+    shutil.rmtree(copies / "svc_1")
+    shelve(copies, made, {"filled": "by hand"}, moment="20261121T031500Z", name="Survival")
+    refused = recover()
+    assert refused["failed"] and f"{made} (shop / Survival)" in refused["msg"]
+    assert "before this recovery had restored" in refused["msg"] and "copies_of" in refused["msg"]
+
+
+def test_an_overwriting_that_was_cut_off_goes_on_from_the_copies_made_before(
+    sandbox: Sandbox, recover: Recover, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are on the shelf of the very service, next to those of what is half replaced since."""
+    sandbox.seed({"projects": ["shop"], "services": [LIVE]})
+    copies, live = tmp_path / "copies", ids_of(sandbox, "shop")["Survival"]
+    shutil.rmtree(copies / "svc_1")
+    shelve(copies, live, WORLD, name="Survival")
+    def killed(*_given: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(RecoveryRecord, "end", killed)
+        recover(overwrite=["world"], existing="keep")
+    since = f"{datetime.now(UTC) + timedelta(minutes=5):%Y%m%dT%H%M%SZ}"
+    shelve(copies, live, {"half": "of it"}, moment=since, name="Survival")
+    told = recover(overwrite=["world"])
+    assert not told.get("failed"), told["msg"]
+    found = {path for path, text in files(sandbox, live).items() if text is not None}
+    assert found == {f"/{name}" for name in WORLD}
+    assert f"such as nightly-{since}" in " ".join(told["warnings"])
 
 
 def test_a_project_that_lives_is_not_touched(sandbox: Sandbox, recover: Recover) -> None:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -96,6 +97,29 @@ def test_a_service_that_was_ordered_anew_has_two_shelves(tmp_path: Path) -> None
         shelve(tmp_path, "svc_1", {"a": "3"}, moment=moment, name="world")
         with pytest.raises(Ambiguous, match="both were copied at the same time"):
             choice(tmp_path).known("world", ["shop"], "world", is_app=False)
+
+
+def test_copies_of_a_service_while_it_lacked_its_content_are_for_users_to_name(tmp_path: Path) -> None:
+    """They neither count nor make it doubtful which shelf is meant."""
+    for moment in (OLD, NEW):
+        shelve(tmp_path, "svc_1", {"a": "1"}, moment=moment, name="world")
+    shelve(tmp_path, "svc_2", {"a": "2"}, moment="20261110T030000Z", name="world")
+    for since, shelf, name in (
+        (datetime.min.replace(tzinfo=UTC), "svc_2", "20261110T030000Z"),
+        (datetime(2026, 11, 5, tzinfo=UTC), "svc_2", "20261110T030000Z"),
+    ):
+        chooses = replace(choice(tmp_path), unfilled={"svc_1": since})
+        found = chooses.known("service 'world'", ["shop"], "world", is_app=False)
+        assert (found.shelf.id, found.copy.name) == (shelf, f"nightly-{name}")
+        assert f"copies of svc_1 (shop / world) do not count, such as nightly-{NEW}: " in chooses.remarks[0]
+        assert chooses.given("world", "svc_1").copy.name == f"nightly-{NEW}"
+    chooses = replace(choice(tmp_path), unfilled={"svc_1": datetime(2026, 11, 20, 3, tzinfo=UTC)})
+    with pytest.raises(Ambiguous):
+        replace(chooses, unfilled={}).known("world", ["shop"], "world", is_app=False)
+    assert chooses.known("world", ["shop"], "world", is_app=False).copy.name == "nightly-20261110T030000Z"
+    alone = {"svc_1": datetime.min.replace(tzinfo=UTC), "svc_2": datetime.min.replace(tzinfo=UTC)}
+    with pytest.raises(NoSuchItem, match=r"no other copy of world: copies of svc_1 .*; copies of svc_2 "):
+        replace(chooses, unfilled=alone).known("world", ["shop"], "world", is_app=False)
 
 
 def test_an_empty_copy_and_one_of_the_future_are_passed_over(tmp_path: Path) -> None:

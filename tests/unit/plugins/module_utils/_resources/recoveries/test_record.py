@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+from datetime import datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -17,6 +18,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.client import
 from ansible_collections.hosted.services.plugins.module_utils._api.platform_clock import PlatformClock
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.members import Member
 from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.record import (
+    EVER,
     RecoveryRecord,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
@@ -106,6 +108,33 @@ def test_what_is_gone_makes_room_for_another(tmp_path: Path) -> None:
     with record.ordering("world", PlatformClock()):
         assert not record.ids and not record.begun and not record.restored
         assert recognizes(record, other())
+
+
+def test_it_knows_since_when_services_lack_their_content(tmp_path: Path) -> None:
+    """One that was ordered never had any; one that was overwritten had some until then."""
+    record = read(tmp_path)
+    with record.ordering("world", PlatformClock()):
+        pass
+    record.note_id("world", "svc_1")
+    record.begin("world", "svc_1")
+    record.begin("lobby", "svc_2")
+    begun = record.touched["lobby"]
+    record.touched["lobby"] = "2099-01-01T00:00:00+00:00"
+    assert read(tmp_path).unfilled() == {"svc_1": EVER, "svc_2": datetime.fromisoformat(begun)}
+    record.begin("lobby", "svc_2")
+    assert record.unfilled()["svc_2"] == datetime.fromisoformat(begun), "nor did it when that was continued"
+    record.end("lobby", "svc_2", {})
+    with record.ordering("world", PlatformClock()):
+        assert read(tmp_path).unfilled() == {"svc_1": EVER}, "it is gone, and its copies may be there"
+    record.note_id("world", "svc_3")
+    assert read(tmp_path).unfilled() == {"svc_1": EVER, "svc_3": EVER}
+    record.end("world", "svc_3", {})
+    assert record.unfilled() == {"svc_1": EVER}
+    record.begin("world", "svc_3")
+    assert record.unfilled().keys() == {"svc_1", "svc_3"} and record.unfilled()["svc_3"] > EVER
+    record.end("world", "svc_3", {})
+    with record.ordering("world", PlatformClock()):
+        assert record.unfilled() == {"svc_1": EVER}, "what was restored was in use until it was lost"
 
 
 def test_it_can_be_forgotten(tmp_path: Path) -> None:
