@@ -20,6 +20,7 @@ import pytest
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import PROFILE, REPOSITORY, Run
 from integration.backup_machine import NIGHTLY, BackupMachine
+from unit.plugins.module_utils._resources.clones.platform import files as files_on
 
 SERVICES = {
     "services": [
@@ -387,7 +388,7 @@ def test_off_site_copies(machine: BackupMachine, key: Path) -> None:
         "project": "web",
         "family": "GAME",
         "engine": "",
-        "exclude": ["cache/"],
+        "excluded": {f"nightly-2026010{night}t020000z": ["cache/"] for night in (1, 2, 3)},
     }
     assert json.loads((shelf / own / "service.json").read_text())["project"] == "default"
     assert [second.name, third.name] == machine.names(one)
@@ -407,6 +408,53 @@ def test_off_site_copies(machine: BackupMachine, key: Path) -> None:
     assert restored.returncode == 0, restored.stdout
     there = sandbox.api("GET", f"/api/resources/{fresh}/files?directory=").json()
     assert {entry["name"] for entry in there} == {"log.txt", "world.dat"}
+
+
+def test_what_a_plan_leaves_out_is_kept_by_a_recovery(machine: BackupMachine, key: Path) -> None:
+    """Two plans share a shelf, and the last one leaves out nothing; the copy of the other is restored."""
+    sandbox, shelf = machine.sandbox, machine.folder / "shelf"
+    one = seed(sandbox)["one"]
+    register(sandbox, key)
+    for path in ("cache/tiles", "left.txt"):
+        sandbox.api("POST", f"/api/resources/{one}/files/write", {"path": path, "content": "live"})
+    offsite = {"dest": str(shelf), "private_key_file": str(key)}
+    plan = {"services": ["one"], "keep": {"last": 2}}
+    plans = [
+        {**plan, "name": "nightly", "offsite": {**offsite, "exclude": ["cache/"]}},
+        {**plan, "name": "weekly", "offsite": offsite},
+    ]
+    machine.install(*plans).succeed()
+    nightly, weekly = "nightly-20260101t020000z", "weekly-20260102t020000z"
+    assert machine.run("run", "nightly", "-e", f"backups_run_name={nightly}")[0] == 0
+    described = shelf / one / "service.json"
+    about = json.loads(described.read_text())
+    described.write_text(json.dumps({**about, "excluded": {**about["excluded"], "gone": ["x"]}}))
+    code, output = machine.run("run", "weekly", "-e", f"backups_run_name={weekly}")
+    assert code == 0, output
+    assert json.loads(described.read_text())["excluded"] == {nightly: ["cache/"], weekly: []}
+    sandbox.api("POST", f"/api/resources/{one}/files/write", {"path": "since.txt", "content": "live"})
+    given = {
+        "blueprint": {"project": "web", "services": {"one": {"product": "minecraft"}}},
+        "copies": str(shelf),
+        "copies_of": {"one": f"{one}/{nightly}"},
+        "existing": "keep",
+        "overwrite": ["one"],
+        "private_key_file": str(key),
+    }
+    machine.ansible.tasks(f"- hosted.services.recover: {json.dumps(given)}\n").succeed()
+    found = files_on(sandbox, one)
+    assert found["/cache/tiles"] == "live" and "/left.txt" in found and "/since.txt" not in found
+
+
+@pytest.mark.parametrize("text", ["half {", '{"excluded": "x"}'])
+def test_a_damaged_description_is_written_anew(machine: BackupMachine, key: Path, text: str) -> None:
+    one, shelf = install_offsite(machine, key, {"last": 2})
+    (shelf / one).mkdir()
+    (shelf / one / "service.json").write_text(text)
+    name = "nightly-20260101t020000z"
+    code, output = machine.run("run", "nightly", "-e", f"backups_run_name={name}")
+    assert code == 0, output
+    assert json.loads((shelf / one / "service.json").read_text())["excluded"] == {name: []}
 
 
 def install_offsite(machine: BackupMachine, key: Path, keep: dict[str, int]) -> tuple[str, Path]:

@@ -26,7 +26,7 @@ from .blueprints.source import read_source
 from .clone import secrets_in_entries, tighten
 from .clones.database import await_database
 from .clones.image import IMAGE
-from .recoveries.copies import Choice, Chosen, check_content, read_shelves
+from .recoveries.copies import DESCRIPTION, Choice, Chosen, check_content, read_shelves
 from .recoveries.database import RecoveredDatabase, own_address
 from .recoveries.files import RecoveredFiles
 from .recoveries.images import Images, find_images
@@ -253,13 +253,14 @@ class RecoveryAssembly(FilledAssembly):
     def _add_files(self, entry: Entry, chosen: Chosen, needs: Sequence[Part]) -> Part:
         """Add the push of files."""
         options, made = self.task.options, self.made[entry.key]
+        left_out = chosen.shelf.left_out_by(chosen.copy)
         given = {
             "key": entry.key,
             "name": entry.name,
             "src": chosen.copy.path,
             "private_key_file": options.private_key_file,
-            "delete": options.delete,
-            "exclude": chosen.shelf.excluded,
+            "delete": options.delete and not self._may_be_left_out(entry, chosen),
+            "exclude": chosen.shelf.left_out if left_out is None else left_out,
             "allow_empty_source": True,
             "existing": "replace" if options.drill else options.existing,
             "start": entry.key not in self.states,
@@ -271,6 +272,19 @@ class RecoveryAssembly(FilledAssembly):
             lambda part: {**given, "service": made.id, "project_id": self.project.id},
             needs,
         )
+
+    def _may_be_left_out(self, entry: Entry, chosen: Chosen) -> bool:
+        """Tell whether the copy may lack a file of the service because its plan left that out; warn of it."""
+        known = chosen.shelf.left_out_by(chosen.copy) is not None
+        if known or not self.target.holds_anything(entry.key):
+            return False
+        if self.task.options.delete:
+            self.task.warn(
+                f"{DESCRIPTION} does not say what copy {chosen.copy.name} leaves out, so what service "
+                f"{entry.name!r} has and that copy does not is not deleted. It is known of the copies that "
+                "role backups of this version makes"
+            )
+        return True
 
     def _add_database(self, entry: Entry, chosen: Chosen, needs: Sequence[Part]) -> Part:
         """Add the restore of a dump, once the new database answers."""

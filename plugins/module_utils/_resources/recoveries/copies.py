@@ -79,10 +79,23 @@ class Shelf:
         return f"{self.id} ({' / '.join(names[:2])})" if names else f"{self.id} (no {DESCRIPTION})"
 
     @property
-    def excluded(self) -> list[str]:
-        """The patterns of what the copies leave out, so that a service keeps it."""
-        found = self.about.get("exclude")
-        return [str(each) for each in found if each] if isinstance(found, list) else []
+    def left_out(self) -> list[str]:
+        """The patterns of what any of the copies is known to leave out."""
+        lists = [
+            self.about.get("exclude"),
+            *self._left_out_by.values(),
+        ]  # the former is of an earlier version
+        return [pattern for each in lists for pattern in patterns_of(each)]
+
+    def left_out_by(self, copy: Copy) -> list[str] | None:
+        """Return the patterns of what a copy leaves out; ``None`` if the description does not say that."""
+        found = self._left_out_by.get(copy.name)
+        return patterns_of(found) if isinstance(found, list) else None
+
+    @property
+    def _left_out_by(self) -> dict[str, Any]:
+        found = self.about.get("excluded")
+        return found if isinstance(found, dict) else {}
 
     def is_of(self, projects: Iterable[str], name: str, is_app: bool) -> bool:
         """Tell whether it is that of a service of these projects."""
@@ -157,6 +170,11 @@ def description_of(id: str, about: Any) -> dict[str, Any]:
     if not isinstance(about, dict):
         return {}
     return about if about.get("id", id) == id else {"id": about["id"]}
+
+
+def patterns_of(found: Any) -> list[str]:
+    """Return the patterns of a list in a description."""
+    return [str(each) for each in found if each] if isinstance(found, list) else []
 
 
 def moment_of(name: str) -> datetime | None:

@@ -48,6 +48,11 @@ class Target:
             return True
         return self.is_own(key) and not self.record.has_restored(key, self.there.get(key))
 
+    def holds_anything(self, key: str) -> bool:
+        """Tell whether a service holds what the recovery did not bring, though perhaps not only that."""
+        member = self.there.get(key)
+        return member is not None and (key in self.overwrite or member.id in self.record.replacing)
+
     def check_may_write(self, key: str, id: str) -> None:
         """Check that a service was made by the recovery, right before it is written to.
 

@@ -104,11 +104,72 @@ def test_what_copies_leave_out_stays(sandbox: Sandbox, recover: Recover, tmp_pat
     world = ids_of(sandbox, "shop")["Survival"]
     for path in ("cache/new", "cache/old", "extra"):
         sandbox.api("POST", f"/api/resources/{world}/files/write", {"path": path, "content": "kept"})
-    shelf = {"name": "Survival", "exclude": ["cache/"]}
-    shelve(tmp_path / "copies", "svc_1", {"a": "b", "cache/old": "c"}, moment="20261121T031500Z", **shelf)
-    told = recover(overwrite=["world"])
+    copies, content = tmp_path / "copies", {"a": "b", "cache/old": "c"}
+    shelve(copies, "svc_1", content, moment="20261121T031500Z", name="Survival", left_out=["cache/"])
+    shelve(copies, "svc_1", {"of": "another plan"}, moment="20261122T031500Z", name="Survival")
+    told = recover(overwrite=["world"], copies_of={"world": "svc_1/nightly-20261121T031500Z"})
     assert not told.get("failed"), told["msg"]
     assert files(sandbox, world) == {"/a": "b", "/cache": None, "/cache/new": "kept", "/cache/old": "c"}
+    assert not recover(overwrite=["world"]).get("failed")
+    assert files(sandbox, world) == {"/of": "another plan"}, "that plan leaves out nothing"
+
+
+@pytest.mark.parametrize(
+    "about", [{"exclude": ["logs/"]}, {"exclude": []}, {"excluded": {"another": []}}, {}]
+)
+def test_nothing_is_deleted_if_nobody_knows_what_a_copy_leaves_out(
+    about: dict[str, Any], sandbox: Sandbox, recover: Recover, tmp_path: Path
+) -> None:
+    """A description of an earlier version says it of the last copy of any plan alone."""
+    assert not recover().get("failed")
+    world = ids_of(sandbox, "shop")["Survival"]
+    write_file(sandbox, world, "cache/new", "kept")
+    shelve(tmp_path / "copies", "svc_1", {"server.properties": "motd=old"}, moment="20261121T031500Z")
+    told = {"id": "svc_1", "name": "Survival", "slug": None, "project": "shop", "engine": "", **about}
+    (tmp_path / "copies" / "svc_1" / "service.json").write_text(json.dumps(told))
+    done = recover(overwrite=["world"])
+    assert not done.get("failed"), done["msg"]
+    found = files(sandbox, world)
+    assert found["/cache/new"] == "kept" and "/world/level.dat" in found
+    assert found["/server.properties"] == "motd=old"
+    assert "does not say what copy nightly-20261121T031500Z leaves out" in " ".join(done["warnings"])
+    assert "is not deleted" in " ".join(done["warnings"])
+
+
+def test_an_overwriting_that_was_cut_off_deletes_nothing_either(
+    sandbox: Sandbox, recover: Recover, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run that goes on takes the service for its own, but what is in it is as old as before."""
+    sandbox.seed({"projects": ["shop"], "services": [{**LIVE, "files": {"live": "1"}}]})
+    (tmp_path / "copies" / "svc_1" / "service.json").write_text(
+        '{"id": "svc_1", "name": "Survival", "project": "shop", "exclude": []}'
+    )
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(RecoveryRecord, "end", killed)
+        recover(overwrite=["world"], existing="keep")
+    told = recover(existing="keep")
+    assert not told.get("failed"), told["msg"]
+    assert files(sandbox, ids_of(sandbox, "shop")["Survival"])["/live"] == "1"
+
+
+def killed(*_given: Any) -> None:
+    """End the run here."""
+    raise KeyboardInterrupt
+
+
+def test_what_a_service_makes_itself_is_deleted_in_any_case(
+    sandbox: Sandbox, recover: Recover, tmp_path: Path
+) -> None:
+    """Nothing of it is old: the recovery has just ordered the service."""
+    assert recover(private_key_file=str(tmp_path / "missing")).get("failed")
+    world = ids_of(sandbox, "shop")["Survival"]
+    write_file(sandbox, world, "fresh/level.dat", "generated")
+    (tmp_path / "copies" / "svc_1" / "service.json").write_text(
+        '{"id": "svc_1", "name": "Survival", "project": "shop", "exclude": []}'
+    )
+    told = recover()
+    assert not told.get("failed"), told["msg"]
+    assert "/fresh/level.dat" not in files(sandbox, world)
 
 
 @pytest.mark.real_time
@@ -214,9 +275,6 @@ def test_an_overwriting_that_was_cut_off_goes_on_from_the_copies_made_before(
     copies, live = tmp_path / "copies", ids_of(sandbox, "shop")["Survival"]
     shutil.rmtree(copies / "svc_1")
     shelve(copies, live, WORLD, name="Survival")
-    def killed(*_given: Any) -> None:
-        raise KeyboardInterrupt
-
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(RecoveryRecord, "end", killed)
         recover(overwrite=["world"], existing="keep")

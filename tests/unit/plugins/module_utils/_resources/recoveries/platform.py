@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,13 @@ GONE: dict[str, Any] = {"balance_cents": 100_000, "projects": ["old"]}
 
 
 def shelve(
-    folder: Path, id: str, content: Mapping[str, str | bytes], *, moment: str = MOMENT, **about: Any
+    folder: Path,
+    id: str,
+    content: Mapping[str, str | bytes],
+    *,
+    moment: str = MOMENT,
+    left_out: Sequence[str] = (),
+    **about: Any,
 ) -> Path:
     """Put a copy on the shelf of a service, as role `backups` does; return its folder."""
     copy = folder / id / f"nightly-{moment}"
@@ -44,9 +50,12 @@ def shelve(
         file = copy / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    described = folder / id / "service.json"
     if about:
-        told = {"id": id, "slug": None, "project": "shop", "engine": "", **about}
-        (folder / id / "service.json").write_text(json.dumps(told))
+        before = json.loads(described.read_text())["excluded"] if described.exists() else {}
+        excluded = {**before, copy.name: [*left_out]}
+        told = {"id": id, "slug": None, "project": "shop", "engine": "", "excluded": excluded, **about}
+        described.write_text(json.dumps(told))
     return copy
 
 

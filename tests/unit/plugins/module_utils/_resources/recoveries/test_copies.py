@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -120,6 +121,25 @@ def test_copies_of_a_service_while_it_lacked_its_content_are_for_users_to_name(t
     alone = {"svc_1": datetime.min.replace(tzinfo=UTC), "svc_2": datetime.min.replace(tzinfo=UTC)}
     with pytest.raises(NoSuchItem, match=r"no other copy of world: copies of svc_1 .*; copies of svc_2 "):
         replace(chooses, unfilled=alone).known("world", ["shop"], "world", is_app=False)
+
+
+def test_a_copy_leaves_out_what_its_plan_did_then(tmp_path: Path) -> None:
+    """Where nobody knows that, all that any copy is known to leave out may be it."""
+    old, new = (shelve(tmp_path, "svc_1", {"a": "1"}, moment=moment) for moment in (OLD, NEW))
+    described = tmp_path / "svc_1" / "service.json"
+    for about, expected in (
+        ({}, ([], None, None)),
+        ({"exclude": ["logs/", None]}, (["logs/"], None, None)),
+        ({"exclude": "x", "excluded": {new.name: []}}, ([], None, [])),
+        (
+            {"exclude": ["a"], "excluded": {old.name: ["b"], "x": ["c"], new.name: 5}},
+            (["a", "b", "c"], ["b"], None),
+        ),
+        ({"excluded": ["b"]}, ([], None, None)),
+    ):
+        described.write_text(json.dumps(about))
+        [shelf] = read_shelves(str(tmp_path))
+        assert (shelf.left_out, *map(shelf.left_out_by, shelf.copies)) == expected
 
 
 def test_an_empty_copy_and_one_of_the_future_are_passed_over(tmp_path: Path) -> None:

@@ -66,6 +66,16 @@ def test_what_is_named_is_overwritten() -> None:
         found.check_may_write("world", "svc_live")
 
 
+def test_what_it_did_not_bring_is_known() -> None:
+    """All that is there if it is overwritten, also by a run that was cut off."""
+    record = RecoveryRecord("nowhere", ids={"world": "svc_world"})
+    assert not target(record).holds_anything("world")
+    assert target(record, "world", "lobby").holds_anything("world")
+    assert not target(record, "world", "lobby").holds_anything("lobby")
+    record.replacing["svc_world"] = "2026-11-20T03:00:00+00:00"
+    assert target(record).holds_anything("world")
+
+
 # --- The project --------------------------------------------------------------------------------------
 
 FILE = read_contents(
