@@ -61,7 +61,8 @@ options:
       - Moment in ISO 8601, such as V(2026-11-24T03:00:00Z). Each service gets the newest copy that was not made after
         it. If not set, the newest one of all.
       - Copies that were made of a service before the recovery had restored it do not count, unless O(copies_of) names
-        one.
+        one. Those of a service that a run leaves without the content of a copy, such as one in O(without_data), count
+        from then on.
     type: str
   copies_of:
     description:

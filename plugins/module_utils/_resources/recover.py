@@ -222,6 +222,8 @@ class RecoveryAssembly(FilledAssembly):
         record.names.update({each.key: each.name for each in own})
         ids = {each.key: id for each in own if (id := self.made[each.key].id)}
         record.note(self.project.id, ids)
+        without = {key: id for key, id in ids.items() if key not in self.chosen}
+        record.leave(id for key, id in without.items() if self.target.lacks_content(key))
 
     def ordering(self, key: str) -> AbstractContextManager[None]:
         """Remember that a service is ordered, while the call that does so is made."""
@@ -322,7 +324,7 @@ class Recovery:
         failure = plan.failure
 
         def failed() -> HostedError | None:
-            if begins and not task.check_mode:
+            if (begins or assembly.target.record.known) and not task.check_mode:
                 assembly.remember()
             self.tell()
             return failure() if failure else None

@@ -60,8 +60,14 @@ class MadeRecord:
                 content = json.load(file)
             # An earlier version wrote fewer values.
             values = {name: content[name] for name in cls.kept() if name in content}
-            return cls(path, **{**values, "names": dict(values["names"]), "ids": dict(values["ids"])})
+            values |= {"names": dict(values["names"]), "ids": dict(values["ids"])}
+            return cls(path, **cls.completed(values))
         return cls(path)
+
+    @classmethod
+    def completed(cls, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the values of a record with those that can be told from the others."""
+        return values
 
     @classmethod
     def take_turns(cls, task: Task[StateDirOptions], project: str) -> None:

@@ -23,6 +23,7 @@ from typing import Any
 from ..._api.text import counted, first_of
 from ..databases.dump import ENGINES, NotDumpableError, engine_of
 from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
+from .record import Span
 
 DESCRIPTION = "service.json"
 MOMENT = re.compile(r"-(\d{8}T\d{6})Z$", re.IGNORECASE)
@@ -201,8 +202,8 @@ class Choice:
     """Copies that were made later do not count."""
     remarks: list[str] = field(default_factory=list)
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
-    unfilled: Mapping[str, datetime] = field(default_factory=dict)
-    """By id: from when on copies of a service count only if a user names them, as it lacked its content."""
+    unfilled: Mapping[str, Sequence[Span]] = field(default_factory=dict)
+    """By id: of when copies of a service count only if a user names them, as it lacked its content."""
 
     def counting(self, shelf: Shelf) -> list[Copy]:
         """Return the copies of a shelf that count. None of the future does: its time is wrong."""
@@ -265,13 +266,13 @@ class Choice:
         """
         found, left_out = [], []
         for shelf in own:
-            since = self.unfilled.get(shelf.id)
-            rest = [each for each in shelf.copies if since is None or each.moment < since]
-            if len(rest) < len(shelf.copies):
-                newest = shelf.copies[-1].name
+            rest = [each for each in shelf.copies if not self._lacked(shelf, each)]
+            lacking = [each for each in shelf.copies if each not in rest]
+            if lacking:
                 left_out.append(
-                    f"copies of {shelf.label} do not count, such as {newest}: they were made before this "
-                    f"recovery had restored {label}. If one is wanted all the same, name it in copies_of"
+                    f"copies of {shelf.label} do not count, such as {lacking[-1].name}: they were made "
+                    f"before this recovery had restored {label}. If one is wanted all the same, name it in "
+                    "copies_of"
                 )
             if rest or not shelf.copies:
                 found.append(replace(shelf, copies=rest))
@@ -279,6 +280,11 @@ class Choice:
             raise NoSuchItem(f"there is no other copy of {label}: {'; '.join(left_out)}")
         self.remarks += left_out
         return found
+
+    def _lacked(self, shelf: Shelf, copy: Copy) -> bool:
+        """Tell whether a service lacked its content when a copy of it was made."""
+        spans = self.unfilled.get(shelf.id, ())
+        return any(since <= copy.moment and not (until and until <= copy.moment) for since, until in spans)
 
     def newest(self, label: str, shelf: Shelf) -> Chosen:
         """Return the newest copy of a shelf that counts.

@@ -133,7 +133,8 @@ class RecoveredFiles(Resource[PushOptions]):
         found = session.run(compared(task, session, mirror, PushWork))
         result: dict[str, Any] = {"copy": os.path.basename(options.src), "restored": bool(found.changes)}
         if self._is_in_use(task, service, found):
-            return Plan(result={**result, "restored": False})
+            leave = Step("remember that it is left", lambda: record.leave([service.id]), changes=False)
+            return Plan(result={**result, "restored": False}, steps=[leave])
 
         def check() -> None:
             result["verified"] = session.run(found.check())

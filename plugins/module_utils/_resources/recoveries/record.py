@@ -10,11 +10,11 @@ unless that is said.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from ..._api.client import Client
 from ..._api.errors import HostedError
@@ -29,6 +29,13 @@ from ..shared.task_errors import Invalid
 IN_USE = timedelta(hours=1)
 """How long after the last that a recovery did with a service somebody else may use it."""
 EVER = datetime.min.replace(tzinfo=UTC)
+
+
+class Span(NamedTuple):
+    """From a moment on until another, which does not belong to it, or until now."""
+
+    since: datetime
+    until: datetime | None
 
 
 def account_of(client: Client) -> str | None:
@@ -54,16 +61,29 @@ class RecoveryRecord(MadeRecord):
     """By key: which copy a service got, with its id."""
     touched: dict[str, str] = field(default_factory=dict)
     """By key: when the service was ordered, or its content begun to be replaced, by this machine's clock."""
-    replacing: dict[str, str] = field(default_factory=dict)
-    """By id: since when the content of a service that had some is being replaced."""
-    lost: list[str] = field(default_factory=list)
-    """The ids of services that were gone before they got their content."""
+    lacking: dict[str, list[list[str | None]]] = field(default_factory=dict)
+    """By id: since when, or ever, and until when, or still, a service did not hold what it is to hold."""
     account: str | None = None
     """A checksum of the account that a drill is made in."""
     run_process: int | None = None
     run_folder: str | None = None
     run_started: str | None = None
     """The run that makes the drill, or made it last."""
+
+    @classmethod
+    def completed(cls, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the values of a record with when services lacked their content, if they do not say that.
+
+        An earlier version noted when it began to replace some. Of what it only ordered, nobody knows whether
+        it was to be left without content.
+        """
+        if "lacking" in values:
+            return values
+        begun, touched = values.get("begun", {}), values.get("touched", {})
+        filled = {each["id"] for each in values.get("restored", {}).values()}
+        replaced = {id: [[touched[key], None]] for key, id in begun.items() if touched.get(key)}
+        none: dict[str, list[Any]] = {id: [] for id in (*values["ids"].values(), *filled)}
+        return {**values, "lacking": {**none, **{id: replaced[id] for id in replaced.keys() - filled}}}
 
     @property
     def known(self) -> bool:
@@ -103,8 +123,8 @@ class RecoveryRecord(MadeRecord):
         """Note when an order is sent; see :meth:`MadeRecord.ordering`."""
         with self.lock:
             self.touch(original)
-            if (gone := self.ids.get(original)) and not self._has_filled(original, gone):
-                self.lost.append(gone)
+            if gone := self.ids.get(original):
+                self._spans(gone)  # its copies may stay
             for known in (self.begun, self.restored):
                 known.pop(original, None)
         with super().ordering(original, clock):
@@ -119,16 +139,24 @@ class RecoveryRecord(MadeRecord):
         """Note that the content of a service is going to be replaced."""
         with self.lock:
             self.touch(key)
-            if self.ids.get(key) != id or self._has_filled(key, id):
-                self.replacing.setdefault(id, self.touched[key])
+            spans = self._spans(id)
+            if not spans or spans[-1][1]:
+                spans.append([self.touched[key], None])
             self.ids[key] = self.begun[key] = id
             self.write()
 
     def end(self, key: str, id: str, facts: Mapping[str, Any]) -> None:
         """Note what a service got."""
         with self.lock:
+            self._fill(id)
             self.restored[key] = {**facts, "id": id}
-            self.replacing.pop(id, None)
+            self.write()
+
+    def leave(self, ids: Iterable[str]) -> None:
+        """Note that services get nothing of a copy: what they hold from now on is what they are to hold."""
+        with self.lock:
+            for id in ids:
+                self._fill(id)
             self.write()
 
     def note(self, project_id: str | None, ids: Mapping[str, str]) -> None:
@@ -140,20 +168,31 @@ class RecoveryRecord(MadeRecord):
 
     def has_restored(self, key: str, member: Member | None) -> bool:
         """Tell whether a service has got its content already."""
-        return member is not None and self._has_filled(key, member.id)
+        return member is not None and self.restored.get(key, {}).get("id") == member.id
 
-    def _has_filled(self, key: str, id: str) -> bool:
-        return bool(self.restored.get(key, {}).get("id") == id)
+    def _spans(self, id: str) -> list[list[str | None]]:
+        """Return when a service lacked its content. One that was ordered has done so ever since."""
+        made = id in self.ids.values()
+        return self.lacking.setdefault(id, [[None, None]] if made else [])
 
-    def unfilled(self) -> dict[str, datetime]:
-        """Return by id from when on copies of a service are not of what it is to hold.
+    def _fill(self, id: str) -> None:
+        """Note that from now on a service holds what it is to hold."""
+        for span in self._spans(id):
+            span[1] = span[1] or datetime.now(UTC).isoformat()
+
+    def held_anything(self, id: str) -> bool:
+        """Tell whether a service had content of its own when the recovery began to replace that."""
+        return any(since for since, _until in self.lacking.get(id, []))
+
+    def unfilled(self) -> dict[str, list[Span]]:
+        """Return by id when copies of a service were not of what it is to hold.
 
         Backup plans copy what the recovery has ordered and not filled yet, too.
         """
-        filled = {each.get("id") for each in self.restored.values()}
-        ordered = {*self.ids.values(), *self.lost} - filled
-        since = {id: parse_moment(text) or EVER for id, text in self.replacing.items()}
-        return {**dict.fromkeys(ordered, EVER), **since}
+        return {
+            id: [Span(parse_moment(since) or EVER, parse_moment(until)) for since, until in self._spans(id)]
+            for id in {*self.ids.values(), *self.lacking}
+        }
 
     def may_replace(self, key: str, id: str) -> bool:
         """Tell whether what a service holds comes from this recovery, though perhaps not all of it."""

@@ -51,7 +51,7 @@ class Target:
     def holds_anything(self, key: str) -> bool:
         """Tell whether a service holds what the recovery did not bring, though perhaps not only that."""
         member = self.there.get(key)
-        return member is not None and (key in self.overwrite or member.id in self.record.replacing)
+        return member is not None and (key in self.overwrite or self.record.held_anything(member.id))
 
     def check_may_write(self, key: str, id: str) -> None:
         """Check that a service was made by the recovery, right before it is written to.

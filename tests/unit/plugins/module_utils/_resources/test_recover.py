@@ -213,6 +213,67 @@ def test_a_second_loss_is_recovered_as_well(sandbox: Sandbox, recover: Recover) 
     assert not recover()["changed"]
 
 
+def later() -> str:
+    """Return the moment of a copy that a backup plan makes after all that was done so far."""
+    return f"{datetime.now(UTC) + timedelta(minutes=5):%Y%m%dT%H%M%SZ}"
+
+
+def lose(sandbox: Sandbox) -> dict[str, str]:
+    """Delete the services of the project; return what their ids were, by name."""
+    made = ids_of(sandbox, "shop")
+    for id in made.values():
+        sandbox.api("DELETE", f"/api/resources/{id}")
+    return made
+
+
+def test_copies_of_what_was_left_without_data_count(
+    sandbox: Sandbox, recover: Recover, tmp_path: Path
+) -> None:
+    """People fill it and its plan copies that: if it is lost again, none is newer."""
+    copies = tmp_path / "copies"
+    assert not recover(without_data=["world"]).get("failed")
+    lost = lose(sandbox)
+    shelve(copies, lost["Survival"], {"played": "for months"}, moment=later(), name="Survival")
+    told = recover()
+    assert not told.get("failed"), told["msg"]
+    made = ids_of(sandbox, "shop")
+    assert made["Survival"] != lost["Survival"]
+    assert files(sandbox, made["Survival"]) == {"/played": "for months"}
+
+
+def test_copies_of_what_a_killed_run_left_without_data_count_once_another_ended(
+    sandbox: Sandbox, recover: Recover, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Although that one finds nothing left to do."""
+    with monkeypatch.context() as patch:
+        patch.setattr(RecoveryRecord, "leave", lambda *given: None)
+        assert not recover(without_data=["world"]).get("failed")
+    assert not recover(without_data=["world"])["changed"]
+    lost = lose(sandbox)
+    shelve(tmp_path / "copies", lost["Survival"], {"played": "on"}, moment=later(), name="Survival")
+    told = recover()
+    assert not told.get("failed"), told["msg"]
+    assert files(sandbox, ids_of(sandbox, "shop")["Survival"]) == {"/played": "on"}
+
+
+def test_a_copy_of_the_unfilled_service_does_not_count_after_the_recovery_either(
+    sandbox: Sandbox, recover: Recover, tmp_path: Path
+) -> None:
+    """The service is lost again before another copy of it was made."""
+    copies = tmp_path / "copies"
+    assert recover(private_key_file=str(tmp_path / "missing")).get("failed")
+    unfilled = ids_of(sandbox, "shop")["Survival"]
+    shelve(copies, unfilled, {"new": "world"}, moment="20261121T031500Z", name="Survival")
+    assert not recover().get("failed")
+    lost = lose(sandbox)
+    assert lost["Survival"] == unfilled
+    told = recover()
+    assert not told.get("failed"), told["msg"]
+    made = ids_of(sandbox, "shop")["Survival"]
+    assert files(sandbox, made)["/server.properties"] == WORLD["server.properties"]
+    assert f"copies of {unfilled} " in " ".join(told["warnings"])
+
+
 def test_copies_of_what_was_not_restored_yet_do_not_count(
     sandbox: Sandbox, recover: Recover, tmp_path: Path
 ) -> None:
@@ -230,7 +291,7 @@ def test_copies_of_what_was_not_restored_yet_do_not_count(
     assert world["copy"] == str(copies / "svc_1" / f"nightly-{MOMENT}")
     assert world["verified"] == {"files": 3, "bytes": sum(map(len, WORLD.values()))}
     # Copies made since hold what was written since. One made before can be named.
-    shelve(copies, made["Survival"], {"since": "a"}, moment="20261122T031500Z", name="Survival")
+    shelve(copies, made["Survival"], {"since": "a"}, moment=later(), name="Survival")
     told = recover(overwrite=["world"])
     assert files(sandbox, made["Survival"]) == {"/since": "a"}, told.get("msg")
     told = recover(overwrite=["world"], copies_of={"world": f"{made['Survival']}/{empty.name}"})
@@ -256,7 +317,7 @@ def test_a_service_that_was_lost_before_it_was_restored_does_not_count_either(
 def test_a_service_whose_only_copies_do_not_count_is_told(
     sandbox: Sandbox, recover: Recover, tmp_path: Path
 ) -> None:
-    """Such as one that began without data: whoever filled it since has to say so."""
+    """Such as one that began without data, and was copied before that."""
     copies = tmp_path / "copies"
     assert not recover(without_data=["world"]).get("failed")
     made = ids_of(sandbox, "shop")["Survival"]
@@ -278,7 +339,7 @@ def test_an_overwriting_that_was_cut_off_goes_on_from_the_copies_made_before(
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(RecoveryRecord, "end", killed)
         recover(overwrite=["world"], existing="keep")
-    since = f"{datetime.now(UTC) + timedelta(minutes=5):%Y%m%dT%H%M%SZ}"
+    since = later()
     shelve(copies, live, {"half": "of it"}, moment=since, name="Survival")
     told = recover(overwrite=["world"])
     assert not told.get("failed"), told["msg"]
@@ -401,6 +462,26 @@ def test_what_is_in_use_by_now_is_not_filled(sandbox: Sandbox, recover: Recover,
     replaced = recover(overwrite=["world"])
     assert not replaced.get("failed"), replaced["msg"]
     assert "/players.dat" not in files(sandbox, world)
+
+
+def test_copies_of_what_was_kept_as_in_use_count(sandbox: Sandbox, recover: Recover, tmp_path: Path) -> None:
+    """From when that was decided: somebody said that it is used, and its plan copies what it holds."""
+    sandbox.fault("sftp.get", "status", status=400, count=None)
+    assert recover()["failed"]
+    sandbox.clear_faults()
+    write_file(sandbox, ids_of(sandbox, "shop")["Survival"], "players.dat", "three days of play")
+    [record] = tmp_path.rglob("recoveries/*.json")
+    kept = json.loads(record.read_text())
+    kept["touched"] = {key: "2026-11-20T03:00:00+00:00" for key in kept["touched"]}
+    record.write_text(json.dumps(kept))
+    before = record.read_text()
+    assert not recover(check_mode=True, existing="keep").get("failed") and record.read_text() == before
+    assert not recover(existing="keep").get("failed")
+    lost = lose(sandbox)
+    shelve(tmp_path / "copies", lost["Survival"], {"played": "on"}, moment=later(), name="Survival")
+    told = recover()
+    assert not told.get("failed"), told["msg"]
+    assert files(sandbox, ids_of(sandbox, "shop")["Survival"]) == {"/played": "on"}
 
 
 def test_a_drill_that_another_run_makes_is_left_alone(

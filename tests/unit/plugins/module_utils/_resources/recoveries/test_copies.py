@@ -18,6 +18,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.recover
     check_content,
     read_shelves,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.record import Span
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
     Ambiguous,
     Invalid,
@@ -109,16 +110,16 @@ def test_copies_of_a_service_while_it_lacked_its_content_are_for_users_to_name(t
         (datetime.min.replace(tzinfo=UTC), "svc_2", "20261110T030000Z"),
         (datetime(2026, 11, 5, tzinfo=UTC), "svc_2", "20261110T030000Z"),
     ):
-        chooses = replace(choice(tmp_path), unfilled={"svc_1": since})
+        chooses = replace(choice(tmp_path), unfilled={"svc_1": [Span(since, None)]})
         found = chooses.known("service 'world'", ["shop"], "world", is_app=False)
         assert (found.shelf.id, found.copy.name) == (shelf, f"nightly-{name}")
         assert f"copies of svc_1 (shop / world) do not count, such as nightly-{NEW}: " in chooses.remarks[0]
         assert chooses.given("world", "svc_1").copy.name == f"nightly-{NEW}"
-    chooses = replace(choice(tmp_path), unfilled={"svc_1": datetime(2026, 11, 20, 3, tzinfo=UTC)})
+    chooses = replace(choice(tmp_path), unfilled={"svc_1": [Span(at(20, 3), None)]})
     with pytest.raises(Ambiguous):
         replace(chooses, unfilled={}).known("world", ["shop"], "world", is_app=False)
     assert chooses.known("world", ["shop"], "world", is_app=False).copy.name == "nightly-20261110T030000Z"
-    alone = {"svc_1": datetime.min.replace(tzinfo=UTC), "svc_2": datetime.min.replace(tzinfo=UTC)}
+    alone = {id: [Span(datetime.min.replace(tzinfo=UTC), None)] for id in ("svc_1", "svc_2")}
     with pytest.raises(NoSuchItem, match=r"no other copy of world: copies of svc_1 .*; copies of svc_2 "):
         replace(chooses, unfilled=alone).known("world", ["shop"], "world", is_app=False)
 
@@ -140,6 +141,27 @@ def test_a_copy_leaves_out_what_its_plan_did_then(tmp_path: Path) -> None:
         described.write_text(json.dumps(about))
         [shelf] = read_shelves(str(tmp_path))
         assert (shelf.left_out, *map(shelf.left_out_by, shelf.copies)) == expected
+
+
+def test_copies_count_from_when_a_service_had_its_content(tmp_path: Path) -> None:
+    ever, days = datetime.min.replace(tzinfo=UTC), (1, 5, 10)
+    for day in days:
+        shelve(tmp_path, "svc_1", {"a": "1"}, moment=f"202611{day:02}T030000Z", name="world")
+    for spans, taken, named in (
+        ([(ever, at(5, 3))], 10, 1),
+        ([(ever, at(5, 4)), (at(10), at(10, 2))], 10, 5),
+        ([(ever, at(1, 2)), (at(10), at(11))], 5, 10),
+        ([(at(1), at(2)), (at(10), None)], 5, 10),
+    ):
+        chooses = replace(choice(tmp_path), unfilled={"svc_1": [Span(*span) for span in spans]})
+        found = chooses.known("service 'world'", ["shop"], "world", is_app=False)
+        assert found.copy.name == f"nightly-202611{taken:02}T030000Z"
+        assert f"such as nightly-202611{named:02}T030000Z: they were made" in chooses.remarks[0]
+
+
+def at(day: int, hour: int = 0) -> datetime:
+    """Return a moment of the month."""
+    return datetime(2026, 11, day, hour, tzinfo=UTC)
 
 
 def test_an_empty_copy_and_one_of_the_future_are_passed_over(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -110,31 +110,71 @@ def test_what_is_gone_makes_room_for_another(tmp_path: Path) -> None:
         assert recognizes(record, other())
 
 
-def test_it_knows_since_when_services_lack_their_content(tmp_path: Path) -> None:
+def test_it_knows_when_services_lacked_their_content(tmp_path: Path) -> None:
     """One that was ordered never had any; one that was overwritten had some until then."""
-    record = read(tmp_path)
+    record, before = read(tmp_path), datetime.now(UTC)
     with record.ordering("world", PlatformClock()):
         pass
     record.note_id("world", "svc_1")
     record.begin("world", "svc_1")
     record.begin("lobby", "svc_2")
-    begun = record.touched["lobby"]
+    begun = datetime.fromisoformat(record.touched["lobby"])
     record.touched["lobby"] = "2099-01-01T00:00:00+00:00"
-    assert read(tmp_path).unfilled() == {"svc_1": EVER, "svc_2": datetime.fromisoformat(begun)}
+    assert read(tmp_path).unfilled() == {"svc_1": [(EVER, None)], "svc_2": [(begun, None)]}
     record.begin("lobby", "svc_2")
-    assert record.unfilled()["svc_2"] == datetime.fromisoformat(begun), "nor did it when that was continued"
+    assert record.unfilled()["svc_2"] == [(begun, None)], "nor did it when that was continued"
     record.end("lobby", "svc_2", {})
+    [(since, until)] = read(tmp_path).unfilled()["svc_2"]
+    assert since == begun and until and before < until <= datetime.now(UTC)
+    record.begin("lobby", "svc_2")
+    again = datetime.fromisoformat(record.touched["lobby"])
+    assert read(tmp_path).unfilled()["svc_2"] == [(since, until), (again, None)]
+
+
+def test_copies_of_what_is_gone_may_be_there(tmp_path: Path) -> None:
+    record = read(tmp_path)
+    record.note_id("world", "svc_1")
     with record.ordering("world", PlatformClock()):
-        assert read(tmp_path).unfilled() == {"svc_1": EVER}, "it is gone, and its copies may be there"
+        assert read(tmp_path).unfilled() == {"svc_1": [(EVER, None)]}
     record.note_id("world", "svc_3")
-    assert read(tmp_path).unfilled() == {"svc_1": EVER, "svc_3": EVER}
-    record.end("world", "svc_3", {})
-    assert record.unfilled() == {"svc_1": EVER}
-    record.begin("world", "svc_3")
-    assert record.unfilled().keys() == {"svc_1", "svc_3"} and record.unfilled()["svc_3"] > EVER
+    assert read(tmp_path).unfilled() == {"svc_1": [(EVER, None)], "svc_3": [(EVER, None)]}
     record.end("world", "svc_3", {})
     with record.ordering("world", PlatformClock()):
-        assert record.unfilled() == {"svc_1": EVER}, "what was restored was in use until it was lost"
+        found = read(tmp_path).unfilled()
+    assert found["svc_1"] == [(EVER, None)]
+    [(since, until)] = found["svc_3"]
+    assert since == EVER and until is not None, "what was restored was in use until it was lost"
+
+
+def test_what_is_left_without_content_on_purpose_counts_from_then_on(tmp_path: Path) -> None:
+    record = read(tmp_path)
+    record.note_id("world", "svc_1")
+    record.leave(["svc_1"])
+    [(since, until)] = read(tmp_path).unfilled()["svc_1"]
+    assert since == EVER and until is not None
+    record.leave(["svc_1"])
+    with record.ordering("world", PlatformClock()):
+        assert read(tmp_path).unfilled() == {"svc_1": [(since, until)]}, "nor does that change"
+
+
+def test_an_earlier_version_did_not_say_what_had_content_before(tmp_path: Path) -> None:
+    """What it began to replace had some until then; what it ordered may have been left without on purpose."""
+    moment = "2026-11-20T03:00:00+00:00"
+    record = read(tmp_path)
+    for key in ("world", "lobby", "shop"):
+        record.begin(key, f"svc_{key}")
+    record.end("lobby", "svc_lobby", {})
+    record.note_id("web", "svc_web")
+    [file] = tmp_path.rglob("*.json")
+    kept = json.loads(file.read_text())
+    del kept["lacking"], kept["touched"]["shop"]
+    kept["touched"]["world"] = moment
+    file.write_text(json.dumps(kept))
+    again = read(tmp_path)
+    world = [(datetime.fromisoformat(moment), None)]
+    assert again.unfilled() == {"svc_world": world, "svc_lobby": [], "svc_shop": [], "svc_web": []}
+    again.end("world", "svc_world", {})
+    assert read(tmp_path).unfilled()["svc_lobby"] == [] and read(tmp_path).unfilled()["svc_world"] != world
 
 
 def test_it_can_be_forgotten(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def test_what_it_did_not_bring_is_known() -> None:
     assert not target(record).holds_anything("world")
     assert target(record, "world", "lobby").holds_anything("world")
     assert not target(record, "world", "lobby").holds_anything("lobby")
-    record.replacing["svc_world"] = "2026-11-20T03:00:00+00:00"
+    record.lacking["svc_world"] = [["2026-11-20T03:00:00+00:00", None]]
     assert target(record).holds_anything("world")
 
 
