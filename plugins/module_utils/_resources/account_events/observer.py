@@ -276,20 +276,23 @@ class Observer:
         before: State,
         services: Mapping[str, ServiceSummary],
         states: Mapping[str, str | None],
-        entries: Mapping[str, Sequence[Event]],
+        entries: dict[str, Sequence[Event]],
     ) -> frozenset[str]:
         """Return the services that stopped while a backup is restored into them.
 
-        The activity journal may say so only when the restore ends. Only what may be told as stopped is
-        looked at.
+        The activity journal may say so only when the restore ends, which may be between two reads: so it is
+        read again where none is under way. Only what may be told as stopped is looked at.
         """
         found = set()
-        for id, fresh in entries.items():
+        for id, fresh in [*entries.items()]:
+            memory = before.known_services.get(id)
             is_stopped = states.get(id) == ContainerState.STOPPED and can_back_up(services[id])
-            if is_stopped and is_unexplained(before.known_services.get(id), fresh):
+            if is_stopped and is_unexplained(memory, fresh):
                 with self._noting():
                     if any(backup.status == BackupStatus.RESTORING for backup in self._backups_of(id)):
                         found.add(id)
+                    else:
+                        entries[id] = self._new_entries(id, memory.entry if memory else None)
         return frozenset(found)
 
     def _backups(

@@ -210,12 +210,33 @@ def test_backups_are_read_of_what_stopped_for_no_known_reason() -> None:
     account.poll()
     account.client.records = {"a": ("GAME", "stopped"), "b": ("GAME", "stopped")}
     account.client.restoring = {"a"}
-    assert sorted(account.poll()[4:]) == ["backups a", "backups b", "events a", "events b"]
+    calls = ["backups a", "backups b", "events a", "events b"]
+    assert sorted(account.poll()[4:]) == [*calls, "events b"], "whether a restore ended between both reads"
     assert account.seen.restoring == {"a"}
     assert [event["service"]["id"] for event in account.state.outbox] == ["b"]
     account.client.restoring = set()
     assert "backups a" in account.poll() and "backups b" not in account.poll()
     assert [event["service"]["id"] for event in account.state.outbox] == ["b", "a"]
+
+
+def test_a_restore_that_ends_while_it_is_looked_for_is_no_stop() -> None:
+    class Ending(CountingClient):
+        """Ends its restore after the journal was read, and before the backups are."""
+
+        def backups(self, id: str) -> list[m.Backup]:
+            self.journal = [
+                m.Event(id="1", type="BACKUP_RESTORED", at=(NOW + timedelta(minutes=2)).isoformat())
+            ]
+            return super().backups(id)
+
+    account = Account(Ending(a="running"))
+    account.client.journal = []
+    account.poll()
+    account.client.records = {"a": ("GAME", "stopped")}
+    account.poll()
+    account.client.records = {"a": ("GAME", "running")}
+    account.poll()
+    assert account.state.outbox == ()
 
 
 @pytest.mark.parametrize("trouble", ["AWAITING_ADMIN", "FAILED"])
