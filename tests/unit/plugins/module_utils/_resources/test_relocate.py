@@ -421,8 +421,7 @@ def test_an_application_that_its_owner_stops_before_the_switch_stays_stopped(
     sandbox: Sandbox, relocate: Relocate
 ) -> None:
     """Between a run that failed and the next one, when the old service runs as ever."""
-    check = {"url": "http://127.0.0.1:9/", "status": [200], "tcp": False, "timeout": 0.2}
-    assert relocate(health_checks=[check], wait_timeout=1.0)["failed"]
+    fail_before_switch(relocate)
     app = ids_of(sandbox, "shop")["acme-web"]
     sandbox.api("POST", f"/api/resources/{app}/power", {"signal": "stop"})
     poll_for(lambda: status_of(sandbox, app)[1] == "stopped", 5)
@@ -645,8 +644,7 @@ def test_a_way_back_leaves_alone_what_was_suspended_since_it_stopped(
     sandbox: Sandbox, relocate: Relocate
 ) -> None:
     """Such as for the night, by a plan. Resumed, it would cost the full rate."""
-    check = {"url": "http://127.0.0.1:9/", "status": [200], "tcp": False, "timeout": 0.2}
-    assert relocate(health_checks=[check], wait_timeout=1.0)["failed"]
+    fail_before_switch(relocate)
     app = ids_of(sandbox, "shop")["acme-web"]
     assert pause(sandbox, app).phase is Phase.ORDERED
     sandbox.api("POST", f"/api/resources/{app}/suspend")
@@ -683,6 +681,12 @@ def test_a_run_that_is_killed_before_its_last_note_leaves_nothing_to_a_sleep_pla
     assert "is not complete" in relocate(state="finished", keep_days=0)["msg"]
     assert commits(sandbox) == []
     assert done(relocate(state=state))["relocation"]["phase"] == state
+
+
+def fail_before_switch(relocate: Relocate) -> None:
+    """Let a relocation fail because the new service is not healthy, so that nothing refers to it."""
+    check = {"url": "http://127.0.0.1:9/", "status": [200], "tcp": False, "timeout": 0.2}
+    assert relocate(health_checks=[check], wait_timeout=1.0)["failed"]
 
 
 def fail_in_service(sandbox: Sandbox, relocate: Relocate, way: str) -> None:
