@@ -157,9 +157,7 @@ class Observer:
 
         return self._allowed("projects", now, lambda: self._tried(read))
 
-    def _readable(
-        self, projects: Sequence[Project], now: datetime, granted: bool = False
-    ) -> list[ProjectDetail]:
+    def _readable(self, projects: Sequence[Project], now: datetime, granted: bool) -> list[ProjectDetail]:
         """Return the pages of the projects that the token may read, and note the others as hidden.
 
         :param granted: whether one that was refused lately may be granted by now, so that all are tried.

@@ -74,7 +74,10 @@ def enter(poll: Poll, summary: ServiceSummary, memory: ServiceMemory | None) -> 
     unlisted = summary.id in (poll.seen.unlisted or ())
     is_listed = not unlisted and not poll.seen.limited
     current: dict[str, Any] = {
-        **{"name": summary.name, "family": summary.family, "status": summary.status, "project": home},
+        "name": summary.name,
+        "family": summary.family,
+        "status": summary.status,
+        "project": home,
         "listed": is_listed or (memory is not None and memory.listed),
     }
     if memory is not None:
