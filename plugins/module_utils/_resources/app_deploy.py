@@ -18,7 +18,7 @@ from .._api.errors import HostedError, UnexpectedAnswer
 from .._api.models import App, ProjectDetail, ScanReport
 from .._api.text import printable, shortened
 from .._api.values import ScanStatus, ServiceStatus
-from .applications.health import Deployed, HealthCheck, health_steps
+from .applications.health import HealthCheck, health_steps
 from .applications.lookup import app_view, digest_in_service, never_deployed, read_project_of_app, resolve_app
 from .applications.records import AppRecords
 from .applications.release_list import DeclaredReleases, read_declared
@@ -31,6 +31,7 @@ from .applications.releases import (
     with_declared_digest,
 )
 from .applications.rollout import (
+    Deployed,
     DeployFailed,
     describe_other,
     in_service_now,
@@ -294,11 +295,7 @@ def explain_failure(
     now = in_service_now(task, before, digest)
     touched = error.began and (now != before or now == digest or bool(error.restarted))
     if failed.rolls_back and (other or not error.busy):
-        outcome, restored_state = (
-            (describe_other(other, rolls_back=True), False)
-            if other
-            else roll_back(task, failed.previous, digest, runs=not error.restarted)
-        )
+        outcome, restored_state = roll_back(task, failed, other, runs=not error.restarted)
         details.update({"rollback": outcome, "rolled_back": restored_state})
         sentences.append(outcome)
     elif other:

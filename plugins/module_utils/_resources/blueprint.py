@@ -24,9 +24,10 @@ from .app_deploy import APP_DEPLOY, LAST_GOOD
 from .app_image import APP_IMAGE
 from .app_release import APP_RELEASE
 from .applications.environment_rules import REFERENCE
-from .applications.health import Deployed, HealthCheck, health_steps
+from .applications.health import HealthCheck, health_steps
 from .applications.lookup import OnAppOptions, find_app
 from .applications.records import AppRecords
+from .applications.rollout import Deployed
 from .blueprints.applied import remember
 from .blueprints.contents import (
     ENVIRONMENTS,

@@ -22,7 +22,7 @@ from ..shared.task_errors import Invalid, WaitEnded
 from ..shared.waiting import wait_until
 from .lookup import require_app
 from .records import AppRecords
-from .rollout import describe_other, put_in_service_meanwhile, roll_back, write_record
+from .rollout import Deployed, describe_other, put_in_service_meanwhile, roll_back, write_record
 
 ADDRESS = "{address}"
 """What stands for the application's own address in a URL."""
@@ -76,15 +76,6 @@ class Unhealthy(HostedError):
     """A release runs, and does not respond as its health check expects."""
 
 
-@dataclass(frozen=True)
-class Deployed:
-    """A deploy of this run: the image that it put in service, and the last good one before."""
-
-    digest: str
-    previous: str | None
-    rolls_back: bool
-
-
 def health_steps(
     task: Task[Any], check: HealthCheck | None, slug: str, deployed: Deployed | None = None
 ) -> list[Step]:
@@ -128,10 +119,8 @@ def undo(task: Task[Any], app: App, deployed: Deployed) -> tuple[str, dict[str, 
         write_record(task, lambda: records.note(DEPLOY, digest=deployed.digest))
     if not deployed.rolls_back:
         return ("It stays in service" if other is None else describe_other(other, rolls_back=False)), {}
-    if other is not None:
-        outcome, restored = describe_other(other, rolls_back=True), False
-    else:
-        outcome, restored = roll_back(task, deployed.previous, deployed.digest, runs=True)
+    outcome, restored = roll_back(task, deployed, other, runs=True)
+    if other is None:
         records.record_failure(deployed.digest)
     return outcome, {"rollback": outcome, "rolled_back": restored}
 

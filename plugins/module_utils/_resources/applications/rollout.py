@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from ..._api.errors import (
@@ -392,6 +392,15 @@ def verify(task: Task[ReleaseOptions], tag: str, digest: str) -> None:
 # --- After a failure ----------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class Deployed:
+    """A deploy of this run: the image that it put in service, and the last good one before."""
+
+    digest: str
+    previous: str | None
+    rolls_back: bool
+
+
 def put_in_service_meanwhile(task: Task[ReleaseOptions], *own: str | None) -> str | None:
     """Return the image in service if somebody else has put it there; ``None`` if that is not certain.
 
@@ -413,18 +422,29 @@ def describe_other(seen: str, rolls_back: bool) -> str:
     return f"{seen} was put in service meanwhile{', so nothing was rolled back' if rolls_back else ''}"
 
 
-def roll_back(task: Task[ReleaseOptions], previous: str | None, failed: str, runs: bool) -> tuple[str, bool]:
+def why_nothing_rolls_back(failed: Deployed, other: str | None) -> str:
+    """Say why there is no version to roll back to."""
+    if other is not None:
+        return describe_other(other, rolls_back=True)
+    if failed.previous is None:
+        return "There is no previous version to roll back to"
+    return "The previous version is the same one, so there is nothing to roll back to"
+
+
+def roll_back(
+    task: Task[ReleaseOptions], failed: Deployed, other: str | None, runs: bool
+) -> tuple[str, bool]:
     """Roll back to the previous image. Return a sentence on the outcome, and whether it is in service.
 
     Raises nothing, because the task ends with the failure of the deploy itself.
 
+    :param other: what somebody else has put in service meanwhile, which is left alone.
     :param runs: whether the previous image runs if the platform shows it as in service. If that is not
         certain, it is deployed, which costs a restart at most.
     """
-    if previous is None:
-        return "There is no previous version to roll back to", False
-    if previous == failed:
-        return "The previous version is the same one, so there is nothing to roll back to", False
+    previous = failed.previous
+    if previous is None or other is not None or previous == failed.digest:
+        return why_nothing_rolls_back(failed, other), False
     try:
         if runs and digest_in_service(current_app(task, previous)) == previous:
             return f"The previous version, {previous}, is in service", True
