@@ -186,6 +186,28 @@ def test_snapshots(sandbox: Sandbox, order: Order) -> None:
     assert sandbox.api("POST", f"{base}/first/rollback").status_code == 404
 
 
+@pytest.mark.rule("snapshots")
+@pytest.mark.parametrize(
+    ("gap", "call", "left"),
+    [
+        ({"snapshot.children": "they are deleted, too"}, ("DELETE", "first"), []),
+        ({"rollback.newer": "deletes them"}, ("POST", "first/rollback"), ["first"]),
+    ],
+)
+def test_what_goes_along_with_a_snapshot_is_listed_as_long(
+    sandbox: Sandbox, order: Order, gap: dict[str, str], call: tuple[str, str], left: list[str]
+) -> None:
+    sandbox.profile("plain", **{"removal.listed": "1 s late"}, **gap)
+    base = f"/api/resources/{order('linux', 'box')}/snapshots"
+    sandbox.clock(freeze=True)
+    for name in ("first", "second", "third"):
+        sandbox.api("POST", base, {"name": name})
+    assert sandbox.api(call[0], f"{base}/{call[1]}").status_code == 200
+    assert sorted(shot["name"] for shot in sandbox.api("GET", base).json()) == ["first", "second", "third"]
+    sandbox.clock(advance=1)
+    assert [shot["name"] for shot in sandbox.api("GET", base).json()] == left
+
+
 @pytest.mark.rule("capability-400")
 def test_both_need_their_capability(sandbox: Sandbox, order: Order) -> None:
     game, bucket = order(), order("bucket", "objects")

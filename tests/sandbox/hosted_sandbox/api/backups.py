@@ -46,7 +46,6 @@ async def restore_backup(call: Current, id: str, backup_id: BackupId) -> Respons
 async def delete_backup(call: Current, id: str, backup_id: BackupId) -> Response:
     """Delete a backup."""
     backup = backups.delete(call.world, call.service(id), backup_id)
-    call.world.linger("backups", id, views.backup(call.world, backup))
     return call.written("backup_delete", lambda: views.backup(call.world, backup))
 
 
@@ -75,5 +74,4 @@ async def roll_back(call: Current, id: str, name: str) -> Response:
 async def delete_snapshot(call: Current, id: str, name: str) -> Response:
     """Delete a snapshot."""
     found = backups.delete_snapshot(call.world, call.service(id), name)
-    call.world.linger("snapshots", id, views.snapshot(call.world, found))
     return call.written("snapshot_delete", lambda: views.snapshot(call.world, found))

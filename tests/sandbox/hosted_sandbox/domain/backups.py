@@ -9,7 +9,7 @@ import shutil
 from pathlib import Path
 
 from hosted_sandbox.clock import SECOND
-from hosted_sandbox.domain import copy_rules, events, files, lifecycle
+from hosted_sandbox.domain import copy_rules, events, files, lifecycle, views
 from hosted_sandbox.domain.capabilities import capabilities, require
 from hosted_sandbox.domain.errors import AbsentError, RefusedError
 from hosted_sandbox.domain.world import World, action
@@ -158,6 +158,11 @@ def delete(world: World, service: Service, backup_id: str) -> Backup:
 
 
 def _drop(world: World, copy: Backup | Snapshot) -> None:
+    """Delete a copy, also one that goes along with another; lists may show it for a while."""
+    if isinstance(copy, Backup):
+        world.linger("backups", copy.service_id, views.backup(world, copy))
+    else:
+        world.linger("snapshots", copy.service_id, views.snapshot(world, copy))
     shutil.rmtree(_copies(world, copy.id), ignore_errors=True)
     world.store.drop(copy)
 
