@@ -220,7 +220,7 @@ FORMS = (
     Point("written.status", ERRORS, "Do other writes whose answer is not shown answer 200 or 202?",
           ("200", "202")),
     Point("id.form", "What the service does", "What do the opaque identifiers look like?",
-          ("uuid", "hex", "prefixed", "number", "urn")),
+          ("uuid", "hex", "prefixed", "number", "urn", "a number per kind")),
     Point("maintenance", OPEN_FIELDS, "What does `maintenance` hold?", ("null", "object", "string")),
     Point("panel_url", OPEN_FIELDS, "What does `panelUrl` hold?", ("null", "url")),
     Point("extra_fields", OPEN_FIELDS, "Do objects carry fields that are not shown?", ("no", "yes")),

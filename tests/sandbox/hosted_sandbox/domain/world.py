@@ -91,6 +91,10 @@ class Addresses:
     registry: str = ""
 
 
+NUMBERED = ("svc", "prj", "key")
+"""The kinds whose ids may be the same number: no task or folder of the sandbox goes by two of them."""
+
+
 class World:
     """All state that a rule may read or change."""
 
@@ -133,8 +137,22 @@ class World:
                 return str(fresh.int % 10**15)
             case "urn":
                 return f"urn:{kind}:{fresh.hex[:16]}+="
+            case "a number per kind" if kind in NUMBERED:
+                return self._next_number(kind)
+            case "a number per kind":
+                return str(fresh.int % 10**15)
             case _:
                 return str(fresh)
+
+    def _next_number(self, kind: str) -> str:
+        """Return the next number of a kind, which another kind may have as well; none comes twice.
+
+        They begin elsewhere after each reset: clients remember what had an id.
+        """
+        used = self.store.get(Meta, "numbers") or Meta("numbers", {"first": uuid.uuid4().int % 10**9})
+        used.value[kind] = used.value.get(kind, used.value["first"]) + 1
+        self.store.put(used)
+        return str(used.value[kind])
 
     def after(self, seconds: float, kind: str, target: str, **args: Any) -> None:
         """Schedule a task; run it now if the delay is zero."""
