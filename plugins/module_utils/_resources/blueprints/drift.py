@@ -19,7 +19,7 @@ from .contents import Contents
 from .entry import Entry
 from .export import Export
 from .members import described_entries
-from .parts import Part
+from .parts import Part, service_ids
 from .removal import ReadNeeded
 
 FILE, PLATFORM = "file", "platform"
@@ -236,7 +236,7 @@ def not_in_file(export: Export, comparison: Comparison, read_needed: ReadNeeded)
 
     :param read_needed: reads what is needed though nothing describes it.
     """
-    described = {part.id for part in comparison.parts}
+    described = service_ids(comparison.parts)
     entries = described_entries(comparison.contents)
     names = {entry.name for entry in entries if "id" not in entry.values}
     found = [

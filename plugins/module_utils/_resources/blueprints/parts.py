@@ -170,6 +170,14 @@ def first_failed(part: Part, seen: set[Part]) -> Part | None:
     return None
 
 
+def service_ids(parts: Iterable[Part]) -> set[str]:
+    """Return the ids of the services and applications among parts, as far as they exist.
+
+    The platform may number each kind by itself, so that a project or a key has the id of a service.
+    """
+    return {id for part in parts if part.resource.name in ("service", "app") and (id := part.id)}
+
+
 @dataclass
 class Parts:
     """All parts of a blueprint, each after those that it needs."""

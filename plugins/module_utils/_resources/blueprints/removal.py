@@ -37,7 +37,7 @@ from .members import (
     not_described,
     read_members,
 )
-from .parts import Arguments, Part, new_part
+from .parts import Arguments, Part, new_part, service_ids
 
 MAX_DELETE = 3
 LATE_SECONDS = 10.0
@@ -121,7 +121,7 @@ def prune_parts(
     members = read_members(task.client, home) if home else None
     if members is None:  # the blueprint creates the project, so it is empty
         return []
-    ids = {id for part in parts if (id := part.id)}
+    ids = service_ids(parts)
     going = without_needed(task, not_described(members, contents, ids), read_needed)
     check_prune(members, contents, going, ids, task.options.max_delete)
 

@@ -161,6 +161,16 @@ def test_what_cannot_be_applied_is_told_with_the_reason(sandbox: Sandbox, shop: 
     assert "not compared, because service 'db' cannot be applied" in application["line"]
 
 
+def test_the_id_of_a_project_hides_no_service(sandbox: Sandbox) -> None:
+    """A platform may number each kind by itself."""
+    services = [{"name": name, "product": "minecraft", "project": "shop"} for name in ("db", "world", "old")]
+    sandbox.reset(profile="plain", values={"id.form": "a number per kind"}, seed={"services": services})
+    [shop] = [each for each in sandbox.api("GET", "/api/projects").json() if each["name"] == "shop"]
+    assert id_of(sandbox, "old") == shop["id"]
+    found = drift(sandbox, {"project": "shop", "services": {"db": {}, "world": {}}})
+    assert [each["path"] for each in found if each["kind"] == "not_in_file"] == ["services.old"]
+
+
 def test_a_namesake_and_the_name_of_a_key_hide_nothing(sandbox: Sandbox, shop: dict[str, Any]) -> None:
     """An entry with an id is about one of two services of its name; keys are of the account."""
     for name in ("db", "deploy"):

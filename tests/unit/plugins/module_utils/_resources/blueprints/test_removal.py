@@ -35,6 +35,7 @@ from unit.plugins.fakes import Clock, FakeClient, task_of
 from unit.plugins.module_utils._resources.platform import add, id_of, run
 from unit.plugins.module_utils._resources.shared.test_runner import new_task
 
+SIZE = {"cpu_cores": 1, "ram_gb": 2, "storage_gb": 10}
 SEED: dict[str, Any] = {
     "services": [
         {"name": "db", "product": "postgresql", "project": "shop"},
@@ -66,10 +67,10 @@ def apply(sandbox: Sandbox, key_file: Path, tmp_path: Path, monkeypatch: pytest.
     return go
 
 
-def start(sandbox: Sandbox, key_file: Path, seed: dict[str, Any]) -> None:
+def start(sandbox: Sandbox, key_file: Path, seed: dict[str, Any], **given: Any) -> None:
     """Start over with an account that a key opens."""
     key = {"name": "deploy", "public_key": key_file.with_suffix(".pub").read_text().strip()}
-    sandbox.reset(delays=NO_DELAYS, seed={**seed, "ssh_keys": [key]})
+    sandbox.reset(delays=NO_DELAYS, seed={**seed, "ssh_keys": [key]}, **given)
 
 
 def prune(apply: Any, blueprint: dict[str, Any], **given: Any) -> dict[str, Any]:
@@ -104,6 +105,37 @@ def test_prune_deletes_what_the_file_lacks_in_its_project_alone(sandbox: Sandbox
     [part] = [each for each in done["parts"] if each["name"] == "old"]
     assert (part["section"], part["module"], part["changed"]) == ("services", "service", True)
     assert not prune(apply, SHOP)["changed"]
+
+
+def number_kinds(sandbox: Sandbox, key_file: Path) -> None:
+    """Start over where a service has the id of the project that it is in, and nothing describes it."""
+    start(
+        sandbox,
+        key_file,
+        {"services": SEED["services"][:3]},
+        profile="plain",
+        values={"id.form": "a number per kind"},
+    )
+    [shop] = [each for each in sandbox.api("GET", "/api/projects").json() if each["name"] == "shop"]
+    assert id_of(sandbox, "old") == shop["id"]
+
+
+def test_prune_tells_a_service_from_a_project_with_its_id(
+    sandbox: Sandbox, apply: Any, key_file: Path
+) -> None:
+    number_kinds(sandbox, key_file)
+    prune(apply, shop_with(applications={}))
+    assert deleted(sandbox) == ["old"]
+
+
+def test_a_project_with_the_id_of_a_service_is_nothing_that_is_described(
+    sandbox: Sandbox, apply: Any, key_file: Path
+) -> None:
+    """So the project may be the wrong one."""
+    number_kinds(sandbox, key_file)
+    order = {"product": "minecraft", "dimensions": SIZE, "host": "node-paris-1"}
+    refused = prune(apply, {"project": "shop", "services": {"new": order}}, check_mode=True)
+    assert refused["failed"] and "is in project 'shop' yet, so it may be the wrong one" in refused["msg"]
 
 
 def relocation(sandbox: Sandbox, old_id: str, new_name: str, **facts: Any) -> None:
