@@ -33,6 +33,34 @@ def test_a_busy_service(sandbox: Sandbox, order: Order, value: str, status: int)
 
 
 @pytest.mark.parametrize(
+    ("value", "answer", "end"),
+    [
+        ("it goes on", 200, "COMPLETED"),
+        ("it fails", 200, "FAILED"),
+        ("the suspension is refused", 409, "COMPLETED"),
+    ],
+)
+def test_a_suspension_while_a_backup_is_in_progress(
+    sandbox: Sandbox, order: Order, value: str, answer: int, end: str
+) -> None:
+    sandbox.profile("plain", **{"copy.suspended": value})
+    sandbox.clock(freeze=True)
+    sandbox.delays(backup=5, restore=5)
+    for name in ("first", "second"):
+        key = order(name=name)
+        _post(sandbox, f"/api/resources/{key}/backups", "a")
+        if name == "second":
+            sandbox.clock(advance=5)
+            [backup] = sandbox.api("GET", f"/api/resources/{key}/backups").json()
+            _post(sandbox, f"/api/resources/{key}/backups/{backup['id']}/restore")
+        assert _post(sandbox, f"/api/resources/{key}/suspend").status_code == answer
+        sandbox.clock(advance=60)
+        state = sandbox.control("GET", "/state")["records"]["backup"]
+        [found] = [each["status"] for each in state if each["service_id"] == key]
+        assert found == end
+
+
+@pytest.mark.parametrize(
     ("value", "status", "after"),
     [("not refused", 201, None), ("429 with Retry-After", 429, "3"), ("429", 429, None), ("409", 409, None)],
 )

@@ -63,6 +63,7 @@ def test_a_life_under_every_profile(server: Sandbox, name: str) -> None:
     call("PUT", f"{base}/deploy", {"command": "x"})
     call("POST", f"{base}/files/write", {"path": "a.txt", "content": "x"})
     call("POST", f"{base}/backups", {"name": "b"})
+    sandbox.clock(advance=60)  # some suspend nothing while it is made
     call("POST", f"{base}/suspend")
     _wait(sandbox, key, "SUSPENDED")
     call("POST", f"{base}/resume")

@@ -9,6 +9,7 @@ import math
 import re
 
 from hosted_sandbox.clock import SECOND
+from hosted_sandbox.domain import events
 from hosted_sandbox.domain.errors import RefusedError
 from hosted_sandbox.domain.world import World
 from hosted_sandbox.store.records import Backup, Service, Snapshot
@@ -37,13 +38,20 @@ def named(world: World, name: str) -> str:
 
 def in_motion(world: World, service: Service) -> bool:
     """Tell whether a copy of the service is being made or restored, shown or not."""
-    backups = world.store.of(Backup, service.id)
-    if any(backup.status in ("PENDING", "RESTORING") for backup in backups):
-        return True
-    if any(world.pending(backup.id, kind) for backup in backups for kind in ("restore begins", "restored")):
+    if backups_in_motion(world, service):
         return True
     taken = world.store.of(Snapshot, service.id)
     return any(shot.ready_at > world.now or world.pending(shot.id, "rolled back") for shot in taken)
+
+
+def backups_in_motion(world: World, service: Service) -> list[Backup]:
+    """Return the backups that are made or restored, shown or not."""
+    return [
+        backup
+        for backup in world.store.of(Backup, service.id)
+        if backup.status in ("PENDING", "RESTORING")
+        or any(world.pending(backup.id, kind) for kind in ("restore begins", "restored"))
+    ]
 
 
 def check_busy(world: World, service: Service) -> None:
@@ -53,6 +61,25 @@ def check_busy(world: World, service: Service) -> None:
         return
     text = "This resource is locked" if int(answer) == LOCKED else "Another operation is in progress"
     raise RefusedError("copy_busy", text)
+
+
+def check_suspension(world: World, service: Service) -> None:
+    """Refuse to suspend a service of which a backup is made or restored, if this platform does."""
+    if world.gaps["copy.suspended"] == "the suspension is refused" and backups_in_motion(world, service):
+        raise RefusedError("suspend_busy", "Another operation is in progress")
+
+
+def cut_off(world: World, service: Service) -> None:
+    """Let the backups fail that are made or restored as their service is suspended, if this platform does."""
+    if world.gaps["copy.suspended"] != "it fails":
+        return
+    for backup in backups_in_motion(world, service):
+        world.forget(backup.id)
+        restoring, answer = backup.status != "PENDING", world.gaps["restore.failed"]
+        backup.status = "COMPLETED" if restoring and answer != "FAILED" else "FAILED"
+        world.store.put(backup)
+        if restoring and answer == "COMPLETED, with an event":
+            events.record(world, service, "BACKUP_RESTORE_FAILED")
 
 
 def check_pause(world: World, service: Service) -> None:

@@ -9,7 +9,7 @@ import shutil
 from pathlib import Path
 
 from hosted_sandbox.clock import SECOND
-from hosted_sandbox.domain import events, money, references
+from hosted_sandbox.domain import copy_rules, events, money, references
 from hosted_sandbox.domain.capabilities import capabilities, require
 from hosted_sandbox.domain.errors import RefusedError
 from hosted_sandbox.domain.world import World, action
@@ -166,6 +166,7 @@ def suspend(world: World, service: Service) -> None:
         raise RefusedError("suspend_status", "This resource is not in service")
     if world.pending(service.id, "suspended"):
         return
+    copy_rules.check_suspension(world, service)
     world.after(0 if world.gaps["suspend.pace"] == "at once" else 1, "suspended", service.id)
 
 
@@ -173,6 +174,7 @@ def suspend(world: World, service: Service) -> None:
 def _suspended(world: World, task: Task) -> None:
     service = world.store.need(Service, task.target)
     if service.status == "ACTIVE":
+        copy_rules.cut_off(world, service)
         halt(world, service, "suspended")
         set_status(world, service, "SUSPENDED")
         events.record(world, service, "SUSPENDED")
