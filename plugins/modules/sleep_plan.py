@@ -19,6 +19,8 @@ description:
   - A service that refers to another one in its environment is resumed after it and suspended before it, and keeps it awake
     while it is awake itself.
   - Only suspension saves money, so nothing is merely stopped. A service that does not offer C(suspension) is left out.
+  - A service of which a backup is being made or restored stays awake until that is complete, for a day at most, because the
+    platform may cut the backup off by the suspension.
   - A service that M(hosted.services.relocate) left over is never resumed, until that has put it back in service. It is left
     out while it is suspended, and suspended as any other if it is V(ACTIVE), each with a warning. While a relocation is
     not complete, only a service that something else than the plan suspended is left out. This needs the record of the
@@ -308,7 +310,7 @@ services:
       description: What decided that.
       type: str
     delayed:
-      description: Whether its suspension is due and waits, because it is busy or needed, or that is unknown.
+      description: Whether its suspension is due and waits, because it is busy, needed or backed up, or that is unknown.
       type: bool
     kept_until:
       description: Until when it is kept awake by hand, in UTC. Null if it is not.

@@ -35,7 +35,16 @@ from .shared.options import state_dir_of
 from .shared.parallel import run_parallel
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.task_errors import Invalid, NoSuchItem
-from .sleeping.decision import Situation, Verdict, decide, hold, longest_keep, read_until
+from .sleeping.copies import backup_in_progress
+from .sleeping.decision import (
+    Situation,
+    Verdict,
+    decide,
+    hold,
+    hold_for_backup,
+    longest_keep,
+    read_until,
+)
 from .sleeping.load import load_of, recent, sample_of
 from .sleeping.memory import Keep, Memory, Record
 from .sleeping.options import SleepPlanOptions, check_limits, schedule_of
@@ -366,6 +375,7 @@ class Run:
         }
         for id, sleeper in by_id.items():
             sleeper.verdict = self.verdict_on(sleeper, keeps[id])
+        self.hold_for_backups()
         awake = [s for s in self.sleepers if not s.suspended and s.verdict and s.verdict.act == "nothing"]
         for sleeper in awake:
             for id in self.order.reaches.get(sleeper.id, ()):
@@ -374,6 +384,23 @@ class Run:
                     other.verdict = hold(other.verdict, sleeper.service.name)
         for id, sleeper in by_id.items():
             self.tell(sleeper, keeps[id])
+
+    def hold_for_backups(self) -> None:
+        """Leave awake for now what a backup is made of or restored to: its suspension may cut that off."""
+        going = [each for each in self.sleepers if each.verdict and each.verdict.act == "suspend"]
+
+        def hold_one(client: Client, sleeper: Sleeper) -> None:
+            found, verdict = backup_in_progress(self.task, client, sleeper.service), sleeper.verdict
+            if found is None or verdict is None:
+                return
+            sleeper.verdict = hold_for_backup(verdict, found.id, found.what, self.now)
+            if sleeper.verdict.act == "suspend":
+                self.task.warn(
+                    f"{sleeper.job.label} is suspended although {found.what}: the plan has waited for longer "
+                    "than a day"
+                )
+
+        run_parallel(self.task.client, going, hold_one, self.task.options.max_parallel)
 
     def keepers_of(self, id: str, by_id: Mapping[str, Sleeper]) -> list[Sleeper]:
         """Return the services whose wishes keep one awake: itself, and those that need it."""

@@ -20,6 +20,7 @@ from .zones import DAY, first_shown, last_shown, midnight
 LONGEST_KEEP = 366
 ALWAYS = "always"
 KEPT = "kept awake by hand"
+LONGEST_BACKUP = timedelta(days=1)
 Act = Literal["resume", "suspend", "nothing"]
 
 
@@ -109,6 +110,21 @@ def decide_suspension(case: Situation, due: Due, why: str, record: Record) -> Ve
             "suspend", False, f"{why}, and busy for longer than at_most {minutes} minutes", record, due
         )
     return Verdict("nothing", True, f"busy: {load.why}", replace(record, delayed=(due, begun)), delayed=True)
+
+
+def hold_for_backup(verdict: Verdict, id: str, in_progress: str, now: datetime) -> Verdict:
+    """Return the verdict on a service that would be suspended while a backup is made or restored.
+
+    One that does not end keeps the service awake for :data:`LONGEST_BACKUP` in all, not each night anew.
+
+    :param id: the id of the backup.
+    """
+    held = verdict.record.held
+    since = held[1] if held is not None and held[0] == id else now
+    record = replace(verdict.record, held=(id, since))
+    if now - since >= LONGEST_BACKUP:
+        return replace(verdict, record=record)
+    return Verdict("nothing", True, in_progress, record, delayed=True)
 
 
 def longest_keep(records: Iterable[Record], now: datetime) -> Keep | None:

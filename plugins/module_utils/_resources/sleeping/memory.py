@@ -58,6 +58,8 @@ class Record:
     keep: Keep | None = None
     delayed: tuple[Due, datetime] | None = None
     """The suspension that waits because the service is busy, and since when."""
+    held: tuple[str, datetime] | None = None
+    """The id of the backup that a suspension waits for, or did in vain, and since when."""
     ran: bool | None = None
     """Whether the container ran when the plan suspended the service, which sleeps since. Unknown if nothing
     was told, or if somebody else suspended it."""
@@ -121,6 +123,7 @@ def record_as_json(record: Record) -> dict[str, Any]:
         "settled": due_as_json(record.settled),
         "keep": keep and {"since": keep.since.isoformat(), "until": keep.until.isoformat()},
         "delayed": delayed and {**(due_as_json(delayed[0]) or {}), "from": delayed[1].isoformat()},
+        "held": record.held and {"backup": record.held[0], "from": record.held[1].isoformat()},
         "ran": record.ran,
         "samples": [[sample.at.isoformat(), sample.cpu, sample.traffic] for sample in record.samples],
         "saved": saved
@@ -149,6 +152,7 @@ def record_from(content: Mapping[str, Any]) -> Record:
         settled=readable(content.get("settled"), due_from),
         keep=readable(content.get("keep"), lambda part: Keep(moment(part["since"]), moment(part["until"]))),
         delayed=readable(content.get("delayed"), lambda part: (due_from(part), moment(part["from"]))),
+        held=readable(content.get("held"), lambda part: (str(part["backup"]), moment(part["from"]))),
         ran=ran if isinstance(ran, bool) else None,
         samples=readable(content.get("samples"), samples_from) or (),
         saved=readable(content.get("saved"), saved_from),

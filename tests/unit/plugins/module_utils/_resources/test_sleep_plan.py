@@ -213,6 +213,74 @@ def test_what_is_busy_is_not_suspended_nor_is_what_it_needs(sandbox: Sandbox, ti
     assert told["changed"] and status(sandbox) == {"db": "SUSPENDED", "web": "SUSPENDED", "alone": "ACTIVE"}
 
 
+@pytest.mark.parametrize("restored", [False, True])
+def test_what_a_backup_is_made_of_or_restored_to_is_not_suspended(
+    sandbox: Sandbox, tick: Tick, restored: bool
+) -> None:
+    """The platform may cut that off. What the service needs stays awake with it, for a day at most."""
+    sandbox.profile("plain", **{"copy.suspended": "it fails"})
+    backups = f"/api/resources/{id_of(sandbox, 'web')}/backups"
+    sandbox.clock(freeze=True)
+    sandbox.api("POST", backups, {"name": "nightly"})
+    if restored:
+        sandbox.clock(advance=5)
+        [made] = sandbox.api("GET", backups).json()
+        sandbox.delays(restore=5)
+        sandbox.api("POST", f"{backups}/{made['id']}/restore")
+    told = tick(NIGHT, check_mode=True)
+    assert entry(told, "web")["delayed"]
+    told = tick(NIGHT)
+    progress = "being restored" if restored else "being made"
+    assert entry(told, "web")["why"] == f"backup 'nightly' is {progress}" and entry(told, "db")["delayed"]
+    assert status(sandbox) == {"db": "ACTIVE", "web": "ACTIVE", "alone": "SUSPENDED"}
+    sandbox.clock(advance=5)
+    tick(NIGHT + HOUR / 2)
+    assert status(sandbox) == {"db": "SUSPENDED", "web": "SUSPENDED", "alone": "SUSPENDED"}
+    kept = sandbox.control("GET", "/state")["records"]["backup"]
+    assert [each["status"] for each in kept] == ["COMPLETED"]
+
+
+def test_a_backup_that_never_ends_holds_a_service_for_a_day(sandbox: Sandbox, tick: Tick) -> None:
+    """Not for each night anew. The next backup holds it again."""
+    sandbox.clock(freeze=True)
+    backups = f"/api/resources/{id_of(sandbox, 'alone')}/backups"
+    sandbox.api("POST", backups, {"name": "nightly"})
+    for hours, expected in ((0, "ACTIVE"), (14, "ACTIVE"), (23, "ACTIVE"), (24, "SUSPENDED"), (38, "ACTIVE")):
+        told = tick(NIGHT + hours * HOUR, services=["alone"])
+        assert status(sandbox)["alone"] == expected
+        if hours == 24:
+            assert "for longer than a day" in " ".join(told["warnings"])
+    tick(NIGHT + 48 * HOUR, services=["alone"])
+    assert status(sandbox)["alone"] == "SUSPENDED"
+    sandbox.api("POST", f"/api/resources/{id_of(sandbox, 'alone')}/resume")
+    sandbox.api("POST", backups, {"name": "another"})
+    sandbox.clock(advance=60)
+    sandbox.api("POST", backups, {"name": "third"})
+    tick(NIGHT + 72 * HOUR, services=["alone"])
+    assert status(sandbox)["alone"] == "ACTIVE"
+
+
+def test_a_backup_takes_no_time_from_what_is_busy(sandbox: Sandbox, tick: Tick) -> None:
+    """Nor does being busy take any from a backup: each has a time of its own."""
+    sandbox.clock(freeze=True)
+    sandbox.api("POST", f"/api/resources/{id_of(sandbox, 'alone')}/backups", {"name": "nightly"})
+    assert "being made" in entry(tick(NIGHT, services=["alone"], **as_busy(cpu_percent=90)), "alone")["why"]
+    sandbox.clock(advance=60)
+    busy = as_busy(cpu_percent=10, at_most=30)
+    assert "busy: " in entry(tick(NIGHT + HOUR, services=["alone"], **busy), "alone")["why"]
+    assert status(sandbox)["alone"] == "ACTIVE"
+
+
+@pytest.mark.parametrize(("fault", "warned"), [(403, False), (400, True)])
+def test_backups_that_cannot_be_read_keep_nothing_awake(
+    sandbox: Sandbox, tick: Tick, fault: int, warned: bool
+) -> None:
+    sandbox.fault("backups.list", "status", status=fault)
+    told = tick(NIGHT, services=["alone"])
+    assert status(sandbox)["alone"] == "SUSPENDED"
+    assert ("without knowing whether" in " ".join(told.get("warnings", []))) is warned
+
+
 def as_busy(**given: Any) -> dict[str, Any]:
     """Return the option with its defaults, as Ansible gives it."""
     return {"not_while_busy": {"minutes": 15, "at_most": 240, **given}}

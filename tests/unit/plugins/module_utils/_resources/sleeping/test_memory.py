@@ -30,6 +30,7 @@ FULL = Record(
     settled=Due(False, "2026-11-23T19:00:00Z"),
     keep=Keep(NOW, NOW),
     delayed=(Due(True, "always"), NOW),
+    held=("bkp_1", NOW),
     ran=False,
     samples=(Sample(NOW, 1.5, 7), Sample(NOW, None, None)),
     saved=Saved(date(2026, 11, 23), date(2026, 11, 1), Decimal("1.234"), 20, (date(2026, 11, 5),)),
@@ -75,6 +76,7 @@ def test_a_damaged_record_holds_nothing(tmp_path: Path, content: str) -> None:
         ("keep", {"since": "soon", "until": "later"}),
         ("saved", {**(record_as_json(FULL)["saved"]), "amount": "NaN"}),
         ("delayed", {"awake": True}),
+        ("held", {"backup": "bkp_1"}),
         ("samples", [["2026-11-23", "a", 1]]),
     ],
 )
