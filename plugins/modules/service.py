@@ -47,6 +47,9 @@ options:
       - Id or name of the project to move the service to. Its alias stays; its former neighbors can no longer reach it.
       - Select the service with O(id), or with O(name) and O(project). A service that is already in O(new_project)
         stays there; one that does not exist is not ordered.
+      - The task ends when the platform shows the service on the page of its new project and no longer on that of its old
+        one, or warns after 10 seconds, so that an inventory that is read next has the service in its new project.
+        O(wait=false) does not skip that.
     type: str
     version_added: 0.2.0
   family:

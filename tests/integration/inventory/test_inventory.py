@@ -662,6 +662,34 @@ def test_refresh(inventory: Inventory, tmp_path: Path) -> None:
     assert run["say"].message == "fresh"
 
 
+@pytest.mark.parametrize("projects", [None, ["web"]])
+def test_a_service_that_a_play_moved_is_in_its_new_project(
+    projects: list[str] | None, inventory: Inventory, sandbox: Sandbox
+) -> None:
+    """The pages of both projects may show the move late. A play over the old one would act on the service."""
+    sandbox.profile("plain", **{"project.page": "1 s late"})
+    sandbox.seed({"projects": ["web"], "services": [{"name": "mc", "product": "minecraft"}]})
+    inventory.write(projects=projects)
+    play = """\
+- hosts: localhost
+  gather_facts: false
+  tasks:
+    - hosted.services.service: {base_url: "{{ url }}", name: mc, project: default, new_project: web}
+    - ansible.builtin.meta: refresh_inventory
+- hosts: project_default
+  tasks:
+    - hosted.services.service: {id: "{{ hosted_id }}", state: suspended}
+- hosts: project_web
+  tasks:
+    - name: say
+      ansible.builtin.debug:
+        msg: "{{ hosted_name }} {{ hosted_project }}"
+"""
+    run = inventory.ansible.playbook(play, variables={"url": inventory.base_url}).succeed()
+    assert [line["route"] for line in sandbox.journal() if line["method"] != "GET"] == ["settings.project"]
+    assert run["say"].message == "mc web"
+
+
 # --- Errors -----------------------------------------------------------------------------------------
 
 
