@@ -18,6 +18,9 @@ description:
   - The name of the file must end in C(hosted.yml) or C(hosted.yaml).
   - If the platform returns an error, the inventory fails; it is never silently empty. If the SFTP access or the settings of
     single services cannot be read, a warning names these services, and their hosts are added without them.
+  - A service that the platform lists and that cannot be read yet, because it is being ordered, is waited for, for 10 seconds
+    at most. If its project is still unknown then, a warning names it, its host is in no project's group, and nothing is
+    cached.
   - A host has the name of its service. Characters other than letters, digits, C(_), C(-) and C(.) are replaced with C(_). If
     several services would have the same host name, the first characters of the service's id are appended to each of
     them, as in C(db_6a88b66b). The same applies to a service with the name of a group, C(all) or C(localhost).
@@ -77,6 +80,7 @@ options:
   projects:
     description:
       - Only services of these projects, by id or name. A project that does not exist is an error.
+      - Only the pages of these projects are read. One that shows a new service late leaves it out until then.
     type: list
     elements: str
     default: []
@@ -452,7 +456,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         kept = self._cache.get(key) if cache else None
         if kept is None:
             listing = self._read(settings, wanted, reread=not cache)
-            self._cache[key] = asdict(listing)
+            # Nothing instead of an incomplete one, and of an older one: the next run reads again.
+            self._cache[key] = asdict(listing) if listing.complete else None
             return listing
         return Listing(**kept)
 

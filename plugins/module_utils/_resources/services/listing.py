@@ -44,7 +44,16 @@ from ..shared.money import format_amount, from_millicents
 from ..shared.parallel import run_parallel
 from ..shared.task_errors import NoSuchItem
 from .all_services import all_services, may_be_cut, missing_from, read_projects, read_twice
-from .lookup import Identifiable, find_existing, label, near_miss, project_id_in
+from .lookup import (
+    Identifiable,
+    await_readable,
+    find_existing,
+    is_listed,
+    label,
+    near_miss,
+    project_id_in,
+    read_if_readable,
+)
 from .sftp_records import SftpRecords
 from .view import billed_rate
 
@@ -87,6 +96,8 @@ class Listing:
     services: list[dict[str, Any]]
     projects: dict[str, str]
     warnings: list[str] = field(default_factory=list)
+    complete: bool = True
+    """Whether the project of every service is known. If not, a later reading shows more: not for a cache."""
 
 
 def listing_format() -> str:
@@ -122,6 +133,9 @@ def read_listing(
 ) -> Listing:
     """Read the services that match ``wanted``, with as many calls in parallel as possible.
 
+    A service whose project cannot be read is one without a project. Where projects are asked for, it is left
+    out. A warning says so.
+
     :param reread: whether to read again what is remembered from an earlier run.
     :param certain: as for :func:`find_projects_of`.
     :raises NoSuchItem: if a project does not exist.
@@ -144,12 +158,17 @@ def read_listing(
         members = read_projects(client, chosen, members_of, certain=certain)
     kept = {service.id: service for service in found if matches(service, wanted)}
     homes = find_projects_of(client, kept, members, certain)
+    unread = [] if certain else await_homes(client, [kept[id] for id in kept if id not in homes], homes)
     services = [kept[id] for id in kept if id in homes]
     if wanted.projects:
         services = [service for service in services if homes[service.id] in {p.id for p in chosen}]
+    else:
+        services += unread
     services.sort(key=lambda service: (service.name, service.id))
     listing = Listing([], {project.id: printable_only(project.name) for project in projects})
-    listing.services = [inventory_record(s, homes[s.id], listing.projects) for s in services]
+    listing.warnings = warn_of_unread(unread, left_out=bool(wanted.projects))
+    listing.complete = not unread
+    listing.services = [inventory_record(s, homes.get(s.id), listing.projects) for s in services]
     add_rates(client, listing)
     add_parts(client, wanted, listing, reread)
     return listing
@@ -238,6 +257,37 @@ def find_projects_of(
         if full is not None and full.status != ServiceStatus.DELETED:
             homes[full.id] = project_id_in(full) if certain else full.project_id
     return homes
+
+
+def await_homes(
+    client: Client, services: Sequence[ServiceSummary], homes: dict[str, str | None]
+) -> list[ServiceSummary]:
+    """Wait for services that were listed and could not be read, as a new one may be; add where they are.
+
+    Return those that are still listed and cannot be read. The others are gone.
+    """
+
+    def read(clone: Client, service: ServiceSummary) -> Service | bool:
+        await_readable(clone, service.id)
+        return read_if_readable(clone, service.id) or is_listed(clone, service.id)
+
+    answers = run_parallel(client, services, read)
+    for full in answers:
+        if isinstance(full, Service) and full.status != ServiceStatus.DELETED:
+            homes[full.id] = full.project_id
+    return [service for service, answer in zip(services, answers, strict=True) if answer is True]
+
+
+def warn_of_unread(services: Sequence[ServiceSummary], *, left_out: bool) -> list[str]:
+    """Return a warning that names services whose project cannot be read."""
+    if not services:
+        return []
+    named = first_of([label(service) for service in services], MAX_NAMED)
+    effect = "they are left out" if left_out else "their hosts are in no project's group"
+    return [
+        "the platform lists these services, but they cannot be read, so their project is unknown and "
+        f"{effect}: {named}. Read the inventory again in a few seconds; it is not cached"
+    ]
 
 
 def services_in_project(

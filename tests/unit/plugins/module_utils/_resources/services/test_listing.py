@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,9 @@ from pydantic.fields import FieldInfo
 
 from ansible_collections.hosted.services.plugins.module_utils._api import errors
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
+from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
+from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import listing
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.listing import (
     Listing,
@@ -28,6 +32,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
     warn_of_hidden_settings,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import NoSuchItem
+from hosted_sandbox.testing import Sandbox
 
 
 class Platform:
@@ -44,6 +49,8 @@ class Platform:
         self.failing: dict[str, Exception] = {}
         self.asked: list[tuple[str, str]] = []
         self.account_key = "account"
+        self.goes = ""
+        """The service that is gone, also from the list, when it is asked itself."""
 
     def clone(self) -> Platform:
         return self
@@ -74,6 +81,8 @@ class Platform:
 
     def service(self, id: str) -> m.Service | None:
         self.asked.append(("service", id))
+        if id == self.goes:
+            self.by_id.pop(id, None)
         if id not in self.homes:
             return None
         return m.Service.model_validate({**self.by_id[id], "projectId": self.homes[id]})
@@ -193,7 +202,48 @@ def test_moved_out_of_the_wanted_project() -> None:
 def test_deleted_meanwhile() -> None:
     """A service that is gone when it is asked itself is not listed."""
     platform = Platform([{"id": "a"}, {"id": "b"}], {"1": ["b"]})
-    assert homes(read(platform)) == {"b": "1"}
+    platform.goes = "a"
+    listing = read(platform)
+    assert (homes(listing), listing.complete, listing.warnings) == ({"b": "1"}, True, [])
+
+
+@pytest.fixture
+def ordering(sandbox: Sandbox) -> Iterator[Client]:
+    """A platform on which another run has just ordered ``fresh`` into a project."""
+    sandbox.profile("plain", **{"order.readable": "1 s after it is listed", "project.page": "1 s late"})
+    projects = {one["name"]: one["id"] for one in sandbox.api("GET", "/api/projects").json()}
+    body = {"productSlug": "minecraft", "hostId": "node-paris-1", "presetId": "preset-small"}
+    assert sandbox.api("POST", "/api/order", {**body, "name": "fresh", "projectId": projects["web"]}).ok
+    with closing(Client(Session(Connection(sandbox.base_url, sandbox.token), print))) as client:
+        yield client
+
+
+def test_a_service_that_cannot_be_read_yet_is_waited_for(ordering: Client) -> None:
+    """The list is sure to show it. Left out, a cache would hide it from every run until it is renewed."""
+    listing = read_listing(ordering, ServiceQuery())
+    (fresh,) = [service for service in listing.services if service["name"] == "fresh"]
+    assert (fresh["project"], listing.complete, listing.warnings) == ("web", True, [])
+
+
+def test_a_service_whose_project_nobody_tells_is_a_host_in_none(ordering: Client, sandbox: Sandbox) -> None:
+    """It is in the account for sure. What may be missing of it is said, and not for a cache."""
+    sandbox.clock(freeze=True)
+    listing = read_listing(ordering, ServiceQuery())
+    (fresh,) = [service for service in listing.services if service["name"] == "fresh"]
+    assert (fresh["project"], fresh["project_id"], listing.complete) == (None, None, False)
+    (warning,) = [text for text in listing.warnings if "cannot be read" in text]
+    assert f"service 'fresh' ({fresh['id']})" in warning and "no project's group" in warning
+    elsewhere = read_listing(ordering, ServiceQuery(names=("one",)))
+    assert (elsewhere.complete, elsewhere.warnings) == (True, [])
+
+
+def test_a_service_on_two_pages_that_cannot_be_read_is_in_no_project_for_sure() -> None:
+    """Where projects are asked for, it is left out, and that is said."""
+    platform = Platform([{"id": "a"}, {"id": "b"}], {"1": ["a", "b"], "2": ["a"]})
+    listing = read(platform, projects=("1", "2"))
+    assert (homes(listing), listing.complete) == ({"b": "1"}, False)
+    (warning,) = listing.warnings
+    assert "service 'a' (a)" in warning and "left out" in warning
 
 
 def test_in_no_project() -> None:
