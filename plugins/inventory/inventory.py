@@ -86,17 +86,16 @@ options:
     default: []
   families:
     description:
-      - Only services of these families.
+      - "Only services of these families: V(GAME), V(APP), V(COMPUTE), V(VIRTUAL_MACHINE), V(DEDICATED) or V(BUCKET)."
     type: list
     elements: str
-    choices: [GAME, APP, COMPUTE, VIRTUAL_MACHINE, DEDICATED, BUCKET]
     default: []
   statuses:
     description:
-      - Only services with these statuses. By default, all services that are not being deleted.
+      - "Only services with these statuses: V(PROVISIONING), V(AWAITING_ADMIN), V(ACTIVE), V(SUSPENDED), V(DELETING) or
+        V(FAILED). By default, all services that are not being deleted."
     type: list
     elements: str
-    choices: [PROVISIONING, AWAITING_ADMIN, ACTIVE, SUSPENDED, DELETING, FAILED]
     default: []
   names:
     description:
@@ -220,7 +219,7 @@ import hashlib
 import hmac
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from itertools import chain
@@ -242,6 +241,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.libraries import require
 from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
+from ansible_collections.hosted.services.plugins.module_utils._api.values import FAMILIES, ServiceStatus
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.listing import (
     Listing,
     ServiceQuery,
@@ -285,6 +285,11 @@ from ansible_collections.hosted.services.plugins.plugin_utils._inventory.variabl
 
 RESERVED = {"all", "ungrouped", *constants.LOCALHOST}
 FILTERS = ("projects", "families", "statuses", "names")
+KNOWN = {
+    "families": FAMILIES,
+    "statuses": [status for status in ServiceStatus.ALL if status != ServiceStatus.DELETED],
+}
+"""The values of filters. They are no ``choices``: Ansible compares these with a template, not its value."""
 TEMPLATED = ("base_url", "token", "token_file")
 
 
@@ -331,6 +336,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             if name not in self.option_definitions:
                 raise ConfigurationError(f"unknown option {name!r}{near_miss(name, self.option_definitions)}")
         self._filters = {name: self._filter(name, config) for name in FILTERS}
+        check_known(self._filters)
         max_age = self.get_option("sftp_max_age")
         if not max_age >= 0:  # which is false for NaN as well
             raise ConfigurationError(f"sftp_max_age is {max_age:g}; it must be 0 or more seconds")
@@ -557,6 +563,17 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         self._set_composite_vars(self.get_option("compose"), variables, host, strict)
         self._add_host_to_composed_groups(self.get_option("groups"), variables, host, strict)
         self._add_host_to_keyed_groups(self.get_option("keyed_groups"), variables, host, strict)
+
+
+def check_known(filters: Mapping[str, Sequence[str]]) -> None:
+    """Check that filters name values that there are: others would let nothing through.
+
+    :raises ConfigurationError: with the value, and those that there are.
+    """
+    for name, known in KNOWN.items():
+        for value in filters[name]:
+            if value not in known:
+                raise ConfigurationError(f"{name}: unknown value {value!r}; use some of {', '.join(known)}")
 
 
 def groups_of(service: Mapping[str, Any], projects: Mapping[str, str]) -> list[str]:

@@ -390,6 +390,28 @@ def test_a_filter_may_be_a_template(inventory: Inventory) -> None:
     lookup = "{{ lookup('ansible.builtin.env', '%s') }}"
     assert list(inventory.list(names=[lookup % "NAMES"], env=env).hosts) == ["box"]
     assert sorted(inventory.list(projects=lookup % "PROJECT", env=env).hosts) == ["creative", "survival"]
+    env = {"FAMILY": "GAME", "STATUS": "SUSPENDED"}
+    found = inventory.list(families=[lookup % "FAMILY"], statuses=lookup % "STATUS", env=env)
+    assert list(found.hosts) == ["creative"]
+
+
+@pytest.mark.usefixtures("ids")
+@pytest.mark.parametrize("template", [False, True])
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [
+        ("families", "GAME, APP, COMPUTE, VIRTUAL_MACHINE, DEDICATED, BUCKET"),
+        ("statuses", "PROVISIONING, AWAITING_ADMIN, ACTIVE, SUSPENDED, DELETING, FAILED"),
+    ],
+)
+def test_a_filter_for_what_there_is_not_is_refused(
+    name: str, known: str, template: bool, inventory: Inventory
+) -> None:
+    """It would let nothing through, and a play over no hosts is green."""
+    wrong = "{{ lookup('ansible.builtin.env', 'WRONG') }}" if template else "deleted"
+    right = known.partition(",")[0]
+    said = inventory.refused(env={"WRONG": "deleted"}, **{name: [right, wrong]})
+    assert f"{name}: unknown value 'deleted'; use some of {known}" in said
 
 
 # --- Constructed ------------------------------------------------------------------------------------

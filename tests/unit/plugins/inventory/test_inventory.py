@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,6 +16,7 @@ import yaml
 from ansible_collections.hosted.services.plugins.doc_fragments.common import ModuleDocFragment
 from ansible_collections.hosted.services.plugins.inventory.inventory import (
     DOCUMENTATION,
+    KNOWN,
     InventoryModule,
     cache_key,
     groups_of,
@@ -22,7 +24,10 @@ from ansible_collections.hosted.services.plugins.inventory.inventory import (
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import CONNECTION_SPEC
 from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConfigurationError
-from ansible_collections.hosted.services.plugins.module_utils._api.values import FAMILIES
+from ansible_collections.hosted.services.plugins.module_utils._api.values import (
+    FAMILIES,
+    ServiceStatus,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.listing import ServiceQuery
 
 OPTIONS = yaml.safe_load(ModuleDocFragment.INVENTORY_CONNECTION)["options"]
@@ -84,9 +89,18 @@ def test_a_template_is_told_from_a_name(value: Any, expected: bool) -> None:
     assert plugin._is_template(value) is expected
 
 
-def test_families() -> None:
-    """The families that can be filtered by are those that there are."""
-    assert yaml.safe_load(DOCUMENTATION)["options"]["families"]["choices"] == FAMILIES
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [("families", FAMILIES), ("statuses", [one for one in ServiceStatus.ALL if one != "DELETED"])],
+)
+def test_what_can_be_filtered_by(name: str, known: list[str]) -> None:
+    """The families and statuses that can be filtered by are those that there are, and all are documented.
+
+    Ansible would compare ``choices`` with a template instead of its value.
+    """
+    option = yaml.safe_load(DOCUMENTATION)["options"][name]
+    assert re.findall(r"V\(([A-Z_]+)\)", option["description"][0]) == known == list(KNOWN[name])
+    assert "choices" not in option
 
 
 @pytest.mark.parametrize(
