@@ -23,7 +23,7 @@ STEERING = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 HARMLESS = frozenset("\n\t\u00ad\u200c\u200d")
 """Exceptions in :data:`STEERING`: line breaks, and joiners in words and emoji."""
 SHORTEST_PART = 8
-"""The number of base64 characters below which a match may be a coincidence."""
+"""The number of characters of base64 or hex below which a match may be a coincidence."""
 FIRST_OWN = (0, 2, 3)
 """By how many bytes come before it: the first base64 character of a secret that none of them decides."""
 PIECE = re.compile(r"[A-Za-z0-9]{12,}")
@@ -143,14 +143,16 @@ def encodings(secret: str) -> set[str]:
     """Return the forms in which a secret may appear in text.
 
     They are the raw secret, its SQL, JSON and Python literals, and each of these URL-encoded and in base64;
-    it and its JSON literal in HTML and XML; and its distinctive pieces, which survive repeated escaping.
+    it and its JSON literal in HTML and XML; it in hex; and its distinctive pieces, which survive repeated
+    escaping.
     """
     in_json = {json.dumps(secret, ensure_ascii=ascii)[1:-1] for ascii in (True, False)}
     written = {secret, repr(secret)[1:-1], secret.replace("'", "''"), *in_json}
     written |= {json.dumps(secret.replace("'", "''"))[1:-1], *filter(is_distinctive, PIECE.findall(secret))}
     found = written | {escaped for text in (secret, *in_json) for escaped in in_html(text)}
+    found |= {digits for digits in in_hex(bytes_of(secret)) if len(digits) >= SHORTEST_PART}
     for text in written:
-        raw = text.encode(errors="surrogatepass")
+        raw = bytes_of(text)
         found |= {*in_urls(raw), *in_base64(raw)}
     return found
 
@@ -158,12 +160,23 @@ def encodings(secret: str) -> set[str]:
 def from_the_beginning(secret: str) -> set[str]:
     """Return the forms of a secret of which a beginning is looked for."""
     in_json = {json.dumps(secret, ensure_ascii=ascii)[1:-1] for ascii in (True, False)}
-    return {secret, *in_json, *in_html(secret), *in_urls(secret.encode(errors="surrogatepass"))}
+    raw = bytes_of(secret)
+    return {secret, *in_json, *in_html(secret), *in_urls(raw), *in_hex(raw)}
+
+
+def bytes_of(text: str) -> bytes:
+    """Return a text in UTF-8, even if it is not valid Unicode."""
+    return text.encode(errors="surrogatepass")
 
 
 def in_urls(raw: bytes) -> set[str]:
     """Return ``raw`` as it is in a URL or a form."""
     return {quote(raw, safe=""), quote(raw), quote_plus(raw)}
+
+
+def in_hex(raw: bytes) -> set[str]:
+    """Return ``raw`` in hex, as SQL and dumps of bytes write it."""
+    return {raw.hex(), raw.hex().upper()}
 
 
 def in_html(text: str) -> set[str]:

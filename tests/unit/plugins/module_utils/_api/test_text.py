@@ -120,6 +120,8 @@ ENCODED = {
     "SQL in JSON": json.dumps(SECRET.replace("'", "''"))[1:-1],
     "JSON in base64": base64.b64encode(json.dumps(SECRET)[1:-1].encode()).decode(),
     "JSON in a URL": quote(json.dumps(SECRET)[1:-1], safe=""),
+    "hex": SECRET.encode().hex(),
+    "hex in capitals": SECRET.encode().hex().upper(),
 }
 
 
@@ -157,6 +159,9 @@ LONG = "s3cr3t/with 'quotes' & more"
         ("value s3cr3t/... is too short to tell", "value s3cr3t/... is too short to tell"),
         ("in s3cr3t/with/x of the repository", "in s3cr3t/with/x of the repository"),
         ("s3cr3t/with", "s3cr3t/with"),
+        ("near '_utf8mb4 X'7333637233742f77' at line 1", f"near '_utf8mb4 X'{HIDDEN}' at line 1"),
+        ("near '_utf8mb4 X'7333637233742F7' at line 1", f"near '_utf8mb4 X'{HIDDEN}' at line 1"),
+        ("near 'X'7333637...", "near 'X'7333637..."),
     ],
 )
 def test_the_beginning_of_a_secret_is_hidden_where_it_was_cut_off(said: str, shown: str) -> None:
@@ -241,6 +246,11 @@ def test_a_short_part_of_base64_may_be_a_coincidence(secret: str, hidden: bool) 
     """With one byte before them, seven bytes decide eight characters, and six of them seven."""
     encoded = base64.b64encode(f"x{secret}and so on".encode()).decode()
     assert (HIDDEN in Redactor([secret])(encoded)) is hidden
+
+
+@pytest.mark.parametrize(("secret", "hidden"), [("\\w9x", True), ("\\w9", False)])
+def test_a_few_digits_of_hex_may_be_a_coincidence(secret: str, hidden: bool) -> None:
+    assert (HIDDEN in Redactor([secret])(f"id {secret.encode().hex()}")) is hidden
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -31,6 +32,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     Invalid,
 )
 from hosted_sandbox.testing import Sandbox
+from integration.proxy_server import ProxyServer, running
 from unit.plugins.fakes import Clock, FakeClient, task_of
 from unit.plugins.module_utils._resources.platform import run
 
@@ -368,6 +370,33 @@ def test_values_are_not_in_the_invocation(query: Ask) -> None:
     result = ask("SELECT length(:secret) AS n", params={"secret": "sesame-open"})
     assert result["result"]["records"] == [{"n": "11"}]
     assert "sesame-open" not in repr(result)
+
+
+@pytest.mark.parametrize("written", [str, str.upper])
+@pytest.mark.parametrize("most", [80, 30])
+def test_a_value_is_not_in_the_error_of_a_server_that_got_it_in_hex(
+    sandbox: Sandbox, written: Callable[[str], str], most: int
+) -> None:
+    """MySQL and MariaDB quote 80 characters of what they do not understand, a platform maybe fewer."""
+    sandbox.seed({"services": [{"name": "maria", "product": "mariadb"}]})
+    value = "S3cret\\Pass-word99"
+    sent: list[str] = []
+
+    def refuse(method: str, path: str, authorization: str, body: str) -> bytes | None:
+        if not path.endswith("/database/query"):
+            return None
+        sent.append(json.loads(body)["sql"].partition("COMMENT  ")[2])
+        near = sent[0].replace(digits, written(digits))[:most]
+        said = f"You have an error in your SQL syntax near '{near}' at line 1"
+        return json.dumps({"statusCode": 422, "message": said}).encode()
+
+    digits = value.encode().hex()
+    options = dict[str, Any](service="maria", query="ALTER TABLE t COMMENT :c", params={"c": value}, **WRITE)
+    with running(ProxyServer(sandbox, refuse, refusal=422)) as proxy:
+        result = run(sandbox, DATABASE_QUERY, **options, base_url=proxy.url)
+    assert sent == [f"_utf8mb4 X'{digits}'"]
+    assert result["failed"] and "error in your SQL syntax near '_utf8mb4 X'********'" in result["msg"]
+    assert digits[:8] not in repr(result).lower()
 
 
 # --- The names of columns -----------------------------------------------------------------------------------
