@@ -32,6 +32,7 @@ options:
         If it shows by their C(parent) that others are based on it, the task needs O(discard_newer). Otherwise, this
         cannot be known in advance, and the task warns about those that went. If that happens, use
         M(hosted.services.backup) instead.
+      - If the platform shows that the snapshot failed, V(present) and V(rolled_back) fail, and V(absent) deletes it.
       - The platform knows snapshots by name only. If several snapshots of a service have this name, V(rolled_back) and
         V(absent) are refused.
       - If a service is busy with another copy, the task retries for up to O(wait_timeout). If neither the response

@@ -113,7 +113,10 @@ def plan_present(task: Task[SnapshotOptions], service: Service) -> Plan:
     """Plan a snapshot with this name. One that is being taken is waited for."""
     before, name = task.client.snapshots(service.id), task.options.name
     there = snapshot_with_name(task, before)
-    if there is not None:
+    if there is not None and snapshot_status(there) == BackupStatus.FAILED:
+        expect_created(task, Invalid(describe_failed(service, there)), "deletes")
+        before = [other for other in before if other.name != name]
+    elif there is not None:
         return plan_existing(task, service, there)
     if name in (".", ".."):
         raise Invalid(f"name is {name!r}, which cannot be part of an address: it could not be deleted again")
@@ -152,6 +155,14 @@ def plan_existing(task: Task[SnapshotOptions], service: Service, there: Snapshot
     what = f"wait until snapshot {there.name!r} of {label(service)} is complete"
     return after_waiting(
         what, lambda: wait_until_complete(task, service, there), as_it_is, until=as_it_is(there)
+    )
+
+
+def describe_failed(service: Service, snapshot: Snapshot) -> str:
+    """Return what to do about a snapshot that failed."""
+    return (
+        f"snapshot {snapshot.name!r} of {label(service)} failed; the platform does not say why. Delete it "
+        "with state: absent"
     )
 
 
@@ -211,7 +222,7 @@ def wait_until_complete(task: Task[SnapshotOptions], service: Service, snapshot:
 
     def whole(now: Snapshot) -> bool:
         if snapshot_status(now) == BackupStatus.FAILED:
-            raise WaitEnded(f"{what} failed; the platform does not say why. Delete it with state: absent")
+            raise WaitEnded(describe_failed(service, snapshot))
         return snapshot_status(now) != BackupStatus.PENDING
 
     return wait_until(task, read, whole, lambda now: f"it is {(now.model_extra or {}).get('status')}", what)
@@ -224,11 +235,7 @@ def plan_rolled_back(task: Task[SnapshotOptions], service: Service) -> Plan:
     """Plan the rollback of a service to the snapshot."""
     check_service_offers(service, "snapshotRollback", "rollback to snapshots")
     everything, name = task.client.snapshots(service.id), task.options.name
-    snapshot = only_snapshot(task, service, everything, "roll back to")
-    if snapshot is None:
-        missing = f"{label(service)} has no snapshot named {name!r}{name_hint(name, everything)}"
-        expect_created(task, NoSuchItem(missing), "takes")
-        snapshot = Snapshot.model_construct(name=name)
+    snapshot = find_usable(task, service, everything)
     since = snapshot.created_at or "an unknown date"
     overwrites = f"all changes on {label(service)} since {since} are lost with the rollback to {name!r}"
     if not task.options.confirm:
@@ -254,6 +261,29 @@ def plan_rolled_back(task: Task[SnapshotOptions], service: Service) -> Plan:
         before={"disk": "as it is now"},
         after={"disk": f"as in snapshot {name!r} of {since}"},
     )
+
+
+def find_usable(task: Task[SnapshotOptions], service: Service, everything: Sequence[Snapshot]) -> Snapshot:
+    """Return the snapshot to roll back to: the only one with its name, and not one that failed.
+
+    In check mode, a missing one is assumed to be taken by an earlier task of the play.
+
+    :raises NoSuchItem, Ambiguous, Invalid: saying which of these applies.
+    """
+    name = task.options.name
+    error: NoSuchItem | Invalid
+    snapshot = only_snapshot(task, service, everything, "roll back to")
+    if snapshot is None:
+        error = NoSuchItem(f"{label(service)} has no snapshot named {name!r}{name_hint(name, everything)}")
+    elif snapshot_status(snapshot) == BackupStatus.FAILED:
+        error = Invalid(
+            f"snapshot {name!r} of {label(service)} failed, so it may lack files and cannot be rolled back "
+            "to. Roll back to another one (hosted.services.snapshot_info lists them), or restore a backup"
+        )
+    else:
+        return snapshot
+    expect_created(task, error, "takes")
+    return Snapshot.model_construct(name=name)
 
 
 def newer_than(snapshot: Snapshot, everything: Sequence[Snapshot]) -> list[Snapshot]:

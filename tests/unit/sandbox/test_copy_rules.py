@@ -125,6 +125,24 @@ def test_a_snapshot_is_listed_late_or_with_a_status(sandbox: Sandbox, order: Ord
         assert _post(sandbox, f"{base}/{name}/rollback").status_code == 200
 
 
+@pytest.mark.parametrize("listed", ["at once", "at once, with a status"])
+def test_the_operator_lets_snapshots_fail_where_they_have_a_status(
+    sandbox: Sandbox, order: Order, listed: str
+) -> None:
+    sandbox.profile("plain", **{"snapshot.listed": listed})
+    sandbox.clock(freeze=True)
+    key = order("linux", "box")
+    base, shown = f"/api/resources/{key}/snapshots", listed != "at once"
+    for name, fails in (("bad", True), ("good", False)):
+        sandbox.operator(f"services/{key}", snapshot_fails=fails)
+        _post(sandbox, base, name)
+        sandbox.clock(advance=5)
+    found = {shot["name"]: shot.get("status") for shot in sandbox.api("GET", base).json()}
+    assert found == ({"bad": "FAILED", "good": "COMPLETED"} if shown else {"bad": None, "good": None})
+    assert _post(sandbox, f"{base}/good/rollback").status_code == 200
+    assert _post(sandbox, f"{base}/bad/rollback").status_code == (409 if shown else 200)
+
+
 @pytest.mark.parametrize("value", ["nothing", "deletes them", "refused"])
 def test_a_rollback_past_newer_snapshots(sandbox: Sandbox, order: Order, value: str) -> None:
     sandbox.profile("plain", **{"rollback.newer": value, "snapshot.children": "the removal is refused"})

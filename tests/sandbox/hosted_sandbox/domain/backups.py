@@ -177,7 +177,9 @@ def snapshot(world: World, service: Service, name: str) -> Snapshot:
     copy_rules.check_busy(world, service)
     parent = taken[-1].name if taken else None
     fresh = Snapshot(world.new_id("snp"), service.id, name, parent, created_at=world.now)
-    fresh.size = copy_files(world, service, fresh.id)
+    fresh.failed = service.snapshot_fails and world.gaps["snapshot.listed"] == "at once, with a status"
+    if not fresh.failed:
+        fresh.size = copy_files(world, service, fresh.id)
     later = world.gaps["snapshot.listed"] != "at once"
     fresh.ready_at = world.now + (round(world.delays.snapshot * SECOND) if later else 0)
     world.store.put(fresh)
@@ -208,6 +210,8 @@ def rollback(world: World, service: Service, name: str) -> Snapshot:
     found = find_snapshot(world, service, name, "snapshotRollback")
     if found.ready_at > world.now:
         raise RefusedError("backup_state", f"the snapshot {name} is not complete yet")
+    if found.failed:
+        raise RefusedError("backup_state", f"the snapshot {name} has failed")
     copy_rules.check_busy(world, service)
     taken = world.store.of(Snapshot, service.id)
     newer = taken[taken.index(found) + 1 :]

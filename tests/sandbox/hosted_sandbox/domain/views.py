@@ -322,7 +322,8 @@ def snapshot(world: World, record: Snapshot) -> View:
         "sizeBytes": record.size,
     })  # fmt: skip
     if world.gaps["snapshot.listed"] == "at once, with a status":
-        view["status"] = "PENDING" if record.ready_at > world.now else "COMPLETED"
+        ended = "FAILED" if record.failed else "COMPLETED"
+        view["status"] = "PENDING" if record.ready_at > world.now else ended
     return view
 
 

@@ -154,6 +154,7 @@ class Service(Record):
     secrets: dict[str, str] = field(default_factory=dict)
     start_fails: bool = False
     backup_fails: bool = False
+    snapshot_fails: bool = False
     restore_fails: bool = False
     endpoint: dict[str, Any] = field(default_factory=dict)
     restarted: dict[str, int] = field(default_factory=dict)
@@ -186,7 +187,10 @@ class Backup(Record):
 
 @dataclass
 class Snapshot(Record):
-    """The state of a machine's disk under a name that is unique on the service; whole from `ready_at` on."""
+    """The state of a machine's disk under a name that is unique on the service.
+
+    It is whole from `ready_at` on, or has failed then.
+    """
 
     OWNER: ClassVar[str] = "service_id"
     service_id: str = ""
@@ -195,6 +199,7 @@ class Snapshot(Record):
     size: int = 0
     created_at: int = 0
     ready_at: int = 0
+    failed: bool = False
 
 
 @dataclass

@@ -405,3 +405,44 @@ def test_a_shorter_name_does_not_prove_a_snapshot(
     assert said in result["msg"] and "snapshot 'before-upgrade' appeared" in result["msg"]
     assert writes(sandbox) == ["snapshots.create"] * (fault is not None)
     assert [snapshot["name"] for snapshot in snapshots(sandbox)] == ["before-upgrade"]
+
+
+@pytest.fixture
+def failed(sandbox: Sandbox) -> Sandbox:
+    """A platform that shows a snapshot of `disk` as failed."""
+    sandbox.profile("plain", **{"snapshot.listed": "at once, with a status"})
+    sandbox.delays(snapshot=0)
+    sandbox.operator(f"services/{id_of(sandbox, 'disk')}", snapshot_fails=True)
+    result = run(sandbox, SNAPSHOT, services=["disk"], name="bad")
+    assert result["failed"] and "failed; the platform does not say why" in result["msg"]
+    sandbox.operator(f"services/{id_of(sandbox, 'disk')}", snapshot_fails=False)
+    sandbox.clear_journal()
+    return sandbox
+
+
+def test_a_snapshot_that_failed_is_never_rolled_back_to(failed: Sandbox) -> None:
+    """It may lack files. In check mode the play may take it anew."""
+    result = run(failed, SNAPSHOT, **BACK, name="bad")
+    assert result["failed"] and not result["changed"]
+    assert "snapshot 'bad' of service 'disk'" in result["msg"] and "failed, so it may lack" in result["msg"]
+    assert "Roll back to another one" in result["msg"]
+    checked = run(failed, SNAPSHOT, True, **BACK, name="bad")
+    (warning,) = checked["warnings"]
+    assert "failed, so it may lack" in warning and "takes it before this task" in warning
+    assert writes(failed) == []
+
+
+@pytest.mark.parametrize("wait", [True, False])
+def test_a_snapshot_that_failed_is_not_there(failed: Sandbox, wait: bool) -> None:
+    """Whether the task waits or not. Once it is deleted, another one is taken."""
+    one = dict[str, Any](services=["disk"], name="bad", wait=wait)
+    result = run(failed, SNAPSHOT, **one)
+    assert result["failed"] and not result["changed"]
+    assert "failed; the platform does not say why. Delete it with state: absent" in result["msg"]
+    checked = run(failed, SNAPSHOT, True, **one)
+    (warning,) = checked["warnings"]
+    assert checked["changed"] and "state: absent. That is right only if the play deletes it" in warning
+    assert writes(failed) == []
+    assert run(failed, SNAPSHOT, **one, state="absent")["changed"]
+    assert run(failed, SNAPSHOT, **one)["changed"] and names(failed) == ["bad"]
+    assert run(failed, SNAPSHOT, **BACK, name="bad")["changed"]
