@@ -147,6 +147,18 @@ WRONGS: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "too dear": ({"app_delivery_max_monthly": "1"}, "over max_monthly 1.00"),
     "a slug with capitals": ({"app_delivery_slug": "Shop"}, "lowercase"),
+    "a health check without a scheme": (
+        {"app_delivery_health_url": "shop.example.com/health"},
+        "app_delivery_health_url shop.example.com/health must begin with http:// or https://",
+    ),
+    "a health check that ends at once": (
+        {"app_delivery_health_url": "https://{address}/", "app_delivery_health_retries": "0"},
+        "app_delivery_health_retries 0 and app_delivery_health_delay 3",
+    ),
+    "a status that no response has": (
+        {"app_delivery_health_url": "https://{address}/", "app_delivery_health_status": [200, 99]},
+        "Check app_delivery_health_status [200, 99]",
+    ),
 }
 
 
@@ -162,6 +174,35 @@ def test_what_cannot_be_delivered_is_refused_before_anything_is_written(
     run = deliver(small, "1", **wrong)
     assert run.rc != 0 and said in run.output
     assert writes(sandbox) == []
+
+
+def test_a_suspended_application_is_refused_before_anything_is_written(
+    small: Ansible, sandbox: Sandbox
+) -> None:
+    """Else it would resume with the environment of another version. It is delivered to once it has."""
+    deliver(small, "1").succeed()
+    first, before = in_service(sandbox), container(sandbox)
+    (app,) = sandbox.api("GET", "/api/apps").json()["items"]
+    sandbox.operator(f"services/{app['id']}", status="SUSPENDED")
+    sandbox.clear_journal()
+    for arguments in ((), ("--check",)):
+        run = deliver(small, "2", *arguments)
+        assert run.rc != 0 and "is SUSPENDED" in run.output and "state: started" in run.output
+    assert writes(sandbox) == []
+    sandbox.operator(f"services/{app['id']}", status="ACTIVE")
+    assert (in_service(sandbox), container(sandbox)) == (first, before)
+    deliver(small, "2").succeed()
+    assert in_service(sandbox) != first and container(sandbox)["VERSION"] == "2"
+
+
+def test_a_version_that_responds_is_delivered_with_its_health_check(small: Ansible, sandbox: Sandbox) -> None:
+    """Numbers and lists on a command line are text."""
+    given = (f"url={sandbox.base_url}/api/apps/whoami", "retries=2", "delay=1")
+    extra = [part for one in given for part in ("-e", f"app_delivery_health_{one}")]
+    deliver(small, "1", *extra, "-e", "app_delivery_health_status=401,403").succeed()
+    began = time.monotonic()
+    run = deliver(small, "2", *extra, app_delivery_health_status=[204])
+    assert run.rc != 0 and "for 2 seconds" in run.output and time.monotonic() - began < 60
 
 
 @pytest.mark.parametrize("new", [True, False])
