@@ -81,7 +81,10 @@ def balance(found: Found, measures: Measures) -> Iterator[Matter]:
     detail = f"{priced(found, money['balance'])} lasts until {money['runs_out_on']} at today's rate"
     if below_zero:
         detail = f"{priced(found, money['balance'])} is below zero"
-    do = "Top up the balance: the services are deleted once it is below zero"
+    do = (
+        "Top up the balance: the platform deletes the services a while after it falls below zero; how long "
+        "it waits is not shown"
+    )
     yield Matter("balance", level, do, [Subject("Balance", None, detail)])
 
 

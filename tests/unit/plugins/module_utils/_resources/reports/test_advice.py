@@ -65,6 +65,14 @@ def test_a_balance_that_runs_out_is_told(money: dict[str, Any], said: str) -> No
     assert advice(money=money) == {"balance": [said]}
 
 
+def test_services_go_some_time_after_the_balance_is_below_zero() -> None:
+    [told] = matters(money={"balance": "-3.00", "days_left": None})
+    assert told["do"] == (
+        "Top up the balance: the platform deletes the services a while after it falls below zero; how long "
+        "it waits is not shown"
+    )
+
+
 @pytest.mark.parametrize(
     "money", [{"days_left": 30}, {"days_left": 2, "monthly": "0.00"}, {"days_left": None}]
 )
