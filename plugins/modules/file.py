@@ -14,8 +14,8 @@ author:
 description:
   - Writes text files, creates directories, and renames or deletes files and directories on a service, through the
     platform's file manager.
-  - Supports text of up to 2 MB. For larger files, binary files and whole directories, use
-    M(hosted.services.sftp_sync).
+  - Supports text of up to 2 MB, as the platform reads no larger one back to compare. For larger files, binary files and
+    whole directories, use M(hosted.services.sftp_sync).
   - Refuses the root of the service, paths that begin with a slash, and paths that contain C(..) in any form, before
     anything is sent.
   - With O(state=absent) and O(state=renamed), also refuses a path that ends with C(/) or C(/.) or contains C(//),

@@ -158,7 +158,7 @@ def requested_name(task: Task[FileOptions]) -> str:
 def requested_text(task: Task[FileOptions]) -> str:
     """Return the desired content of the file.
 
-    :raises Invalid: if it is not text, or too large for the file manager.
+    :raises Invalid: if it is not text, or too large to be read back.
     """
     content, src = task.options.content, task.options.src
     if content is not None:
@@ -181,7 +181,7 @@ def requested_text(task: Task[FileOptions]) -> str:
 
 
 def checked_text(what: str, text: str) -> str:
-    """Return a text that the file manager accepts.
+    """Return a text that the file manager accepts, and can return.
 
     :raises Invalid: for others.
     """
@@ -197,9 +197,10 @@ def checked_text(what: str, text: str) -> str:
 
 
 def too_large_error(what: str, size: int) -> Invalid:
-    """Return the error for content that exceeds the file manager's limit."""
+    """Return the error for content that the platform's reader would not return (Limits)."""
     return Invalid(
-        f"{what} has {size} bytes; the file manager takes up to {MAX_BYTES}. For larger files {USE_SFTP_SYNC}"
+        f"{what} has {size} bytes; the platform reads text of up to {MAX_BYTES} bytes only, so what was "
+        f"written could not be read back and compared. For larger files {USE_SFTP_SYNC}"
     )
 
 

@@ -346,6 +346,22 @@ def test_a_text_with_a_nul_byte_is_called_that(file: Run, sandbox: Sandbox) -> N
     assert not [line for line in sandbox.journal() if line["method"] != "GET"]
 
 
+@pytest.mark.parametrize("given", ["content", "src"])
+def test_a_text_that_could_not_be_read_back_is_refused(
+    file: Run, sandbox: Sandbox, tmp_path: Path, given: str
+) -> None:
+    large = "é" * 1_000_001
+    (tmp_path / "large").write_text(large, encoding="utf-8")
+    src = str(tmp_path / "large")
+    message = file(path="a", **{given: {"content": large, "src": src}[given]})["msg"]
+    assert message == (
+        f"{f'src {src!r}' if given == 'src' else given} has 2000002 bytes; the platform reads text of up to "
+        "2000000 bytes only, so what was written could not be read back and compared. For larger files use "
+        "hosted.services.sftp_sync"
+    )
+    assert not [line for line in sandbox.journal() if line["method"] != "GET"]
+
+
 def test_a_file_that_grows_while_it_is_read_is_whole(
     file_info: Run, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
