@@ -271,6 +271,20 @@ def _deleted(world: World, task: Task) -> None:
     set_status(world, service, "DELETED")
 
 
+@action("free ended")
+def _free_ended(world: World, task: Task) -> None:
+    """Do what this platform does with a service whose free time is over."""
+    ended, service = world.gaps["free.ended"], world.store.need(Service, task.target)
+    if ended == "deleted":
+        delete(world, service)
+    elif ended != "nothing":
+        service.free = False
+        money.bill(world, service)
+        world.store.put(service)
+        if ended == "suspended":
+            _suspended(world, task)
+
+
 @action("hourly")
 def hourly(world: World, task: Task) -> None:
     """Check every balance; delete the services of an account whose grace period is over."""

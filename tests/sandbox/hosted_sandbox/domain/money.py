@@ -33,9 +33,7 @@ def options_price(product: Product, chosen: list[dict[str, str]]) -> int:
 
 
 def parts(product: Product, node: Node, size: dict[str, int], chosen: list[dict[str, str]]) -> dict[str, int]:
-    """Return the price of a size on a node by part, in millicents a month; empty for a free product."""
-    if product.free:
-        return {}
+    """Return the price of a size on a node by part, in millicents a month, of what is not free."""
     price = {name: size[name] * node.rates[name] for name in ("cpuCores", "ramGb", "storageGb")}
     price["options"] = options_price(product, chosen)
     return {name: amount for name, amount in price.items() if amount}

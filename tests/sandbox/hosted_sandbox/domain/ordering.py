@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from hosted_sandbox.clock import DAY, SECOND
 from hosted_sandbox.domain import events, lifecycle, money, projects, references
 from hosted_sandbox.domain.errors import RefusedError
 from hosted_sandbox.domain.world import World
@@ -31,7 +32,7 @@ NAMES: dict[str, Callable[[str], str]] = {
     "escaped for HTML": html.escape,
 }
 #: The lifetime of a free service, in milliseconds (30 days).
-FREE_LIFE = 30 * 24 * 3600 * 1000
+FREE_LIFE = 30 * DAY
 DIMENSIONS = ("cpuCores", "ramGb", "storageGb")
 
 
@@ -85,7 +86,7 @@ def price_order(world: World, account: Account, request: OrderRequest) -> Priced
     size = _size(world, product, request)
     check_bounds(node, size, "order_values")
     _check_options(product, request.options)
-    price = money.parts(product, node, size, request.options)
+    price = {} if product.free else money.parts(product, node, size, request.options)
     monthly = sum(price.values())
     covered = monthly
     if world.gaps["quote.cover"] == "all services together":
@@ -169,6 +170,8 @@ def order(
     given = generate(priced.product, service)
     service.shown_from = world.now + projects.page_delay(world)
     begin(world, service)
+    if service.free_until is not None:
+        world.after((service.free_until - world.now) / SECOND, "free ended", service.id)
     world.store.put(Order(world.new_id("ord"), account.id, service.id, service.product, service.name,
                           priced.monthly, world.now))  # fmt: skip
     return service, given
