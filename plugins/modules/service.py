@@ -491,7 +491,9 @@ service:
           description: Whether the service is free.
           type: bool
         free_expires_at:
-          description: When a free service ends, in UTC. Null if it does not.
+          description:
+            - Until when the service is free, in UTC. Null if no date is shown.
+            - The platform does not show what happens then. The task that orders such a service warns of it.
           type: str
     dates:
       description: When the service was created, suspended and deleted, in UTC.

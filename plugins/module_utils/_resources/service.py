@@ -14,6 +14,7 @@ from .._api.errors import Refused
 from .._api.models import Product, Project, Service
 from .._api.values import ContainerState, ServiceStatus
 from .services import power
+from .services.free_time import warn_of_free_end
 from .services.lookup import expect_created, read_if_readable
 from .services.namesakes import check_namesakes, warn_of_normalized_name
 from .services.options import ServiceOptions
@@ -288,6 +289,7 @@ def follow_up(task: Task[ServiceOptions], id: str, project: Project | None) -> P
     view = read_ordered(task, id)
     task.created(view.service.id)
     warn_of_normalized_name(task, project, view.service)
+    warn_of_free_end(task, view.service)
     if view.service.status == ServiceStatus.PROVISIONING and not task.options.wait:
         task.warn(
             f"{view.label} is still being created, and wait is false: its settings and state were not set"
