@@ -42,6 +42,11 @@ options:
       - Warn if the balance lasts for fewer days.
     type: int
     default: 30
+  free_days:
+    description:
+      - Warn if the free time of a service ends in fewer days, or has ended while the platform still shows it as free.
+    type: int
+    default: 14
   disk_percent:
     description:
       - Warn if a disk is this full or more.
@@ -174,7 +179,7 @@ report:
           description: Whether it is free.
           type: bool
         free_expires_at:
-          description: Until when it is free.
+          description: Until when it is free. What happens to it then is not shown. Null if no date is shown.
           type: str
         created_at:
           description: When it was created.
@@ -582,8 +587,8 @@ report:
         kind:
           description:
             - V(balance), V(failed), V(awaiting_admin), V(blocked_in_service), V(blocked_release), V(no_backup),
-              V(stale_backup), V(failed_backup), V(disk), V(stopped_billed), V(drift), V(not_compared), V(unknown_key),
-              V(unused_key) or V(drill).
+              V(stale_backup), V(failed_backup), V(free_ends), V(disk), V(stopped_billed), V(drift), V(not_compared),
+              V(unknown_key), V(unused_key) or V(drill).
           type: str
         level:
           description: V(critical), V(warning) or V(notice).

@@ -31,6 +31,7 @@ class ReportInfoOptions(Options):
     as_of: str | None = option(None, filled=True)
     max_age: str = option(DEFAULT_MAX_AGE, selects=True)
     balance_days: int = 30
+    free_days: int = 14
     disk_percent: int = 80
     known_keys: list[str] | None = option(None, no_log=False)
     drift: list[dict[str, Any]] = option([])
@@ -67,6 +68,7 @@ def measures_of(options: ReportInfoOptions) -> Measures:
         as_of=moment_of(options.as_of),
         max_age=read_span(options.max_age) or Span(),
         balance_days=options.balance_days,
+        free_days=options.free_days,
         disk_percent=options.disk_percent,
         known_keys=None if options.known_keys is None else frozenset(options.known_keys),
         drift=options.drift,
@@ -83,8 +85,9 @@ def check_limits(options: ReportInfoOptions) -> None:
 
     :raises Invalid: naming the option, its value and the limit.
     """
-    if options.balance_days < 0:
-        raise Invalid(f"balance_days is {options.balance_days}; it must be 0 or more")
+    for name, days in (("balance_days", options.balance_days), ("free_days", options.free_days)):
+        if days < 0:
+            raise Invalid(f"{name} is {days}; it must be 0 or more")
     if not 1 <= options.disk_percent <= 100:
         raise Invalid(f"disk_percent is {options.disk_percent}; it must be from 1 to 100")
 

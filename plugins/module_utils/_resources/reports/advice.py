@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from ..._api.models import Flaw
 from ..._api.values import ContainerState, ScanStatus, ServiceStatus
 from ..applications.releases import describe_flaw
 from ..shared.money import to_decimal
+from ..shared.restore_points import parse_moment
 from .copies import FRESH, NONE, STALE
 from .measures import Measures
 from .reading import Facts
@@ -60,6 +62,7 @@ def advice_of(found: Found, facts: Facts, measures: Measures) -> list[dict[str, 
         *services_that_failed(found),
         *releases_that_are_blocked(found),
         *backups_to_look_at(found),
+        *free_times(found, measures),
         *disks(found, measures),
         *stopped_and_billed(found),
         *drift(measures),
@@ -171,6 +174,25 @@ def backups_to_look_at(found: Found) -> Iterator[Matter]:
 def hours(count: int) -> str:
     """Format a number of hours, from two days on in days."""
     return f"{count} h" if count < 48 else f"{count // 24} days"
+
+
+def free_times(found: Found, measures: Measures) -> Iterator[Matter]:
+    """Yield the services whose free time ends soon, or ended while the platform shows them as free."""
+
+    def ends(service: Found) -> bool:
+        until = parse_moment(service["free_expires_at"])
+        if until is None or service["is_free"] is False:
+            return False
+        if service["status"] in ServiceStatus.DELETING_OR_DELETED:
+            return False
+        return (until - measures.as_of) / timedelta(days=1) < measures.free_days
+
+    ending = subjects(found, ends, lambda each: f"free until {each['free_expires_at']}")
+    do = (
+        "Copy off the platform what must stay, and check what these cost once they are not free: they may be "
+        "billed, suspended, or deleted with their backups"
+    )
+    yield Matter("free_ends", WARNING, do, ending)
 
 
 def disks(found: Found, measures: Measures) -> Iterator[Matter]:

@@ -26,6 +26,8 @@ class Measures:
     """How old the newest backup may be."""
     balance_days: int = 30
     """A balance that lasts for fewer days is a matter to act on."""
+    free_days: int = 14
+    """A free time that ends in fewer days is a matter to act on."""
     disk_percent: int = 80
     known_keys: frozenset[str] | None = None
     """Fingerprints of the SSH keys that somebody knows; ``None`` if the user gave no list."""

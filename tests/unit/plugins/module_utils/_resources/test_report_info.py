@@ -230,6 +230,22 @@ def test_an_image_in_service_that_became_blocking_is_urgent(sandbox: Sandbox) ->
     assert "blocked_release" not in kinds(report)
 
 
+@pytest.mark.parametrize(("options", "told"), [({}, False), ({"free_days": 31}, True)])
+def test_a_service_whose_free_time_ends_is_told(
+    sandbox: Sandbox, options: dict[str, Any], told: bool
+) -> None:
+    sandbox.reset(delays=NO_DELAYS)
+    size = {"cpuCores": 1, "ramGb": 1, "storageGb": 5}
+    order = {"productSlug": "hobby", "hostId": "node-paris-1", "dimensions": size, "name": "gift"}
+    id = sandbox.api("POST", "/api/order", order).json()["instanceId"]
+    until = answer(sandbox, f"/api/resources/{id}")["pricing"]["freeExpiresAt"]
+    report = report_of(sandbox, as_of=None, **options)
+    found = [matter["subjects"] for matter in report["advice"] if matter["kind"] == "free_ends"]
+    assert found == ([[{"name": "gift", "id": id, "detail": f"free until {until}"}]] if told else [])
+    [service] = report["services"]
+    assert (service["is_free"], service["free_expires_at"]) == (True, until)
+
+
 def test_a_report_on_one_project_has_nothing_of_others(sandbox: Sandbox) -> None:
     report_account.build(sandbox, report_account.shown_account(), delays=NO_DELAYS)
     report = report_of(sandbox, project="blog")
@@ -318,6 +334,7 @@ def database_id(sandbox: Sandbox) -> str:
         ({"as_of": "yesterday"}, "as_of is 'yesterday'; it must be a timestamp"),
         ({"max_age": "a day"}, "'a day' is not a duration"),
         ({"balance_days": -1}, "balance_days is -1; it must be 0 or more"),
+        ({"free_days": -1}, "free_days is -1; it must be 0 or more"),
         ({"disk_percent": 0}, "disk_percent is 0; it must be from 1 to 100"),
         ({"disk_percent": 101}, "disk_percent is 101; it must be from 1 to 100"),
         ({"project": "nowhere"}, "nowhere"),

@@ -19,7 +19,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 AS_OF = datetime(2026, 11, 19, 9, 30, tzinfo=UTC)
 MONEY = {"balance": "20.00", "days_left": 90, "monthly": "5.00", "runs_out_on": "2027-01-01"}
 SERVICE = {"id": "s", "name": "db", "status": "ACTIVE", "state": "running", "monthly": "5.00",
-           "failure_reason": None, "disk": None}  # fmt: skip
+           "failure_reason": None, "disk": None, "is_free": False, "free_expires_at": None}  # fmt: skip
 ROW = {"id": "s", "name": "db", "freshness": "fresh", "age_hours": 5, "last_failed": False}
 
 
@@ -97,6 +97,47 @@ def test_a_balance_that_lasts_is_not(money: dict[str, Any]) -> None:
 )
 def test_services_that_need_a_look(service: dict[str, Any], expected: dict[str, list[str]]) -> None:
     assert advice(service=service) == expected
+
+
+FREE = {"monthly": "0.00", "is_free": True}
+
+
+@pytest.mark.parametrize(
+    ("service", "told"),
+    [
+        ({"free_expires_at": "2026-12-03T09:29:59.999Z"}, True),
+        ({"free_expires_at": "2026-12-03T09:30:00.000Z"}, False),
+        ({"free_expires_at": "2026-12-03T11:29:59+02:00"}, True),
+        ({"free_expires_at": "2026-11-19T09:29:00.000Z"}, True),
+        ({"free_expires_at": "2026-12-01T00:00:00.000Z", "is_free": None}, True),
+        ({"free_expires_at": "2026-12-01T00:00:00.000Z", "is_free": False}, False),
+        ({"free_expires_at": "2026-12-01T00:00:00.000Z", "status": "DELETING"}, False),
+        ({"free_expires_at": "2026-12-01T00:00:00.000Z", "status": "DELETED"}, False),
+        ({"free_expires_at": "2026-12-01T00:00:00.000Z", "status": "SUSPENDED"}, True),
+        ({"free_expires_at": "9999-12-31T23:59:59.999Z"}, False),
+        ({"free_expires_at": "soon"}, False),
+        ({"free_expires_at": ""}, False),
+        ({}, False),
+    ],
+)
+def test_a_free_time_that_ends_soon_is_told(service: dict[str, Any], told: bool) -> None:
+    date = service.get("free_expires_at")
+    assert advice(service={**FREE, **service}) == ({"free_ends": [f"free until {date}"]} if told else {})
+
+
+@pytest.mark.parametrize(("days", "told"), [(0, False), (11, False), (12, True), (10**12, True)])
+def test_how_soon_a_free_time_has_to_end_is_chosen(days: int, told: bool) -> None:
+    service = {**FREE, "free_expires_at": "2026-12-01T00:00:00.000Z"}
+    assert ("free_ends" in advice(service=service, free_days=days)) is told
+
+
+def test_what_to_do_before_a_free_time_ends() -> None:
+    [told] = matters(service={**FREE, "free_expires_at": "2026-12-01T00:00:00.000Z"})
+    assert told["level"] == "warning" and [each["name"] for each in told["subjects"]] == ["db"]
+    assert told["do"] == (
+        "Copy off the platform what must stay, and check what these cost once they are not free: they may be "
+        "billed, suspended, or deleted with their backups"
+    )
 
 
 @pytest.mark.parametrize(
