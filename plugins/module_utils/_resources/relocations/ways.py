@@ -248,7 +248,8 @@ def plan_back(work: Work) -> Plan:
     after = total(old_rates.full, new_rates.storage if new_rates else Decimal(0))
     before = total(billed_rate(work.old), billed_rate(new) if new else Decimal(0))
     since = (content.back_since or now()) if content.newer and not copies else None
-    steps = [work.note(Phase.RETURNING, lambda: {"back_since": since})]
+    down = content.paused if content.switched_at else work.went_down()
+    steps = [work.note(Phase.RETURNING, lambda: {"back_since": since, "paused": down})]
     if work.old.status == ServiceStatus.SUSPENDED:
         resuming = costing(work.plan_service(id=work.old.id, state="resumed").steps, both)
         steps += rescued(resuming, partial(note_not_back, work, content.back_since))
@@ -262,7 +263,7 @@ def plan_back(work: Work) -> Plan:
         again = work.dependent_steps(work.old.id, work.origin.label)
         steps += [*rescued(again, work.hint_at_what_is_back), *work.unpause_others()]
     else:
-        steps += work.unpause()
+        steps += work.unpause(down)
     if new is not None and (copies or new.status != ServiceStatus.SUSPENDED):
         steps.append(work.suspend(new.id, work.new_name, after))
     steps.append(work.note(Phase.RETURNED, partial(left_over, work, new.id if new else None)))

@@ -293,18 +293,28 @@ class Work:
             return paused
         return [id for id, state in states.items() if state == ContainerState.STOPPED]
 
-    def unpause(self, but: Collection[str] = ()) -> list[Step]:
+    def went_down(self) -> list[str]:
+        """Return the ids of the applications that a run stopped, or that may have stopped by themselves.
+
+        A run that was killed while the old service was away leaves them so, and looked at none of them.
+        """
+        content = self.record.content
+        ran = content.running if self.record.phase is Phase.STOPPED else None
+        return sorted({*(ran or ()), *content.paused})
+
+    def unpause(self, ids: Collection[str] | None = None) -> list[Step]:
         """Return the steps that start what was stopped, except what is gone or was suspended since.
 
-        :param but: the ids of the applications that something else starts.
+        :param ids: the ids of the applications to start; those that are remembered if it is not given.
         """
-        apps = [self.origin.apps.get(id) for id in self.record.content.paused if id not in but]
+        apps = [self.origin.apps.get(id) for id in (self.record.content.paused if ids is None else ids)]
         there = [app for app in apps if app is not None and app.status == ServiceStatus.ACTIVE]
         return [self.start_or_warn(app) for app in there]
 
     def unpause_others(self) -> list[Step]:
         """Return the steps that start what an earlier run stopped and the task leaves alone by now."""
-        return self.unpause(but=[each.app.id for each in self.dependents])
+        deployed = {each.app.id for each in self.dependents}
+        return self.unpause([id for id in self.record.content.paused if id not in deployed])
 
     def start_or_warn(self, app: App) -> Step:
         """Return the step that starts an application, as far as it can run with what is there.
@@ -396,13 +406,19 @@ class Work:
 
     # --- Back again -----------------------------------------------------------------------------------------
 
+    def perform(self, steps: Iterable[Step]) -> None:
+        """Do what steps say, outside of a plan."""
+        for step in steps:
+            perform_step(step, self.task, self.task.client)
+
     def rescue(self, error: HostedError) -> None:
         """Start the old service again, because the new one cannot take its place, and say so in the error."""
         content = self.record.content
         start = self.start_again() if content.ran else []
         try:
-            for step in [*start, *self.unpause()]:
-                perform_step(step, self.task, self.task.client)
+            self.perform(start)
+            self.record.write(paused=sorted({*content.paused, *self.stopped_meanwhile()}))
+            self.perform(self.unpause())
             self.record.write(Phase.ORDERED, paused=self.stopped_meanwhile())
         except HostedError as other:
             error.append(
@@ -411,7 +427,7 @@ class Work:
             )
             return
         with suppress(HostedError):  # nobody uses it, and the next run stops it as well
-            perform_step(self.bring(None, self.new_name, "stopped"), self.task, self.task.client)
+            self.perform([self.bring(None, self.new_name, "stopped")])
         state = "runs again" if content.ran else "is as it was"
         error.append(
             f". {self.origin.label} {state}, and nothing that refers to it was changed. {self.new_name} is "

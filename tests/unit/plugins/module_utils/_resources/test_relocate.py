@@ -405,8 +405,7 @@ def test_applications_can_be_left_alone(sandbox: Sandbox, relocate: Relocate) ->
 def test_an_application_that_its_owner_stopped_stays_stopped(sandbox: Sandbox, relocate: Relocate) -> None:
     """There and back; it gets its environment all the same."""
     app = ids_of(sandbox, "shop")["acme-web"]
-    sandbox.api("POST", f"/api/resources/{app}/power", {"signal": "stop"})
-    poll_for(lambda: status_of(sandbox, app)[1] == "stopped", 5)
+    stop(sandbox, app)
     sandbox.clear_journal()
     moved = done(relocate())
     assert "is left stopped" in " ".join(moved["warnings"])
@@ -423,8 +422,7 @@ def test_an_application_that_its_owner_stops_before_the_switch_stays_stopped(
     """Between a run that failed and the next one, when the old service runs as ever."""
     fail_before_switch(relocate)
     app = ids_of(sandbox, "shop")["acme-web"]
-    sandbox.api("POST", f"/api/resources/{app}/power", {"signal": "stop"})
-    poll_for(lambda: status_of(sandbox, app)[1] == "stopped", 5)
+    stop(sandbox, app)
     sandbox.clear_journal()
     moved = done(relocate())
     assert "is left stopped" in " ".join(moved["warnings"])
@@ -448,6 +446,42 @@ def test_an_unhealthy_service_is_not_switched_to(sandbox: Sandbox, relocate: Rel
     assert environment(sandbox, "acme-web") == before
     assert done(relocate())["relocation"]["phase"] == "relocated"
     assert orders(sandbox) == 1
+
+
+@pytest.mark.parametrize("ran", [True, False])
+@pytest.mark.parametrize("end", ["it fails", "it is killed, and goes back"])
+def test_an_application_that_stopped_while_the_old_service_was_away_runs_again(
+    end: str, ran: bool, sandbox: Sandbox, relocate: Relocate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It goes down with the service that it needs. One that its owner had stopped before stays stopped."""
+    app = ids_of(sandbox, "shop")["acme-web"]
+    if not ran:
+        stop(sandbox, app)
+
+    def go_down(health: Health) -> None:
+        if ran:
+            stop(sandbox, app)
+        raise Invalid("not healthy") if end == "it fails" else KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Health, "wait", go_down)
+        sandbox.clear_journal()
+        if end == "it fails":
+            failed = relocate()
+            assert "not healthy" in failed["msg"] and "runs again" in failed["msg"]
+        else:
+            with pytest.raises(KeyboardInterrupt):
+                relocate()
+            done(relocate(state="returned"))
+    assert status_of(sandbox, pair(sandbox)[0]) == ("ACTIVE", "running")
+    assert status_of(sandbox, app) == ("ACTIVE", "running" if ran else "stopped")
+    assert calls_to(sandbox, app) == ["power", "power"] * ran  # the stop above, and a start
+
+
+def stop(sandbox: Sandbox, id: str) -> None:
+    """Stop a container, as its owner does or as it does by itself."""
+    sandbox.api("POST", f"/api/resources/{id}/power", {"signal": "stop"})
+    poll_for(lambda: status_of(sandbox, id)[1] == "stopped", 5)
 
 
 def test_a_deploy_that_fails_leaves_the_new_service_in_service(sandbox: Sandbox, relocate: Relocate) -> None:
@@ -615,8 +649,7 @@ def test_a_record_that_is_damaged_stops_everything(
 
 def pause(sandbox: Sandbox, app: str) -> Relocation:
     """Let an application stop while a relocation is on its way, and its record know it."""
-    sandbox.api("POST", f"/api/resources/{app}/power", {"signal": "stop"})
-    poll_for(lambda: status_of(sandbox, app)[1] == "stopped", 5)
+    stop(sandbox, app)
     old, _new = pair(sandbox)
     record = Relocation.of(RelocateOptions(service=old, base_url=sandbox.base_url), old)
     record.write(paused=[app])

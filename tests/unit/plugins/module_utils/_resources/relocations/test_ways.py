@@ -579,6 +579,22 @@ def test_before_the_old_service_was_stopped_only_the_new_one_is_suspended(tmp_pa
     assert plan.before == {}
 
 
+@pytest.mark.parametrize(
+    ("phase", "started"), [(Phase.STOPPED, True), (Phase.ORDERED, False), (Phase.RETURNING, False)]
+)
+def test_a_way_back_starts_what_a_killed_run_left_stopped(
+    phase: Phase, started: bool, tmp_path: Path
+) -> None:
+    """Also if it is killed itself. Where the old service was not away, what stopped was stopped by others."""
+    facts: dict[str, Any] = {"newer": False, "switched_at": None, "running": ["app_1"]}
+    found = returning(tmp_path, phase, facts=facts, dependents=())
+    seen: list[list[str]] = []
+    found.noted.failing = lambda module, options: seen.append(found.content.paused)
+    found.carry_out(plan_back(found.work))
+    assert ("returning: service app_1 started" in found.noted.steps) is started
+    assert seen[0] == ["app_1"] * started and found.content.paused == []
+
+
 @pytest.mark.parametrize("ran", [True, False])
 def test_what_did_not_run_before_does_not_run_afterwards(ran: bool, tmp_path: Path) -> None:
     facts: dict[str, Any] = {"newer": False, "switched_at": None, "ran": ran}

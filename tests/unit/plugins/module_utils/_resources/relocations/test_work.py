@@ -334,6 +334,7 @@ def test_what_stopped_while_the_service_was_away_is_remembered_beyond_a_rescue(t
     """Until it runs again, also over a run that is killed: its owner did not stop it."""
     found = case(tmp_path, Phase.STOPPED, facts={"running": ["app_1"]})
     found.account.states["app_1"] = "stopped"
+    refuse_to_run(found)
     found.work.rescue(Invalid("full"))
     assert (found.content.phase, found.content.paused) == (Phase.ORDERED, ["app_1"])
     done_steps(list(plan_there(found.work).steps)[:1])
@@ -341,6 +342,21 @@ def test_what_stopped_while_the_service_was_away_is_remembered_beyond_a_rescue(t
     found.account.states["app_1"] = "running"
     done_steps(list(plan_there(found.work).steps)[:1])
     assert found.content.paused == []
+
+
+def test_a_rescue_starts_what_stopped_while_the_service_was_away(tmp_path: Path) -> None:
+    """A run that is killed at that has noted it before, so that the next one starts it."""
+    found = case(tmp_path, Phase.STOPPED, facts={"running": ["app_1"]})
+    found.account.states["app_1"] = "stopped"
+    paused: list[list[str]] = []
+    found.noted.failing = lambda module, options: paused.append(found.content.paused)
+    found.work.rescue(Invalid("full"))
+    assert found.noted.steps == [
+        "stopped: service old started",
+        "stopped: service app_1 started",
+        "ordered: service new stopped",
+    ]
+    assert paused == [[], ["app_1"], []] and found.account.states["app_1"] == "running"
 
 
 def test_what_was_stopped_before_or_runs_is_not_taken_for_paused_after_a_rescue(tmp_path: Path) -> None:
