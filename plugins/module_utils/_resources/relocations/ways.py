@@ -184,9 +184,9 @@ def switching_steps(work: Work) -> list[Step]:
     stop = work.bring(work.old.id, work.origin.label, "stopped")
     moved = [*copy, stop] if work.origin.data is Data.DATABASE else [stop, *copy]
     steps = [work.note(Phase.STOPPED, lambda: {"running": work.ran_until_now()}), *moved]
-    if not ran_before(work):
-        return steps
-    return [*steps, work.bring(None, work.new_name, "started"), work.healthy_step()]
+    if ran_before(work):
+        steps += [work.bring(None, work.new_name, "started"), work.healthy_step()]
+    return [*steps, work.still_stopped_step()]
 
 
 def start_for_dump(work: Work) -> list[Step]:

@@ -243,6 +243,22 @@ class Work:
 
         return Step(f"wait until {self.new_name} is healthy", wait, changes=False)
 
+    def still_stopped_step(self) -> Step:
+        """Return the step that checks that nobody started the old service after it was stopped for the copy.
+
+        A stop was confirmed before. An earlier start may show for a moment after that, so this reads again.
+        """
+
+        def check() -> None:
+            state = partial(read_state, self.task, self.old.id)
+            if not poll_for(lambda: state() not in ContainerState.UP, STOP_SECONDS):
+                raise EffectUnverified(
+                    f"{self.origin.label} was started again while it was copied, so {self.new_name} may lack "
+                    "what was written to it since. Find out what starts it, and run this again"
+                )
+
+        return Step(f"check that {self.origin.label} is still stopped", check, changes=False)
+
     # --- What refers to the service -----------------------------------------------------------------------
 
     def pause_steps(self) -> list[Step]:

@@ -478,6 +478,31 @@ def test_an_application_that_stopped_while_the_old_service_was_away_runs_again(
     assert calls_to(sandbox, app) == ["power", "power"] * ran  # the stop above, and a start
 
 
+def test_a_service_that_was_started_again_during_the_copy_is_not_left_over(
+    sandbox: Sandbox, relocate: Relocate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody else has started it, and players write to it: the next run brings that over."""
+    wait = Health.wait
+
+    def start_and_wait(health: Health) -> None:
+        old, _new = pair(sandbox)
+        sandbox.api("POST", f"/api/resources/{old}/power", {"signal": "start"})
+        poll_for(lambda: status_of(sandbox, old)[1] == "running", 5)
+        write_file(sandbox, old, "newer.txt", "by players")
+        wait(health)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Health, "wait", start_and_wait)
+        failed = relocate()
+    old, new = pair(sandbox)
+    assert f"service 'survival' ({old}) was started again while it was copied" in failed["msg"]
+    assert "suspend" not in calls_to(sandbox, old) and status_of(sandbox, old) == ("ACTIVE", "running")
+    assert environment(sandbox, "acme-web") == {"GAME": "${survival.HOST}"}
+    done(relocate())
+    assert files(sandbox, new)["/newer.txt"] == "by players" and orders(sandbox) == 1
+    assert status_of(sandbox, old)[0] == "SUSPENDED"
+
+
 def stop(sandbox: Sandbox, id: str) -> None:
     """Stop a container, as its owner does or as it does by itself."""
     sandbox.api("POST", f"/api/resources/{id}/power", {"signal": "stop"})

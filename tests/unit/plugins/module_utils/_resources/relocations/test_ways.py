@@ -43,6 +43,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     EffectUnverified,
     Invalid,
 )
+from unit.plugins.fakes import Clock
 from unit.plugins.module_utils._resources.relocations.in_memory import GONE, Case, case
 
 SINCE = "2020-01-01T00:00:00Z"
@@ -244,6 +245,45 @@ def test_a_database_that_something_else_writes_to_is_not_switched_to(
         "stopped: service app_1 started",
         "ordered: service new stopped",
     ]
+
+
+@pytest.mark.parametrize("data", [Data.FILES, Data.DATABASE, Data.NONE])
+@pytest.mark.parametrize("state", ["running", "starting", "installing"])
+def test_what_runs_again_during_the_stop_is_not_switched_away_from(
+    data: Data, state: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A database runs while it is copied, and is stopped after that."""
+    monkeypatch.setattr(work, "await_database", lambda task, id: None)
+    found = case(tmp_path, data=data, dependents=())
+    found.noted.rounds["database"] = 2
+
+    def start_again(module: str, options: Mapping[str, Any]) -> None:
+        if options.get("id") == "new" and options.get("state") == "started":
+            found.account.states["old"] = state
+
+    found.noted.failing = start_again
+    with pytest.raises(EffectUnverified, match="was started again while it was copied"):
+        found.carry_out(plan_there(found.work))
+    assert found.content.phase == Phase.ORDERED
+    assert "switched: service old suspended" not in found.noted.steps
+
+
+def test_a_stop_that_shows_late_is_not_taken_for_a_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As of a run that was killed: it was confirmed, then the end of an earlier start shows for a moment."""
+    monkeypatch.setattr(work, "STOP_SECONDS", 10.0)
+    clock, found = Clock(monkeypatch), case(tmp_path, dependents=())
+    states = found.account.states
+
+    def start_again(module: str, options: Mapping[str, Any]) -> None:
+        if options.get("id") == "new" and options.get("state") == "started":
+            states["old"] = "running"
+            clock.then = [lambda: None, lambda: states.update(old="stopped")]
+
+    found.noted.failing = start_again
+    found.carry_out(plan_there(found.work))
+    assert found.content.phase == Phase.RELOCATED
 
 
 def test_a_service_is_relocated_without_what_it_holds(tmp_path: Path) -> None:
