@@ -135,6 +135,7 @@ options:
       - Slugs and ids of applications, and ids of services, that refer to the service and are left alone.
       - A service whose order had variables that refer to the old one cannot be changed, so the task fails unless it is
         listed here.
+      - With O(state=finished), what still refers to the service that is deleted. The task fails if anything else does.
     type: list
     elements: str
     default: []

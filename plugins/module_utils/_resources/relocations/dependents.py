@@ -13,8 +13,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from ..._api.errors import Interrupted
-from ..._api.models import App
+from ..._api.errors import HostedError, Interrupted
+from ..._api.models import App, ProjectGraph, Service
 from ..._api.values import ContainerState, ServiceStatus
 from ..applications.environment_rules import REFERENCE
 from ..applications.fingerprints import Fingerprints, state_folder
@@ -23,6 +23,7 @@ from ..applications.records import AppRecords
 from ..applications.release_list import DeclaredReleases, ListedRelease, read_declared
 from ..applications.releases import QUICK_SCAN_SECONDS, all_releases, scan_of
 from ..applications.running import same_image
+from ..services.lookup import label
 from ..services.view import read_state
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid
@@ -91,10 +92,7 @@ def read_dependents(task: Task[RelocateOptions], origin: Origin, record: Relocat
     """
     options = task.options
     ours = {origin.id, record.content.new_id} - {None}
-    referring: dict[str, set[str]] = {}
-    for edge in origin.graph.edges or []:
-        if edge.to in ours and edge.from_ and edge.from_ not in ours:
-            referring.setdefault(edge.from_, set()).update(edge.through or ())
+    referring = referring_to(origin.graph, ours)
     remembered = set(record.content.dependents)
     left = set(options.without_dependents)
     found, others = [], []
@@ -111,6 +109,45 @@ def read_dependents(task: Task[RelocateOptions], origin: Origin, record: Relocat
     check_named(options, found)
     check_given(task, found)
     return sorted(found, key=lambda each: each.slug)
+
+
+def referring_to(graph: ProjectGraph, ids: Collection[str | None]) -> dict[str, set[str]]:
+    """Return what refers to services, except these themselves: by id, the variables through which it does."""
+    referring: dict[str, set[str]] = {}
+    for edge in graph.edges or []:
+        if edge.to in ids and edge.from_ and edge.from_ not in ids:
+            referring.setdefault(edge.from_, set()).update(edge.through or ())
+    return referring
+
+
+def check_not_referred_to(task: Task[RelocateOptions], service: Service) -> None:
+    """Refuse to delete a service to which something refers that the task does not name in without_dependents.
+
+    :raises Invalid: naming it.
+    :raises HostedError: if that cannot be read: module service deletes a service without asking.
+    """
+    try:
+        graph = task.client.project_graph(str(service.project_id))
+        referring = referring_to(graph, {service.id})
+        slugs = {app.id: str(app.slug) for app in task.client.apps()} if referring else {}
+    except HostedError as error:
+        error.append(
+            f". So whether anything refers to {label(service)} is not known, and nothing was deleted. Run "
+            "this again, or delete it with hosted.services.service and state: absent"
+        )
+        raise
+    left, names = set(task.options.without_dependents), {node.id: node.name for node in graph.nodes or []}
+    used = [
+        f"{slugs.get(id) or names.get(id)} ({id}) through {', '.join(sorted(through)) or 'a variable'}"
+        for id, through in sorted(referring.items())
+        if not left & {id, slugs.get(id)}
+    ]
+    if used:
+        raise Invalid(
+            f"{label(service)} is not in service, and is still referred to by {'; '.join(used)}. Nothing was "
+            "deleted. Let that refer to the service in its place and deploy it, or list it in "
+            "without_dependents to leave it alone"
+        )
 
 
 def dependent_of(options: RelocateOptions, app: App, referring: Collection[str]) -> Dependent:

@@ -24,6 +24,7 @@ from ..shared.money import Cost, format_amount
 from ..shared.plan import Plan, Resource, Step, Task
 from ..shared.restore_points import parse_moment
 from ..shared.task_errors import Invalid
+from .dependents import check_not_referred_to
 from .new_service import check_as_asked, read_new
 from .options import DEFAULT_DAYS, RelocateOptions
 from .origin import asked_of, wanted_order
@@ -379,6 +380,8 @@ def plan_end(task: Task[RelocateOptions], record: Relocation, service: Resource[
     left, kept = leftover(record)
     found = find_anywhere(task.client, left)
     check_end(task, record, found, kept)
+    if found is not None and found.status not in ServiceStatus.DELETING_OR_DELETED:
+        check_not_referred_to(task, found)
     given = {"id": left, "state": "absent", "delete_backups": task.options.delete_backups}
     deletion = plan_with(task, service, given)
 

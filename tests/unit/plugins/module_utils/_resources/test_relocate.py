@@ -662,6 +662,27 @@ def test_a_new_service_that_is_gone_is_not_taken_for_being_in_service(
     assert environment(sandbox, "acme-web")["GAME"] == "${survival.HOST}"
 
 
+def test_what_something_still_refers_to_is_not_deleted(sandbox: Sandbox, relocate: Relocate) -> None:
+    """Somebody led an application back to it. One that the task leaves alone is no reason to keep it."""
+    done(relocate())
+    old, new = pair(sandbox)
+    app = ids_of(sandbox, "shop")["acme-web"]
+    sandbox.api("PUT", "/api/apps/acme-web/environment", {"environment": {"GAME": "${survival.HOST}"}})
+    assert environment(sandbox, "acme-web")["GAME"] == "${survival.HOST}"
+    end = {"state": "finished", "keep_days": 0, "delete_backups": True}
+    for check_mode in (True, False):
+        refused = relocate(check_mode=check_mode, **end)
+        assert (
+            refused["failed"] and f"is still referred to by acme-web ({app}) through GAME" in refused["msg"]
+        )
+    sandbox.fault("GET /api/projects/{id}/graphe", "status", status=404)
+    assert "So whether anything refers to service 'survival'" in relocate(**end)["msg"]
+    sandbox.clear_faults()
+    assert status_of(sandbox, old)[0] == "SUSPENDED"
+    done(relocate(**end, without_dependents=["acme-web"]))
+    assert "survival" not in ids_of(sandbox, "shop") and status_of(sandbox, new)[0] == "ACTIVE"
+
+
 def test_a_record_that_is_damaged_stops_everything(
     sandbox: Sandbox, relocate: Relocate, tmp_path: Path
 ) -> None:
