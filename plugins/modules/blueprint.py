@@ -68,6 +68,8 @@ options:
         M(hosted.services.relocate). It may be in service in place of one that the blueprint still describes, or be kept
         for the way back. If the record of a relocation is damaged, nothing is deleted, and the task fails before it does
         anything. Records are looked for in O(state_dir) and in Ansible's home.
+      - Even without O(prune), the task fails before it does anything if the blueprint would lead an application back to
+        what a relocation left over, or resume that.
       - SSH keys are never pruned.
     type: bool
     default: false

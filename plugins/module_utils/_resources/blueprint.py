@@ -43,6 +43,7 @@ from .blueprints.hiding import redacted_values_of, secret_values_of
 from .blueprints.members import described_entries
 from .blueprints.parts import Arguments, Part, Parts, new_part
 from .blueprints.plans import VARIABLES
+from .blueprints.relocated import check_relocated
 from .blueprints.removal import (
     Deleters,
     DeletingOptions,
@@ -133,6 +134,8 @@ def present(task: Task[BlueprintOptions]) -> tuple[Contents, Parts]:
     task.guard.tighten(contents.budget)
     task.effects.facts.update(facts_of_plans(contents))
     parts = planned_parts(task, contents)
+    home = parts.found[0].id
+    check_relocated(task.options, task.warn, contents, parts.found, lambda: aliases_in(task.client, home))
     if task.options.prune and not parts.failed:
         pruned = prune_parts(task, contents, parts.found, DELETERS, needed_beside(task, contents))
         parts.found = [*parts.found, *pruned]
