@@ -209,9 +209,7 @@ def objections(report: ScanReport, fail_on: Iterable[str]) -> list[str]:
 
 def severities(report: ScanReport) -> tuple[Counter[str], str]:
     """Return how many flaws there are of each severity, and in words those of which it is not told."""
-    verdict = report.scan_verdict
-    if verdict is None:
-        return Counter(), ""
+    verdict = report.scan_verdict or Verdict()
     flaws = [*(verdict.blocking or ()), *(verdict.warnings or ())]
     counts = Counter(filter(None, (severity_of(flaw.severity) for flaw in flaws)))
     nameless = len(flaws) - counts.total()

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.applica
 )
 from hosted_sandbox.gaps import POINTS
 from hosted_sandbox.registry.images import build_image
+from integration.proxy_server import ProxyServer, running
 from unit.plugins.apps import IMAGES, Platform, plain, server
 from unit.plugins.fakes import FakeClient, task_of
 
@@ -172,6 +174,29 @@ def test_a_severity_that_is_not_told_is_not_taken_for_none(plain: Platform, verd
         clean = [name for name in every if not told.get(name.capitalize())]
         assert clean and not plain.run(APP_RELEASE, **wish, fail_on=clean).get("failed")
     assert not plain.run(APP_RELEASE, tag="v1", digest=plain.digests["v1"], fail_on=every).get("failed")
+
+
+@pytest.mark.parametrize("shown", ["null", "absent"])
+@pytest.mark.parametrize(("tag", "fails"), [("v1", False), ("v2", True), ("blocked", True)])
+def test_a_scan_that_shows_no_verdict_keeps_no_limit_of_a_release_with_flaws(
+    plain: Platform, shown: str, tag: str, fails: bool
+) -> None:
+    """Its status says that it has some, and nothing how severe they are."""
+
+    def change(content: bytes) -> bytes:
+        if b'"scanVerdict"' not in content:
+            return content
+        report = {name: value for name, value in json.loads(content).items() if name != "scanVerdict"}
+        return json.dumps(report if shown == "absent" else {**report, "scanVerdict": None}).encode()
+
+    with running(ProxyServer(plain.sandbox, change=change)) as proxy:
+        options: dict[str, Any] = {"tag": tag, "digest": plain.digests[tag], "base_url": proxy.url}
+        limited = plain.run(APP_RELEASE, **options, fail_on=["critical", "high"])
+        unlimited = plain.run(APP_RELEASE, **options, fail_on=[])
+    assert bool(limited.get("failed")) is fails and not unlimited.get("failed")
+    said = "its scan does not show the severity of its flaws, so critical, high cannot be checked"
+    assert (said in limited.get("msg", "")) is fails
+    assert plain.writes() == []
 
 
 def test_an_analysis_that_did_not_complete_is_told(plain: Platform) -> None:
