@@ -31,6 +31,8 @@ options:
   digest:
     description:
       - Digest that the tag must name. If it names another one, the task fails and nothing is deployed.
+      - The list of releases decides, because the scan may be that of an image that was pushed and not declared. If the
+        list shows no digest, the scan decides.
       - Required in check mode for a release that an earlier task of the play would declare.
     type: str
   declared:
@@ -202,7 +204,7 @@ deployment:
           description: Digest of the image.
           type: str
         scan_status:
-          description: Verdict.
+          description: Verdict. V(UNKNOWN) if the platform shows only the scan of another image, pushed under the tag.
           type: str
         scanned_at:
           description: When the image was scanned, in UTC.

@@ -138,7 +138,7 @@ apps:
           description: Digest of the image.
           type: str
         scan_status:
-          description: Scan verdict.
+          description: Scan verdict. Null if the platform does not show it, or shows that of another image.
           type: str
         scanned_at:
           description: When the image was scanned, in UTC.

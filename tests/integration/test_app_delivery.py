@@ -256,7 +256,8 @@ def test_the_playbooks_deliver_and_roll_back(small: Ansible, sandbox: Sandbox) -
     deliver(small, "2").succeed()
     second = in_service(sandbox)
     assert first != second
-    roll_back(small).succeed()
+    back = roll_back(small).succeed()
+    assert back["Deploy the selected release"].result["invocation"]["module_args"]["digest"] == first
     assert in_service(sandbox) == first
     roll_back(small, rollback_tag="2").succeed()
     assert in_service(sandbox) == second

@@ -26,8 +26,10 @@ from .applications.releases import (
     ReleaseOptions,
     await_verdict,
     describe_blocking_flaws,
-    find_report,
+    find_current,
+    lists_only,
     scan_view,
+    unseen_report,
     with_declared_digest,
 )
 from .applications.rollout import (
@@ -40,7 +42,7 @@ from .applications.rollout import (
     read_log_tail,
     roll_back,
 )
-from .applications.running import as_declared, current_app, same_image
+from .applications.running import as_declared, current_app, is_other_image, same_image
 from .services.lookup import expect_created, near_miss
 from .shared.limits import check_log_lines
 from .shared.money import Cost, from_millicents
@@ -128,7 +130,7 @@ def find_release(task: Task[AppDeployOptions], app: App) -> ScanReport:
     :raises Invalid: if it names another image than expected.
     """
     tag, digest = task.options.tag, task.options.digest
-    report = find_report(task, tag) if app.id else None
+    report = find_declared(task) if app.id else None
     if report is not None and report.digest is None:
         raise UnexpectedAnswer(f"the scan of release {tag!r} names no digest")
     if report is not None and (digest is None or same_image(task, task.options.slug, digest, report.digest)):
@@ -140,6 +142,21 @@ def find_release(task: Task[AppDeployOptions], app: App) -> ScanReport:
         raise error
     expect_created(task, error, "declares")
     return ScanReport.model_construct(tag=tag, digest=digest, scan_status=ScanStatus.PENDING)
+
+
+def find_declared(task: Task[AppDeployOptions]) -> ScanReport | None:
+    """Return the scan report of the image that the tag is declared as; ``None`` if it is not declared.
+
+    The list of releases decides over a scan that is that of another image.
+    """
+    slug, tag, digest = task.options.slug, task.options.tag, task.options.digest
+    found = find_current(task)
+    scanned = found.report.digest if found.report else None
+    if digest is None or scanned is None or same_image(task, slug, digest, scanned):
+        return found.report
+    if is_other_image(task, slug, scanned, digest) and lists_only(task, found.declared, digest):
+        return unseen_report(tag, digest)
+    return found.report
 
 
 def undeclared_tag(task: Task[AppDeployOptions], app: App) -> NoSuchItem:
@@ -224,7 +241,7 @@ def plan_deployment(
     deployed = Deployed(digest, AppRecords.of(task, app.id).last_good(before), task.options.rollback)
 
     def reread() -> dict[str, Any]:
-        found = to_result(task, app, current_app(task, digest), find_report(task, task.options.tag) or report)
+        found = to_result(task, app, current_app(task, digest), find_declared(task) or report)
         return {**found, LAST_GOOD: deployed.previous}  # by now, the records are those after the deploy
 
     return Plan(

@@ -29,7 +29,8 @@ from .applications.releases import (
     ReleaseOptions,
     await_verdict,
     check_verdict,
-    find_release,
+    find_current,
+    lists_only,
     objections,
     scan_of,
     scan_view,
@@ -86,28 +87,6 @@ class AppReleaseResource(Resource[AppReleaseOptions]):
 APP_RELEASE = AppReleaseResource()
 
 
-def find_current(task: Task[AppReleaseOptions]) -> FoundRelease:
-    """Find the release. If the list shows its tag for other images only, it has the digest of one of these.
-
-    A platform may show the scan of the image that was pushed under the tag last, whatever is declared.
-    """
-    slug, tag = task.options.slug, task.options.tag
-    found = find_release(task, tag)
-    if found.report is None or may_name_image(task, found.declared):
-        return found
-    whole = read_declared(task.client, slug)  # the first page with the tag may not have all its entries
-    if may_name_image(task, whole):
-        return found
-    return found._replace(report=with_declared_digest(found.report, whole.digests(tag)[0]))
-
-
-def may_name_image(task: Task[AppReleaseOptions], declared: DeclaredReleases) -> bool:
-    """Tell whether a list shows the tag for the image, or no digest for the tag."""
-    slug, tag, digest = task.options.slug, task.options.tag, task.options.digest
-    digests = declared.digests(tag)
-    return not digests or any(same_image(task, slug, listed, digest) for listed in digests)
-
-
 def is_known_to_be_declared(task: Task[AppReleaseOptions], app: App, found: FoundRelease) -> bool:
     """Tell whether a release whose scan shows the image is declared as it for certain.
 
@@ -118,11 +97,7 @@ def is_known_to_be_declared(task: Task[AppReleaseOptions], app: App, found: Foun
     slug, tag, digest = task.options.slug, task.options.tag, task.options.digest
     if AppRecords.of(task, app.id).declared().get(tag) == digest:
         return True
-    declared = found.declared
-    if declared.note and declared.has(tag):  # another page may show the tag for another image
-        declared = read_declared(task.client, slug)
-    listed = declared.digests(tag)
-    if listed and all(same_image(task, slug, shown, digest) for shown in listed):
+    if lists_only(task, found.declared, digest):
         return True
     pushed = pushed_digest(task, tag)
     return pushed is not None and not same_image(task, slug, pushed, digest)

@@ -24,7 +24,7 @@ from ..shared.task_errors import WaitEnded
 from ..shared.waiting import wait_until
 from .lookup import OnAppOptions
 from .release_list import DeclaredReleases, read_declared
-from .running import parts_of
+from .running import is_other_image, parts_of, same_image
 
 BELOW_LOW = frozenset({"negligible", "info", "informational"})
 """Severities of scanners that no limit covers, as all of them are lower than its lowest."""
@@ -32,6 +32,8 @@ BESIDE_SEVERITIES = frozenset({"cvss", "score", "severity", "v"})
 """Words that may stand beside a severity, as in ``CRITICAL (CVSS 9.8)``."""
 REASONS = {"isolation": "the package isolates containers", "scope": "its impact leaves the component"}
 
+NOT_SHOWN = "UNKNOWN"
+"""The status of a scan where the platform shows only that of another image."""
 QUICK_SCAN_SECONDS = 5.0
 """How long to wait for a scan report without waiting for its verdict, in seconds."""
 
@@ -74,11 +76,6 @@ class FoundRelease(NamedTuple):
     declared: DeclaredReleases
 
 
-def find_report(task: Task[ReleaseOptions], tag: str) -> ScanReport | None:
-    """Return the scan report of a release as :func:`find_release` finds it."""
-    return find_release(task, tag).report
-
-
 def find_release(task: Task[ReleaseOptions], tag: str) -> FoundRelease:
     """Return the scan report of a declared release, and the list of releases as far as it was read.
 
@@ -105,6 +102,51 @@ def find_release(task: Task[ReleaseOptions], tag: str) -> FoundRelease:
     if report.digest in parts_of(task, slug, listed):
         report = with_declared_digest(report, listed)
     return FoundRelease(report, declared)
+
+
+def find_current(task: Task[ReleaseOptions]) -> FoundRelease:
+    """Find the release. If the list shows its tag for other images only, it has the digest of one of these.
+
+    A platform may show the scan of the image that was pushed under the tag last, whatever is declared. The
+    image is that of the task, or else that of the scan.
+    """
+    slug, tag, digest = task.options.slug, task.options.tag, task.options.digest
+    found = find_release(task, tag)
+    if found.report is None:
+        return found
+    image = digest or found.report.digest
+    if may_name_image(task, found.declared, image):
+        return found
+    whole = read_declared(task.client, slug)  # the first page with the tag may not have all its entries
+    listed = whole.digests(tag)
+    if may_name_image(task, whole, image) or (digest is None and not is_other(task, slug, image, listed)):
+        return found
+    return found._replace(report=unseen_report(tag, listed[0]))
+
+
+def may_name_image(task: Task[ReleaseOptions], declared: DeclaredReleases, image: str | None) -> bool:
+    """Tell whether a list shows the tag for the image, or no digest for the tag."""
+    digests = declared.digests(task.options.tag)
+    return not digests or any(same_image(task, task.options.slug, listed, image) for listed in digests)
+
+
+def lists_only(task: Task[ReleaseOptions], declared: DeclaredReleases, image: str) -> bool:
+    """Tell whether the list shows the tag for the image, and for no other one."""
+    slug, tag = task.options.slug, task.options.tag
+    if declared.note and declared.has(tag):  # another page may show the tag for another image
+        declared = read_declared(task.client, slug)
+    listed = declared.digests(tag)
+    return bool(listed) and all(same_image(task, slug, shown, image) for shown in listed)
+
+
+def is_other(task: Task[Options], slug: str, scanned: str | None, listed: Sequence[str]) -> bool:
+    """Tell whether the image of a scan is certainly none of those that the list shows for its tag."""
+    return scanned is not None and is_other_image(task, slug, scanned, *listed)
+
+
+def unseen_report(tag: str, digest: str) -> ScanReport:
+    """Return the report of a release whose scan is not shown, because that of another image is."""
+    return ScanReport.model_construct(tag=tag, digest=digest, scan_status=NOT_SHOWN)
 
 
 def with_declared_digest(report: ScanReport, digest: str) -> ScanReport:
@@ -313,18 +355,26 @@ def all_releases(task: Task[Options], slug: str, declared: DeclaredReleases | No
         return Release(tag, report.digest, report.scan_status, report.scanned_at, entered.created_at)
 
     found = [
-        with_listed_digest(task, slug, release, tags[release.tag].digest)
+        as_listed(task, slug, release, DeclaredReleases(tags).digests(release.tag))
         for release in run_parallel(client, tags, read)
     ]
     by = "created_at" if all(release.created_at for release in found) else "scanned_at"
     return sorted(found, key=lambda release: getattr(release, by) or "9999")
 
 
-def with_listed_digest(task: Task[Options], slug: str, release: Release, digest: str | None) -> Release:
-    """Return a release with the digest in the list, if its scan shows that of an image in this index."""
-    if digest is None or release.digest in (None, digest):
+def as_listed(task: Task[Options], slug: str, release: Release, listed: Sequence[str]) -> Release:
+    """Return a release with the digest in the list, if its scan shows another one.
+
+    That may be the one of an image in an index. Otherwise the scan is that of an image which was pushed under
+    the tag and not declared, and tells nothing of the release.
+    """
+    if not listed or release.digest is None or release.digest in listed:
         return release
-    return replace(release, digest=digest) if release.digest in parts_of(task, slug, digest) else release
+    if release.digest in parts_of(task, slug, listed[0]):
+        return replace(release, digest=listed[0])
+    if is_other(task, slug, release.digest, listed):
+        return replace(release, digest=listed[0], scan_status=None, scanned_at=None)
+    return release
 
 
 def previous_release(

@@ -386,6 +386,7 @@ def verify(task: Task[ReleaseOptions], tag: str, digest: str) -> None:
             f"the platform accepted the deploy of release {tag!r}, but {seen} is in service, not {digest}. "
             "Was the tag moved, or another version deployed, at the same time?",
             digest=seen,
+            changed=True,
         )
 
 

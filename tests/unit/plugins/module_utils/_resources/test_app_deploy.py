@@ -919,6 +919,73 @@ def test_a_tag_that_moved_is_refused(platform: Platform) -> None:
     assert platform.writes() == []
 
 
+@contextmanager
+def scan_of_pushed(plain: Platform, pushed: str) -> Iterator[str]:
+    """Yield the address of a platform whose scan of tag v1 is that of an image that was only pushed."""
+
+    def change(content: bytes) -> bytes:
+        if b'"scanVerdict"' not in content or json.loads(content)["tag"] != "v1":
+            return content
+        return content.replace(plain.digests["v1"].encode(), plain.digests[pushed].encode())
+
+    with running(ProxyServer(plain.sandbox, change=change)) as proxy:
+        yield proxy.url
+
+
+@pytest.mark.parametrize("pages", ["no", "page number and total"])
+def test_a_tag_that_was_only_pushed_for_the_image_is_refused(plain: Platform, pages: str) -> None:
+    """The scan shows it, and the list of releases tells which image the tag is declared as."""
+    plain.sandbox.profile("plain", **{"releases.pages": pages})
+    assert plain.run(APP_DEPLOY, tag="v2")["changed"]
+    plain.sandbox.clear_journal()
+    with scan_of_pushed(plain, "broken") as url:
+        wish: dict[str, Any] = {"tag": "v1", "digest": plain.digests["broken"], "base_url": url}
+        result = plain.run(APP_DEPLOY, **wish)
+        checked = plain.run(APP_DEPLOY, check_mode=True, declared=True, **wish)
+    assert result["failed"] and not result["changed"]
+    assert f"names {plain.digests['v1']}, not {plain.digests['broken']}" in result["msg"]
+    assert checked["msg"] == result["msg"]
+    assert plain.writes() == [] and plain.in_service == plain.digests["v2"]
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_what_a_tag_is_declared_as_is_deployed_whatever_was_pushed(plain: Platform, named: bool) -> None:
+    """Once. Nothing is known of its scan, and what was pushed is not waited for."""
+    assert plain.run(APP_DEPLOY, tag="v2")["changed"]
+    plain.sandbox.clear_journal()
+    with scan_of_pushed(plain, "broken") as url:
+        wish: dict[str, Any] = {"tag": "v1", "base_url": url}
+        wish |= {"digest": plain.digests["v1"]} if named else {}
+        first, second = (plain.run(APP_DEPLOY, **wish) for _run in range(2))
+    assert not first.get("failed") and [first["changed"], second["changed"]] == [True, False]
+    assert first["deployment"]["digest"] == plain.digests["v1"] == plain.in_service
+    assert first["deployment"]["scan"]["scan_status"] == "UNKNOWN"
+    assert plain.writes() == [200]
+
+
+def test_where_the_list_shows_no_digests_the_scan_decides(plain: Platform) -> None:
+    """The platform takes what is declared, so another image gets in service: that is a change."""
+    plain.sandbox.profile("plain", **{"release.fields": "tag only"})
+    assert plain.run(APP_DEPLOY, tag="v2")["changed"]
+    with scan_of_pushed(plain, "broken") as url:
+        result = plain.run(APP_DEPLOY, tag="v1", digest=plain.digests["broken"], base_url=url)
+    assert result["failed"] and result["changed"] and result["digest"] == plain.in_service
+    assert plain.in_service == plain.digests["v1"]
+
+
+def test_a_tag_that_was_pushed_again_is_still_the_release_to_roll_back_to(plain: Platform) -> None:
+    """The list names the image before. Nothing is declared for it, and no other tag is taken for it."""
+    with scan_of_pushed(plain, "broken") as url:
+        assert plain.run(APP_DEPLOY, tag="v2", base_url=url)["changed"]
+        plain.sandbox.clear_journal()
+        app = plain.run(APP_INFO, include=["releases"], base_url=url)["apps"][0]
+        assert app["previous_release"]["tag"] == "v1" and app["previous_release"]["scan_status"] is None
+        assert plain.run(APP_DEPLOY, tag="v1", base_url=url)["changed"]
+        result = plain.run(APP_DEPLOY, tag="broken", rollback=True, base_url=url)
+    assert result["rolled_back"] and plain.in_service == plain.digests["v1"]
+    assert plain.writes("releases.declare") == [] and tags_deployed(plain) == ["v1", "broken", "v1"]
+
+
 def test_check_mode_takes_a_release_for_declared(platform: Platform) -> None:
     """An earlier task would have declared it."""
     wish: dict[str, Any] = {"tag": "next", "digest": NOT_PUSHED}
