@@ -179,7 +179,7 @@ deployment:
       description: Digest of its image.
       type: str
     previous_digest:
-      description: Digest that was in service before the task. Null before the first deploy.
+      description: Digest that was in service before the deploy. Null before the first deploy.
       type: str
     last_good_digest:
       description:

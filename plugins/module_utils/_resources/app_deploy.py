@@ -76,31 +76,45 @@ class AppDeployResource(Resource[AppDeployOptions]):
         check_log_lines(task.options.log_lines)
         if task.options.health_check is not None:
             task.options.health_check.check()
-        tag = task.options.tag
-        app = resolve_app(task)
-        check_deployable(app)
-        report = find_release(task, app)
-        app = as_declared(task, app, report.digest)
-        reasons = AppRecords.of(task, app.id).reasons()
-        if digest_in_service(app) != report.digest or task.options.force or reasons:
-            return plan_after_verdict(
-                task, app, report, lambda judged: plan_deployment(task, app, judged, reasons)
-            )
-        if report.scan_status == ScanStatus.BLOCKED:
-            task.warn(
-                f"release {tag!r}, which is in service, is blocked by now: it keeps running, and unless the "
-                "platform's team lifts the verdict, the next deploy needs a corrected image"
-            )
-        managed = {"digest": report.digest}
-        return Plan(
-            result=to_result(task, app, app, report),
-            steps=health_steps(task, task.options.health_check, app.slug),
-            before=managed,
-            after=managed,
-        )
+        return plan_release(task, waits=task.options.wait and not task.check_mode)
 
 
 APP_DEPLOY = AppDeployResource()
+
+
+def plan_release(task: Task[AppDeployOptions], waits: bool) -> Plan:
+    """Plan a deploy of the release if that is needed.
+
+    :param waits: whether to wait for its verdict. After that, everything is read again: another run may have
+        deployed meanwhile, or have moved the tag.
+    """
+    app = resolve_app(task)
+    check_deployable(app)
+    report = find_release(task, app)
+    app = as_declared(task, app, report.digest)
+    reasons = AppRecords.of(task, app.id).reasons()
+    if digest_in_service(app) == report.digest and not task.options.force and not reasons:
+        return plan_nothing(task, app, report)
+    if waits and report.scan_status == ScanStatus.PENDING:
+        return plan_after_verdict(task, app, report, lambda judged: plan_release(task, waits=False))
+    warn_of_verdict(task, report)
+    return plan_deployment(task, app, report, reasons)
+
+
+def plan_nothing(task: Task[AppDeployOptions], app: App, report: ScanReport) -> Plan:
+    """Return a plan without a deploy, for a release that is in service."""
+    if report.scan_status == ScanStatus.BLOCKED:
+        task.warn(
+            f"release {task.options.tag!r}, which is in service, is blocked by now: it keeps running, and "
+            "unless the platform's team lifts the verdict, the next deploy needs a corrected image"
+        )
+    managed = {"digest": report.digest}
+    return Plan(
+        result=to_result(task, app, app, report),
+        steps=health_steps(task, task.options.health_check, app.slug),
+        before=managed,
+        after=managed,
+    )
 
 
 # --- What is wished for -------------------------------------------------------------------------------
@@ -184,19 +198,13 @@ def moved_tag(task: Task[AppDeployOptions], report: ScanReport) -> Invalid:
 def plan_after_verdict(
     task: Task[AppDeployOptions], app: App, report: ScanReport, then: Callable[[ScanReport], Plan]
 ) -> Plan:
-    """Return the plan for a release, waiting first for its verdict."""
+    """Return the plan that waits for the verdict on a release first."""
 
     def await_it() -> ScanReport:
         return await_verdict(task, report, task.options.tag, time.monotonic() + task.options.wait_timeout)
 
-    def judged(now: ScanReport) -> Plan:
-        warn_of_verdict(task, now)
-        return then(now)
-
-    if report.scan_status != ScanStatus.PENDING or not task.options.wait or task.check_mode:
-        return judged(report)
     what = f"wait for the verdict on release {task.options.tag!r} of application {app.slug!r}"
-    return after_waiting(what, await_it, judged, until=Plan(result=to_result(task, app, app, report)))
+    return after_waiting(what, await_it, then, until=Plan(result=to_result(task, app, app, report)))
 
 
 def warn_of_verdict(task: Task[AppDeployOptions], report: ScanReport) -> None:
@@ -238,16 +246,17 @@ def plan_deployment(
     elif before:
         summary += f" in place of {before}"
     outstanding = {PENDING_REASON: list(reasons)} if reasons else {}
-    deployed = Deployed(digest, AppRecords.of(task, app.id).last_good(before), task.options.rollback)
+    deployed = Deployed(digest, AppRecords.of(task, app.id).last_good(before), task.options.rollback, before)
 
     def reread() -> dict[str, Any]:
         found = to_result(task, app, current_app(task, digest), find_declared(task) or report)
-        return {**found, LAST_GOOD: deployed.previous}  # by now, the records are those after the deploy
+        # By now, the records are those after the deploy.
+        return {**found, "previous_digest": deployed.before, LAST_GOOD: deployed.previous}
 
     return Plan(
         result=result,
         steps=[
-            Step(summary, lambda: deploy(task, app, digest, report.scan_status == ScanStatus.PENDING)),
+            Step(summary, lambda: deploy(task, app, deployed, report.scan_status == ScanStatus.PENDING)),
             *health_steps(task, task.options.health_check, app.slug, deployed),
         ],
         reread=reread,
@@ -276,20 +285,19 @@ def monthly_price(task: Task[AppDeployOptions], app: App) -> Decimal | None:
     return None
 
 
-def deploy(task: Task[AppDeployOptions], app: App, digest: str, undecided: bool) -> None:
+def deploy(task: Task[AppDeployOptions], app: App, deployed: Deployed, undecided: bool) -> None:
     """Deploy; if the release does not start, roll back and raise an error with all that is known.
 
     :raises DeployFailed: with the reason, the state of the previous release, and the last log lines.
     """
-    before, records = digest_in_service(app), AppRecords.of(task, app.id)
-    good = records.last_good(before)
+    digest, records = deployed.digest, AppRecords.of(task, app.id)
     try:
-        put_in_service(task, task.options.tag, digest, undecided)
+        put_in_service(task, task.options.tag, digest, undecided, deployed)
     except HostedError as error:
         doubted, other = records.unconfirmed(), None
         if isinstance(error, DeployFailed):
-            other = put_in_service_meanwhile(task, digest, good, before)
-            explain_failure(task, app, error, Deployed(digest, good, task.options.rollback), other)
+            other = put_in_service_meanwhile(task, digest, deployed.previous, deployed.before)
+            explain_failure(task, app, error, deployed, other)
         # Else it never began, and another one is still the last that failed, or a third one is in service.
         if other is None and doubted in (None, digest):
             records.record_failure(digest)
@@ -305,7 +313,7 @@ def explain_failure(
 
     :param other: what somebody else has put in service meanwhile, if that is certain.
     """
-    tag, before, digest = task.options.tag, digest_in_service(app), failed.digest
+    tag, before, digest = task.options.tag, failed.before, failed.digest
     lines = read_log_tail(task, task.options.log_lines)
     details: dict[str, Any] = {**error.details, "reason": error.message, "logs": lines}
     sentences = [f"the deploy of release {tag!r} of application {app.slug!r} failed: {error.message}"]

@@ -95,37 +95,78 @@ class DeployFailed(HostedError):
         return failed
 
 
-def put_in_service(task: Task[ReleaseOptions], tag: str, digest: str, undecided: bool = False) -> bool:
+@dataclass
+class Deployed:
+    """A deploy of this run: the image that it put in service, and the last good one before.
+
+    ``before`` is what was in service when it was sent. That and ``previous`` are read again then.
+    """
+
+    digest: str
+    previous: str | None
+    rolls_back: bool
+    before: str | None = None
+
+
+class Beginning:
+    """What is in service, and what is recorded, when a deploy is sent."""
+
+    def __init__(self, task: Task[ReleaseOptions], digest: str, deployed: Deployed | None) -> None:
+        self.task, self.digest, self.deployed = task, digest, deployed
+        self.begin()
+
+    def begin(self) -> None:
+        """Read what is in service, and record the deploy."""
+        task, digest = self.task, self.digest
+        self.app, self.time = current_app(task, digest), time.monotonic()
+        self.records, self.in_service = AppRecords.of(task, self.app.id), digest_in_service(self.app)
+        before = self.records.last_good(self.in_service)
+        self.take_back = write_record(task, lambda: self.records.note(DEPLOY, digest=digest))
+        self.clear = self.records.clearing(ENVIRONMENT, DEPLOY)
+        self.records.record_in_service(before)
+        if self.deployed is not None:
+            self.deployed.before, self.deployed.previous = self.in_service, before
+
+    def begin_again(self) -> None:
+        """Do so once more after a wait: another run may have deployed, and have cleared what was recorded."""
+        if self.take_back is not None:
+            write_record(self.task, self.take_back)
+        self.begin()
+
+
+def put_in_service(
+    task: Task[ReleaseOptions],
+    tag: str,
+    digest: str,
+    undecided: bool = False,
+    deployed: Deployed | None = None,
+) -> bool:
     """Deploy a release, verify that its image is in service, and update the records.
 
     :param undecided: whether its scan may still be running.
+    :param deployed: where to tell what was in service before.
     :return: false if its image is in service, but it is unknown whether it runs.
     :raises Blocked: if its verdict forbids the deploy.
     :raises DeployFailed: if the version does not start.
     :raises EffectUnverified: if both responses were lost, or another version was deployed at the same time.
     :raises WaitEnded: if its scan is still running after ``wait_timeout``.
     """
-    app, begun = current_app(task, digest), time.monotonic()
-    records, in_service = AppRecords.of(task, app.id), digest_in_service(app)
-    before = records.last_good(in_service)
-    take_back = write_record(task, lambda: records.note(DEPLOY, digest=digest))
-    clear = records.clearing(ENVIRONMENT, DEPLOY)
-    records.record_in_service(before)
+    start = Beginning(task, digest, deployed)
     try:
-        seen = roll_out(task, tag, digest, in_service, undecided)
+        seen = roll_out(task, tag, start, undecided)
     except HostedError as failure:
-        error = actual_failure(task, failure, digest, in_service)
+        error = actual_failure(task, failure, digest, start.in_service)
         if isinstance(error, DeployFailed) and error.began:
-            error.restarted = restart_since(task, app, begun)
-        if take_back and not may_have_deployed(task, error, digest, in_service):
-            write_record(task, take_back)
+            error.restarted = restart_since(task, start.app, start.time)
+        if start.take_back and not may_have_deployed(task, error, digest, start.in_service):
+            write_record(task, start.take_back)
         if error is failure:
             raise
         raise error from failure
     if not seen:
         return False
-    write_record(task, clear)
-    records.record_deploy(digest)
+    write_record(task, start.clear)
+    start.records.record_deploy(digest)
     return True
 
 
@@ -203,7 +244,7 @@ def in_service_now(task: Task[ReleaseOptions], otherwise: str | None, wanted: st
         return otherwise
 
 
-def roll_out(task: Task[ReleaseOptions], tag: str, digest: str, before: str | None, undecided: bool) -> bool:
+def roll_out(task: Task[ReleaseOptions], tag: str, start: Beginning, undecided: bool) -> bool:
     """Deploy a release, and tell whether it was confirmed to run.
 
     If the response is lost, the image in service tells whether the deploy happened. After a 5xx, it does not:
@@ -213,19 +254,23 @@ def roll_out(task: Task[ReleaseOptions], tag: str, digest: str, before: str | No
 
     :return: false if the image is in service, but it is unknown whether it runs.
     """
+    digest = start.digest
     for attempt in range(TRIES):
         last = attempt == TRIES - 1
         try:
-            (deploy_again if attempt else deploy_once)(task, tag, undecided)
+            if attempt:
+                deploy_again(task, tag, undecided)
+            else:
+                deploy_once(task, tag, undecided, start.begin_again)
             break
         except ServerFailure as error:
             seen = digest_in_service(current_app(task, digest))
-            if seen not in (before, digest):
+            if seen not in (start.in_service, digest):
                 raise EffectUnverified(f"{error.message}; meanwhile {seen} was put in service") from error
             if last or error.explained:
                 raise DeployFailed.after(error) from error
         except CallOutcomeUnknown as error:
-            if wait_for_image(task, digest, QUIET_SECONDS / 2) and before != digest:
+            if wait_for_image(task, digest, QUIET_SECONDS / 2) and start.in_service != digest:
                 task.warn(
                     f"the response to the deploy of release {tag!r} was lost ({error.message}); its image is "
                     "in service, but whether it runs is not known, so the next run deploys it again"
@@ -280,12 +325,18 @@ def first_may_go_on(last: HostedError, tag: str) -> EffectUnverified:
     )
 
 
-def deploy_once(task: Task[ReleaseOptions], tag: str, undecided: bool = True) -> None:
+def deploy_once(
+    task: Task[ReleaseOptions],
+    tag: str,
+    undecided: bool = True,
+    begin_again: Callable[[], None] = lambda: None,
+) -> None:
     """Call deploy. While the platform refuses it because the scan is still running, wait and repeat it.
 
     Also waits for an application that is still being created and refuses its first deploy. If the release
     was ``undecided``, its verdict may have come just after the refusal, so the call is repeated once.
 
+    :param begin_again: called after each wait, before the call is repeated.
     :raises Blocked: if the verdict forbids the deploy.
     :raises DeployFailed: if the platform refuses it for another reason.
     :raises WaitEnded: if there is no verdict in time, or the task does not wait.
@@ -302,6 +353,8 @@ def deploy_once(task: Task[ReleaseOptions], tag: str, undecided: bool = True) ->
             come = (by_verdict and await_pending(task, tag, until, error)) or await_created(task, until)
             if not come and (again or not by_verdict):
                 raise DeployFailed.after(error) from error
+            if come:
+                begin_again()
             again = True
 
 
@@ -391,15 +444,6 @@ def verify(task: Task[ReleaseOptions], tag: str, digest: str) -> None:
 
 
 # --- After a failure ----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Deployed:
-    """A deploy of this run: the image that it put in service, and the last good one before."""
-
-    digest: str
-    previous: str | None
-    rolls_back: bool
 
 
 def put_in_service_meanwhile(task: Task[ReleaseOptions], *own: str | None) -> str | None:

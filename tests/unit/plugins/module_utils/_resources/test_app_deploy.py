@@ -33,12 +33,13 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.applica
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.environment import ENVIRONMENT
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import runner
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Step, Task
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Step
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import WaitEnded
 from hosted_sandbox.gaps import POINTS
 from integration.proxy_server import ProxyServer, running
 from unit.plugins.apps import Platform, plain, platform, server
 from unit.plugins.fakes import Clock, FakeClient, task_of
+from unit.plugins.responder import responding
 from unit.plugins.results import Result
 
 __all__ = ["plain", "platform", "server"]
@@ -633,8 +634,8 @@ def test_an_environment_written_during_a_deploy_is_not_in_effect(plain: Platform
     with pytest.MonkeyPatch.context() as patch:
         original = app_rollout.deploy_once
 
-        def meanwhile(task: Task[Any], tag: str, undecided: bool) -> None:
-            original(task, tag, undecided)
+        def meanwhile(*given: Any) -> None:
+            original(*given)
             assert plain.run(ENVIRONMENT, variables={"KEY": "newer"})["changed"]
 
         patch.setattr(app_rollout, "deploy_once", meanwhile)
@@ -917,6 +918,64 @@ def test_a_tag_that_moved_is_refused(platform: Platform) -> None:
     foreseen = platform.run(APP_DEPLOY, check_mode=True, **wish)
     assert foreseen["warnings"][0].startswith(result["msg"])
     assert platform.writes() == []
+
+
+@contextmanager
+def hotfix_before_the_verdict(plain: Platform) -> Iterator[list[dict[str, Any]]]:
+    """Let another run deploy v2 while a task waits for the verdict on `broken`, which comes after that."""
+    hotfixes: list[dict[str, Any]] = []
+
+    def other_run() -> None:
+        hotfixes.append(plain.run(APP_DEPLOY, tag="v2"))
+        plain.sandbox.operator("scans/shop", digest=plain.digests["broken"], status="PASSED")
+
+    plain.sandbox.operator("scans/shop", digest=plain.digests["broken"], status="PENDING")
+    timer = threading.Timer(0.5, other_run)
+    timer.start()
+    try:
+        yield hotfixes
+    finally:
+        timer.join()
+
+
+@pytest.mark.real_time
+@pytest.mark.parametrize("where", ["before the deploy", "at the deploy"])
+def test_a_hotfix_that_was_deployed_during_the_wait_for_the_verdict_comes_back(
+    plain: Platform, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    """Not what was in service before the wait: the hotfix is the last good version by then."""
+    plain.sandbox.delays(scan_wait=0)
+    if where == "at the deploy":
+        monkeypatch.setattr(app_deploy, "await_verdict", lambda task, report, *rest: report)
+        plain.sandbox.profile("plain", **{"scan.wait": "1 s"})
+    with hotfix_before_the_verdict(plain) as hotfixes:
+        result = plain.run(APP_DEPLOY, tag="broken", rollback=True, wait_timeout=60)
+    assert [hotfix["changed"] and not hotfix.get("failed") for hotfix in hotfixes] == [True]
+    assert result["failed"] and result["rolled_back"]
+    assert plain.digests["v2"] in result["rollback"] and plain.digests["v1"] not in result["msg"]
+    assert plain.in_service == plain.digests["v2"] and "v1" not in tags_deployed(plain)
+    assert not plain.run(APP_DEPLOY, tag="v2")["changed"], "it is known to run"
+
+
+@pytest.mark.real_time
+def test_a_hotfix_comes_back_after_a_failed_health_check(plain: Platform) -> None:
+    """The version starts, and does not respond."""
+    hotfix = plain.digests["v2"]
+    plain.run(APP_RELEASE, tag="next", digest=plain.digests["blocked"], fail_on=[])
+    plain.sandbox.operator("scans/shop", digest=plain.digests["blocked"], status="PENDING")
+
+    def other_run() -> None:
+        assert plain.run(APP_DEPLOY, tag="v2")["changed"]
+        plain.sandbox.operator("scans/shop", digest=plain.digests["blocked"], status="PASSED")
+
+    timer = threading.Timer(0.5, other_run)
+    timer.start()
+    with responding(lambda number: 500) as workload:
+        check = {"url": workload.url, "timeout": 0.3, "interval": 0.1}
+        result = plain.run(APP_DEPLOY, tag="next", rollback=True, health_check=check, wait_timeout=60)
+    timer.join()
+    assert result["failed"] and result["rolled_back"] and hotfix in result["rollback"]
+    assert plain.in_service == hotfix and tags_deployed(plain) == ["v2", "next", "v2"]
 
 
 @contextmanager
