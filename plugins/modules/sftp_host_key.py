@@ -19,8 +19,9 @@ description:
     such as C(sftp) and C(ssh).
   - In a play over hosts of the P(hosted.services.inventory#inventory) inventory, or over any hosts with an SSH server, the
     task works on the host itself if neither O(service) nor O(host) is set. It uses the variables C(ansible_host) and
-    C(ansible_port), does not call the API and needs no token. A service of the inventory without C(ansible_host) is
-    refused, because its name may be that of another machine.
+    C(ansible_port), does not call the API and needs no token. With C(delegate_to), the task still works on the host of
+    the play. A service of the inventory without C(ansible_host) is refused, because its name may be that of another
+    machine.
 options:
   service:
     description:

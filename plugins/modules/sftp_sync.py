@@ -32,8 +32,9 @@ description:
   - In a play over hosts of the P(hosted.services.inventory#inventory) inventory, or over any hosts that speak SFTP,
     the task works on the host itself if neither O(service) nor O(host) is set. It uses the variables C(ansible_host),
     C(ansible_port), C(ansible_user), C(ansible_ssh_private_key_file) and C(ansible_password), does not call the API
-    and needs no token. A service of the inventory without C(ansible_host) is refused, because its name may be that of
-    another machine. Such a service offers no SFTP, or the inventory could not read its SFTP access.
+    and needs no token. With C(delegate_to), the task still works on the host of the play, with the variables of that
+    host. A service of the inventory without C(ansible_host) is refused, because its name may be that of another
+    machine. Such a service offers no SFTP, or the inventory could not read its SFTP access.
 options:
   service:
     description:

@@ -5,8 +5,12 @@
 
 from __future__ import annotations
 
+import getpass
+import json
 import subprocess
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -61,6 +65,30 @@ WITHOUT_ADDRESS = """
       hosted.services.sftp_host_key:
         known_hosts: "{{ playbook_dir }}/known_hosts"
       delegate_to: localhost
+      ignore_errors: true
+"""
+DELEGATED = """
+- hosts: {host}
+  gather_facts: false
+  tasks:
+    - name: Push
+      hosted.services.sftp_sync:
+        src: "{{{{ playbook_dir }}}}/site"
+        dest: www
+        delete: true
+        known_hosts: "{{{{ playbook_dir }}}}/known_hosts"
+        timeout: 5
+      delegate_to: "{{{{ item }}}}"
+      loop: [localhost, bast]
+      vars: {vars}
+      ignore_errors: true
+    - name: Pin
+      hosted.services.sftp_host_key:
+        known_hosts: "{{{{ playbook_dir }}}}/known_hosts"
+        timeout: 5
+      delegate_to: "{{{{ item }}}}"
+      loop: [localhost, bast]
+      vars: {vars}
       ignore_errors: true
 """
 CUT_SHORT = """
@@ -147,3 +175,94 @@ def test_a_relative_source_that_was_cut_short_is_refused(
     for message, given in zip(messages, ("sites/", "sites//", "sites//."), strict=True):
         assert message.startswith(f"src is {given!r}, which looks like a longer path with an empty variable")
         assert "write 'sites' to copy all" in message
+
+
+class Delegating:
+    """A service whose host is delegated to, as this machine is, and another one that is meant."""
+
+    def __init__(self, ansible: Ansible, sandbox: Sandbox, folder: Path) -> None:
+        self.ansible, self.sandbox, self.folder = ansible, sandbox, folder
+        self.delegate = add_host(ansible, sandbox, folder)
+        with ansible.inventory.open("a") as inventory:
+            inventory.write(
+                "bast ansible_connection=local ansible_python_interpreter='{{ ansible_playbook_python }}'"
+            )
+            inventory.write(f" ansible_private_key_file={folder / 'key'}")
+            for name, value in self.login(self.delegate).items():
+                inventory.write(f" {name}={value}")
+            inventory.write("\n")
+        other = {"services": [{"name": "creative", "product": "minecraft"}]}
+        self.own: str = sandbox.seed(other)["services"]["creative"]
+        for id in (self.delegate, self.own):
+            kept = {"path": "www/kept.txt", "content": "kept"}
+            sandbox.api("POST", f"/api/resources/{id}/files/write", kept).raise_for_status()
+        (folder / "site").mkdir()
+        (folder / "site" / "index.html").write_text("welcome\n")
+
+    def login(self, id: str) -> dict[str, Any]:
+        """Return the variables that lead to the files of a service."""
+        access = self.sandbox.api("GET", f"/api/resources/{id}/sftp").json()
+        names = {"ansible_host": "host", "ansible_port": "port", "ansible_user": "username"}
+        return {variable: access[name] for variable, name in names.items()}
+
+    def run(
+        self,
+        host: str,
+        known: dict[str, Any],
+        *arguments: str,
+        task: dict[str, Any] | None = None,
+        **more: Any,
+    ) -> list[str]:
+        """Run the tasks on a host with these variables; return where each connection went, or why not."""
+        written = self.ansible.inventory.read_text()
+        line = " ".join(f"{name}={value}" for name, value in known.items())
+        self.ansible.inventory.write_text(f"{written}{host} {line}\n")
+        play = DELEGATED.format(host=host, vars=json.dumps(task or {}))
+        run = self.ansible.playbook(play, *arguments, env=NO_API, **more)
+        self.ansible.inventory.write_text(written)
+        return [describe(item) for name in ("Push", "Pin") for item in run[name].result["results"]]
+
+    def names(self, id: str) -> list[str]:
+        """Return what is in the folder of a service that is pushed to."""
+        listed = self.sandbox.api("GET", f"/api/resources/{id}/files?directory=www").json()
+        return sorted(item["name"] for item in listed)
+
+
+def describe(item: dict[str, Any]) -> str:
+    """Return where a connection went, or what was said of it."""
+    result = item.get("sftp_sync") or item.get("host_key")
+    if not result:
+        return str(item["msg"])
+    return f"{result.get('username', '')}@{result['host']}:{result['port']}"
+
+
+@pytest.fixture
+def delegating(ansible: Ansible, sandbox: Sandbox, tmp_path: Path) -> Delegating:
+    """Return the two services."""
+    return Delegating(ansible, sandbox, tmp_path)
+
+
+@pytest.mark.parametrize("in_process", [True, False], ids=["in_process", "as_module"])
+def test_a_delegated_task_works_on_the_host_of_the_play(in_process: bool, delegating: Delegating) -> None:
+    """It takes neither address nor login of the machine that it runs on, which loses nothing."""
+    run, own = partial(delegating.run, in_process=in_process), delegating.login(delegating.own)
+    host, port, user = own.values()
+    key, me = delegating.folder / "key", getpass.getuser()
+    unnamed = run("127.0.0.2", {})
+    assert all(f"cannot connect to {me}@127.0.0.2:22:" in said for said in unnamed[:2]), unnamed
+    assert all("cannot connect to 127.0.0.2:22:" in said for said in unnamed[2:]), unnamed
+    portless = run("nas", {"ansible_host": host})
+    assert all(f"cannot connect to {me}@{host}:22:" in said for said in portless[:2]), portless
+    userless = run("nas", {"ansible_host": host, "ansible_port": port, "hosted_service_id": delegating.own})
+    assert all(f"{me}@{host}:{port} refused the login" in said for said in userless[:2]), userless
+    assert str(key) not in userless[1], "that of the host delegated to"
+    assert delegating.names(delegating.own) == ["kept.txt"]
+    for known, arguments, task in (
+        ({**own, "ansible_private_key_file": key}, [], {}),
+        ({"ansible_host": host, "ansible_ssh_port": port}, ["-u", user, "--private-key", str(key)], {}),
+        ({}, [], {**own, "ansible_private_key_file": str(key)}),
+    ):
+        meant = run("nas", known, *arguments, task=task)
+        assert meant == [f"{user}@{host}:{port}"] * 2 + [f"@{host}:{port}"] * 2
+        assert delegating.names(delegating.own) == ["index.html"]
+    assert delegating.names(delegating.delegate) == ["kept.txt"]

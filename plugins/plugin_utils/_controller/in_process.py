@@ -15,7 +15,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from ansible import constants
+from ansible import constants, context
 from ansible.errors import AnsibleError
 from ansible.module_utils.common.parameters import remove_values
 from ansible.module_utils.errors import UnsupportedError
@@ -84,7 +84,7 @@ display = Display()
 WATCHED = sys.stdout.isatty()
 """True if the output goes to a terminal. Read before Ansible forks, because workers have no terminal."""
 SECONDS_BETWEEN_PROGRESS = 10.0
-ADDRESS, HOST_NAME = "ansible_host", "inventory_hostname"
+ADDRESS, HOST_NAME, KEY_FILE = "ansible_host", "inventory_hostname", "ansible_private_key_file"
 NAMES_A_SERVICE = frozenset({"name", "service", "services"})
 """Options that take the name of a service; ``name`` does so in the modules on services alone."""
 CONNECTIONS = LoopConnections()
@@ -124,8 +124,9 @@ class InProcessAction(ActionBase):
 
     def _run_completed(self, environment: Mapping[str, str], variables: Mapping[str, Any]) -> dict[str, Any]:
         """Run the task with what its host brings along, here or as a module."""
+        known = {**self._login_keywords(), **variables}
         completed = with_host_variables(
-            self.resource, self._task.args, environment, variables, self._templar.template
+            self.resource, self._task.args, environment, known, self._templar.template
         )
         completed = replace(completed, arguments=self._with_budget(completed.arguments, variables))
         as_module = self._task.async_val or self._must_run_as_module(variables)
@@ -144,6 +145,15 @@ class InProcessAction(ActionBase):
     def _read_here(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return what only the controller can read for the resource: its carried options."""
         return {}
+
+    def _login_keywords(self) -> Mapping[str, Any]:
+        """Return the keywords of a delegated task that hold for a host whose variables name no user or port.
+
+        Otherwise Ansible fills them in itself. They have the second names, so that any variable comes first.
+        """
+        if not self._task.delegate_to:
+            return {}
+        return {"ansible_ssh_user": self._task.remote_user, "ansible_ssh_port": self._task.port}
 
     def _with_budget(self, arguments: Mapping[str, Any], variables: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments with the limits that hold for the task, wherever they are set."""
@@ -324,12 +334,11 @@ def host_values(
 
     :raises ConfigurationError: if they do not say where a service is. Its name is that of any other machine.
     """
-    options = resource.host_options
-    if SERVICE_ID not in variables or HOST_NAME not in options.get("host", ()):
-        return first_values(options, variables, template)
+    options, known = resource.host_options, own_variables(variables)
+    if SERVICE_ID not in known or HOST_NAME not in options.get("host", ()):
+        return first_values(options, known, template)
     addresses = [name for name in options["host"] if name != HOST_NAME]
-    known = {**variables, ADDRESS: own_address(variables)}
-    found = first_values({**options, "host": addresses}, known, template)
+    found = first_values({**options, "host": addresses}, {**known, ADDRESS: own_address(known)}, template)
     if "host" not in found:
         raise ConfigurationError(
             f"{variables.get(HOST_NAME)} has no {ADDRESS}, so the server of its service is unknown; nothing "
@@ -340,15 +349,26 @@ def host_values(
     return found
 
 
-def own_address(variables: Mapping[str, Any]) -> Any:
-    """Return the address of the play's host; ``None`` if Ansible fills in another because there is none.
+def own_variables(variables: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the variables of the play's host, without those of the machine that the task is delegated to.
 
-    That is the name of the host, or the address of the one that the task is delegated to.
+    Ansible fills in the address and the login of that machine where the host has none. The variables of the
+    play and of the task are in ``vars`` alone, which a later ansible-core removes.
     """
-    name, address = variables.get(HOST_NAME), variables.get(ADDRESS)
-    if address != name and not variables.get("ansible_delegated_vars"):
+    if not variables.get("ansible_delegated_vars"):
+        return variables
+    own = variables.get("vars") or variables.get("hostvars", {}).get(variables.get(HOST_NAME)) or {}
+    filled_in = constants.COMMON_CONNECTION_VARS - set(own)
+    known = {name: value for name, value in variables.items() if name not in filled_in}
+    return {KEY_FILE: context.CLIARGS.get("private_key_file"), **known}
+
+
+def own_address(known: Mapping[str, Any]) -> Any:
+    """Return the address of the play's host; ``None`` if Ansible fills in its name because there is none."""
+    name, address = known.get(HOST_NAME), known.get(ADDRESS)
+    if address != name:
         return address
-    own = variables.get("hostvars", {}).get(name) or {}
+    own = known.get("hostvars", {}).get(name) or {}
     return address if own.get(ADDRESS) else None
 
 

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
+from ansible import context
 from ansible.errors import AnsibleError
 from ansible.parsing.dataloader import DataLoader
 from ansible.parsing.vault import VaultLib, VaultSecret
@@ -162,6 +163,52 @@ def test_a_service_without_an_address_is_on_no_other_machine(
 def test_an_address_that_was_set_is_used(variables: dict[str, Any], host: str) -> None:
     completed = with_host_variables(SFTP_SYNC, {}, {}, {**LOST, **variables}, lambda value: value)
     assert completed.arguments == {"host": host}
+
+
+FILLED_IN = {
+    "inventory_hostname": "nas.example.com",
+    "ansible_host": "localhost",
+    "ansible_port": 2222,
+    "ansible_user": "backup",
+    "ansible_private_key_file": "/keys/backup",
+}
+"""The variables of a task that is delegated: those of the connection are of the other machine."""
+
+
+@pytest.mark.parametrize(
+    ("own", "host"),
+    [
+        ({}, {"host": "nas.example.com"}),
+        ({"vars": {}, "hostvars": {"nas.example.com": {}}}, {"host": "nas.example.com"}),
+        ({"ansible_ssh_host": "nas.x", "ansible_ssh_port": 24}, {"host": "nas.x", "port": 24}),
+        ({"ansible_ssh_user": "me"}, {"host": "nas.example.com", "username": "me"}),
+        ({"vars": FILLED_IN}, {"host": "localhost", "port": 2222, "username": "backup",
+                               "private_key_file": "/keys/backup"}),
+        ({"vars": {"ansible_port": 2222}}, {"host": "nas.example.com", "port": 2222}),
+        ({"hostvars": {"nas.example.com": {"ansible_user": "backup"}}},
+         {"host": "nas.example.com", "username": "backup"}),
+    ],
+)  # fmt: skip
+def test_a_delegated_task_takes_nothing_of_the_other_machine(
+    own: dict[str, Any], host: dict[str, Any]
+) -> None:
+    variables = {**FILLED_IN, **TO_LOCALHOST, **own}
+    assert with_host_variables(SFTP_SYNC, {}, {}, variables, lambda value: value).arguments == host
+
+
+def test_a_delegated_task_keeps_the_login_of_the_run(
+    client: FakeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`-u`, `--private-key` and the keywords of the play hold for any host whose variables name no other."""
+    monkeypatch.setattr(context, "CLIARGS", {"private_key_file": "/keys/mine"})
+    keywords: dict[str, Any] = {"remote_user": "me", "port": 24}
+    delegated = ProjectAction(GAMES, client, delegate_to="localhost", **keywords)._login_keywords()
+    login = {"host": "nas.example.com", "port": 24, "username": "me", "private_key_file": "/keys/mine"}
+    for own, changed in (({}, {}), ({"ansible_user": "backup"}, {"username": "backup"})):
+        variables = {**delegated, **FILLED_IN, **TO_LOCALHOST, "vars": own}
+        completed = with_host_variables(SFTP_SYNC, {}, {}, variables, lambda value: value)
+        assert completed.arguments == {**login, **changed}
+    assert ProjectAction(GAMES, client, **keywords)._login_keywords() == {}
 
 
 def test_a_host_that_is_no_service_may_have_its_address_for_a_name() -> None:
