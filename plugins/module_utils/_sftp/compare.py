@@ -100,6 +100,8 @@ def compare(source: Tree, target: Tree, rules: Rules) -> TreeChanges:
     for path in sorted(source.entries):
         if target.unreadable and path and within(posixpath.dirname(path), target.unreadable):
             continue
+        if target.taken and within(path, target.taken):
+            continue
         desired = source.entries[path]
         there = target.entries.get(path)
         if there is not None and there.kind is not desired.kind:
@@ -107,7 +109,7 @@ def compare(source: Tree, target: Tree, rules: Rules) -> TreeChanges:
             there = None
         classify_entry(path, replace(desired, mode=rules.mode_for(desired)), there, rules, changes)
     # What is deleted may be all that is left of what could not be read.
-    if rules.delete and not source.unreadable and not target.unreadable:
+    if rules.delete and not (source.unreadable or target.unreadable or target.taken):
         kept = kept_paths(source, target)
         for path, entry in target.entries.items():
             if path not in source and path not in changes.in_the_way and path not in kept:

@@ -22,7 +22,7 @@ from .library import asyncssh
 from .relay import Relayed, Unreadable
 from .server_features import try_attributes, try_links, try_renaming
 from .sides import OWNER, Local, Remote, Side
-from .spelling import align
+from .spelling import align, find_taken, spare
 from .trees import ROOT, Kind, Tree, TreeEntry, printable_path, run_all, within
 
 FILES_AT_ONCE = 64
@@ -162,7 +162,8 @@ class Mirror:
     async def align(self, source: Tree, target: Tree) -> None:
         """Spell in ``target`` as in ``source`` what the target finds under both names.
 
-        Else it would be copied in every run, and what was there deleted: itself.
+        Else it would be copied in every run, and what was there deleted: itself. What is excluded or left out
+        is neither deleted nor written to under another spelling either.
         """
 
         async def finds(path: str) -> bool:
@@ -174,6 +175,8 @@ class Mirror:
                 return False
 
         self.respelled |= await align(source, target, finds)
+        await spare(source, target, finds)
+        await find_taken(source, target, finds)
 
     async def _keep_unreadable(self, changes: TreeChanges) -> None:
         """Keep what is in the way of something that cannot be read."""

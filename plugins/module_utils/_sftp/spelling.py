@@ -25,7 +25,8 @@ async def align(source: Tree, target: Tree, finds: Callable[[str], Awaitable[boo
     """
     kept: dict[str, str] = {}
     levels: dict[int, dict[str, str]] = {}
-    for path, there in namesakes(source.entries, target.entries).items():
+    wanted = [path for path in source.entries if path in target or not target.has(path)]
+    for path, there in namesakes(wanted, target.entries).items():
         levels.setdefault(path.count("/"), {})[path] = there
 
     for depth in sorted(levels):
@@ -42,7 +43,31 @@ async def align(source: Tree, target: Tree, finds: Callable[[str], Awaitable[boo
 
         await run_all(*(work() for _worker in range(min(ASKED_AT_ONCE, len(levels[depth])))))
     respell(target, {there: path for path, there in kept.items()})
+    if kept:  # a pattern may name the spelling of the source
+        target.leave_alone({path for path, entry in target.entries.items() if target.excludes(path, entry)})
     return kept
+
+
+async def spare(source: Tree, target: Tree, finds: Callable[[str], Awaitable[bool]]) -> None:
+    """Have ``target`` leave alone what is excluded or left out of ``source`` under another spelling.
+
+    It is asked only for spellings that it does not list: those are its own, and other things.
+    """
+    asked = [path for path in source.excluded | source.left_out if not target.has(path)]
+    spared = set()
+    for path, there in namesakes(asked, target.entries.keys() - source.entries.keys()).items():
+        meant = path in source.left_out or target.excludes(path, target.entries[there])
+        if meant and await finds(path):
+            spared.add(there)
+    target.leave_alone(spared)
+
+
+async def find_taken(source: Tree, target: Tree, finds: Callable[[str], Awaitable[bool]]) -> None:
+    """Note in ``target`` which paths of ``source`` lead to something that is excluded there."""
+    excluded = {folded(path): path for path in target.excluded}
+    for path in source.entries if excluded else ():
+        if not target.has(path) and (there := excluded.get(folded(path))) is not None and await finds(path):
+            target.taken[path] = there
 
 
 def namesakes(wanted: Iterable[str], listed: Iterable[str]) -> dict[str, str]:
@@ -72,6 +97,8 @@ def respell(tree: Tree, names: Mapping[str, str]) -> None:
     tree.entries = {renamed(path, names): entry for path, entry in tree.entries.items()}
     tree.unreadable = {renamed(path, names): why for path, why in tree.unreadable.items()}
     tree.protected = {renamed(path, names) for path in tree.protected}
+    tree.excluded = {renamed(path, names) for path in tree.excluded}
+    tree.unlisted = {renamed(path, names) for path in tree.unlisted}
     tree.left_out = {renamed(path, names) for path in tree.left_out}
     tree.leftovers = [renamed(path, names) for path in tree.leftovers]
 

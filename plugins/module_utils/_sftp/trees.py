@@ -10,7 +10,7 @@ import os
 import posixpath
 import re
 import stat
-from collections.abc import Callable, Container
+from collections.abc import Callable, Collection, Container
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
@@ -68,6 +68,14 @@ class Tree:
     """Entries that take no part although no pattern excludes them, such as sockets."""
     unreadable: dict[str, str] = field(default_factory=dict)
     """Directories whose content is not known, with the reason."""
+    patterns: Patterns = field(default_factory=Patterns, compare=False)
+    """The patterns that the tree was read with."""
+    excluded: set[str] = field(default_factory=set)
+    """Entries that a pattern excludes, without those below them."""
+    unlisted: set[str] = field(default_factory=set)
+    """Other entries that were met and take no part, as nothing includes them."""
+    taken: dict[str, str] = field(default_factory=dict)
+    """Paths that may not be written, as they lead to something that is excluded, by the path of that."""
 
     def __contains__(self, path: str) -> bool:
         return path in self.entries
@@ -79,14 +87,37 @@ class Tree:
             self.leftovers.append(path)
             return False
         named = path if directory else original_path(path)  # what was put aside belongs where it was
-        if patterns.excludes(named, directory) or entry.kind is Kind.OTHER:
+        excluded = patterns.excludes(named, directory)
+        if excluded or entry.kind is Kind.OTHER:
+            (self.excluded if excluded else self.unlisted).add(path)
             self.protect(path)
             return False
         if directory or patterns.includes(named, directory):
             self.entries[path] = entry
         else:
+            self.unlisted.add(path)
             self.protect(path)
         return directory
+
+    def has(self, path: str) -> bool:
+        """Tell whether a path was met under this very spelling, whether or not it takes part."""
+        return any(path in known for known in (self.entries, self.excluded, self.unlisted, self.left_out))
+
+    def excludes(self, path: str, entry: TreeEntry) -> bool:
+        """Tell whether the patterns exclude an entry if it has this path."""
+        directory = entry.kind is Kind.DIRECTORY
+        return path != ROOT and self.patterns.excludes(path if directory else original_path(path), directory)
+
+    def leave_alone(self, paths: Collection[str]) -> None:
+        """Take out entries, with all below them, as if a pattern excluded them."""
+        if not paths:
+            return
+        self.entries = {path: entry for path, entry in self.entries.items() if not within(path, paths)}
+        self.leftovers = [path for path in self.leftovers if not within(path, paths)]
+        self.unreadable = {path: why for path, why in self.unreadable.items() if not within(path, paths)}
+        self.excluded |= set(paths)
+        for path in paths:
+            self.protect(path)
 
     def protect(self, path: str) -> None:
         """Keep the directories above something that takes no part."""
@@ -117,6 +148,7 @@ class Tree:
                 while above not in needed:
                     needed.add(above)
                     above = posixpath.dirname(above)
+        self.unlisted |= self.entries.keys() - needed
         self.entries = {path: entry for path, entry in self.entries.items() if path in needed}
 
     def _is_replaced(self, path: str) -> bool:
@@ -152,7 +184,7 @@ def local_tree(root: str, patterns: Patterns, skip: Callable[[str, str], None]) 
 
     :raises TransferFailed: when the root cannot be read.
     """
-    tree = Tree()
+    tree = Tree(patterns=patterns)
     try:
         base = local_root(root)
         if base is None:
@@ -216,7 +248,7 @@ def plain_entry(info: os.stat_result) -> TreeEntry:
 
 async def remote_tree(sftp: Any, root: str, patterns: Patterns, skip: Callable[[str, str], None]) -> Tree:
     """Read a tree of the server; an empty one where there is nothing. ``skip`` hears what is left out."""
-    tree = Tree()
+    tree = Tree(patterns=patterns)
     base = await remote_root(sftp, root)
     if base is None:
         return tree

@@ -92,11 +92,11 @@ class MirrorWork:
     def plan(self) -> Plan:
         """Return the plan. Where check mode, or having nothing to do, would hide a failure, it fails here.
 
-        :raises TransferFailed: for directories that cannot be read.
+        :raises TransferFailed: for directories that cannot be read, and for what may not be written.
         """
         result = self._result()
-        if self._unreadable() and (self.task.check_mode or not self.changes):
-            raise self._failed(self._unreadable(), changed=bool(self.changes), sftp_sync=result)
+        if self._foreseen() and (self.task.check_mode or not self.changes):
+            raise self._failed(self._foreseen(), changed=bool(self.changes), sftp_sync=result)
         trees = (self.source, self.target)
         plan = as_plan(self.task, self.session.login, self.changes, trees, lambda: self._run(plan))
         plan.steps = [replace(step, summary=self.describe()) for step in plan.steps]
@@ -108,13 +108,15 @@ class MirrorWork:
         left_out = self.source.left_out | lost
         return mirror_result(self.task, self.session.login, self.changes, self.target, left_out)
 
-    def _unreadable(self) -> dict[str, str]:
+    def _foreseen(self) -> dict[str, str]:
+        """Return the failures that show before anything is changed, by path."""
         sides = ((self.mirror.source, self.source), (self.mirror.target, self.target))
-        return {path: why for side, tree in sides for path, why in describe_unreadable(side, tree).items()}
+        found = {path: why for side, tree in sides for path, why in describe_unreadable(side, tree).items()}
+        return {**found, **describe_taken(self.mirror.target, self.target)}
 
     def _run(self, plan: Plan) -> None:
         task, mirror = self.task, self.mirror
-        mirror.failures.update(self._unreadable())
+        mirror.failures.update(self._foreseen())
         try:
             self.session.run(mirror.apply(self.changes))
             if mirror.failures:
@@ -257,6 +259,16 @@ def describe_unreadable(side: Side, tree: Tree) -> dict[str, str]:
     return {
         path: f"cannot read {printable_path(side.at(path))} {side.where}: {why}"
         for path, why in tree.unreadable.items()
+    }
+
+
+def describe_taken(side: Side, tree: Tree) -> dict[str, str]:
+    """Return what is said of the paths that lead to something that is excluded there, by path."""
+    return {
+        path: f"cannot write {printable_path(side.at(path))} {side.where}: it is the same as "
+        f"{printable_path(there)} there, which exclude leaves alone; exclude both spellings, or rename it at "
+        "the source"
+        for path, there in tree.taken.items()
     }
 
 

@@ -131,3 +131,85 @@ def test_a_side_is_asked_about_namesakes_alone() -> None:
     assert kept == {"Maps": "maps", "Maps/a": "maps/a", "Maps/B": "maps/b"}
     assert set(target.entries) == {"Maps", "Maps/a", "Maps/B", "other", "other/c", "x", "X"}
     assert target.protected == {"", "Maps"} and target.leftovers == ["Maps/part"]
+
+
+EXCLUDE = ["Cache/", "config.yml", "Conf/local.yml"]
+OURS: Content = {"Cache/x": "x", "Conf/a": "a", "index.html": "new", "Logs": "@../elsewhere"}
+THEIRS: Content = {
+    "cache/state.db": "live",
+    "config.yml": "live",
+    "conf/local.yml": "live",
+    "conf/old": "old",
+    "logs/today": "live",
+    "old": "old",
+}
+SPARED: Content = {
+    "cache": None,
+    "cache/state.db": "live",
+    "conf": None,
+    "conf/a": "a",
+    "conf/local.yml": "live",
+    "config.yml": "live",
+    "index.html": "new",
+    "logs": None,
+    "logs/today": "live",
+}
+
+
+@pytest.mark.parametrize("direction", ["push", "pull"])
+def test_what_is_excluded_is_safe_in_any_spelling(
+    direction: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing of it is deleted, nor is anything that a link of the source is left out for."""
+    with odd_server(tmp_path, Folding) as server:
+        source, target = tmp_path / "src", server.root / "up"
+        given: dict[str, Any] = {"src": str(source), "dest": "up"}
+        if direction == "pull":
+            source, target = server.root / "src", tmp_path / "up"
+            monkeypatch.setattr(Local, "at", lambda side, path: present(side.root, f"{side.root}/{path}"))
+            given = {"src": "src", "dest": str(target)}
+        fill(source, OURS)
+        fill(target, THEIRS)
+        given |= {"direction": direction, "delete": True, "exclude": EXCLUDE}
+        foreseen, result = [sync(server, check_mode, **given)["sftp_sync"] for check_mode in (True, False)]
+        assert foreseen["deleted"] == result["deleted"] == ["Conf/old", "old"]
+        assert holds(target) == SPARED
+        assert not sync(server, **given)["changed"]
+        sync(server, **given, delete_excluded=True)
+        left = {"conf": None, "conf/a": "a", "index.html": "new", "logs": None, "logs/today": "live"}
+        assert holds(target) == left, "excluded items alone are deleted"
+
+
+@pytest.mark.parametrize("ours", ["Config.yml", "Cache/x"])
+def test_what_is_excluded_is_not_overwritten_in_another_spelling(ours: str, tmp_path: Path) -> None:
+    """It is a failure of that item, and so nothing is deleted."""
+    src = fill(tmp_path / "src", {ours: "new", "index.html": "new"})
+    named = ours.split("/", maxsplit=1)[0]
+    with odd_server(tmp_path, Folding) as server:
+        theirs = fill(server.root / "up", {"cache/state.db": "live", "config.yml": "live", "old": "old"})
+        before = holds(theirs)
+        given = {"src": str(src), "delete": True, "exclude": ["cache/", "config.yml"]}
+        for check_mode in (True, False):
+            result = sync(server, check_mode, **given)
+            assert [item["path"] for item in result["failures"]] == [named]
+            assert f"it is the same as {named.lower()} there, which exclude leaves alone" in result["msg"]
+            assert holds(theirs) == (before if check_mode else {**before, "index.html": "new"})
+            assert (
+                result["sftp_sync"]["deleted"] == [] if check_mode else result["finished"] == ["index.html"]
+            )
+
+
+def test_a_server_that_tells_names_apart_excludes_one_of_them(tmp_path: Path) -> None:
+    """So do patterns: the other one is copied and deleted like anything else."""
+    src = fill(tmp_path / "src", {**OURS, "Config.yml": "new"})
+    with servers.start("sandbox", tmp_path) as server:
+        theirs: Content = {**THEIRS, "Cache/mine": "live", "LOGS": "old"}
+        fill(server.root / "up", theirs)
+        foreseen, result = [
+            sync(server, check_mode, src=str(src), delete=True, exclude=EXCLUDE)
+            for check_mode in (True, False)
+        ]
+        gone = ["LOGS", "cache", "cache/state.db", "conf", "conf/local.yml", "conf/old", "logs", "logs/today"]
+        assert foreseen["sftp_sync"]["deleted"] == result["sftp_sync"]["deleted"] == [*gone, "old"]
+        left = {"Cache": None, "Cache/mine": "live", "Conf": None, "Conf/a": "a", "Config.yml": "new"}
+        assert holds(server.root / "up") == {**left, "config.yml": "live", "index.html": "new"}
