@@ -126,6 +126,8 @@ class Mirror:
             await self._write(changes)
         finally:
             for path, mode in reversed(opened.items()):
+                if path in self.done:  # it is gone, or has that mode already
+                    continue
                 closing = self.target.set_mode(path, mode)
                 await self._attempt("set the mode of", path, closing, None)
 
@@ -198,8 +200,7 @@ class Mirror:
             if there.mode & WRITABLE != WRITABLE and self.remote.features.modes:
                 with suppress(asyncssh.SFTPPermissionDenied, asyncssh.SFTPFailure, PermissionError):
                     await self.target.set_mode(path, there.mode | OWNER)
-                    if path not in doomed:
-                        opened[path] = int(changes.modes.get(path, there).mode or 0)
+                    opened[path] = int(changes.modes.get(path, there).mode or 0)
         return opened
 
     async def _adapt(self, changes: TreeChanges) -> None:

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import asyncssh
 
+from unit.plugins.module_utils._sftp import servers
+from unit.plugins.module_utils._sftp.as_user import as_user
 from unit.plugins.module_utils._sftp.mirrored import fill, holds, sync
 from unit.plugins.module_utils._sftp.odd_servers import Plain, odd_server
 
@@ -44,3 +46,19 @@ def test_a_full_disk_is_the_reason_for_what_cannot_be_written(tmp_path: Path) ->
         result = sync(server, src=str(ours), dest="up")
         assert result["failed"]
         assert "no space left on the service: 0 bytes are free" in result["msg"]
+
+
+def test_a_directory_that_is_not_deleted_after_all_keeps_its_permissions(tmp_path: Path) -> None:
+    """It was made writable to be emptied, and a failure elsewhere left it."""
+    src = fill(tmp_path / "src", {"a": "a", "b": "b"})
+    (src / "a").chmod(0)
+    with servers.start("sandbox", tmp_path) as server:
+        old = fill(server.root / "up", {"old/inner": "x"}) / "old"
+        old.chmod(0o550)
+        with as_user():
+            failed = sync(server, src=str(src), delete=True)
+        assert [item["path"] for item in failed["failures"]] == ["a"]
+        assert (old.stat().st_mode & 0o777, holds(old)) == (0o550, {"inner": "x"})
+        (src / "a").chmod(0o600)
+        assert "failures" not in sync(server, src=str(src), delete=True)
+        assert holds(server.root / "up") == holds(src)
