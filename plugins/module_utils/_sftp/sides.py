@@ -381,7 +381,8 @@ class Remote(Side):
             await self.sftp.posix_rename(old, new)
         except (asyncssh.SFTPOpUnsupported, asyncssh.SFTPFailure, asyncssh.SFTPFileAlreadyExists) as error:
             in_place = await self._type_of(new)
-            if not isinstance(error, asyncssh.SFTPOpUnsupported) and in_place not in REPLACEABLE:
+            unsupported = isinstance(error, asyncssh.SFTPOpUnsupported)
+            if in_place not in ((*REPLACEABLE, None) if unsupported else REPLACEABLE):
                 raise
             if in_place is None:
                 await self.sftp.rename(old, new)

@@ -159,6 +159,22 @@ def test_what_cannot_be_renamed_over_makes_way_and_comes_back_after_an_error(the
     assert server.files == {b"up/b": "new"}
 
 
+class Occupied(Shelf):
+    """A server that has a directory at ``up/b``."""
+
+    async def lstat(self, path: bytes) -> asyncssh.SFTPAttrs:
+        await super().lstat(path)
+        return asyncssh.SFTPAttrs(type=asyncssh.FILEXFER_TYPE_DIRECTORY)
+
+
+def test_a_directory_does_not_make_way() -> None:
+    """One that is excluded could not be removed, and would be a leftover of the next run."""
+    server = Occupied({b"up/b": "a directory"}, refuses=False)
+    with pytest.raises(asyncssh.SFTPOpUnsupported):
+        asyncio.run(Remote(server, "up").make_link("b", TreeEntry(Kind.LINK, target="a"), new=False))
+    assert server.files == {b"up/b": "a directory"}
+
+
 class Broken(Shelf):
     """A server that is lost once what was there has been put aside."""
 
