@@ -9,6 +9,7 @@ only a request to it tells.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -96,10 +97,12 @@ def ensure_healthy(task: Task[Any], check: HealthCheck, deployed: Deployed | Non
     """
     app = require_app(task)
     url = check.url_of(app)
+    confirm = note_unconfirmed(task, app, deployed) if deployed else lambda: None
     reason = await_healthy(task, check, url)
     if reason is None:
+        confirm()
         return
-    outcome, rollback = ("It stays in service", {}) if deployed is None else undo(task, app, deployed)
+    outcome, rollback = undo(task, app, deployed, confirm) if deployed else ("It stays in service", {})
     raise Unhealthy(
         f"application {app.slug!r} runs, but is not healthy: {reason}. {outcome}",
         health_url=url,
@@ -108,15 +111,29 @@ def ensure_healthy(task: Task[Any], check: HealthCheck, deployed: Deployed | Non
     )
 
 
-def undo(task: Task[Any], app: App, deployed: Deployed) -> tuple[str, dict[str, Any]]:
+def note_unconfirmed(task: Task[Any], app: App, deployed: Deployed) -> Callable[[], object]:
+    """Record that a release is not seen to respond, so that nobody takes it for a good one to roll back to.
+
+    A run that is killed while it waits leaves that. Return what takes it back.
+    """
+    records = AppRecords.of(task, app.id)
+    take_back = write_record(task, lambda: records.note(DEPLOY, digest=deployed.digest))
+    return lambda: take_back and write_record(task, take_back)
+
+
+def undo(
+    task: Task[Any], app: App, deployed: Deployed, confirm: Callable[[], object]
+) -> tuple[str, dict[str, Any]]:
     """Roll back a release that is not healthy, if that is wanted. Return the outcome, in words and as facts.
 
     If somebody else has put another one in service since, that is left alone, and so are its records.
+
+    :param confirm: takes back that the release is recorded as not confirmed.
     """
     records = AppRecords.of(task, app.id)
     other = put_in_service_meanwhile(task, deployed.digest, deployed.previous)
-    if other is None:  # so that nobody takes it for a good one to roll back to
-        write_record(task, lambda: records.note(DEPLOY, digest=deployed.digest))
+    if other is not None:
+        confirm()
     if not deployed.rolls_back:
         return ("It stays in service" if other is None else describe_other(other, rolls_back=False)), {}
     outcome, restored = roll_back(task, deployed, other, runs=True)

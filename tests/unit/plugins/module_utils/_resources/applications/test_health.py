@@ -12,6 +12,7 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api.models import App
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_deploy import APP_DEPLOY
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_release import APP_RELEASE
+from ansible_collections.hosted.services.plugins.module_utils._resources.applications import health
 from ansible_collections.hosted.services.plugins.module_utils._resources.applications.health import (
     HealthCheck,
 )
@@ -106,6 +107,22 @@ def test_the_last_good_version_comes_back(plain: Platform) -> None:
         plain.run(APP_DEPLOY, tag="v2", health_check=check)
         plain.run(APP_DEPLOY, tag="v3", health_check=check, rollback=True)
     assert plain.in_service == plain.digests["v1"]
+
+
+def test_a_version_whose_check_was_cut_off_is_not_a_good_one(
+    plain: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody saw it respond, so the next version that does not start is not rolled back to it."""
+
+    def killed(*given: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(health, "await_healthy", killed)
+        plain.run(APP_DEPLOY, tag="v2", health_check={"url": "http://localhost:1", **QUICK})
+    assert plain.in_service == plain.digests["v2"]
+    failed = plain.run(APP_DEPLOY, tag="broken", rollback=True)
+    assert failed["rolled_back"] and plain.in_service == plain.digests["v1"]
 
 
 def test_a_check_that_cannot_be_is_refused_before_the_deploy(plain: Platform) -> None:
