@@ -400,7 +400,8 @@ class Assembly:
         deploy = next((part for part in running if part.resource is APP_DEPLOY), None)
 
         def arguments(part: Part) -> Mapping[str, Any]:
-            done = deploy.result if deploy and deploy.plan and deploy.plan.changed else {}
+            # What it did, not what it planned: it may have waited for the verdict before it knew.
+            done = deploy.result if deploy and deploy.task.effects.actions else {}
             own = {name: done.get(name) for name in ("digest", LAST_GOOD)}
             rolls_back = bool(done) and entry.values["image"].get("rollback", False)
             return {"slug": entry.name, "health_check": check, "rollback": rolls_back, **own}

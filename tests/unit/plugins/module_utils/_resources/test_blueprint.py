@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -563,6 +564,25 @@ def test_an_application_that_is_not_healthy_goes_back(
         assert set(deploys) == {"/api/apps/acme-shop/deploy"} and len(deploys) == 2
         good = apply(shop_app(image={"tag": "v1"}, health_check=check, command="serve"))
         assert not good["changed"] and seen[-1] == images["v1"]
+
+
+def test_an_application_goes_back_also_if_its_verdict_was_waited_for(
+    sandbox: Sandbox, apply: Any, images: dict[str, str]
+) -> None:
+    sandbox.profile("plain", **{"scan.wait": "1 s"})
+    sandbox.delays(scan_wait=0)
+    sandbox.operator("scans/acme-shop", digest=images["v2"], status="PENDING")
+    verdict = {"digest": images["v2"], "status": "PASSED"}
+    later = threading.Timer(4, sandbox.operator, ["scans/acme-shop"], verdict)
+    with responding(lambda number: 500) as workload:
+        check = {"url": workload.url, "timeout": 0.3, "interval": 0.1}
+        later.start()
+        failed = apply(shop_app(image={"tag": "v2", "rollback": True}, health_check=check))
+        later.join()
+    assert (
+        "wait for the verdict" not in failed["msg"] and "Rolled back to the previous version" in failed["msg"]
+    )
+    assert in_service(sandbox) == images["v1"] and len(sandbox.journal("apps.deploy")) == 2
 
 
 def test_an_application_goes_back_past_a_version_that_was_not_healthy_either(
