@@ -176,9 +176,10 @@ class Mirror:
             except (asyncssh.SFTPError, OSError):  # what is written shows it
                 return False
 
-        self.respelled |= await align(source, target, finds)
+        kept = await align(source, target, finds)
+        self.respelled |= kept
         await spare(source, target, finds)
-        await find_taken(source, target, finds)
+        await find_taken(source, target, kept, finds)
 
     async def _keep_unreadable(self, changes: TreeChanges) -> None:
         """Keep what is in the way of something that cannot be read."""

@@ -62,12 +62,22 @@ async def spare(source: Tree, target: Tree, finds: Callable[[str], Awaitable[boo
     target.leave_alone(spared)
 
 
-async def find_taken(source: Tree, target: Tree, finds: Callable[[str], Awaitable[bool]]) -> None:
-    """Note in ``target`` which paths of ``source`` lead to something that is excluded there."""
+async def find_taken(
+    source: Tree, target: Tree, kept: Mapping[str, str], finds: Callable[[str], Awaitable[bool]]
+) -> None:
+    """Note in ``target`` which paths of ``source`` lead to something that is excluded there.
+
+    :param kept: what :func:`align` returned. What is excluded below such a path is spelled as in the source
+        by now, and is not asked for: the target was found to take both for one.
+    """
     excluded = {folded(path): path for path in target.excluded}
     for path in source.entries if excluded else ():
-        if not target.has(path) and (there := excluded.get(folded(path))) is not None and await finds(path):
-            target.taken[path] = there
+        there = path if path in target.excluded else excluded.get(folded(path))
+        if there is None:
+            continue
+        own = renamed(there, kept)
+        if own != path and (there == path or (not target.has(path) and await finds(path))):
+            target.taken[path] = own
 
 
 def namesakes(wanted: Iterable[str], listed: Iterable[str]) -> dict[str, str]:

@@ -180,23 +180,62 @@ def test_what_is_excluded_is_safe_in_any_spelling(
         assert holds(target) == left, "excluded items alone are deleted"
 
 
-@pytest.mark.parametrize("ours", ["Config.yml", "Cache/x"])
-def test_what_is_excluded_is_not_overwritten_in_another_spelling(ours: str, tmp_path: Path) -> None:
+LIVE: Content = {
+    "app/a": "a",
+    "app/cache/state.db": "live",
+    "app/local.yml": "live",
+    "cache/state.db": "live",
+    "config.yml": "live",
+    "old": "old",
+}
+AS_THEIRS = ["app/cache/", "app/local.yml", "/cache/", "config.yml"]
+
+
+@pytest.mark.parametrize(
+    ("ours", "named"),
+    [
+        ("Config.yml", "Config.yml"),
+        ("Cache/x", "Cache"),
+        ("App/local.yml", "App/local.yml"),
+        ("App/Local.yml", "App/Local.yml"),
+        ("App/cache/x", "App/cache"),
+        ("App/cache", "App/cache"),
+    ],
+)
+def test_what_is_excluded_is_not_overwritten_in_another_spelling(
+    ours: str, named: str, tmp_path: Path
+) -> None:
     """It is a failure of that item, and so nothing is deleted."""
     src = fill(tmp_path / "src", {ours: "new", "index.html": "new"})
-    named = ours.split("/", maxsplit=1)[0]
     with odd_server(tmp_path, Folding) as server:
-        theirs = fill(server.root / "up", {"cache/state.db": "live", "config.yml": "live", "old": "old"})
+        theirs = fill(server.root / "up", LIVE)
         before = holds(theirs)
-        given = {"src": str(src), "delete": True, "exclude": ["cache/", "config.yml"]}
+        given = {"src": str(src), "delete": True, "exclude": AS_THEIRS}
         for check_mode in (True, False):
             result = sync(server, check_mode, **given)
             assert [item["path"] for item in result["failures"]] == [named]
             assert f"it is the same as {named.lower()} there, which exclude leaves alone" in result["msg"]
             assert holds(theirs) == (before if check_mode else {**before, "index.html": "new"})
-            assert (
-                result["sftp_sync"]["deleted"] == [] if check_mode else result["finished"] == ["index.html"]
-            )
+            if check_mode:
+                foreseen = result["sftp_sync"]
+                assert (foreseen["created"], foreseen["deleted"]) == (["index.html"], [])
+            else:
+                assert result["finished"] == ["index.html"]
+
+
+def test_a_server_that_tells_folders_apart_leaves_alone_what_is_below_one(tmp_path: Path) -> None:
+    """What has the same name in the other folder is copied."""
+    ours: Content = {"App/a": "new", "App/cache/x": "new", "App/local.yml": "new"}
+    src = fill(tmp_path / "src", ours)
+    with servers.start("sandbox", tmp_path) as server:
+        theirs = fill(server.root / "up", LIVE)
+        before = {path: inner for path, inner in holds(theirs).items() if path not in ("app/a", "old")}
+        foreseen, result = [
+            sync(server, check_mode, src=str(src), delete=True, exclude=AS_THEIRS)
+            for check_mode in (True, False)
+        ]
+        assert foreseen["sftp_sync"] == result["sftp_sync"] and "failures" not in result
+        assert holds(theirs) == {**before, **holds(src)}
 
 
 def test_a_server_that_tells_names_apart_excludes_one_of_them(tmp_path: Path) -> None:
