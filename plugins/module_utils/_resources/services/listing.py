@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import hashlib
 import re
+import time
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from fnmatch import fnmatchcase
+from functools import partial
 from itertools import chain
 from typing import Any, TypeVar, get_args
 
@@ -43,6 +45,7 @@ from ..._api.values import WITH_SETTINGS, ServiceStatus
 from ..shared.money import format_amount, from_millicents
 from ..shared.parallel import run_parallel
 from ..shared.task_errors import NoSuchItem
+from ..shared.waiting import QUIET_SECONDS
 from .all_services import all_services, may_be_cut, missing_from, read_projects, read_twice
 from .lookup import (
     Identifiable,
@@ -237,8 +240,8 @@ def find_projects_of(
 ) -> dict[str, str | None]:
     """Return the project id of each service that still exists.
 
-    A service that cannot be read, nor a second time, is left out, as a new one may be. ``certain`` is for
-    callers that take what is left out for no part of its project.
+    A service that cannot be read, nor a second time, is left out, as a new one may be, whatever the platform
+    answers. ``certain`` is for callers that take what is left out for no part of its project.
 
     :raises UnexpectedAnswer: if ``certain``, and one cannot be read and may be there, as the list shows it or
         may be cut, or does not show its project.
@@ -251,7 +254,9 @@ def find_projects_of(
     doubtful = [id for id in ids if id not in homes]
 
     def read(clone: Client, id: str) -> Service | None:
-        return find_existing(clone, id, shown=True) if certain else read_twice(clone.service, id)
+        if certain:
+            return find_existing(clone, id, shown=True)
+        return read_twice(partial(read_if_readable, clone), id)
 
     for full in run_parallel(client, doubtful, read):
         if full is not None and full.status != ServiceStatus.DELETED:
@@ -264,11 +269,13 @@ def await_homes(
 ) -> list[ServiceSummary]:
     """Wait for services that were listed and could not be read, as a new one may be; add where they are.
 
-    Return those that are still listed and cannot be read. The others are gone.
+    They were all listed before, so one wait is enough for all of them: a token that may read none of many
+    would wait for each. Return those that are still listed and cannot be read. The others are gone.
     """
+    until = time.monotonic() + QUIET_SECONDS
 
     def read(clone: Client, service: ServiceSummary) -> Service | bool:
-        await_readable(clone, service.id)
+        await_readable(clone, service.id, until - time.monotonic())
         return read_if_readable(clone, service.id) or is_listed(clone, service.id)
 
     answers = run_parallel(client, services, read)

@@ -18,7 +18,7 @@ from ..shared.parallel import run_parallel
 from ..shared.plan import Task
 from ..shared.restore_points import parse_moment
 from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
-from ..shared.waiting import poll_for
+from ..shared.waiting import QUIET_SECONDS, poll_for
 from .all_services import all_services, may_be_cut, with_missing
 
 ORDER_TIME = timedelta(minutes=10)
@@ -275,9 +275,9 @@ def read_if_readable(client: Client, id: str) -> Service | None:
         return None
 
 
-def await_readable(client: Client, id: str) -> None:
+def await_readable(client: Client, id: str, seconds: float = QUIET_SECONDS) -> None:
     """Wait until a service that was listed can be read, or left the list."""
-    poll_for(lambda: read_if_readable(client, id) is not None or not is_listed(client, id))
+    poll_for(lambda: read_if_readable(client, id) is not None or not is_listed(client, id), seconds)
 
 
 def is_listed(client: Client, id: str, though_cut: bool = False) -> bool:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict
@@ -207,10 +208,11 @@ def test_deleted_meanwhile() -> None:
     assert (homes(listing), listing.complete, listing.warnings) == ({"b": "1"}, True, [])
 
 
-@pytest.fixture
-def ordering(sandbox: Sandbox) -> Iterator[Client]:
+@pytest.fixture(params=["404", "403", "400"])
+def ordering(sandbox: Sandbox, request: pytest.FixtureRequest) -> Iterator[Client]:
     """A platform on which another run has just ordered ``fresh`` into a project."""
-    sandbox.profile("plain", **{"order.readable": "1 s after it is listed", "project.page": "1 s late"})
+    late = {"order.readable": "1 s after it is listed", "project.page": "1 s late"}
+    sandbox.profile("plain", **late, **{"absent.status": request.param})
     projects = {one["name"]: one["id"] for one in sandbox.api("GET", "/api/projects").json()}
     body = {"productSlug": "minecraft", "hostId": "node-paris-1", "presetId": "preset-small"}
     assert sandbox.api("POST", "/api/order", {**body, "name": "fresh", "projectId": projects["web"]}).ok
@@ -235,6 +237,39 @@ def test_a_service_whose_project_nobody_tells_is_a_host_in_none(ordering: Client
     assert f"service 'fresh' ({fresh['id']})" in warning and "no project's group" in warning
     elsewhere = read_listing(ordering, ServiceQuery(names=("one",)))
     assert (elsewhere.complete, elsewhere.warnings) == (True, [])
+
+
+def test_services_that_no_call_may_read_are_waited_for_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A token that may read no single one takes one wait, not one for each: the platform had that time."""
+    monkeypatch.setattr(listing, "QUIET_SECONDS", 0.5)
+    ids = [f"s{number:03}" for number in range(300)]
+    platform = Platform([{"id": id} for id in ids], {"1": []})
+
+    def refuse(id: str) -> m.Service:
+        raise errors.Forbidden("the token lacks the scope", 403)
+
+    monkeypatch.setattr(platform, "service", refuse)
+    begun = time.monotonic()
+    found = read(platform)
+    assert time.monotonic() - begun < 5
+    assert (homes(found), found.complete) == (dict.fromkeys(ids), False)
+    (warning,) = [text for text in found.warnings if "cannot be read" in text]
+    assert "and 297 more" in warning
+
+
+def test_a_token_that_is_rejected_is_not_taken_for_services_that_are_new(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    platform = Platform([{"id": "a"}], {"1": []})
+
+    def reject(id: str) -> m.Service:
+        platform.asked.append(("service", id))
+        raise errors.TokenRejected("expired", 401)
+
+    monkeypatch.setattr(platform, "service", reject)
+    with pytest.raises(errors.TokenRejected):
+        read(platform)
+    assert platform.asked.count(("service", "a")) == 1
 
 
 def test_a_service_on_two_pages_that_cannot_be_read_is_in_no_project_for_sure() -> None:
