@@ -69,7 +69,8 @@ options:
         for the way back. If the record of a relocation is damaged, nothing is deleted, and the task fails before it does
         anything. Records are looked for in O(state_dir) and in Ansible's home.
       - Even without O(prune), the task fails before it does anything if the blueprint would lead an application back to
-        what a relocation left over, or resume that.
+        what a relocation left over, or resume that. If what it left over is in service again, and the other service is
+        gone or in service as well, the task only warns.
       - SSH keys are never pruned.
     type: bool
     default: false

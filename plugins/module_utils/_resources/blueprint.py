@@ -135,7 +135,7 @@ def present(task: Task[BlueprintOptions]) -> tuple[Contents, Parts]:
     task.effects.facts.update(facts_of_plans(contents))
     parts = planned_parts(task, contents)
     home = parts.found[0].id
-    check_relocated(task.options, task.warn, contents, parts.found, lambda: aliases_in(task.client, home))
+    check_relocated(task, contents, parts.found, lambda: aliases_in(task.client, home))
     if task.options.prune and not parts.failed:
         pruned = prune_parts(task, contents, parts.found, DELETERS, needed_beside(task, contents))
         parts.found = [*parts.found, *pruned]

@@ -11,12 +11,16 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint import BLUEPRINT
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints import relocated
+from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.clones.platform import environment, ids_of
 from unit.plugins.module_utils._resources.platform import run
 from unit.plugins.module_utils._resources.relocations.platform import (
     ENVIRONMENTS,
     SECRETS,
+    Relocate,
     commits,
     done,
     pair,
@@ -39,9 +43,14 @@ REFERS: dict[str, Any] = {"environment": ENVIRONMENTS["acme-web"], "secret_envir
 
 
 @pytest.fixture
-def moved(sandbox: Sandbox, key_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+def relocate(sandbox: Sandbox, key_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Relocate:
+    """Return what relocates a service."""
+    return relocating(sandbox, key_file, tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def moved(sandbox: Sandbox, relocate: Relocate) -> Relocate:
     """Relocate a service by its former name; return what relocates it further."""
-    relocate = relocating(sandbox, key_file, tmp_path, monkeypatch)
     done(relocate())
     sandbox.clear_journal()
     return relocate
@@ -91,3 +100,87 @@ def test_a_former_name_is_deleted_with_all_that_is_described(sandbox: Sandbox, m
     done(run(sandbox, BLUEPRINT, blueprint=shop({}, **REFERS), state="absent", delete_backups=True))
     assert "survival" not in ids_of(sandbox, "shop") and status_of(sandbox, new)[0] == "ACTIVE"
     assert f"DELETE /api/resources/{old}" in " ".join(commits(sandbox))
+
+
+def lead_back(sandbox: Sandbox) -> tuple[str, str]:
+    """Resume the old service and lead the application back to it, as an owner does by hand; return both."""
+    old, new = pair(sandbox)
+    done(run(sandbox, SERVICE, id=old, state="started"))
+    sandbox.api("PUT", "/api/apps/acme-web/environment", {"environment": {"GAME": "${survival.HOST}"}})
+    return old, new
+
+
+def delete(sandbox: Sandbox, id: str) -> None:
+    """Delete a service, as its owner does by hand."""
+    done(run(sandbox, SERVICE, id=id, state="absent", delete_backups=True))
+    sandbox.clear_journal()
+
+
+@pytest.mark.parametrize("blueprint", [shop({"state": "started"}, **REFERS), shop(None, **REFERS)])
+def test_an_owner_who_went_back_by_hand_is_only_warned(
+    blueprint: dict[str, Any], sandbox: Sandbox, moved: Any
+) -> None:
+    """The service in the record is gone: to write its name would order another one."""
+    old, new = lead_back(sandbox)
+    delete(sandbox, new)
+    for given in ({"check_mode": True}, {}):
+        warned = " ".join(done(run(sandbox, BLUEPRINT, blueprint=blueprint, **given))["warnings"])
+        assert f"'survival-2' ({new}) does not exist anymore. Run hosted.services.relocate with" in warned
+        assert "state: returned" in warned and "Write" not in warned
+    assert environment(sandbox, "acme-web")["LOG_LEVEL"] == "debug" and status_of(sandbox, old)[0] == "ACTIVE"
+    done(moved(state="returned"))
+    assert "warnings" not in done(run(sandbox, BLUEPRINT, blueprint=blueprint))
+
+
+def test_what_is_gone_is_not_to_be_written(sandbox: Sandbox, moved: Any) -> None:
+    old, new = pair(sandbox)
+    sandbox.api("PUT", "/api/apps/acme-web/environment", {"environment": {}})
+    delete(sandbox, new)
+    blueprint = shop({"state": "started"}, **REFERS)
+    refused = run(sandbox, BLUEPRINT, blueprint=blueprint)
+    assert refused["failed"] and "service 'survival' would be resumed" in refused["msg"]
+    assert "state: returned" in refused["msg"] and "Write" not in refused["msg"]
+    assert commits(sandbox) == [] and status_of(sandbox, old)[0] == "SUSPENDED"
+    done(moved(state="returned"))
+    done(run(sandbox, BLUEPRINT, blueprint=blueprint))
+    assert status_of(sandbox, old) == ("ACTIVE", "running")
+
+
+def test_a_record_that_no_way_back_settles_is_to_be_deleted(sandbox: Sandbox, moved: Any) -> None:
+    """The owner used the new one again after a way back, and deleted the old one."""
+    done(moved(state="returned"))
+    old, new = pair(sandbox)
+    sandbox.api("PUT", "/api/apps/acme-web/environment", {"environment": {}})
+    delete(sandbox, old)
+    blueprint = shop({"name": "survival-2", "state": "started"})
+    refused = run(sandbox, BLUEPRINT, blueprint=blueprint)
+    assert "so the record is outdated. Delete it: " in refused["msg"] and "Write" not in refused["msg"]
+    assert commits(sandbox) == [] and status_of(sandbox, new)[0] == "SUSPENDED"
+    Path(refused["msg"].rpartition("Delete it: ")[2].strip("'")).unlink()
+    done(run(sandbox, BLUEPRINT, blueprint=blueprint))
+    assert status_of(sandbox, new)[0] == "ACTIVE"
+
+
+def test_both_may_be_in_service(sandbox: Sandbox, moved: Any) -> None:
+    """To refuse the one would leave its owner no way to use it."""
+    old, new = lead_back(sandbox)
+    warned = " ".join(done(run(sandbox, BLUEPRINT, blueprint=shop({}, **REFERS)))["warnings"])
+    assert f"names service 'survival' ({old})" in warned
+    assert f"'survival-2' ({new}) is in service as well" in warned
+    assert environment(sandbox, "acme-web")["LOG_LEVEL"] == "debug"
+    assert status_of(sandbox, old)[0] == status_of(sandbox, new)[0] == "ACTIVE"
+
+
+def test_what_cannot_be_read_is_not_taken_for_gone(
+    sandbox: Sandbox, moved: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _old, new = lead_back(sandbox)
+    delete(sandbox, new)
+
+    def refuse(client: Any, id: str) -> None:
+        raise Invalid("a gateway refused it")
+
+    monkeypatch.setattr(relocated, "find_staying", refuse)
+    refused = run(sandbox, BLUEPRINT, blueprint=shop({}, **REFERS))
+    assert refused["failed"] and "go back with state: returned" in refused["msg"]
+    assert "anymore" not in refused["msg"] and commits(sandbox) == []
