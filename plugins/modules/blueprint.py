@@ -71,6 +71,8 @@ options:
       - Even without O(prune), the task fails before it does anything if the blueprint would lead an application back to
         what a relocation left over, or resume that. If what it left over is in service again, and the other service is
         gone or in service as well, the task only warns.
+      - While a relocation is under way and its old service is stopped, the task fails before it does anything if the
+        blueprint would start that service, or lead an application back to it after the switch.
       - SSH keys are never pruned.
     type: bool
     default: false

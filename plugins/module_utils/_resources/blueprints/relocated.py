@@ -1,7 +1,10 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keeps a blueprint that has the former name of a relocated service from leading back to that."""
+"""Keeps a blueprint that has the former name of a relocated service from leading back to that.
+
+The same goes for a service that is stopped while a relocation is under way.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,9 @@ from dataclasses import dataclass, field
 
 from ..._api.client import Client
 from ..._api.errors import HostedError
-from ..._api.values import ServiceStatus
+from ..._api.values import ContainerState, ServiceStatus
 from ..relocations.named import relocated_away
-from ..relocations.record import Phase, Relocation
+from ..relocations.record import OLD_STOPPED, Phase, Relocation
 from ..services.lookup import find_staying
 from ..shared.options import StateDirOptions
 from ..shared.plan import Task
@@ -23,7 +26,7 @@ from .parts import Part
 
 @dataclass
 class Former:
-    """A service that the blueprint names, and that a relocation left over."""
+    """A service that the blueprint names, and that a relocation left over, or stopped on its way."""
 
     id: str
     relocation: Relocation
@@ -31,6 +34,11 @@ class Former:
     """Its part, if the blueprint describes it and does not only refer to it."""
     referring: list[str] = field(default_factory=list)
     """The slugs of the applications that would refer to it."""
+
+    @property
+    def under_way(self) -> bool:
+        """Whether the relocation is under way."""
+        return self.relocation.phase in OLD_STOPPED
 
     @property
     def name(self) -> str:
@@ -56,12 +64,17 @@ class Former:
         """Return what the blueprint would do that a relocation has to be kept from."""
         if self.part is not None and resumes(self.part):
             yield f"{self.part.label} would be resumed"
-        yield from (f"application {slug!r} would refer to it" for slug in self.referring)
+        elif self.part is not None and self.under_way and starts(self.part):
+            yield f"{self.part.label} would be started"
+        if self.relocation.phase is not Phase.STOPPED:  # before the switch, it is right to refer to it
+            yield from (f"application {slug!r} would refer to it" for slug in self.referring)
 
     def in_use(self, client: Client) -> bool:
         """Tell whether it is in service already: somebody uses it on purpose."""
         if self.part is None:
-            return status_of(client, self.id) == ServiceStatus.ACTIVE
+            return not self.under_way and status_of(client, self.id) == ServiceStatus.ACTIVE
+        if self.under_way:
+            return self.part.result.get("state") == ContainerState.RUNNING and not starts(self.part)
         return self.part.result.get("status") == ServiceStatus.ACTIVE and not resumes(self.part)
 
 
@@ -73,6 +86,7 @@ def check_relocated(
 ) -> None:
     """Refuse to lead applications back to a service that a relocation left over, or to resume it.
 
+    The same goes for one that is stopped while its relocation is under way, which may not be started either.
     Where the blueprint does no such thing, or the owner went back without the relocation, this only warns.
 
     :param read_aliases: reads the aliases in the project by the id of the service.
@@ -110,6 +124,16 @@ def resumes(part: Part) -> bool:
     return part.plan is not None and any(move.what == "resume" for move in part.plan.moves)
 
 
+def starts(part: Part) -> bool:
+    """Tell whether a service that does not run would be started."""
+    if part.plan is None:
+        return False
+    before, after = part.plan.before, part.plan.after
+    if not (isinstance(before, Mapping) and isinstance(after, Mapping)):
+        return False
+    return before.get("state") != ContainerState.RUNNING and after.get("state") == ContainerState.RUNNING
+
+
 def status_of(client: Client, id: str | None) -> str | None:
     """Return the status of a service, ``DELETED`` if it is gone; ``None`` if it is not known."""
     if id is None:
@@ -125,12 +149,15 @@ def is_meant(former: Former, other: str | None) -> bool:
     """Tell whether a service that is in use is to be: a refusal would leave the owner no way out."""
     if former.relocation.phase is Phase.FINISHED:  # which cannot go back
         return True
-    return other in (ServiceStatus.ACTIVE, ServiceStatus.DELETED)
+    both = other == ServiceStatus.ACTIVE and not former.under_way
+    return both or other == ServiceStatus.DELETED
 
 
 def describe(former: Former) -> str:
     """Return what the blueprint names, as the beginning of a message."""
     named = f"the blueprint names service {former.name!r} ({former.id})"
+    if former.under_way:
+        return f"{named}, whose relocation to {former.other[0]!r} is under way"
     return f"{named}, in whose place a relocation put {former.other[0]!r}"
 
 
@@ -139,6 +166,11 @@ def remedy(former: Former, other: str | None, in_use: bool) -> str:
     record = repr(former.relocation.file.path)
     if other == ServiceStatus.DELETED:
         return remedy_without_other(former)
+    if former.under_way:
+        return (
+            "If no run of hosted.services.relocate is completing that, run it again, and write "
+            f"{former.other[0]!r} there then, or go back with state: returned. The record is {record}"
+        )
     if in_use and other == ServiceStatus.ACTIVE:
         return (
             f"{former.other_label} is in service as well. Write that there if it is meant. If both are to "
@@ -154,7 +186,7 @@ def remedy_without_other(former: Former) -> str:
     """Return what to do if the service in its place is gone, so that nothing may lead to that."""
     record = repr(former.relocation.file.path)
     gone = f"{former.other_label} does not exist anymore"
-    if former.relocation.phase is Phase.RELOCATED:
+    if former.under_way or former.relocation.phase is Phase.RELOCATED:
         return (
             f"{gone}. Run hosted.services.relocate with state: returned, which notes that {former.name!r} is "
             f"in service again. The record is {record}"

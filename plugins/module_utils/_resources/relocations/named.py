@@ -11,7 +11,16 @@ from ..services.lookup import Named
 from ..shared.names import may_be_one, same_name
 from ..shared.options import StateDirOptions
 from ..shared.task_errors import Invalid
-from .record import MENDING, Content, Phase, Relocation, damage_of, known_relocations, left_over
+from .record import (
+    MENDING,
+    OLD_STOPPED,
+    Content,
+    Phase,
+    Relocation,
+    damage_of,
+    known_relocations,
+    left_over,
+)
 
 
 def relocations_on(options: StateDirOptions) -> list[Relocation]:
@@ -27,13 +36,14 @@ def relocations_on(options: StateDirOptions) -> list[Relocation]:
 
 
 def relocated_away(options: StateDirOptions, warn: Callable[[str], None]) -> dict[str, Relocation]:
-    """Return the relocations that left a service over, by the id of that.
+    """Return the relocations that left a service over, or stopped one on their way, by the id of that.
 
     :param warn: called for each record that is damaged, see :func:`left_over`.
     """
     surely = left_over(options, warn).surely
-    found = known_relocations(options).relocations if surely else []
-    return {each.pair[0]: each for each in found if each.pair is not None and each.pair[0] in surely}
+    found = known_relocations(options).relocations
+    left = {each.pair[0]: each for each in found if each.pair is not None and each.pair[0] in surely}
+    return left | {each.content.old_id: each for each in found if each.phase in OLD_STOPPED}
 
 
 def needed_for(options: StateDirOptions, described: Collection[str]) -> Callable[[Named], str | None]:

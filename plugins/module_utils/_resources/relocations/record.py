@@ -57,6 +57,8 @@ MENDING = (
 
 BEFORE_SWITCH = (Phase.NONE, Phase.RETURNED, Phase.ORDERED, Phase.STOPPED)
 """The phases in which nothing refers to the new service yet."""
+OLD_STOPPED = (Phase.STOPPED, Phase.SWITCHED)
+"""The phases on the way there in which the old service is stopped, or about to be."""
 
 
 @dataclass

@@ -12,6 +12,7 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint import BLUEPRINT
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints import relocated
+from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.health import Health
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from hosted_sandbox.testing import Sandbox
@@ -184,3 +185,63 @@ def test_what_cannot_be_read_is_not_taken_for_gone(
     refused = run(sandbox, BLUEPRINT, blueprint=shop({}, **REFERS))
     assert refused["failed"] and "go back with state: returned" in refused["msg"]
     assert "anymore" not in refused["msg"] and commits(sandbox) == []
+
+
+# --- On the way -------------------------------------------------------------------------------------
+
+
+def stop_before_switch(sandbox: Sandbox, relocate: Relocate) -> None:
+    """Kill a relocation while the old service is stopped and nothing refers to the new one."""
+
+    def be_killed(health: Health) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Health, "wait", be_killed)
+        with pytest.raises(KeyboardInterrupt):
+            relocate()
+
+
+def stop_after_switch(sandbox: Sandbox, relocate: Relocate) -> None:
+    """Let a relocation fail at the deploy, once the environment refers to the new service."""
+    sandbox.fault("apps.deploy", "status", status=409)
+    assert relocate()["failed"]
+    sandbox.clear_faults()
+
+
+@pytest.mark.parametrize(
+    ("interrupt", "blueprint", "reason"),
+    [
+        (stop_before_switch, shop({"state": "started"}, **REFERS), "service 'survival' would be started"),
+        (stop_after_switch, shop({"state": "started"}), "service 'survival' would be started"),
+        (stop_after_switch, shop({}, **REFERS), "application 'acme-web' would refer to it"),
+        (stop_after_switch, shop(None, **REFERS), "application 'acme-web' would refer to it"),
+    ],
+)
+def test_nothing_is_led_back_while_a_relocation_is_under_way(
+    interrupt: Any, blueprint: dict[str, Any], reason: str, sandbox: Sandbox, relocate: Relocate
+) -> None:
+    """What is written to the old service then is lost once the relocation is complete."""
+    interrupt(sandbox, relocate)
+    old, _new = pair(sandbox)
+    before = environment(sandbox, "acme-web")
+    sandbox.clear_journal()
+    for given in ({"check_mode": True}, {}):
+        refused = run(sandbox, BLUEPRINT, blueprint=blueprint, **given)
+        assert refused["failed"] and f"'survival' ({old}), whose relocation to 'survival-2'" in refused["msg"]
+        assert reason in refused["msg"] and "run it again" in refused["msg"]
+        assert "state: returned" in refused["msg"]
+    assert commits(sandbox) == [] and environment(sandbox, "acme-web") == before
+    assert status_of(sandbox, old) == ("ACTIVE", "stopped")
+    done(relocate(state="returned"))
+    done(run(sandbox, BLUEPRINT, blueprint=blueprint))
+
+
+def test_before_the_switch_it_is_right_to_refer_to_the_old_service(
+    sandbox: Sandbox, relocate: Relocate
+) -> None:
+    stop_before_switch(sandbox, relocate)
+    warned = done(run(sandbox, BLUEPRINT, blueprint=shop({}, **REFERS)))["warnings"]
+    assert "is under way" in " ".join(warned)
+    assert environment(sandbox, "acme-web")["GAME"] == "${survival.HOST}"
+    assert status_of(sandbox, pair(sandbox)[0]) == ("ACTIVE", "stopped")
