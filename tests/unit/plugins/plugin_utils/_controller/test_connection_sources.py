@@ -52,6 +52,13 @@ def test_no_token_of_a_host_goes_to_another_platform() -> None:
         assert not result.same_platform
 
 
+def test_a_host_with_a_token_of_its_own_does_not_bind_tasks_on_another_platform() -> None:
+    """What the inventory read the host with is of no account there; the environment's token may be."""
+    for given in ({"arguments": {"base_url": EAST}}, {"environment": {"HOSTED_SERVICES_URL": EAST}}):
+        result = found(variables={"hosted_token_handed_on": False}, **given)
+        assert not result.same_platform and result.arguments == given.get("arguments", {})
+
+
 def test_the_same_platform_in_another_spelling_is_the_same() -> None:
     result = found({"base_url": WEST + "/"}, {"hosted_services_token": "west-token"})
     assert result.same_platform and result.arguments["token"] == "west-token"
