@@ -237,3 +237,44 @@ def test_a_store_that_a_blob_is_in_is_not_told_the_secret(monkeypatch: pytest.Mo
     stored = "http://store.example/blob"
     with pytest.raises(ConfigurationError, match="not https"):
         asked.download(f"{ROOT}anna/shop/blobs/sha256:0", {})
+
+
+def redirecting(monkeypatch: pytest.MonkeyPatch, *statuses: int, location: str | None = "/blob") -> list[str]:
+    """Download a blob through these redirects in turn. Return what was requested, and the last answer."""
+    asked: list[str] = []
+
+    def request(method: str, url: str, headers: Mapping[str, str], **more: Any) -> Any:
+        assert method == "GET" and more["stream"] and headers["Range"] == "bytes=5-"
+        asked.append(url)
+        status = dict(enumerate(statuses, 1)).get(len(asked), 200)
+        told = answer(status, str(status), {} if status == 200 or not location else {"Location": location})
+        told.url = url
+        return told
+
+    opened = session(monkeypatch, Registry(""))
+    monkeypatch.setattr(requests.Session, "request", staticmethod(request))
+    found = opened.download(f"{ROOT}blobs/x", {"Range": "bytes=5-"})
+    return [*asked, found.text]
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_blob_is_read_where_any_redirect_leads(status: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An address without a host is on the server that named it."""
+    found = redirecting(monkeypatch, status)
+    assert found == [f"{ROOT}blobs/x", "https://registry.example/blob", "200"]
+
+
+@pytest.mark.parametrize("status", [300, 304, 305, 404, 503])
+def test_another_status_is_left_to_the_caller(status: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert redirecting(monkeypatch, status) == [f"{ROOT}blobs/x", str(status)]
+
+
+def test_a_redirect_to_nowhere_is_left_to_the_caller(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert redirecting(monkeypatch, 307, location=None) == [f"{ROOT}blobs/x", "307"]
+
+
+def test_a_registry_cannot_lead_on_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A store may be behind another one, and three are enough."""
+    assert redirecting(monkeypatch, 307, 302, 301)[-1] == "200"
+    *requested, last = redirecting(monkeypatch, *[307] * 9)
+    assert last == "307" and requested[1:] == ["https://registry.example/blob"] * 3
