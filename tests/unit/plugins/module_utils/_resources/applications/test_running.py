@@ -15,6 +15,13 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.app_dep
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_info import APP_INFO
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_release import APP_RELEASE
 from ansible_collections.hosted.services.plugins.module_utils._resources.applications import running
+from ansible_collections.hosted.services.plugins.module_utils._resources.applications.lookup import (
+    digest_in_service,
+    require_app,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.applications.records import (
+    AppRecords,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.environment import ENVIRONMENT
 from hosted_sandbox.registry.images import build_image
 from unit.plugins.apps import Platform, plain, server
@@ -181,3 +188,33 @@ def test_a_life_on_platforms_of_all_kinds(plain: Platform, tmp_path: Path, seed:
     failed = plain.run(APP_DEPLOY, tag="broken", rollback=True)
     assert failed["failed"] and failed["rolled_back"] and digest in failed["rollback"]
     assert not plain.run(APP_DEPLOY, tag="two", digest=digest)["changed"]
+
+
+def image(letter: str) -> str:
+    """Return a digest that no release has."""
+    return f"sha256:{letter * 64}"
+
+
+@pytest.mark.parametrize(
+    ("index", "found"),
+    [("d", "d"), ("c", "c"), ("b", "5"), (None, "5")],
+    ids=["last", "previous", "older", "none"],
+)
+def test_an_image_of_a_long_history_is_looked_for_in_its_end(
+    plain: Platform, monkeypatch: pytest.MonkeyPatch, index: str | None, found: str
+) -> None:
+    """In the last two, between which others may have rolled back: each look takes calls to the registry."""
+    looked: list[str] = []
+
+    def images_in(_task: object, _slug: str, digest: str) -> frozenset[str]:
+        looked.append(digest)
+        return frozenset([image("5")] if index and digest == image(index) else [])
+
+    monkeypatch.setattr(running, "images_in", images_in)
+    task = plain.task(APP_DEPLOY, tag="v1")
+    app = require_app(task)
+    for letter in "abcd":
+        AppRecords.of(task, app.id).record_deploy(image(letter))
+    shown = running.with_digest(app, image("5"))
+    assert digest_in_service(running.as_declared(task, shown)) == image(found)
+    assert set(looked) <= {image(letter) for letter in "5cd"} and len(looked) == len(set(looked))
