@@ -5,23 +5,47 @@
 
 from __future__ import annotations
 
+import ast
+import dataclasses
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConfigurationError
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.arguments import (
+    SourceOptions,
+    defaults,
     read_arguments,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import (
+    FilePath,
+    Options,
+    hints_of,
+    without_none,
+)
+
+PLUGIN = ast.parse((Path(__file__).parents[6] / "extensions/eda/plugins/event_source/account.py").read_text())
+
+
+def text(name: str) -> str:
+    """Return a text of the plugin, such as DOCUMENTATION."""
+    for node in PLUGIN.body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name:
+            return str(ast.literal_eval(node.value))
+    raise LookupError(name)
+
+
+DOCUMENTED: dict[str, Any] = yaml.safe_load(text("DOCUMENTATION"))["options"]
 
 
 @pytest.fixture(autouse=True)
 def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("URL", "TOKEN", "TOKEN_FILE", "TIMEOUT", "ALLOW_HTTP_HOSTS"):
-        monkeypatch.delenv(f"HOSTED_SERVICES_{name}", raising=False)
+    for each in dataclasses.fields(Options):
+        monkeypatch.delenv(each.metadata["environment"], raising=False)
 
 
 def refusal(**arguments: Any) -> str:
@@ -100,3 +124,24 @@ def test_blueprints_are_found_from_the_home(monkeypatch: pytest.MonkeyPatch, tmp
     assert read_arguments({"blueprints": ["~/games.yml"]}).reading().blueprints == [
         str(tmp_path / "games.yml")
     ]
+
+
+# --- What is documented -------------------------------------------------------------------------------
+
+
+def test_an_argument_that_is_not_given_has_the_default_that_is_documented() -> None:
+    told = {name: option.get("default") for name, option in DOCUMENTED.items()}
+    assert told == dataclasses.asdict(read_arguments({})) == defaults()
+
+
+@pytest.mark.parametrize("name", DOCUMENTED)
+def test_each_argument_has_the_type_that_is_documented(name: str) -> None:
+    hint = without_none(hints_of(SourceOptions)[name])
+    kind = "path" if hint is FilePath else getattr(hint, "__name__", "").lower()
+    assert DOCUMENTED[name]["type"] == {"decimal": "str"}.get(kind, kind)
+
+
+def test_the_examples_can_be_used() -> None:
+    for rules in yaml.safe_load(text("EXAMPLES")):
+        for source in rules["sources"]:
+            read_arguments(source["hosted.services.account"])
