@@ -115,6 +115,19 @@ def test_what_is_blocked_and_in_service_keeps_running(plain: Platform) -> None:
     assert plain.run(APP_DEPLOY, tag="v1", force=True)["failed"]
 
 
+@pytest.mark.parametrize("tag", ["v1", "v2"])
+def test_a_blocked_release_of_which_the_scan_names_no_flaw_is_no_failed_start(
+    plain: Platform, tag: str
+) -> None:
+    """Nothing was begun, so there is nothing to roll back, nor to deploy again."""
+    plain.sandbox.operator("scans/shop", digest=plain.digests[tag], status="BLOCKED")
+    result = plain.run(APP_DEPLOY, tag=tag, force=True, rollback=True)
+    assert result["failed"] and not result["changed"] and "rolled_back" not in result
+    assert "is blocked: its scan does not name the flaw. Nothing was deployed" in result["msg"]
+    assert set(tags_deployed(plain)) == {tag} and plain.in_service == plain.digests["v1"]
+    assert not plain.run(APP_DEPLOY, tag="v1")["changed"]
+
+
 def test_an_analysis_that_failed_is_warned_of(plain: Platform) -> None:
     """The deploy proceeds."""
     plain.sandbox.operator("scans/shop", digest=plain.digests["v2"], status="FAILED")
@@ -663,6 +676,16 @@ def test_a_controller_that_keeps_no_files_deploys(plain: Platform, tmp_path: Pat
         patch.setenv("ANSIBLE_HOME", str(tmp_path / "file"))
         result = plain.run(APP_DEPLOY, tag="v2")
     assert result["changed"] and not result.get("failed")
+    assert "not known to the next one" in result["warnings"][0]
+
+
+def test_a_controller_that_keeps_no_files_says_what_was_refused(plain: Platform, tmp_path: Path) -> None:
+    """No record of it was written, so there is none to take back."""
+    (tmp_path / "file").touch()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ANSIBLE_HOME", str(tmp_path / "file"))
+        result = plain.run(APP_DEPLOY, tag="blocked")
+    assert result["failed"] and "CVE-2024-21626 in runc" in result["msg"]
     assert "not known to the next one" in result["warnings"][0]
 
 
