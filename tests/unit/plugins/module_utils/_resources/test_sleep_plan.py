@@ -9,6 +9,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -48,7 +49,7 @@ def tick(sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> T
     sandbox.seed(SHOP)
 
     def go(now: datetime, check_mode: bool = False, **given: Any) -> dict[str, Any]:
-        monkeypatch.setattr(sleep_plan, "current_time", lambda: now)
+        monkeypatch.setattr(sleep_plan, "datetime", SimpleNamespace(now=now.astimezone))
         given = given if given.keys() & {"services", "family"} else {**given, "project": "shop"}
         plan = {"name": "office", "awake": OFFICE, "state_dir": str(tmp_path), **given}
         return run(sandbox, SLEEP_PLAN, check_mode, **plan)
@@ -139,6 +140,25 @@ def test_a_service_that_is_kept_awake_keeps_awake_what_it_needs(sandbox: Sandbox
     assert not tick(NIGHT + 2 * HOUR)["changed"]
     tick(NIGHT + 3 * HOUR)
     assert set(status(sandbox).values()) == {"SUSPENDED"}
+
+
+def test_a_plan_counts_whole_seconds(sandbox: Sandbox, tick: Tick) -> None:
+    """What is told is what holds: a service that is kept awake until a second sleeps in that second."""
+    tick(NIGHT)
+    late, soon = timedelta(milliseconds=900), timedelta(milliseconds=100)
+    kept = tick(NIGHT + late, keep_awake={"services": ["alone"], "until": "2h"})
+    assert kept["plan"]["at"] == "2027-03-01T22:00:00Z" and status(sandbox)["alone"] == "ACTIVE"
+    assert entry(kept, "alone")["kept_until"] == "2027-03-02T00:00:00Z"
+    tick(NIGHT + 2 * HOUR + soon)
+    assert status(sandbox)["alone"] == "SUSPENDED"
+
+
+@pytest.mark.parametrize("late", [0, 0.9])
+def test_a_fraction_of_a_second_changes_no_forecast(tick: Tick, late: float) -> None:
+    """The night is 46,782 seconds long, which is 12.995 hours: one less would be 12.99."""
+    sunday = datetime(2027, 2, 28, 19, 0, 18, tzinfo=UTC)
+    told = tick(sunday + timedelta(seconds=late), check_mode=True, forecast_days=1)
+    assert entry(told, "alone")["forecast"]["asleep_hours"] == 13
 
 
 def test_a_release_ends_whatever_was_done_by_hand(sandbox: Sandbox, tick: Tick) -> None:
