@@ -16,6 +16,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.bluepri
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import Commitment
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import Cost, Move
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Step
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from unit.plugins.module_utils._resources.blueprints.test_parts import Account, parts_of
 
 
@@ -100,3 +101,31 @@ def test_each_line_of_a_diff_says_whose_it_is() -> None:
         "service 'db' command": None,
     }
     assert with_label("file", "text") == {"file": "text"} and with_label("file", "") == {}
+
+
+def refused(*keys: str) -> dict[str, Any]:
+    """Return what the result says when these of three parts cannot be planned."""
+    parts = parts_of(Account(), {"a": (), "b": (), "c": ()})
+    for part in parts.found:
+        if part.key in keys:
+            part.error = Invalid(f"{part.key} is full", choices=[f"more {part.key}"])
+    error = Report(parts.task, parts.found).refusal()
+    return {} if error is None else {"msg": error.message, **error.details}
+
+
+def test_a_refusal_has_what_a_single_cause_brought_along() -> None:
+    """As the module of that part would tell it, for plays that decide by it."""
+    told = refused("b")
+    assert "1 part of the" in told["msg"] and "thing 'b': b is full" in told["msg"]
+    assert told["choices"] == ["more b"] and [part["key"] for part in told["parts"]] == ["b"]
+
+
+def test_a_refusal_for_two_causes_has_the_facts_of_neither() -> None:
+    """Whose they are could not be told."""
+    told = refused("a", "c")
+    assert "2 parts of the" in told["msg"] and "a is full; thing 'c': c is full" in told["msg"]
+    assert "choices" not in told and [part["key"] for part in told["parts"]] == ["a", "c"]
+
+
+def test_what_can_be_planned_is_not_refused() -> None:
+    assert refused() == {}
