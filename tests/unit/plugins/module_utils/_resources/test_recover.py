@@ -379,6 +379,38 @@ def test_what_is_missing_is_told_before_anything_is_ordered(sandbox: Sandbox, re
     assert commits(sandbox) == []
 
 
+@pytest.mark.parametrize(
+    ("about", "told"),
+    [
+        ({"name": "Survival-2"}, True),
+        ({"name": "shop-lobby", "slug": "lobby"}, True),
+        ({"name": "lobby"}, False),
+        ({"name": "Survival-2", "project": "another"}, False),
+    ],
+    ids=["relocated", "application", "in the blueprint", "elsewhere"],
+)
+def test_newer_copies_that_nothing_gets_are_told_before_anything_is_ordered(
+    recover: Recover, tmp_path: Path, about: dict[str, str], told: bool
+) -> None:
+    """A service that was relocated has them under another name, and what is restored is old."""
+    shelve(tmp_path / "copies", "svc_9", WORLD, moment="20261121T031500Z", **about)
+    result = recover(check_mode=True, without_data=["lobby"])
+    assert not result.get("failed"), result["msg"]
+    warnings = [each for each in result.get("warnings", []) if "nothing in the blueprint gets" in each]
+    assert ["svc_9" in each and "made at 2026-11-21T03:15:00Z" in each for each in warnings] == [True] * told
+
+
+def test_copies_that_everyone_can_write_to_are_told_before_they_are_restored(
+    recover: Recover, tmp_path: Path
+) -> None:
+    """Whoever wrote to one decides what the service runs. One that nothing gets does not matter."""
+    for id in ("svc_1", "svc_2"):
+        (tmp_path / "copies" / id).chmod(0o777)
+    result = recover(check_mode=True, without_data=["lobby"])
+    [warning] = [each for each in result["warnings"] if "every user of this machine can write to" in each]
+    assert warning.endswith(f"chmod o-w {tmp_path / 'copies' / 'svc_1'}")
+
+
 def test_an_application_gets_its_files_and_runs(sandbox: Sandbox, recover: Recover, tmp_path: Path) -> None:
     """Its image is in the registry still. One without an image is made, and nothing more."""
     app = {"slug": "acme-web", "project": "old", "images": [{"tag": "v1"}], "deployed": "v1"}
