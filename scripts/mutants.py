@@ -116,6 +116,9 @@ EQUIVALENT = {
     "module_utils/_api/text.py : 20_000 -> (20001)": "a character of very many",
     "module_utils/_api/registry_session.py RegistrySession.check_address: "
     'parts.hostname or "" -> ((parts.hostname))': "no host is not this machine either way",
+    "module_utils/_resources/reports/verdicts.py releases_of: facts.apps or () -> ((facts.apps))": (
+        "only applications that could be read are asked for"
+    ),
     f"{SERVICES}commitments.py account_of: 16 -> (17)": "a key of any such length is as good",
     f"{SERVICES}commitments.py run_id: 16 -> (17)": "a key of any such length is as good",
     f"{SERVICES}order.py Ordering._await_lost_order: left > 0 -> ((left) >= (0))": "no clock stands still",
