@@ -93,6 +93,26 @@ def test_a_line_is_added_to_a_file_without_a_last_line_break(known: Path) -> Non
     assert known.read_text() == line(OTHER, "node-2") + line(KEY)
 
 
+def test_the_first_key_of_a_new_machine_is_written_down(tmp_path: Path) -> None:
+    """It has no folder ~/.ssh yet. The new one is for its user alone, as SSH wants it."""
+    known = tmp_path / "home" / ".ssh" / "known_hosts"
+    first = keys(known)
+    assert first.accepts("127.0.0.1", KEY)
+    first.pin()
+    assert known.read_text() == line(KEY) and known.parent.stat().st_mode & 0o777 == 0o700
+    with pytest.raises(HostKeyRefused, match="has changed"):
+        keys(known).accepts("127.0.0.1", OTHER)
+
+
+def test_a_key_that_cannot_be_written_down_is_told(tmp_path: Path) -> None:
+    """Or any other one would be accepted the next time."""
+    (tmp_path / "file").touch()
+    first = keys(tmp_path / "file" / "known_hosts")
+    first.offered = KEY
+    with pytest.raises(ConfigurationError, match=r"node-1 cannot be written to known_hosts '.*/known_hosts'"):
+        first.pin()
+
+
 @pytest.mark.parametrize(
     ("before", "policy", "said"),
     [
