@@ -43,7 +43,6 @@ from .blueprints.hiding import redacted_values_of, secret_values_of
 from .blueprints.members import described_entries
 from .blueprints.parts import Arguments, Part, Parts, new_part
 from .blueprints.plans import VARIABLES
-from .blueprints.relocated import check_relocated
 from .blueprints.removal import (
     Deleters,
     DeletingOptions,
@@ -56,6 +55,7 @@ from .blueprints.report import Report
 from .blueprints.source import SourceOptions, read_source
 from .environment import ENVIRONMENT
 from .project import PROJECT, ProjectOptions, ProjectResource
+from .relocations.former_names import check_relocated
 from .relocations.named import needed_for
 from .service import SERVICE, ServiceResource
 from .services.options import BudgetOptions, ServiceOptions

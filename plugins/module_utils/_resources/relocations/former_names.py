@@ -14,14 +14,14 @@ from dataclasses import dataclass, field
 from ..._api.client import Client
 from ..._api.errors import HostedError
 from ..._api.values import ContainerState, ServiceStatus
-from ..relocations.named import relocated_away
-from ..relocations.record import OLD_STOPPED, Phase, Relocation
+from ..blueprints.contents import Contents, references_in
+from ..blueprints.parts import Part
 from ..services.lookup import find_staying
 from ..shared.options import StateDirOptions
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid
-from .contents import Contents, references_in
-from .parts import Part
+from .named import relocated_away
+from .record import OLD_STOPPED, Phase, Relocation
 
 
 @dataclass

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint import BLUEPRINT
-from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints import relocated
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.health import Health
+from ansible_collections.hosted.services.plugins.module_utils._resources.relocations import former_names
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from hosted_sandbox.testing import Sandbox
@@ -181,7 +181,7 @@ def test_what_cannot_be_read_is_not_taken_for_gone(
     def refuse(client: Any, id: str) -> None:
         raise Invalid("a gateway refused it")
 
-    monkeypatch.setattr(relocated, "find_staying", refuse)
+    monkeypatch.setattr(former_names, "find_staying", refuse)
     refused = run(sandbox, BLUEPRINT, blueprint=shop({}, **REFERS))
     assert refused["failed"] and "go back with state: returned" in refused["msg"]
     assert "anymore" not in refused["msg"] and commits(sandbox) == []
