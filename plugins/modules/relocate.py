@@ -48,7 +48,8 @@ options:
   state:
     description:
       - V(relocated) orders the new service and puts it in the place of the old one. If the service has already what the
-        task asks for, nothing is done.
+        task asks for, nothing is done. It fails if the old one was started since the new one took its place, unless
+        O(discard_newer) is set.
       - V(returned) puts the old service back in service, whichever step was reached, and suspends the new one. What was
         written to the new one since it was in service is kept there, unless O(copy_back) is set.
       - V(finished) deletes the service that is not in service. It fails before its date, which is O(keep_days) after it was
@@ -181,6 +182,8 @@ options:
         was in service, so that what was written to it then is lost.
       - With O(state=finished), also whether to delete a service that was resumed and suspended again since it was left over.
         It may hold what was written to it in between.
+      - With O(state=relocated), whether to go on although the old service was started since the new one took its place, for
+        example between two runs. What was written to it since is not copied, is kept with it, and is deleted with it.
     type: bool
     default: false
   healthy_for:

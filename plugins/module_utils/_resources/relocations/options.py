@@ -19,8 +19,12 @@ RelocateState = Literal["relocated", "returned", "finished"]
 DEFAULT_DAYS = 7
 """For how many days the service that is out of service is kept, unless the task says otherwise."""
 MAX_DAYS = 3650
-STATE_OF = {"copy_back": "returned", "delete_backups": "finished", "discard_newer": "finished"}
-"""The options that only one state uses."""
+STATES_OF = {
+    "copy_back": ("returned",),
+    "delete_backups": ("finished",),
+    "discard_newer": ("relocated", "finished"),
+}
+"""The options that not every state uses."""
 WHERE_TO = ("host", "product", "runtime", "preset", "dimensions", "options")
 """The options that make the new service another one than the old."""
 
@@ -83,9 +87,10 @@ def check_state(options: RelocateOptions) -> None:
 
     :raises Invalid: naming them.
     """
-    for name, state in STATE_OF.items():
-        if getattr(options, name) and options.state != state:
+    for name, states in STATES_OF.items():
+        if getattr(options, name) and options.state not in states:
+            fitting = " or ".join(states)
             raise Invalid(
-                f"{name} goes with state: {state} alone, and state is {options.state}; nothing was done. Set "
-                f"state: {state}, or leave {name} out"
+                f"{name} goes with state: {fitting} alone, and state is {options.state}; nothing was done. "
+                f"Set state: {fitting}, or leave {name} out"
             )

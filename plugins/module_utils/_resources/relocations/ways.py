@@ -68,12 +68,9 @@ def plan_there(work: Work) -> Plan:
     if phase in BEFORE_SWITCH:
         steps += rescued(switching_steps(work), work.rescue)
         steps.append(work.note(Phase.SWITCHED, lambda: {"switched_at": now(), "newer": True}))
-    after = [
-        *work.dependent_steps(None, work.new_name),
-        Step(f"check that {work.new_name} is in service", lambda: check_in_service(work), changes=False),
-        work.suspend(work.old.id, work.origin.label, rates.after),
-    ]
-    steps += rescued(after, work.hint_at_both_ways)
+    else:
+        warn_of_use(work)
+    steps += rescued(steps_in_service(work, rates), work.hint_at_both_ways)
     steps.append(work.note(Phase.RELOCATED, partial(left_over, work, work.old.id)))
     steps += work.unpause_others()  # last: one that needs the old service does not run any more
     return Plan(
@@ -200,6 +197,27 @@ def start_for_dump(work: Work) -> list[Step]:
 def ran_before(work: Work) -> bool:
     """Tell whether the old service ran before it was stopped for the relocation."""
     return work.record.content.ran if work.record.phase is Phase.STOPPED else work.origin.running
+
+
+def steps_in_service(work: Work, rates: Rates) -> list[Step]:
+    """Return the steps from the switch on: references lead to the new service, and the old one is suspended.
+
+    Hours may have passed since the switch, or a deploy, in which somebody started the old one.
+    """
+    switched = work.record.phase not in BEFORE_SWITCH
+    return [
+        *(work.not_used_steps() if switched else []),
+        *work.dependent_steps(None, work.new_name),
+        Step(f"check that {work.new_name} is in service", lambda: check_in_service(work), changes=False),
+        *work.not_used_steps(),
+        work.suspend(work.old.id, work.origin.label, rates.after),
+    ]
+
+
+def warn_of_use(work: Work) -> None:
+    """Foresee in check mode that the old service was started since. A plan may not wait for a late state."""
+    if work.task.check_mode and not work.task.options.discard_newer and (used := work.used_since()):
+        work.task.warn(used)
 
 
 def check_in_service(work: Work) -> None:

@@ -243,21 +243,53 @@ class Work:
 
         return Step(f"wait until {self.new_name} is healthy", wait, changes=False)
 
-    def still_stopped_step(self) -> Step:
-        """Return the step that checks that nobody started the old service after it was stopped for the copy.
+    def is_up(self, seconds: float = 0.0) -> bool:
+        """Tell whether the old service was started after it was stopped for the copy.
 
-        A stop was confirmed before. An earlier start may show for a moment after that, so this reads again.
+        That stop was confirmed. An earlier start may show for a moment after it: ``seconds`` allow for that.
         """
+        state = partial(read_state, self.task, self.old.id)
+        return not poll_for(lambda: state() not in ContainerState.UP, seconds)
+
+    def still_stopped_step(self) -> Step:
+        """Return the step that checks that nobody started the old service while it was copied."""
 
         def check() -> None:
-            state = partial(read_state, self.task, self.old.id)
-            if not poll_for(lambda: state() not in ContainerState.UP, STOP_SECONDS):
+            if self.is_up(STOP_SECONDS):
                 raise EffectUnverified(
                     f"{self.origin.label} was started again while it was copied, so {self.new_name} may lack "
                     "what was written to it since. Find out what starts it, and run this again"
                 )
 
         return Step(f"check that {self.origin.label} is still stopped", check, changes=False)
+
+    def not_used_steps(self) -> list[Step]:
+        """Return the step that checks that nobody started the old service since the switch.
+
+        There is none if the task gives up what was written to it.
+        """
+        if self.task.options.discard_newer:
+            return []
+
+        def check() -> None:
+            if used := self.used_since(STOP_SECONDS):
+                raise Invalid(used)
+
+        return [Step(f"check that {self.origin.label} was not started since", check, changes=False)]
+
+    def used_since(self, seconds: float = 0.0) -> str | None:
+        """Return what to do about an old service that was started since the switch; ``None`` if it was not.
+
+        A suspended one is not in use, whatever its container shows: an earlier run may have done that.
+        """
+        if not self.is_up(seconds) or read_service(self.task, self.old.id).status == ServiceStatus.SUSPENDED:
+            return None
+        how = " with hosted.services.sftp_sync" if self.origin.data is Data.FILES else ""
+        return (
+            f"{self.origin.label} was started since {self.new_name} took its place, so it may hold what was "
+            f"written to it since and is nowhere else, and is not suspended. Copy what is missing to "
+            f"{self.new_name}{how}, and set discard_newer: true to go on; copy_back would overwrite it"
+        )
 
     # --- What refers to the service -----------------------------------------------------------------------
 

@@ -523,6 +523,49 @@ def test_a_deploy_that_fails_leaves_the_new_service_in_service(sandbox: Sandbox,
     assert status_of(sandbox, new)[0] == "SUSPENDED"
 
 
+def start(sandbox: Sandbox, id: str) -> None:
+    """Start a container, as a timer or a person does."""
+    sandbox.api("POST", f"/api/resources/{id}/power", {"signal": "start"})
+    assert poll_for(lambda: status_of(sandbox, id)[1] == "running", 5)
+
+
+def test_a_service_that_was_started_since_the_switch_is_not_suspended(
+    sandbox: Sandbox, relocate: Relocate
+) -> None:
+    """What was written to it is on it alone, and the end would delete that."""
+    fail_in_service(sandbox, relocate, "there")
+    old, new = pair(sandbox)
+    written = environment(sandbox, "acme-web")
+    start(sandbox, old)
+    write_file(sandbox, old, "newer.txt", "by players")
+    sandbox.clear_journal()
+    assert "was started since" in " ".join(done(relocate(True))["warnings"])
+    failed = relocate()
+    assert (
+        f"service 'survival' ({old}) was started since service 'survival-2' took its place" in failed["msg"]
+    )
+    assert "copy_back would overwrite" in failed["msg"] and "discard_newer: true" in failed["msg"]
+    assert commits(sandbox) == [] and environment(sandbox, "acme-web") == written
+    assert status_of(sandbox, old) == status_of(sandbox, new) == ("ACTIVE", "running")
+    assert "is not complete" in relocate(state="finished", keep_days=0, delete_backups=True)["msg"]
+    assert files(sandbox, old)["/newer.txt"] == "by players"
+    done(relocate(discard_newer=True))
+    assert status_of(sandbox, old)[0] == "SUSPENDED" and status_of(sandbox, new) == ("ACTIVE", "running")
+
+
+def test_a_service_that_was_started_since_the_switch_can_come_back(
+    sandbox: Sandbox, relocate: Relocate
+) -> None:
+    fail_in_service(sandbox, relocate, "there")
+    old, new = pair(sandbox)
+    start(sandbox, old)
+    write_file(sandbox, old, "newer.txt", "by players")
+    assert relocate()["failed"]
+    done(relocate(state="returned"))
+    assert files(sandbox, old)["/newer.txt"] == "by players"
+    assert status_of(sandbox, old) == ("ACTIVE", "running") and status_of(sandbox, new)[0] == "SUSPENDED"
+
+
 def test_an_image_that_its_tag_names_only_since_is_not_deployed(
     sandbox: Sandbox, key_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

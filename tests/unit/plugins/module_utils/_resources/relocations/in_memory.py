@@ -227,7 +227,10 @@ def case(
     facts: Mapping[str, Any] | None = None,
     **given: Any,
 ) -> Case:
-    """Return a relocation that has come so far. From ``ORDERED`` on, its new service is there."""
+    """Return a relocation that has come so far. From ``ORDERED`` on, its new service is there.
+
+    Once that is switched to, the old one is stopped.
+    """
     account, noted = Account(), Noted()
     given = {"healthy_for": 0.0, "wait_timeout": 0.0, **given}
     options = RelocateOptions(service="survival", state_dir=str(folder), **given)  # type: ignore[arg-type]
@@ -239,7 +242,7 @@ def case(
         record.write(phase, new_id="new")
     for name, value in (facts or {}).items():
         setattr(record.content, name, value)
-    account.states["old"] = "running" if running else "stopped"
+    account.states["old"] = "running" if running and phase is not Phase.SWITCHED else "stopped"
     task = Task(cast(Client, account), options)
     origin = Origin(
         cast(Service, account.service("old")),

@@ -27,6 +27,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
         {"health_checks": [ProbeOptions(tcp=True)], "environments": {"web": {}}},
         {"state": "returned", "copy_back": True},
         {"state": "finished", "delete_backups": True, "discard_newer": True},
+        {"state": "relocated", "discard_newer": True},
     ],
 )
 def test_what_makes_sense_is_accepted(given: dict[str, Any]) -> None:
@@ -44,7 +45,10 @@ def test_what_makes_sense_is_accepted(given: dict[str, Any]) -> None:
         ({"secret_environments": {"web": "x"}}, "secret_environments: 'web' must have a dictionary"),
         ({"copy_back": True}, "copy_back goes with state: returned alone, and state is relocated"),
         ({"state": "returned", "delete_backups": True}, "delete_backups goes with state: finished alone"),
-        ({"discard_newer": True}, "discard_newer goes with state: finished alone"),
+        (
+            {"state": "returned", "discard_newer": True},
+            "discard_newer goes with state: relocated or finished alone, and state is returned",
+        ),
     ],
 )
 def test_what_does_not_is_refused(given: dict[str, Any], message: str) -> None:

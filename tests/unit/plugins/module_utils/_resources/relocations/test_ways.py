@@ -506,6 +506,88 @@ def test_the_old_service_is_suspended_only_if_the_new_one_is_in_service(
     assert found.noted.steps == [] and found.content.phase == Phase.SWITCHED
 
 
+@pytest.mark.parametrize("data", [Data.FILES, Data.DATABASE, Data.NONE])
+@pytest.mark.parametrize("state", ["running", "starting", "installing"])
+def test_what_was_started_since_the_switch_is_suspended_only_if_that_is_said(
+    state: str, data: Data, tmp_path: Path
+) -> None:
+    """Nothing is rewritten, and nothing is started either: the new one is in service."""
+    found = case(tmp_path, Phase.SWITCHED, data, facts={"switched_at": SINCE})
+    found.account.states["old"] = state
+    said = r"'survival' .* was started since .* set discard_newer: true"
+    with pytest.raises(Invalid, match=said) as refused:
+        found.carry_out(plan_there(found.work))
+    assert "with state: returned to go back" in refused.value.message
+    assert ("sftp_sync" in refused.value.message) == (data is Data.FILES)
+    assert found.noted.steps == [] and found.content.phase == Phase.SWITCHED
+    found = case(tmp_path, Phase.SWITCHED, data, facts={"switched_at": SINCE}, discard_newer=True)
+    found.account.states["old"] = state
+    found.carry_out(plan_there(found.work))
+    assert found.noted.steps == SERVED
+
+
+@pytest.mark.parametrize("phase", [Phase.NONE, Phase.SWITCHED])
+def test_what_is_started_while_references_are_rewritten_is_not_suspended(
+    phase: Phase, tmp_path: Path
+) -> None:
+    found = case(tmp_path, phase)
+
+    def start_again(module: str, options: Mapping[str, Any]) -> None:
+        if module == "app_deploy":
+            found.account.states["old"] = "running"
+
+    found.noted.failing = start_again
+    with pytest.raises(Invalid, match="was started since"):
+        found.carry_out(plan_there(found.work))
+    assert found.noted.steps[-2:] == SERVED[:2], "and it is not rescued"
+    assert found.content.phase == Phase.SWITCHED
+
+
+@pytest.mark.parametrize("state", ["stopped", "stopping", "unknown", None])
+@pytest.mark.parametrize("status", ["ACTIVE", "SUSPENDED"])
+def test_what_is_not_known_to_run_since_the_switch_is_suspended(
+    status: str, state: str | None, tmp_path: Path
+) -> None:
+    found = case(tmp_path, Phase.SWITCHED)
+    found.account.add("old", "survival", status)
+    found.account.states["old"] = state
+    found.carry_out(plan_there(found.work))
+    assert found.noted.steps == SERVED
+
+
+def test_a_container_that_shows_as_running_though_it_is_suspended_holds_nothing_newer(tmp_path: Path) -> None:
+    """As after a run that was killed between the suspension and the note of that."""
+    found = case(tmp_path, Phase.SWITCHED)
+    found.account.add("old", "survival", "SUSPENDED", "running")
+    found.carry_out(plan_there(found.work))
+    assert found.content.phase == Phase.RELOCATED
+
+
+def test_an_end_of_an_earlier_start_is_not_taken_for_one_since_the_switch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work, "STOP_SECONDS", 10.0)
+    clock, found = Clock(monkeypatch), case(tmp_path, Phase.SWITCHED, dependents=())
+    states = found.account.states
+    states["old"] = "running"
+    clock.then = [lambda: None, lambda: states.update(old="stopped")]
+    found.carry_out(plan_there(found.work))
+    assert found.content.phase == Phase.RELOCATED
+
+
+@pytest.mark.parametrize("discard", [False, True])
+def test_check_mode_tells_of_a_start_since_the_switch(discard: bool, tmp_path: Path) -> None:
+    """A plan may not wait for what shows late, so it is a warning."""
+    found = case(tmp_path, Phase.SWITCHED, discard_newer=discard)
+    found.work.task = replace(found.work.task, check_mode=True)
+    plan_there(found.work)
+    assert found.work.task.warnings == []
+    found.account.states["old"] = "running"
+    plan_there(found.work)
+    assert [each for each in found.work.task.warnings if "was started since" not in each] == []
+    assert len(found.work.task.warnings) == (0 if discard else 1)
+
+
 # --- Back again -----------------------------------------------------------------------------------------
 
 
