@@ -7,13 +7,18 @@ from __future__ import annotations
 
 import asyncio
 import errno
+from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import asyncssh
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._sftp.patterns import Patterns
-from ansible_collections.hosted.services.plugins.module_utils._sftp.server_features import aside_path
+from ansible_collections.hosted.services.plugins.module_utils._sftp.server_features import (
+    ServerFeatures,
+    aside_path,
+)
 from ansible_collections.hosted.services.plugins.module_utils._sftp.sides import Local, Remote
 from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import (
     TEMPORARY,
@@ -201,3 +206,56 @@ def test_the_name_aside_is_short_enough_and_unique() -> None:
     for name in ("b", "n" * 255, "\u00f6" * 127, "caf\udce9"):
         one, other = (aside_path(f"up/{name}") for _turn in range(2))
         assert one != other and one.startswith("up/") and len(encode_path(one.removeprefix("up/"))) <= 255
+
+
+# --- Who may read a file that is written ----------------------------------------------------------------
+
+
+class Readable:
+    """A server, and the modes that its one file had at the time of each write and at the end."""
+
+    def __init__(self) -> None:
+        self.mode: int | None = None
+        self.modes: list[int | None] = []
+        self.names: list[bytes] = []
+
+    async def open(self, path: bytes, flags: int, made: asyncssh.SFTPAttrs, **given: Any) -> Readable:
+        self.mode = made.permissions
+        self.names.append(path)
+        return self
+
+    async def __aenter__(self) -> Readable:
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        """Close the file."""
+
+    async def write(self, content: bytes, place: int) -> None:
+        self.modes.append(self.mode)
+
+    async def setstat(self, *given: Any) -> None:
+        self.mode = given[-1].permissions if given[-1].permissions is not None else self.mode
+
+    async def posix_rename(self, old: bytes, new: bytes) -> None:
+        self.modes.append(self.mode)
+        self.names.append(new)
+
+
+@pytest.mark.parametrize("by_path", [False, True])
+@pytest.mark.parametrize(
+    ("mode", "sets_modes", "modes"),
+    [(0o644, True, [0o600, 0o644]), (0o644, False, [0o644, 0o644]), (None, True, [None, None])],
+    ids=["set later", "cannot be set later", "left to the server"],
+)
+def test_a_file_is_private_until_it_is_whole(
+    tmp_path: Path, mode: int | None, sets_modes: bool, modes: list[int | None], by_path: bool
+) -> None:
+    """A server that sets no modes is told at once, as there is no other time."""
+    (tmp_path / "a").write_text("secret")
+    server, entry = Readable(), TreeEntry(Kind.FILE, size=6, mtime=1_000_000_001, mode=mode)
+    remote = Remote(server, "up")
+    remote.features = ServerFeatures(modes=sets_modes, by_path=by_path)
+    asyncio.run(remote.push(Local(str(tmp_path)), "a", entry, lambda count: None))
+    assert server.modes == modes
+    temporary, place = (name.decode() for name in server.names)
+    assert TEMPORARY.fullmatch(temporary.partition("/")[2]) and place == "up/a"
