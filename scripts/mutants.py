@@ -119,6 +119,7 @@ EQUIVALENT = {
     "module_utils/_resources/reports/verdicts.py releases_of: facts.apps or () -> ((facts.apps))": (
         "only applications that could be read are asked for"
     ),
+    "module_utils/_sftp/count.py Count: False -> (True)": "nobody passes what the class counts itself",
     f"{SERVICES}commitments.py account_of: 16 -> (17)": "a key of any such length is as good",
     f"{SERVICES}commitments.py run_id: 16 -> (17)": "a key of any such length is as good",
     f"{SERVICES}order.py Ordering._await_lost_order: left > 0 -> ((left) >= (0))": "no clock stands still",
