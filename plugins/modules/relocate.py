@@ -51,7 +51,8 @@ options:
         task asks for, nothing is done. It fails if the old one was started since the new one took its place, unless
         O(discard_newer) is set.
       - V(returned) puts the old service back in service, whichever step was reached, and suspends the new one. What was
-        written to the new one since it was in service is kept there, unless O(copy_back) is set.
+        written to the new one since it was in service is kept there, unless O(copy_back) is set. That fails if the
+        old one was in use since the new one took its place, unless O(overwrite) is set as well.
       - V(finished) deletes the service that is not in service. It fails before its date, which is O(keep_days) after it was
         suspended, if somebody has resumed it, also if it is suspended again (O(discard_newer)), if the other one is not
         in service, or if it holds what was written to it in service and was not copied back (O(discard_newer)).
@@ -157,6 +158,8 @@ options:
     description:
       - Whether to relocate again after O(state=returned) without O(copy_back). That B(overwrites) what was written to the
         new service while it was in service, and is nowhere else.
+      - With O(copy_back), whether to copy back although the old service was in use since the new one took its place. That
+        B(overwrites) what was written to it then.
     type: bool
     default: false
   copy_back:

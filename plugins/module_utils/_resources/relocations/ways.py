@@ -322,6 +322,12 @@ def check_back(work: Work, new: Service | None) -> None:
         return
     if content.back_since:
         raise in_service_since(content, content.back_since)
+    if was_used(work) and not work.task.options.overwrite:
+        raise Invalid(
+            f"{work.origin.label} was in use since {work.new_name} took its place, so it may hold what was "
+            "written to it since and is nowhere else, and copy_back would overwrite that. Nothing was done. "
+            "Copy what is missing elsewhere first and set overwrite: true, or leave out copy_back"
+        )
     if new is None:
         kept = (
             "An earlier run overwrote a part of it, so restore a backup of it"
@@ -332,6 +338,16 @@ def check_back(work: Work, new: Service | None) -> None:
             f"{work.new_name} ({content.new_id}) was in service and does not exist anymore, so nothing can "
             f"be copied back to {work.origin.label}. Nothing was done. {kept}"
         )
+
+
+def was_used(work: Work) -> bool:
+    """Tell whether somebody used the old service after the switch. A way back that was begun uses it, too."""
+    phase, old = work.record.phase, work.old
+    if phase not in (Phase.SWITCHED, Phase.RELOCATED):
+        return False
+    if old.status == ServiceStatus.SUSPENDED:
+        return phase is Phase.RELOCATED and was_suspended_again(work.record.content, old)
+    return phase is Phase.RELOCATED or work.is_up()
 
 
 def note_not_back(work: Work, before: str | None, error: HostedError) -> None:
@@ -466,17 +482,25 @@ def check_not_used(record: Relocation, left: Service) -> None:
 
     :raises Invalid: if it was suspended again later.
     """
-    content, again = record.content, suspended_since(left)
-    noted = parse_moment(content.suspended_at)
-    first = noted or parse_moment(content.since)
-    moment = parse_moment(again)
-    if first is None or moment is None or moment - first <= (NO_TIME if noted else CONTROLLER_DIFFERS):
+    content = record.content
+    if not was_suspended_again(content, left):
         return
     raise Invalid(
-        f"{label(left)} was suspended at {content.suspended_at or content.since}, and again at {again}, so "
-        "somebody used it in between, and it may hold what is nowhere else. Nothing was deleted. To delete "
-        "it as well, set discard_newer: true; to keep that, copy it elsewhere first"
+        f"{label(left)} was suspended at {content.suspended_at or content.since}, and again at "
+        f"{suspended_since(left)}, so somebody used it in between, and it may hold what is nowhere else. "
+        "Nothing was deleted. To delete it as well, set discard_newer: true; to keep that, copy it elsewhere "
+        "first"
     )
+
+
+def was_suspended_again(content: Content, left: Service) -> bool:
+    """Tell whether a service was suspended again after a relocation suspended it, as far as that is shown."""
+    noted = parse_moment(content.suspended_at)
+    first = noted or parse_moment(content.since)
+    moment = parse_moment(suspended_since(left))
+    if first is None or moment is None:
+        return False
+    return moment - first > (NO_TIME if noted else CONTROLLER_DIFFERS)
 
 
 def suspended_since(service: Service | None) -> str | None:

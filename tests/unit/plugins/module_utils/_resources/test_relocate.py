@@ -891,6 +891,34 @@ def test_what_was_written_to_the_new_service_is_copied_back_on_request(
     assert orders(sandbox) == 1
 
 
+@pytest.mark.parametrize("where", ["switched", "relocated", "suspended again"])
+def test_what_the_old_service_got_since_the_switch_is_not_overwritten(
+    sandbox: Sandbox, relocate: Relocate, where: str
+) -> None:
+    """Somebody used it before the way back."""
+    if where == "switched":
+        fail_in_service(sandbox, relocate, "there")
+    else:
+        done(relocate())
+    old, new = pair(sandbox)
+    write_file(sandbox, new, "newer.txt", "newer")
+    if where != "switched":
+        sandbox.clock(advance=5)
+        sandbox.api("POST", f"/api/resources/{old}/resume")
+    start(sandbox, old)
+    write_file(sandbox, old, "mine.txt", "mine")
+    if where == "suspended again":
+        sandbox.api("POST", f"/api/resources/{old}/suspend")
+    sandbox.clear_journal()
+    for check_mode in (True, False):
+        failed = relocate(check_mode, state="returned", copy_back=True)
+        assert "was in use since service 'survival-2' took its place" in failed["msg"]
+        assert "set overwrite: true, or leave out copy_back" in failed["msg"]
+    assert commits(sandbox) == []
+    done(relocate(state="returned", copy_back=True, overwrite=True))
+    assert "/mine.txt" not in files(sandbox, old) and files(sandbox, old)["/newer.txt"] == "newer"
+
+
 def test_what_a_service_got_since_it_went_back_is_not_overwritten(
     sandbox: Sandbox, relocate: Relocate
 ) -> None:
