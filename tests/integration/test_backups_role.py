@@ -415,6 +415,7 @@ def test_what_a_plan_leaves_out_is_kept_by_a_recovery(machine: BackupMachine, ke
     sandbox, shelf = machine.sandbox, machine.folder / "shelf"
     one = seed(sandbox)["one"]
     register(sandbox, key)
+    sandbox.api("POST", f"/api/resources/{one}/files/directory", {"root": "", "name": "cache"})
     for path in ("cache/tiles", "left.txt"):
         sandbox.api("POST", f"/api/resources/{one}/files/write", {"path": path, "content": "live"})
     offsite = {"dest": str(shelf), "private_key_file": str(key)}

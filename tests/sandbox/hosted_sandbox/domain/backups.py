@@ -46,7 +46,7 @@ def create(world: World, service: Service, name: str) -> Backup:
     copy_rules.check_busy(world, service)
     copy_rules.check_pause(world, service)
     if (surplus := copy_rules.surplus(world, service)) is not None:
-        _drop(world, surplus)
+        _erase(world, surplus)
     backup = Backup(world.new_id("bkp"), service.id, name, created_at=world.now)
     world.store.put(backup)
     events.record(world, service, "BACKUP_CREATED")
@@ -163,6 +163,11 @@ def _drop(world: World, copy: Backup | Snapshot) -> None:
         world.linger("backups", copy.service_id, views.backup(world, copy))
     else:
         world.linger("snapshots", copy.service_id, views.snapshot(world, copy))
+    _erase(world, copy)
+
+
+def _erase(world: World, copy: Backup | Snapshot) -> None:
+    """Delete a copy from the lists as well, as one that makes room for another."""
     shutil.rmtree(_copies(world, copy.id), ignore_errors=True)
     world.store.drop(copy)
 

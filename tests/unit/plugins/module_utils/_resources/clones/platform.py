@@ -139,13 +139,18 @@ def environment(sandbox: Sandbox, slug: str) -> dict[str, str]:
 
 
 def writes_to(sandbox: Sandbox, originals: Mapping[str, str] | Iterable[str]) -> list[dict[str, Any]]:
-    """Return the calls that write to services of a source, by their ids and their names."""
+    """Return the calls that write to services of a source, by their ids and their names.
+
+    A project may have the id of a service.
+    """
     names = [*originals, *(originals.values() if isinstance(originals, Mapping) else ())]
     marks = [f"/{name}" for name in names]
     return [
         line
         for line in sandbox.journal()
-        if line["method"] != "GET" and any(f"{line['path']}/".find(f"{mark}/") >= 0 for mark in marks)
+        if line["method"] != "GET"
+        and not line["path"].startswith("/api/projects/")
+        and any(f"{line['path']}/".find(f"{mark}/") >= 0 for mark in marks)
     ]
 
 
