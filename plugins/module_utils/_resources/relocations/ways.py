@@ -71,8 +71,8 @@ def plan_there(work: Work) -> Plan:
     else:
         warn_of_use(work)
     steps += rescued(steps_in_service(work, rates), work.hint_at_both_ways)
+    steps += work.unpause_others()  # after all else: one that needs the old service does not run any more
     steps.append(work.note(Phase.RELOCATED, partial(left_over, work, work.old.id)))
-    steps += work.unpause_others()  # last: one that needs the old service does not run any more
     return Plan(
         result={
             **view(work.record),

@@ -504,11 +504,11 @@ def refuse_to_run(found: Case) -> None:
 def test_what_cannot_run_without_the_old_service_does_not_keep_it_from_being_suspended(
     tmp_path: Path,
 ) -> None:
-    """It is started once everything else is done and remembered, and said if it cannot be."""
+    """It is started once everything else is done, and said if it cannot be."""
     facts = {"paused": ["app_1"]}
     found = case(tmp_path, Phase.SWITCHED, dependents=(), facts=facts)
     found.carry_out(plan_there(found.work))
-    assert found.noted.steps == ["switched: service old suspended", "relocated: service app_1 started"]
+    assert found.noted.steps == ["switched: service old suspended", "switched: service app_1 started"]
     found = case(tmp_path / "other", Phase.SWITCHED, dependents=(), facts=facts)
     refuse_to_run(found)
     found.carry_out(plan_there(found.work))
@@ -518,6 +518,20 @@ def test_what_cannot_run_without_the_old_service_does_not_keep_it_from_being_sus
         "application 'acme-web', which stopped during the relocation, could not be started again: it stopped "
         "again. Start it with hosted.services.service once what it needs is there"
     ]
+
+
+def test_a_run_that_is_killed_before_its_last_start_leaves_that_to_the_next_one(tmp_path: Path) -> None:
+    found = case(tmp_path, Phase.SWITCHED, dependents=())
+    found.work.record.write(paused=["app_1"])
+
+    def kill(module: str, options: Any) -> None:
+        if options.get("id") == "app_1":
+            raise KeyboardInterrupt
+
+    found.noted.failing = kill
+    with pytest.raises(KeyboardInterrupt):
+        found.carry_out(plan_there(found.work))
+    assert (found.content.phase, found.content.paused) == (Phase.SWITCHED, ["app_1"])
 
 
 @pytest.mark.parametrize("phase", [Phase.ORDERED, Phase.RETURNING, Phase.RELOCATED])
