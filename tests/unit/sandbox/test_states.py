@@ -404,6 +404,7 @@ def test_what_is_offered_before_a_service_is_there(
     sandbox.operator(f"services/{key}", status=status)
     offered = sandbox.api("GET", f"/api/resources/{key}").json()["capabilities"]
     assert ("powerSignals" in offered and "backups" in offered) is (value != "nothing")
+    assert not {"console", "consoleCommands"} & set(offered), "the specification: only on an active service"
     assert sandbox.api("POST", f"/api/resources/{key}/power", {"signal": "stop"}).status_code == 409
     refused = sandbox.api("POST", f"/api/resources/{key}/suspend").status_code
     assert refused == (400 if value == "nothing" else 409)

@@ -19,6 +19,7 @@ ACTIVE: dict[str, tuple[str, ...]] = {
     "DEDICATED": ("powerSignals",),
     "BUCKET": ("suspension",),
 }  # fmt: skip
+CONSOLE = ("console", "consoleCommands")
 
 
 def capabilities(world: World, service: Service) -> list[str]:
@@ -31,8 +32,9 @@ def capabilities(world: World, service: Service) -> list[str]:
         return [name for name in offered if name in kept]
     if service.status == "FAILED":
         return [name for name in offered if name == "logs"]
-    if service.status in ("PROVISIONING", "AWAITING_ADMIN"):
-        return list(offered) if world.gaps["unsettled.capabilities"] == "all of its family" else []
+    unsettled = service.status in ("PROVISIONING", "AWAITING_ADMIN")
+    if unsettled and world.gaps["unsettled.capabilities"] == "all of its family":
+        return [name for name in offered if name not in CONSOLE]
     return []
 
 
