@@ -23,6 +23,8 @@ MEASURED = re.compile(
 )
 """What differs between two runs; a platform may count ACTIVE services alone, so a new one counts later."""
 LOG_LINE = re.compile(r"logs\.\d+")
+LOG_END = re.compile(r"(?<=The log ends with: )(?=\S).*")
+"""The end of a log in a message: how often a crashing container has restarted decides where that is."""
 
 
 def leaves(value: Any, path: str = "") -> dict[str, Any]:
@@ -72,7 +74,7 @@ def anonymous(path: str, leaf: Any, names: dict[str, str]) -> Any:
     if not isinstance(leaf, str):
         return leaf
     text = SECRETS.sub("<order>", TIMESTAMP.sub("<moment>", leaf))
-    text = UPTIME.sub("<measured>", text)
+    text = LOG_END.sub("<lines>", UPTIME.sub("<measured>", text))
     for id, name in names.items():
         text = re.sub(rf"(?<!\w){re.escape(id)}(?!\w)", name, text)
     return text
