@@ -9,6 +9,7 @@ import os
 import re
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -93,7 +94,8 @@ def test_a_missing_library_for_socks_is_named(monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_socks_proxy_gets_the_login(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Any] = []
-    monkeypatch.setattr(pools, "socks_manager", lambda: lambda *how, **tls: seen.append((how, tls)))
+    library = SimpleNamespace(SOCKSProxyManager=lambda *how, **tls: seen.append((how, tls)))
+    monkeypatch.setitem(sys.modules, "urllib3.contrib.socks", library)
     pools.open_pools(URL, False, {"https": "socks5h://me:p%3Aw@127.0.0.1:1080"})
     pools.open_pools(URL, False, {"https": "socks5h://127.0.0.1:1080"})
     assert [how[1:] for how, _tls in seen] == [("me", "p:w"), (None, None)]

@@ -113,3 +113,5 @@ def test_an_arrow_leads_from_the_middle_of_a_card_to_the_middle_of_the_next() ->
     numbers = [int(number) for number in re.findall(r"\d+", str(path.get("d")))]
     assert numbers[:2] == [WIDTH, HEIGHT // 2]
     assert numbers[-2:] == [WIDTH + ACROSS, HEIGHT // 2]
+    middle = WIDTH + ACROSS // 2
+    assert numbers[2:6] == [middle, HEIGHT // 2, middle, HEIGHT // 2], "it bends halfway"
