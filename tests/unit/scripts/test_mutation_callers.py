@@ -62,6 +62,7 @@ def record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "calls.json"
     monkeypatch.setattr(mutation_callers, "RECORD", path)
     mutation_callers._record.cache_clear()
+    mutation_callers._calls.cache_clear()
     return path
 
 
@@ -104,3 +105,14 @@ def test_of_many_callers_the_same_few_are_tried_each_time(record: Path) -> None:
     chosen = callers_of(SHAPES, ["double"])
     assert len(chosen) == ENOUGH and chosen < {*everyone}
     assert callers_of(SHAPES, ["double"]) == chosen
+
+
+def test_the_nearest_tests_are_tried_and_each_before_its_other_parameters(record: Path) -> None:
+    far = [f"test_far_{number}" for number in range(ENOUGH)]
+    sets = [f"test_near[{number}]" for number in range(ENOUGH)]
+    names = [*far, *sets, "test_written_for_it"]
+    others = {f"other_{number}": [*range(ENOUGH)] for number in range(3)}
+    record.write_text(json.dumps([names, {str(SHAPES): {"double": [*range(len(names))], **others}}]))
+    chosen = callers_of(SHAPES, ["double"])
+    assert {"test_written_for_it", "test_near[0]"} <= chosen
+    assert len(chosen & {*far}) == ENOUGH - 2 and len(chosen & {*sets}) == 1
