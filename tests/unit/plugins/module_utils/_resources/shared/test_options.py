@@ -158,6 +158,44 @@ def test_options_have_to_be_a_dataclass_of_their_own() -> None:
         Broken()
 
 
+# Whoever changes these changes what may be shown, or which files of the controller a role brings along.
+NEVER_SHOWN = {
+    "blueprint": {"blueprint"},
+    "clone": {"blueprint", "overrides", "secret_environments"},
+    "database_query": {"params"},
+    "drift_info": {"blueprint"},
+    "environment": {"secret_variables"},
+    "file": {"content"},
+    "quote": {"variables"},
+    "recover": {"blueprint", "overrides"},
+    "relocate": {"secret_environments", "variables"},
+    "service": {"variables"},
+    "sftp_sync": {"passphrase", "password"},
+    "ssh_key": {"public_key"},
+}
+READ_HERE = {
+    "app_image": {"path"},
+    "blueprint": {"private_key_file", "src"},
+    "clone": {"private_key_file", "src"},
+    "drift_info": {"src"},
+    "file": {"src"},
+    "recover": {"private_key_file", "src"},
+    "relocate": {"private_key_file"},
+    "service": {"private_key_file"},
+    "sleep_plan": {"calendar"},
+    "ssh_key": {"public_key_file"},
+}
+
+
+@pytest.mark.parametrize("name", RESOURCES)
+def test_what_is_never_shown_and_what_is_read_here(name: str) -> None:
+    resource = RESOURCES[name]
+    hidden = {option for option, entry in argument_spec(resource).items() if entry.get("no_log")}
+    assert (hidden | resource.secret_options) - {"token"} == NEVER_SHOWN.get(name, set())
+    assert "token" in hidden
+    assert resource.source_options == READ_HERE.get(name, set())
+
+
 @pytest.mark.parametrize("name", RESOURCES)
 def test_every_noun_reads_its_options_back(name: str) -> None:
     """Each option of the argument spec is an attribute with the value that Ansible passes on.
