@@ -4,9 +4,9 @@
 """Change the plugins in one place at a time, and see whether a unit test notices.
 
 `make mutants SAMPLE=100 SEED=1 ONLY=services/order` draws a sample of the changes in scripts/mutation.py. For
-each the unit tests run until one fails: those that mirror the changed file, those of its folder, then those
-elsewhere that call the function (scripts/mutation_callers.py). The run fails when under nine in ten of the
-changes are noticed, or when one is not that is in a file of DECISIVE.
+each the unit tests run until one fails: those that mirror the changed file, those elsewhere that call the
+function (scripts/mutation_callers.py), then the others of the folder. The run fails when under nine in ten of
+the changes are noticed, or when one is not that is in a file of DECISIVE.
 
 mutmut and cosmic-ray do not fit: the former knows a module by its path in the working tree and not by
 `ansible_collections.hosted.services`, the latter changes the working tree itself and runs one command for
@@ -178,7 +178,7 @@ def drawn(only: str, sample: int, seed: int, mirror_only: bool = False) -> list[
     found = [
         Subject(path, source, mutant, mirror_only)
         for path in sources(only)
-        if tests_of(path, mirror_only)
+        if tests_of(path) or (not mirror_only and neighbors_of(path))
         for source in [path.read_bytes()]
         for mutant in mutants_of(source)
     ]
@@ -188,19 +188,27 @@ def drawn(only: str, sample: int, seed: int, mirror_only: bool = False) -> list[
     return random.Random(seed).sample(found, min(sample or len(found), len(found)))  # noqa: S311  no secret
 
 
-def tests_of(path: Path, mirror_only: bool = False) -> list[list[Path]]:
-    """Return the tests that belong to a file: those named after it, then the others of its folder."""
-    folder = ROOT / "tests" / "unit" / path.relative_to(ROOT).parent
+def tests_of(path: Path) -> list[Path]:
+    """Return the tests that are named after a file, or that TESTED_ELSEWHERE names for it."""
     elsewhere = re.findall(r"test_\w+\.py", TESTED_ELSEWHERE.get(path.relative_to(PLUGINS).as_posix(), ""))
-    first = sorted(
+    folder = folder_of_tests(path)
+    return sorted(
         [
             *folder.glob(f"test_{path.stem}.py"),
             *folder.glob(f"test_{path.stem}_*.py"),
             *(found for name in elsewhere for found in (ROOT / "tests" / "unit").rglob(name)),
         ]
     )
-    others = [] if mirror_only else sorted(set(folder.glob("test_*.py")) - set(first))
-    return [tests for tests in (first, others) if tests]
+
+
+def neighbors_of(path: Path) -> list[Path]:
+    """Return the other tests of the folder where those of a file are."""
+    return sorted(set(folder_of_tests(path).glob("test_*.py")) - set(tests_of(path)))
+
+
+def folder_of_tests(path: Path) -> Path:
+    """Return the folder that mirrors that of a file."""
+    return ROOT / "tests" / "unit" / path.relative_to(ROOT).parent
 
 
 # --- Try it -----------------------------------------------------------------------------------------------
@@ -212,40 +220,47 @@ def try_file(subjects: Sequence[Subject]) -> list[tuple[Subject, bool]]:
     tree = TREES / str(os.getpid())
     if not tree.exists():
         new_tree(tree)
-    missed = list(subjects)
-    for tests in tests_of(first.path, first.mirror_only):  # the others of a folder may take minutes
-        changes = [subject.mutant.apply(subject.source) for subject in missed]
-        names = [test.relative_to(ROOT) for test in tests]
-        left = unnoticed(Changed(first.path.relative_to(ROOT), first.source, changes, names), tree)
-        missed = [missed[number] for number in left]
-        if not missed:
-            break
-    else:
-        if not first.mirror_only:
-            missed = missed_by_callers(missed, tree)
+    missed = missed_by(subjects, tests_of(first.path), tree)
+    if not first.mirror_only:
+        missed = missed_by_callers(missed, tree)
+        missed = missed_by(missed, neighbors_of(first.path), tree)  # which may take minutes
     return [(subject, subject not in missed) for subject in subjects]
 
 
+def missed_by(
+    subjects: Sequence[Subject], tests: Sequence[Path], tree: Path, names: frozenset[str] = frozenset()
+) -> list[Subject]:
+    """Return the changes of one file that tests do not notice.
+
+    :param names: the node ids of the tests to run; all of those files if there is none.
+    """
+    if not (subjects and tests):
+        return list(subjects)
+    first = subjects[0]
+    changes = [subject.mutant.apply(subject.source) for subject in subjects]
+    files = [test.relative_to(ROOT) for test in tests]
+    changed = Changed(first.path.relative_to(ROOT), first.source, changes, files, names)
+    return [subjects[number] for number in unnoticed(changed, tree)]
+
+
 def missed_by_callers(subjects: Sequence[Subject], tree: Path) -> list[Subject]:
-    """Return the changes of one file that the tests of other folders do not notice either.
+    """Return the changes of one file that the tests elsewhere that call their functions do not notice.
 
     If those fail while nothing is changed, for example for lack of time, no change counts as noticed.
     """
+    if not subjects:
+        return []
     first = subjects[0]
-    path = first.path.relative_to(ROOT)
-    known = tuple(f"{test.relative_to(ROOT)}::" for tests in tests_of(first.path) for test in tests)
-    names = callers_of(path, {subject.mutant.function for subject in subjects}, but=known)
-    files = {Path(name.partition("::")[0]) for name in names}
-    tests = sorted(file for file in files if (ROOT / file).exists())
-    if not tests:
-        return list(subjects)
-    changes = [subject.mutant.apply(subject.source) for subject in subjects]
+    known = tuple(f"{test.relative_to(ROOT)}::" for test in tests_of(first.path))
+    functions = {subject.mutant.function for subject in subjects}
+    names = callers_of(first.path.relative_to(ROOT), functions, but=known)
+    files = {ROOT / name.partition("::")[0] for name in names}
+    tests = sorted(file for file in files if file.exists())
     try:
-        left = [*unnoticed(Changed(path, first.source, changes, tests, names), tree)]
+        return missed_by(subjects, tests, tree, names)
     except TestsFailUnchanged as failure:
         print(f"The tests elsewhere that call {first.name} tell nothing: {failure}", flush=True)
         return list(subjects)
-    return [subjects[number] for number in left]
 
 
 def tried(subjects: Sequence[Subject], workers: int) -> Iterator[tuple[Subject, bool | None]]:
