@@ -45,12 +45,18 @@ class Report:
     def update(self, plan: Plan) -> None:
         """Put the present state of all parts into the plan of the whole, and the price into the result."""
         plan.result = self.entries()
-        differing = [part for part in self.parts if part.plan and part.plan.before != part.plan.after]
-        before, after = {}, {}
-        for part in differing:
-            if part.plan:
-                before.update(with_label(part.label, shown_state(part, part.plan.before, HIDDEN)))
-                after.update(with_label(part.label, shown_state(part, part.plan.after, f"{HIDDEN} (new)")))
+        before: dict[str, Any] = {}
+        after: dict[str, Any] = {}
+        made: set[str] = set()
+        for part in self.parts:
+            if part.plan is None or part.plan.before == part.plan.after:
+                continue
+            if not part.plan.before:
+                made.add(part.label)  # by this run: what a later part finds was not there before it
+            was = {} if part.label in made else shown_state(part, part.plan.before, HIDDEN)
+            for line, value in with_label(part.label, was).items():
+                before.setdefault(line, value)
+            after.update(with_label(part.label, shown_state(part, part.plan.after, f"{HIDDEN} (new)")))
         cost = self.tell_price()
         if cost is not None:
             before[SUM_OF_CHANGES], after[SUM_OF_CHANGES] = cost.before, cost.after

@@ -91,6 +91,24 @@ def test_a_diff_holds_what_differs() -> None:
     assert (plan.before, plan.after) == ({}, {"thing 'b' key": "b"})
 
 
+def test_what_one_part_makes_was_not_there_before_another_part_of_it() -> None:
+    """Such as a service that is ordered, and started once it was restored."""
+    parts = parts_of(Account(), {"a": (), "b": ()})
+    first, second = parts.found
+    second.name = first.name
+    first.plan = Plan(result={}, before={}, after={"status": "ACTIVE", "state": "stopped"})
+    second.plan = Plan(result={}, before={"state": "stopped"}, after={"state": "running"})
+    plan = Plan(result=[])
+    Report(parts.task, parts.found).update(plan)
+    assert (plan.before, plan.after) == ({}, {"thing 'a' status": "ACTIVE", "thing 'a' state": "running"})
+    first.plan = Plan(
+        result={}, before={"state": "running", "size": 1}, after={"state": "stopped", "size": 2}
+    )
+    Report(parts.task, parts.found).update(plan)
+    assert plan.before == {"thing 'a' state": "running", "thing 'a' size": 1}
+    assert plan.after == {"thing 'a' state": "running", "thing 'a' size": 2}
+
+
 def test_each_line_of_a_diff_says_whose_it_is() -> None:
     """Also of what is empty, and of the parts of a value."""
     size = {"cpu_cores": 2, "ram_gb": 4}
