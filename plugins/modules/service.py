@@ -195,8 +195,9 @@ options:
         written to the disk. One that was cut off has a name with C(.partial-) and is removed by the next run.
       - B(What is copied) are the files of the service over SFTP, or a dump of a database of PostgreSQL, MariaDB or
         MySQL by the engine's own program, which must be installed. C(service.yml) is a task that orders the service
-        again, stopped if it was stopped, and C(manifest.json) lists every file with its size and its checksum. Files
-        that an earlier copy of the service has are shared with it by hard links.
+        again, stopped if it was stopped, and C(manifest.json) lists every file with its size, checksum and permissions.
+        The copies themselves are readable by you alone; the guide on backups tells how to give them their permissions
+        back before you restore them. Files that an earlier copy of the service has are shared with it by hard links.
       - B(What is not copied) are the backups and the snapshots on the platform, which O(delete_backups) decides about;
         the values of the environment, the variables and options of the order and the secrets generated with it, none of
         which the platform shows; the image of an application, which its registry may keep; and any further database

@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +19,13 @@ import yaml
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.content import (
     DumpContent,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.manifest import (
+    DIRECTORY,
+    FILE,
+    LINK,
+    Entry,
+    Manifest,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from hosted_sandbox.testing import Sandbox
@@ -30,6 +39,7 @@ from integration.database_servers import (
 )
 from unit.plugins.module_utils._resources.platform import run
 
+ROOT = Path(__file__).parents[2]
 ROWS = 1200
 TABLE = "CREATE TABLE orders (id integer PRIMARY KEY, note varchar(80));"
 PAGE = 4096
@@ -148,6 +158,25 @@ def test_a_database_is_dumped_and_can_be_restored(engine: Server, sandbox: Sandb
     for path in (found for found in tmp_path.rglob("*") if found.is_file()):
         assert PASSWORD.encode() not in path.read_bytes(), path
     assert PASSWORD not in str(result)
+
+
+@pytest.mark.skipif(not shutil.which("jq"), reason="jq is not installed")
+def test_the_documented_command_gives_files_the_permissions_of_the_service(tmp_path: Path) -> None:
+    odd = "files/it's a $HOME"
+    modes = {"files": "0755", odd: "0555", f"{odd}/run.sh": "0750", "files/a": "0444"}
+    for folder in ("files", odd):
+        (tmp_path / folder).mkdir(mode=0o700)
+    for file in (f"{odd}/run.sh", "files/a"):
+        (tmp_path / file).touch(mode=0o600)
+    (tmp_path / "files/link").symlink_to("a")
+    entries = [Entry(path, DIRECTORY, mode=mode) for path, mode in sorted(modes.items())]
+    dump = [Entry("files/link", LINK, target="a", mode="0777"), Entry("database.dump", FILE)]
+    Manifest({}, "files", "2026-11-23T02:15:00Z", [*entries, *dump]).write(str(tmp_path))
+    guide = (ROOT / "docs/guides/backups.md").read_text()
+    [command] = re.findall(r"^jq .*manifest\.json \| sh$", guide, re.MULTILINE)
+    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert {path: f"{(tmp_path / path).stat().st_mode & 0o7777:04o}" for path in modes} == modes
 
 
 def test_a_database_that_changes_is_kept(
