@@ -39,6 +39,12 @@ test: dev ## run everything that has to pass
 
 .PHONY: sandbox
 sandbox: dev ## run the sandbox in the foreground
+	@echo "To use it, in another shell:"
+	@echo
+	@echo "  source $(CURDIR)/.venv/bin/activate"
+	@echo "  export ANSIBLE_COLLECTIONS_PATH=$(CURDIR)/$(BUILD)/dev"
+	@echo "  export HOSTED_SERVICES_HOME=$(CURDIR)/$(BUILD)/sandbox # apart from the records of real accounts"
+	@echo
 	@exec python -m hosted_sandbox --port 8080 --control-port 8081 --sftp-port 8022 --registry-port 8083
 
 .PHONY: bench

@@ -174,6 +174,11 @@ def summary(seconds: float) -> None:
     export HOSTED_SERVICES_TOKEN=...
     echo 'plugin: hosted.services.inventory' > account.hosted.yml
     ansible-playbook -i account.hosted.yml hosted.services.quickstart --check --diff
+  Without --check, it orders for real. To delete what it ordered, with its backup:
+    ansible localhost -m hosted.services.service \\
+      -a 'name=survival project=quickstart state=absent delete_backups=true'
+    ansible localhost -m hosted.services.service -a 'name=website project=quickstart state=absent'
+    ansible localhost -m hosted.services.project -a 'name=quickstart state=absent'
 
   A sandbox of your own, to play with: make sandbox
 """

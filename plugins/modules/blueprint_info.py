@@ -42,7 +42,7 @@ EXAMPLES = r"""
   ansible.builtin.copy:
     content: "{{ exported.blueprints[0].text }}"
     dest: shop.yml
-    mode: "0644"
+    mode: "0600" # launch commands may hold passwords
 
 - name: Read the whole account
   hosted.services.blueprint_info:
@@ -52,7 +52,7 @@ EXAMPLES = r"""
   ansible.builtin.copy:
     content: "{{ item.text }}"
     dest: "{{ item.file_name }}"
-    mode: "0644"
+    mode: "0600" # launch commands may hold passwords
   loop: "{{ account.blueprints }}"
   loop_control:
     label: "{{ item.project }}"

@@ -105,6 +105,7 @@ def export_project(found: Found) -> Export:
         key, app = keys[service["id"]], found.apps.get(service["id"])
         values = values_of(found, service, key)
         remarks = reference_remarks(references.get(service["id"], {}), is_app=app is not None)
+        remarks += command_remarks(values)
         if app is None:
             services.append(Exported(service["id"], key, values, [*unread_remarks(service), *remarks]))
         else:
@@ -260,6 +261,13 @@ def app_remarks(service: Mapping[str, Any], app: App) -> list[str]:
     if service["status"] == ServiceStatus.SUSPENDED:
         remarks.append("it is suspended, which a blueprint neither says nor changes for an application")
     return remarks
+
+
+def command_remarks(values: Mapping[str, Any]) -> list[str]:
+    """Return what to do about a launch command, which is shown whole."""
+    if "command" not in values:
+        return []
+    return ["its command may hold a password: keep that in a vault before you share or commit this file"]
 
 
 def references_by_service(edges: Iterable[Edge], keys: Mapping[str, str]) -> dict[str, dict[str, list[str]]]:

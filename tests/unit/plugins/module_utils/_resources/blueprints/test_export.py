@@ -95,6 +95,7 @@ def test_only_a_command_of_the_users_own_is_kept() -> None:
         settings = {"deploy": {"command": command, "default_command": "java -jar"}}
         [entry] = export_project(shop(service("1", "world", settings=settings))).services
         assert entry.values.get("command") == kept
+        assert ("its command may hold a password" in " ".join(entry.remarks)) is bool(kept)
 
 
 def test_remarks_name_what_cannot_be_read() -> None:
