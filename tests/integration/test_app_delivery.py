@@ -438,3 +438,19 @@ def test_an_unlikely_platform_is_delivered_to_as_well(small: Ansible, sandbox: S
     assert in_service(sandbox) != first
     roll_back(small, rollback_tag="1").succeed()
     assert in_service(sandbox) == first
+
+
+def test_a_delivery_counts_once_in_a_budget(small: Ansible, sandbox: Sandbox) -> None:
+    """The role looks at each application in check mode before it creates it for real."""
+    plays = "".join(
+        f"""
+- ansible.builtin.import_playbook: hosted.services.deploy
+  vars: {{app_delivery_slug: {slug}, hosted_budget: {{run: 8}}}}
+"""
+        for slug in ("shop-one", "shop-two", "shop-three")
+    )
+    given = {"app_delivery_tag": "1", "app_delivery_path": str(small.folder / "1.tar")}
+    run = small.playbook(plays, variables=given)
+    slugs = [app["slug"] for app in sandbox.api("GET", "/api/apps").json()["items"]]
+    assert slugs == ["shop-one", "shop-two"], run.output
+    assert "this run has added 7.77. Nothing was sent" in run.output  # so the third does not fit

@@ -116,6 +116,25 @@ def test_check_mode_predicts_across_the_tasks_of_a_run(ansible: Ansible, sandbox
     assert "10.46 EUR over" in run["Order too much"].message
 
 
+def test_a_look_before_the_order_does_not_count_twice(ansible: Ansible, sandbox: Sandbox) -> None:
+    """What a task in check mode predicts of a real run counts until the same is done for real."""
+    looks = "".join(
+        f"""
+- name: {title} {name}
+  hosted.services.service: {{name: {name}, {WHAT}}}
+  check_mode: {look}
+  ignore_errors: true
+"""
+        for name in ("one", "two", "three")
+        for title, look in (("Look at", "true"), ("Order", "false"))
+    )
+    run = ansible.tasks(looks, variables={"hosted_budget": {"run": 22}}).succeed()
+    assert orders(sandbox) == ["one", "two"] and rate(sandbox) == 2 * PRICE
+    assert not run["Look at two"].failed
+    for title in ("Look at three", "Order three"):
+        assert "this run has added 21.48 EUR" in run[title].message
+
+
 @pytest.mark.parametrize(
     ("more", "variables", "env"),
     [

@@ -282,7 +282,9 @@ class BudgetGuard(Guard):
         self._awaited = {made.project_name for made in commitments if made.project_name and not made.project}
         if self.task.check_mode:
             self._predict(plan)
-        elif raising := [
+            return
+        self._supersede([commitment for commitment in commitments if not commitment.lowers])
+        if raising := [
             commitment
             for step, commitment in plan.commitments
             if (step.branch is None or plan.budgeted_whole) and not commitment.lowers
@@ -302,6 +304,22 @@ class BudgetGuard(Guard):
             if entry.key not in keys or any(proves(commitment, entry) for commitment in commitments)
         ]
         self._check(self.task.client, replace(content, entries=others), commitments, planning=True)
+
+    def _supersede(self, commitments: Sequence[Commitment]) -> None:
+        """Forget what check mode predicted of what is now done for real: what comes of that counts.
+
+        Roles look at a change in check mode before they make it, in the same run.
+        """
+        record = CommitmentRecord.of_predictions(account_of(self.task)) if commitments else None
+        if record is None or not os.path.exists(record.path):
+            return
+        with record.locked() as predicted:
+            predicted.entries = [
+                entry
+                for entry in predicted.entries
+                if not any(anticipates(entry, commitment) for commitment in commitments)
+            ]
+            record.write(predicted)
 
     def _predict(self, plan: Plan) -> None:
         """Check in check mode, and note what the run would commit."""
@@ -615,6 +633,16 @@ def would_end(commitment: Commitment, entry: Entry) -> bool:
         return False
     there = commitment.home is None or entry.project in commitment.home
     return there and same_name(entry.name or "", commitment.name or "")
+
+
+def anticipates(entry: Entry, commitment: Commitment) -> bool:
+    """Tell whether check mode predicted a commitment that raises the rate, or a lower one in its place."""
+    if entry.id is not None:
+        return entry.id == commitment.id and entry.kind in (commitment.kind, *LOWERING)
+    if entry.kind != commitment.kind or not same_name(entry.name or "", commitment.name or ""):
+        return False
+    home = commitment.project_name  # which may have been created since, so that it has an id now
+    return entry.key == commitment.key or (home is not None and same_name(entry.project or "", home))
 
 
 def drop(content: Content, entry: Entry, earlier: Sequence[Entry]) -> None:

@@ -30,6 +30,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.commitments import (
     BudgetGuard,
     account_of,
+    anticipates,
     correct,
     ends,
     may_be_there,
@@ -319,6 +320,69 @@ def test_check_mode_forgets_what_it_would_have_ordered_and_deleted(account: Acco
     task(8, project="shop", state="absent")  # there is none
     with pytest.raises(BudgetExceeded, match=r"4.00 over"):
         task(8, project="shop")
+
+
+@pytest.mark.parametrize("budget", [{"run": 10}, 10, {"account": 10, "run": 10}])
+def test_what_is_done_for_real_counts_no_longer_as_predicted(account: Account, budget: Any) -> None:
+    account.has("old", 1000)
+    guard_of(account, budget, check_mode=True).expect(plan_of(order(monthly="4")))
+    real = guard_of(account, budget)
+    real.expect(plan_of(order(monthly="4")))
+    commit(real, order(monthly="4"), lambda: account.has("new", 4000))
+
+    guard_of(account, budget, check_mode=True).expect(plan_of(order("other", "5")))
+    told = refused(guard_of(account, budget, check_mode=True), order("third", "2"))
+    assert "this run has added 9.00" in told  # what was added, and what is predicted of something else
+
+
+def test_what_is_done_for_real_replaces_its_prediction_in_a_project_that_was_not_there(
+    account: Account,
+) -> None:
+    before, after = order(project_name="shop"), order(project="prj-1", project_name="shop")
+    guard_of(account, {"run": 13}, check_mode=True).expect(plan_of(before))
+    guard_of(account, {"run": 13}, check_mode=True).expect(plan_of(order(project_name="blog")))
+    real = guard_of(account, {"run": 13})
+    real.expect(plan_of(after))
+    commit(real, after)
+    told = refused(guard_of(account, {"run": 13}, check_mode=True), order("other", "2"))
+    assert "this run has added 12.00" in told
+
+
+@pytest.mark.parametrize(
+    ("predicted", "real", "same"),
+    [
+        (order(), order(), True),
+        (order(), order("other"), False),
+        (order(), order(project="prj-1"), False),
+        (order(project="prj-1"), order(project="prj-2", project_name="shop"), False),
+        (order(project_name="shop"), order(project="prj-1", project_name="shop"), True),
+        (Commitment("create", "application 'new'", Decimal(6), name="new"), order(), False),
+    ],
+)
+def test_only_the_same_thing_is_what_check_mode_predicted(
+    predicted: Commitment, real: Commitment, same: bool
+) -> None:
+    assert anticipates(entry_of(predicted), real) is same
+
+
+def test_a_size_that_is_set_for_real_replaces_what_was_predicted_of_it(account: Account) -> None:
+    """What is predicted to suspend it is out of date as well: it runs again."""
+    account.has("one", 2000)
+    resume = Commitment("resume", "service 'one'", Decimal(4), id="one", name="one", before=Decimal(2))
+    suspend = Commitment("suspend", "service 'one'", Decimal(1), id="one", name="one", before=Decimal(2))
+    for predicted in (suspend, resume):
+        guard_of(account, 10, check_mode=True).expect(plan_of(predicted))
+    real = guard_of(account, 10)
+    real.expect(plan_of(resume))
+    commit(real, resume, lambda: account.has("one", 4000))
+    told = refused(guard_of(account, 10, check_mode=True), order("other", "7"))
+    assert "the running rate is 4.00" in told and "this run has added 2.00" in told
+
+
+def test_a_plan_for_real_reads_no_account_if_it_only_lowers_the_rate(account: Account) -> None:
+    gone = Commitment("delete", "service 'one'", Decimal(0), id="one", name="one")
+    account.whoami = lambda: 1 / 0  # type: ignore[assignment,method-assign,return-value]
+    guard_of(account, 10).expect(plan_of(gone))
 
 
 def test_check_mode_refuses_a_branch_and_what_waits_for_it(account: Account) -> None:
