@@ -97,6 +97,18 @@ def test_it_prunes_within_the_limits_of_its_variables(ansible: Ansible, sandbox:
 # --- Quickstart -------------------------------------------------------------------------------------
 
 
+def test_all_orders_together_need_the_balance_for_a_day(ansible: Ansible, sandbox: Sandbox) -> None:
+    """Each of the four services needs 0.18, which the balance covers."""
+    order = "product: postgresql, host: node-paris-1, dimensions: {cpu_cores: 1, ram_gb: 2, storage_gb: 10}"
+    services = "".join(f"  db{number}: {{{order}}}\n" for number in range(4))
+    (ansible.folder / "shop.yml").write_text(f"project: shop\nservices:\n{services}")
+    sandbox.operator("accounts/main", balance_cents=50)
+    for arguments in (["--check"], []):
+        run = blueprint(ansible, *arguments, blueprint_src=["shop.yml"])
+        assert run.rc != 0 and "ask for 0.72 EUR in all. Nothing was ordered" in run.output
+        assert written(sandbox) == [] and sandbox.ledger()["orders"] == []
+
+
 def test_after_the_playbook_its_blueprint_changes_nothing(ansible: Ansible, sandbox: Sandbox) -> None:
     quickstart(ansible)
     sandbox.clear_journal()

@@ -193,7 +193,9 @@ def whole_plan(
     """Return the plan for the whole, with a last step that collects what became of each part.
 
     :param first: what is done before any part is begun.
+    :raises Invalid: if the balance does not cover a day of all that is ordered.
     """
+    report.check_balance()
     plan = Plan(
         result=[],
         max_parallel=task.options.max_parallel,

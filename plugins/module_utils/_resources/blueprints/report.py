@@ -13,8 +13,8 @@ from typing import Any
 from ..._api.errors import HostedError
 from ..._api.text import HIDDEN, counted
 from ..services.many_services import SomeFailed
-from ..shared.currency import currency_of
-from ..shared.money import Cost
+from ..shared.currency import currency_of, format_price
+from ..shared.money import Cost, format_amount
 from ..shared.plan import Plan, Task
 from ..shared.task_errors import Invalid
 from .parts import Part
@@ -22,6 +22,8 @@ from .rendering import Path
 
 SUMS = ("monthly_before", "monthly_after", "monthly_change", "currency")
 SUM_OF_CHANGES = "sum of these changes monthly"
+LONGEST_MONTH = 31
+"""Days by which the price of a day is never more than the platform's, whatever it takes for a month."""
 PLACED_ELSEWHERE = ("service_id",)
 """Facts that an entry has under another key."""
 
@@ -149,6 +151,43 @@ class Report:
         sums = {name: told[name] for name in SUMS}
         unpriced = [part.label for part, cost in costs if None in (cost.before, cost.after)]
         return {**sums, "lines": lines, "unpriced": unpriced}
+
+    def check_balance(self) -> None:
+        """Hold the rule of the platform on the balance for all orders together: a quote knows one alone.
+
+        A quote may ask for what runs as well, which no sum may count for each. So only a balance below the
+        price of the orders for a day is refused; another one below what the quotes ask for is warned of.
+
+        :raises Invalid: before anything is ordered.
+        """
+        costs = self._quoted()
+        balance = max((cost.funds.balance for cost in costs if cost.funds.balance is not None), default=None)
+        asked = sum_of(cost.funds.min_balance for cost in costs)
+        if len(costs) < 2 or balance is None or balance >= asked:
+            return
+        has, asks = format_price(self.task, balance), format_price(self.task, asked)
+        those = (
+            f"cover the first day of the {len(costs)} services that this {self.subject} orders: their "
+            f"quotes ask for {asks} in all"
+        )
+        if balance >= sum_of(cost.after for cost in costs) / LONGEST_MONTH:
+            self.task.warn(
+                f"the balance {has} may not {those}, in which each may count what runs already. Top it up: "
+                "below zero, the platform deletes services after a while"
+            )
+            return
+        raise Invalid(
+            f"the balance {has} does not {those}. Nothing was ordered. Top it up, or order fewer or smaller "
+            "services",
+            balance=format_amount(balance),
+            min_balance=format_amount(asked),
+            parts=self.entries(),
+        )
+
+    def _quoted(self) -> list[Cost]:
+        """Return the costs of the orders whose quotes tell what the balance has to be."""
+        costs = (part.plan.cost for part in self.parts if part.plan is not None)
+        return [cost for cost in costs if cost is not None and cost.funds.min_balance]
 
     # --- Errors -------------------------------------------------------------------------------------
 
