@@ -146,7 +146,8 @@ options:
       - Command line that the container is launched with. It takes effect at the next start from stop, because a
         restart keeps the container; O(state=restarted) stops and starts the service for it.
       - O(state=started) does not restart a running service. RV(service.pending_restart) and a warning name the
-        pending changes, in this run and in later ones, until a task of this collection has started the service.
+        pending changes, in this run and in later ones, until a task of this collection has started the service or
+        deployed the application.
       - An empty string restores the original.
     type: str
   max_monthly:

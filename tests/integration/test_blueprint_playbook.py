@@ -75,6 +75,35 @@ def test_a_file_that_fails_does_not_stop_the_others(ansible: Ansible, sandbox: S
     assert written(sandbox) == ["POST /api/projects"]
 
 
+def test_an_application_runs_with_its_command(ansible: Ansible, sandbox: Sandbox) -> None:
+    """After the run that deploys it, after one that changes the command alone, and with the next version."""
+    images = [{"tag": tag, "labels": {"version": tag}} for tag in ("v1", "v2", "v3")]
+    sandbox.seed({"apps": [{"slug": "web", "project": "shop", "images": images, "deployed": "v1"}]})
+
+    def run(command: str, tag: str) -> Run:
+        application = f"{{command: {command}, image: {{tag: {tag}}}}}"
+        (ansible.folder / "shop.yml").write_text(f"project: shop\napplications:\n  web: {application}\n")
+        sandbox.clear_journal()
+        return blueprint(ansible, blueprint_src="shop.yml").succeed()
+
+    def starts() -> list[str]:
+        lines = sandbox.api("GET", "/api/apps/web/logs").text.split("starting ")[1:]
+        return [line.partition('"')[0] for line in lines]
+
+    set_it, deploy, signal = "PUT deploy", "POST deploy", "POST power"
+    for command, tag, calls in (
+        ("serve --port 80", "v2", [set_it, deploy]),
+        ("serve --port 81", "v2", [set_it, signal, signal]),
+        ("serve --port 81", "v3", [deploy]),
+        ("serve --port 81", "v3", []),
+    ):
+        done = run(command, tag)
+        assert starts()[-1] == command
+        assert [f"{call.split()[0]} {call.rpartition('/')[2]}" for call in written(sandbox)] == calls
+        assert "is not in effect" not in done.output and "at its next start" not in done.output
+    assert "nothing is left to do" in done.output
+
+
 def test_it_says_which_variable_is_missing(ansible: Ansible, sandbox: Sandbox) -> None:
     nothing: list[dict[str, Any]] = [{}, {"blueprint_src": []}, {"blueprint_src": ""}]
     for given in nothing:

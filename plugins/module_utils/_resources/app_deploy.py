@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -82,11 +82,17 @@ class AppDeployResource(Resource[AppDeployOptions]):
 APP_DEPLOY = AppDeployResource()
 
 
-def plan_release(task: Task[AppDeployOptions], waits: bool) -> Plan:
+def plan_release(
+    task: Task[AppDeployOptions],
+    waits: bool,
+    plan_first: Callable[[App], Plan] = lambda app: Plan(result=None),
+) -> Plan:
     """Plan a deploy of the release if that is needed.
 
     :param waits: whether to wait for its verdict. After that, everything is read again: another run may have
         deployed meanwhile, or have moved the tag.
+    :param plan_first: plans what is done right before the deploy, if there is one of a release that is not
+        blocked.
     """
     app = resolve_app(task)
     check_deployable(app)
@@ -96,9 +102,22 @@ def plan_release(task: Task[AppDeployOptions], waits: bool) -> Plan:
     if digest_in_service(app) == report.digest and not task.options.force and not reasons:
         return plan_nothing(task, app, report)
     if waits and report.scan_status == ScanStatus.PENDING:
-        return plan_after_verdict(task, app, report, lambda judged: plan_release(task, waits=False))
+        return plan_after_verdict(task, app, report, lambda judged: plan_release(task, False, plan_first))
     warn_of_verdict(task, report)
-    return plan_deployment(task, app, report, reasons)
+    # A release that is blocked is probably refused, and what is in service keeps what it has.
+    first = Plan(result=None) if report.scan_status == ScanStatus.BLOCKED else plan_first(app)
+    return after_first(first, plan_deployment(task, app, report, reasons))
+
+
+def after_first(first: Plan, plan: Plan) -> Plan:
+    """Return a plan with what is done before it."""
+    before, after = joined(first.before, plan.before), joined(first.after, plan.after)
+    return replace(plan, steps=[*first.steps, *plan.steps], before=before, after=after)
+
+
+def joined(one: Mapping[str, Any] | str, other: Mapping[str, Any] | str) -> Mapping[str, Any] | str:
+    """Return two states as one; the latter alone if one of them is text."""
+    return {**one, **other} if isinstance(one, Mapping) and isinstance(other, Mapping) else other
 
 
 def plan_nothing(task: Task[AppDeployOptions], app: App, report: ScanReport) -> Plan:

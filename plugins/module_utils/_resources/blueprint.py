@@ -10,17 +10,18 @@ of the blueprint is the union of their plans, with edges from what is needed to 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, TypeVar
 
 from .._api.client import Client
 from .._api.errors import HostedError, undone_if_nothing_happened
-from .._api.values import ServiceStatus
+from .._api.models import App, Service
+from .._api.values import ContainerState, ServiceStatus
 from .app import APP
-from .app_deploy import APP_DEPLOY, LAST_GOOD
+from .app_deploy import APP_DEPLOY, LAST_GOOD, AppDeployOptions, plan_release
 from .app_image import APP_IMAGE
 from .app_release import APP_RELEASE
 from .applications.environment_rules import REFERENCE
@@ -54,14 +55,18 @@ from .blueprints.removal import (
 from .blueprints.report import Report
 from .blueprints.source import SourceOptions, read_source
 from .environment import ENVIRONMENT
+from .fleets.members import command_of
 from .project import PROJECT, ProjectOptions, ProjectResource
 from .relocations.former_names import check_relocated
 from .relocations.named import needed_for
+from .relocations.work import plan_with, rescued
 from .service import SERVICE, ServiceResource
 from .services.options import BudgetOptions, ServiceOptions
+from .services.view import read_state
 from .shared.aliases import aliases_of
 from .shared.limits import check_max_parallel
 from .shared.options import FilePath, StateDirOptions, WaitOptions, option
+from .shared.pending import COMMAND
 from .shared.pending import ENVIRONMENT as ENVIRONMENT_CHANGE
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.task_errors import Invalid
@@ -310,13 +315,22 @@ class Assembly:
         self.add(entry, SSH_KEY, lambda part: values)
 
     def add_settings(self, entry: Entry) -> list[Part]:
-        """Add the settings that an application has as a service. They come after its first deploy."""
+        """Add the settings that an application has as a service. They come after its first deploy.
+
+        A command that the deploy brings along is none of them.
+        """
         values = {name: entry.values[name] for name in APP_SETTINGS if name in entry.values}
         if not values:
             return []
-        app = self.made[entry.key]
-        needs = [app, *self.running_parts([entry.key])]
-        return [self.add(entry, APP_SETTINGS_RESOURCE, lambda part: {**values, "id": app.id}, needs)]
+        app, before = self.made[entry.key], self.running_parts([entry.key])
+        deploy = deploy_among(before)
+
+        def arguments(part: Part) -> Mapping[str, Any]:
+            plan = deploy.plan if deploy else None
+            own = without(values, "command") if plan and "command" in plan.after else values
+            return {**own, "id": app.id, "deployed": plan is not None and plan.changed}
+
+        return [self.add(entry, APP_SETTINGS_RESOURCE, arguments, [app, *before])]
 
     def add_environment(self, entry: Entry) -> None:
         """Add the environment of an application, which needs all that it refers to."""
@@ -366,7 +380,7 @@ class Assembly:
         ready = pushed or self.in_registry(entry)
         if pushed or "digest" in image:
             ready = self.add_release(entry, pushed, ready)
-        environment = self.running.get(entry.key)
+        environment, app = self.running.get(entry.key), self.made[entry.key]
 
         def arguments(part: Part) -> Mapping[str, Any]:
             # A new environment takes effect at a deploy alone, as do the values of a new neighbor that it
@@ -374,10 +388,11 @@ class Assembly:
             force = environment is not None and environment.plan is not None and environment.plan.changed
             force = force or any(self.made[key].is_new for key in entry.references)
             own = {"rollback": image.get("rollback", False), "force": force}
+            own |= {"id": app.id, "command": entry.values.get("command")}
             return {**tag, **own, "digest": digest_of(pushed, image)}
 
         needs = [ready, *self.running_parts([entry.key, *entry.references])]
-        self.running[entry.key] = self.add(entry, APP_DEPLOY, arguments, needs)
+        self.running[entry.key] = self.add(entry, COMMANDED_DEPLOY, arguments, needs)
 
     def add_release(self, entry: Entry, pushed: Part | None, ready: Part) -> Part:
         """Add the declaration of a release. ``ready`` is the part after which its image is there."""
@@ -399,7 +414,7 @@ class Assembly:
         if not check:
             return
         running = self.running_parts([entry.key])
-        deploy = next((part for part in running if part.resource is APP_DEPLOY), None)
+        deploy = deploy_among(running)
 
         def arguments(part: Part) -> Mapping[str, Any]:
             # What it did, not what it planned: it may have waited for the verdict before it knew.
@@ -485,6 +500,11 @@ class FilledAssembly(Assembly):
         self.running[entry.key] = ready[-1]
 
 
+def deploy_among(parts: Iterable[Part]) -> Part | None:
+    """Return the part that deploys an image; ``None`` if none does."""
+    return next((part for part in parts if part.resource is COMMANDED_DEPLOY), None)
+
+
 def digest_of(pushed: Part | None, image: Mapping[str, Any]) -> str | None:
     """Return the digest of an image: that of its archive, or the one that is written; ``None`` for a tag."""
     found = pushed.result if pushed is not None else image
@@ -503,15 +523,100 @@ def without(values: Mapping[str, Any], *names: str) -> dict[str, Any]:
     return {name: value for name, value in values.items() if name not in names}
 
 
-class AppSettingsResource(ServiceResource):
+@dataclass(frozen=True, kw_only=True)
+class CommandedDeployOptions(AppDeployOptions):
+    """The release to deploy, and the launch command that comes with it, of the application with this id."""
+
+    id: str | None = None
+    command: str | None = None
+
+
+class CommandedDeployResource(Resource[CommandedDeployOptions]):
+    """The release that is in service. Its deploy starts it with the command of the blueprint."""
+
+    result_key = APP_DEPLOY.result_key
+
+    @property
+    def name(self) -> str:
+        """The name of the module that does the same but for the command."""
+        return APP_DEPLOY.name
+
+    def plan(self, task: Task[CommandedDeployOptions]) -> Plan:
+        """Plan the deploy, and before it the command, so that no version starts with that of another."""
+        waits, commanded = task.options.wait and not task.check_mode, set[str]()
+
+        def hint(error: HostedError) -> None:
+            for slug in commanded:
+                error.append(
+                    f". The command of application {slug!r} was set before, and stays set: what is in "
+                    "service starts with it at its next start. Run this again once the release can be "
+                    "deployed, or with the command as it was"
+                )
+
+        def plan_first(app: App) -> Plan:
+            plan = plan_command_first(task, app)
+            return replace(plan, steps=done_steps(plan.steps, lambda: commanded.add(task.options.slug)))
+
+        plan = plan_release(task, waits, plan_first)
+        return replace(plan, steps=rescued(plan.steps, hint))
+
+
+def done_steps(steps: Iterable[Step], note: Callable[[], object]) -> list[Step]:
+    """Return steps that note when one of them is done."""
+
+    def wrap(step: Step) -> Step:
+        def run() -> Any:
+            outcome = step.run()
+            note()
+            return outcome
+
+        return replace(step, run=run)
+
+    return [wrap(step) for step in steps]
+
+
+def plan_command_first(task: Task[CommandedDeployOptions], app: App) -> Plan:
+    """Plan to set the command right before a deploy, which brings it into effect.
+
+    An application that is still being created may have no settings before its first deploy.
+    """
+    id, command = task.options.id, task.options.command
+    if command is None or app.status == ServiceStatus.PROVISIONING:
+        return Plan(result=None)
+    if id is None:  # what to expect of one that is not there yet
+        steps = [Step("set the command of the application", lambda: None)]
+        return Plan(result=None, steps=steps, after={"command": command})
+    try:  # What it warns of, and what keeps it from being set now, is looked at again after the deploy.
+        plan = plan_with(replace(task, warnings=[]), SERVICE, {"id": id, "command": command})
+    except Invalid:
+        return Plan(result=None)
+    if not plan.changed:
+        return Plan(result=None)
+    before, after = ({"command": command_of(side)} for side in (plan.before, plan.after))
+    return Plan(result=None, steps=plan.steps, before=before, after=after)
+
+
+COMMANDED_DEPLOY = CommandedDeployResource()
+
+
+@dataclass(frozen=True, kw_only=True)
+class AppSettingsOptions(ServiceOptions):
+    """What an application has as a service, and whether it is deployed right before that is looked at."""
+
+    deployed: bool = False
+
+
+class AppSettingsResource(Resource[AppSettingsOptions]):
     """What an application has as a service: its size, its network and its command."""
+
+    result_key = SERVICE.result_key
 
     @property
     def name(self) -> str:
         """The name of the module that does the same for this part alone."""
         return SERVICE.name
 
-    def plan(self, task: Task[ServiceOptions]) -> Plan:
+    def plan(self, task: Task[AppSettingsOptions]) -> Plan:
         """Plan the settings of an application; what is expected of one that does not exist yet."""
         options = task.options
         if options.id is None:
@@ -526,7 +631,22 @@ class AppSettingsResource(ServiceResource):
                 "its size, network and command were not looked at. Run this again then"
             )
             return Plan(result=None)
-        return super().plan(task)
+        if service is not None and needs_start(task, service):
+            task = replace(task, options=replace(options, state="restarted"))
+        return SERVICE.plan(task)
+
+
+def needs_start(task: Task[AppSettingsOptions], service: Service) -> bool:
+    """Tell whether a container that runs has to be stopped and started for its command."""
+    options, offered = task.options, service.capabilities
+    if options.command is None or service.status != ServiceStatus.ACTIVE:
+        return False
+    if offered is not None and "powerSignals" not in offered:
+        return False
+    if options.deployed and task.check_mode:
+        return False  # the deploy that is only planned brings into effect what waits now
+    trial = SERVICE.plan(replace(task, warnings=[]))
+    return COMMAND in trial.result["pending_restart"] and read_state(task, service.id) in ContainerState.UP
 
 
 APP_SETTINGS_RESOURCE = AppSettingsResource()

@@ -34,7 +34,7 @@ from ..._api.models import App, ScanReport
 from ..._api.values import ContainerState, ScanStatus, ServiceStatus
 from ..services.view import sample_container
 from ..shared.busy_retry import says_temporary
-from ..shared.pending import DEPLOY, ENVIRONMENT
+from ..shared.pending import AT_DEPLOY, AT_START, DEPLOY
 from ..shared.plan import Task
 from ..shared.task_errors import EffectUnverified, Invalid, WaitEnded
 from ..shared.waiting import QUIET_SECONDS, poll_for, wait_until
@@ -122,7 +122,8 @@ class Beginning:
         self.records, self.in_service = AppRecords.of(task, self.app.id), digest_in_service(self.app)
         before = self.records.last_good(self.in_service)
         self.take_back = write_record(task, lambda: self.records.note(DEPLOY, digest=digest))
-        self.clear = self.records.clearing(ENVIRONMENT, DEPLOY)
+        # It replaces the container, so what waits for a start is in effect too (Applications, rule 5).
+        self.clear = self.records.clearing(*AT_DEPLOY, *AT_START)
         self.records.record_in_service(before)
         if self.deployed is not None:
             self.deployed.before, self.deployed.previous = self.in_service, before

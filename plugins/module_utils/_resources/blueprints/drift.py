@@ -178,13 +178,16 @@ class Comparison:
         before, after = (side if isinstance(side, Mapping) else {} for side in (plan.before, plan.after))
         fields = [name for name in after if name not in NOT_FIELDS and after[name] != before.get(name)]
         for name in fields:
-            field, old, new = FIELDS.get(name, name), before.get(name), after[name]
-            if field == "command" and entry.hides_command:
-                old, new = HIDDEN, HIDDEN
-            said = f"{describe(new)} in the file, {describe(old)} on the platform"
-            yield self._differs(entry, field, new, old, said)
+            yield self._of_field(entry, FIELDS.get(name, name), before.get(name), after[name])
         if not fields:
             yield self._differs(entry, None, None, None, f"an apply would {'; '.join(plan.actions)}")
+
+    def _of_field(self, entry: Entry, field: str, old: Any, new: Any) -> Difference:
+        """Return that a field has another value. A command that was encrypted is not shown."""
+        if field == "command" and entry.hides_command:
+            old, new = HIDDEN, HIDDEN
+        said = f"{describe(new)} in the file, {describe(old)} on the platform"
+        return self._differs(entry, field, new, old, said)
 
     def _of_environment(self, entry: Entry, plan: Plan) -> Iterator[Difference]:
         """Yield what differs of an environment, of which the platform shows nothing."""
@@ -208,13 +211,18 @@ class Comparison:
         )
 
     def _of_image(self, entry: Entry, part: Part, plan: Plan) -> Iterator[Difference]:
-        """Yield that another image runs, or none. A deploy for a new environment is none of the image."""
+        """Yield that another image runs, or none, or with another command.
+
+        A deploy for a new environment is no difference of the image.
+        """
         before, after = (side if isinstance(side, Mapping) else {} for side in (plan.before, plan.after))
         again = part.resource.name == "app_deploy" and before.get("digest") == after.get("digest")
         if plan.changed and not again:
             said = f"an apply would {'; '.join(plan.actions)}"
             file, platform = entry.values["image"], before.get("digest")
             yield self._differs(entry, "image", file, platform, said)
+        if "command" in after:  # which the deploy brings along
+            yield self._of_field(entry, "command", before.get("command"), after["command"])
 
     def _changed_by(self, path: str, value: str) -> str | None:
         """Return whether the file or the platform was changed since the last apply."""

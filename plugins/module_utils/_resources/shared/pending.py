@@ -49,9 +49,9 @@ COMMAND = "command"
 NETWORK = "network"
 """Opening or closing, where the container was not recreated for it: in effect from the next start on."""
 AT_DEPLOY = (ENVIRONMENT, DEPLOY)
-"""What a deploy that succeeds brings into effect."""
+"""What only a deploy that succeeds brings into effect."""
 AT_START = (COMMAND, NETWORK)
-"""What a start from stop brings into effect."""
+"""What a start from stop brings into effect, and so does a deploy, which replaces the container."""
 FOLDER = "pending"
 LONGEST_WRITE = 60.0
 """Seconds to wait for another process that writes a record."""

@@ -32,7 +32,14 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.applica
     deploy_once,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.environment import ENVIRONMENT
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.pending_changes import (
+    pending_record,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import runner
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import (
+    COMMAND,
+    Pending,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Step
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import WaitEnded
 from hosted_sandbox.gaps import POINTS
@@ -656,6 +663,33 @@ def test_an_environment_written_during_a_deploy_is_not_in_effect(plain: Platform
     assert plain.container["KEY"] == "new"
     assert plain.run(APP_DEPLOY, tag="v1")["changed"]
     assert plain.container["KEY"] == "newer"
+
+
+def command_record(plain: Platform) -> Pending:
+    """Return the record of what waits for a start, as module service keeps it."""
+    return pending_record(plain.task(APP_DEPLOY, tag="v1"), str(plain.app["id"]))
+
+
+def test_a_deploy_that_succeeds_brings_a_command_into_effect(plain: Platform) -> None:
+    """It replaces the container (Applications, rule 5). One that is refused leaves that to the next start."""
+    command_record(plain).note(COMMAND)
+    assert plain.run(APP_DEPLOY, tag="blocked")["failed"]
+    assert list(command_record(plain).outstanding()) == [COMMAND]
+    assert plain.run(APP_DEPLOY, tag="v2")["changed"]
+    assert not command_record(plain).outstanding()
+
+
+def test_a_command_written_during_a_deploy_is_not_in_effect(plain: Platform) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        original = app_rollout.deploy_once
+
+        def meanwhile(*given: Any) -> None:
+            original(*given)
+            command_record(plain).note(COMMAND)
+
+        patch.setattr(app_rollout, "deploy_once", meanwhile)
+        assert plain.run(APP_DEPLOY, tag="v2")["changed"]
+    assert list(command_record(plain).outstanding()) == [COMMAND]
 
 
 def test_a_state_dir_keeps_it_between_machines(plain: Platform, tmp_path: Path) -> None:

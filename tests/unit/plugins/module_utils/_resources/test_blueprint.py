@@ -541,7 +541,8 @@ def test_an_application_has_the_settings_of_a_service(
     planned = apply(wanted, check_mode=True)
     assert commits(sandbox) == []
     done = apply(wanted)
-    assert sorted(set(commits(sandbox)) - {"power"}) == [
+    assert sorted(set(commits(sandbox))) == [
+        "resources.power",
         "settings.deploy",
         "settings.network",
         "settings.scale",
@@ -550,6 +551,142 @@ def test_an_application_has_the_settings_of_a_service(
     sandbox.clear_journal()
     assert not apply(wanted)["changed"]
     assert commits(sandbox) == []
+
+
+def runs(sandbox: Sandbox, slug: str = "acme-shop") -> str:
+    """Return the command that the container of an application was made with."""
+    services = sandbox.api("GET", "/api/resources").json()["items"]
+    [id] = [each["id"] for each in services if each["name"] == slug]
+    container = sandbox.control("GET", f"/services/{id}")["container"]
+    return " ".join(container["configuration"]["command"])
+
+
+def acted_on(result: dict[str, Any]) -> list[list[str]]:
+    """Return what was done, by part."""
+    return [part["actions"] for part in result["parts"] if part["changed"]]
+
+
+@pytest.mark.parametrize("first_status", ["ACTIVE", "PROVISIONING"])
+def test_a_new_application_runs_its_command(
+    sandbox: Sandbox, apply: Any, tmp_path: Path, first_status: str
+) -> None:
+    """Where its settings can be written before its first deploy, that brings the command into effect."""
+    sandbox.profile("plain", **{"app.first_status": first_status})
+    build_image(tmp_path / "layout", {"app/server": b"1"})
+    image = {"tag": "v1", "archive": str(tmp_path / "layout")}
+    wanted = {
+        "project": "fresh",
+        "applications": {"acme-new": {"command": "serve --port 80", "image": image}},
+    }
+    apply(wanted, check_mode=True)
+    assert commits(sandbox) == []
+    done = apply(wanted)
+    assert not any("command" in warning for warning in done["warnings"])
+    assert runs(sandbox, "acme-new") == "serve --port 80"
+    own = [
+        route for route in commits(sandbox) if route in ("settings.deploy", "apps.deploy", "resources.power")
+    ]
+    late = ["apps.deploy", "settings.deploy", "resources.power", "resources.power"]
+    assert own == (["settings.deploy", "apps.deploy"] if first_status == "ACTIVE" else late)
+    sandbox.clear_journal()
+    again = apply(wanted)
+    assert not again["changed"] and not again.get("warnings") and commits(sandbox) == []
+
+
+def test_a_version_starts_with_the_command_that_comes_with_it(
+    sandbox: Sandbox, apply: Any, images: dict[str, str]
+) -> None:
+    wanted = shop_app(image={"tag": "v2"}, command="serve --port 80")
+    planned = apply(wanted, check_mode=True)
+    done = apply(wanted)
+    assert acted_on(done) == acted_on(planned)
+    assert commits(sandbox) == ["settings.deploy", "apps.deploy"]
+    assert runs(sandbox) == "serve --port 80" and not done.get("warnings")
+    again = apply(wanted)
+    assert not again["changed"] and not again.get("warnings")
+
+
+def test_a_version_that_stays_keeps_its_command_if_the_next_one_is_blocked(
+    sandbox: Sandbox, apply: Any, images: dict[str, str]
+) -> None:
+    sandbox.operator("scans/acme-shop", digest=images["v2"], status="BLOCKED")
+    sandbox.clear_journal()
+    wanted = shop_app(image={"tag": "v2"}, command="serve --port 80")
+    failed = apply(wanted)
+    assert failed["failed"] and "is blocked" in failed["msg"]
+    assert "settings.deploy" not in commits(sandbox)
+
+
+def test_a_deploy_that_is_refused_tells_of_the_command_that_is_set(
+    sandbox: Sandbox, apply: Any, images: dict[str, str]
+) -> None:
+    """The version that stays starts with it later."""
+    sandbox.fault("apps.deploy", "status", status=403, count=None)
+    wanted = shop_app(image={"tag": "v2"}, command="serve --port 80")
+    failed = apply(wanted)
+    assert failed["failed"] and "settings.deploy" in commits(sandbox)
+    assert "The command of application 'acme-shop' was set before, and stays set" in failed["msg"]
+    assert "The command" not in apply(wanted)["msg"], "this run has set none"
+
+
+def test_a_new_command_of_the_version_in_service_is_in_effect_after_the_run(
+    sandbox: Sandbox, apply: Any, images: dict[str, str]
+) -> None:
+    """A restart keeps the container and its command (Power)."""
+    wanted = shop_app(image={"tag": "v1"}, command="serve --port 80")
+    planned = apply(wanted, check_mode=True)
+    done = apply(wanted)
+    assert acted_on(done) == acted_on(planned)
+    assert commits(sandbox) == ["settings.deploy", "resources.power", "resources.power"]
+    assert runs(sandbox) == "serve --port 80" and not done.get("warnings")
+    assert not apply(wanted)["changed"]
+
+
+def test_a_command_that_an_earlier_run_left_is_brought_into_effect(
+    sandbox: Sandbox, apply: Any, images: dict[str, str]
+) -> None:
+    """That run failed between the two."""
+    wanted = shop_app(image={"tag": "v1"}, command="serve --port 80")
+    sandbox.fault("resources.power", "status", status=409)
+    assert apply(wanted)["failed"] and runs(sandbox) != "serve --port 80"
+    sandbox.clear_faults()
+    planned = apply(wanted, check_mode=True)
+    sandbox.clear_journal()
+    done = apply(wanted)
+    [[action]] = acted_on(done)
+    assert acted_on(planned) == [[action]] and action.startswith("stop and start service 'acme-shop'")
+    assert commits(sandbox) == ["resources.power", "resources.power"]
+    assert runs(sandbox) == "serve --port 80" and not done.get("warnings")
+    again = apply(wanted)
+    assert not again["changed"] and not again.get("warnings")
+
+
+def test_a_deploy_brings_an_earlier_command_into_effect(
+    sandbox: Sandbox, apply: Any, images: dict[str, str]
+) -> None:
+    command = "serve --port 80"
+    sandbox.fault("resources.power", "status", status=409)
+    assert apply(shop_app(image={"tag": "v1"}, command=command))["failed"]
+    sandbox.clear_faults()
+    wanted = shop_app(image={"tag": "v2"}, command=command)
+    planned = apply(wanted, check_mode=True)
+    sandbox.clear_journal()
+    done = apply(wanted)
+    assert acted_on(done) == acted_on(planned) and commits(sandbox) == ["apps.deploy"]
+    assert runs(sandbox) == command
+    again = apply(wanted)
+    assert not again["changed"] and not again.get("warnings")
+
+
+def test_a_stopped_application_is_not_started_for_its_command(
+    sandbox: Sandbox, apply: Any, images: dict[str, str]
+) -> None:
+    [app] = [each for each in sandbox.api("GET", "/api/apps").json()["items"] if each["slug"] == "acme-shop"]
+    sandbox.api("POST", f"/api/resources/{app['id']}/power", {"signal": "stop"})
+    sandbox.clock(advance=60)
+    sandbox.clear_journal()
+    apply(shop_app(image={"tag": "v1"}, command="serve --port 80"))
+    assert commits(sandbox) == ["settings.deploy"]
 
 
 def test_settings_of_a_new_application_are_shown_and_made(sandbox: Sandbox, apply: Any) -> None:

@@ -212,6 +212,21 @@ def test_another_image_is_told_once(sandbox: Sandbox, tmp_path: Path, shop: dict
     assert found["file"] == image
 
 
+def test_a_command_is_told_also_if_a_deploy_brings_it_along(
+    sandbox: Sandbox, tmp_path: Path, shop: dict[str, Any]
+) -> None:
+    image = {"tag": "v1", "archive": str(tmp_path / "layout")}
+    build_image(tmp_path / "layout", {"app/server": b"1"})
+    shop["applications"]["acme-web"]["image"] = image
+    apply(sandbox, tmp_path, shop)
+    application = shop["applications"]["acme-web"]
+    application["command"] = "serve"
+    assert [each["path"] for each in drift(sandbox, shop)] == ["applications.acme-web.command"]
+    application["environment"]["LOG_LEVEL"] = "debug"
+    paths = {each["path"] for each in drift(sandbox, shop)}
+    assert paths == {"applications.acme-web.command", "applications.acme-web.environment"}
+
+
 def test_a_new_environment_is_no_other_image(sandbox: Sandbox, tmp_path: Path, shop: dict[str, Any]) -> None:
     build_image(tmp_path / "v1.tar", {"app/server": b"v1"})
     shop["applications"]["acme-web"]["image"] = {"tag": "v1", "archive": str(tmp_path / "v1.tar")}
