@@ -17,7 +17,11 @@ description:
   - Does not copy files with the same size and modification time on both sides. So an interrupted mirror continues
     where it stopped if you run it again.
   - Writes each file under a temporary name and renames it. Readers see the old file or the new one, never a partial
-    one. The next run removes the temporary files of an interrupted transfer.
+    one. A later run removes the temporary files of an interrupted transfer.
+  - Several runs may write to one O(dest) at the same time if each has files of its own and none sets O(delete). A
+    temporary file that another run may be writing is left alone, with the directory that contains it. On this
+    machine, the next run knows whose transfer has ended. On a server, a temporary file counts as abandoned one hour
+    after the last write to it, by the clock of the server.
   - Copies symbolic links as links and never follows them. A link that leads out of the tree is left out with a
     warning, on either side.
   - Servers support different features beyond reading and writing. Tests the features of this server before it relies

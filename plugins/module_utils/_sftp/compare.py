@@ -85,6 +85,15 @@ class TreeChanges:
             del self.in_the_way[path]
         self.links.clear()
 
+    def spare(self, leftovers: Collection[str]) -> None:
+        """Remove neither these temporary files nor the directories that they lie in."""
+        self.leftovers = [path for path in self.leftovers if path not in leftovers]
+        for path in leftovers:
+            above = posixpath.dirname(path)
+            while above:
+                self.extra.pop(above, None)
+                above = posixpath.dirname(above)
+
     def __bool__(self) -> bool:
         return bool(self.desired or self.extra or self.leftovers)
 
@@ -193,7 +202,7 @@ def clear_the_way(path: str, there: TreeEntry, target: Tree, rules: Rules, chang
         if path in target.protected:
             raise TransferFailed(
                 f"{printable_path(path)} is a directory there, but not here, and it contains something that "
-                "is excluded; remove it by hand"
+                "is excluded, or a temporary file that another run may be writing; remove it by hand"
             )
         below = path + "/"
         changes.in_the_way.update((p, e) for p, e in target.entries.items() if p.startswith(below))

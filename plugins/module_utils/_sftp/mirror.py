@@ -149,7 +149,7 @@ class Mirror:
 
         await self._change("link", changes.links, link)
         await self._check_arrivals(changes)
-        await self._remove(dict.fromkeys(changes.leftovers, TreeEntry(Kind.FILE)))
+        await self._remove_leftovers(changes)
         if not self.failures:  # what is deleted may be all that is left of what could not be copied
             await self._remove(changes.extra)
         if self.remote.features.modes or self.direction == PULL:
@@ -180,6 +180,34 @@ class Mirror:
         self.respelled |= kept
         await spare(source, target, finds)
         await find_taken(source, target, kept, finds)
+
+    async def leave_running(self, target: Tree) -> None:
+        """Take out of the leftovers of the target what another run may be writing."""
+        running = []
+        for path in target.leftovers:
+            try:
+                abandoned = await self.target.is_leftover(path)
+            except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
+                raise
+            except asyncssh.SFTPError:
+                abandoned = False
+            if not abandoned:
+                running.append(path)
+        target.leave_running(running)
+
+    async def _remove_leftovers(self, changes: TreeChanges) -> None:
+        """Remove what broken transfers left. What may be in use stays, with what it lies in."""
+        spared = []
+
+        async def remove(path: str, entry: TreeEntry) -> None:
+            if await self.target.remove_leftover(path):
+                self.done.append(path)
+            else:
+                spared.append(path)
+
+        todo = dict.fromkeys(changes.leftovers, TreeEntry(Kind.FILE))
+        await self._each("remove", todo, remove, self._count("remove", todo, with_bytes=False))
+        changes.spare(spared)
 
     async def _keep_unreadable(self, changes: TreeChanges) -> None:
         """Keep what is in the way of something that cannot be read."""

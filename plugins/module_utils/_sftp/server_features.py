@@ -128,6 +128,19 @@ async def are_attributes_kept(sftp: Any, path: bytes, features: ServerFeatures) 
     return found.mtime == TRIED_TIME, (found.permissions or 0) & 0o777 == TRIED_MODE
 
 
+async def server_time(sftp: Any, folder: str) -> int | None:
+    """Return the time by the clock of the server, as a new file shows it; ``None`` if that shows none.
+
+    :raises asyncssh.SFTPError: if there may be no new file.
+    """
+    path = temporary_path(join(folder, "probe"))
+    async with removed_afterwards(sftp, path):
+        file = await sftp.open(encode_path(path), NEW, asyncssh.SFTPAttrs(permissions=PRIVATE))
+        await file.close()
+        time: int | None = (await sftp.lstat(encode_path(path))).mtime
+        return time
+
+
 async def try_links(sftp: Any, folder: str, features: ServerFeatures) -> None:
     """Find out with a link of our own in ``folder`` which of its two paths the server takes for the link.
 

@@ -16,6 +16,7 @@ import os
 import posixpath
 import shutil
 import stat
+import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
@@ -23,6 +24,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 from .blocks import Blocks, Moved, Read, block_size, digest, fetch, holds, read_remote, read_whole, send
+from .leftovers import GONE, claimed, is_stale, open_held, put_in_place
 from .library import asyncssh
 from .patterns import Patterns
 from .server_features import (
@@ -32,9 +34,11 @@ from .server_features import (
     aside_path,
     attributes,
     make_link,
+    server_time,
     temporary_path,
 )
 from .trees import (
+    TEMPORARY,
     Kind,
     Tree,
     TreeEntry,
@@ -103,6 +107,12 @@ class Side(ABC):
     async def make_directory(self, path: str, entry: TreeEntry) -> None:
         """Make a directory that the owner can write to; its permissions come when it is filled."""
 
+    async def has_directory(self, path: str) -> bool:
+        """Tell whether there is a directory of this very name. One that is spelled otherwise is another's."""
+        folder, name = posixpath.split(path)
+        there = (await self.listing(folder)).get(name) if name else await self.look(path)
+        return there is not None and there.kind is Kind.DIRECTORY
+
     @abstractmethod
     async def make_link(self, path: str, entry: TreeEntry, new: bool) -> None:
         """Make a symbolic link; one that is not ``new`` takes the place of one that is there."""
@@ -114,6 +124,14 @@ class Side(ABC):
     @abstractmethod
     async def remove(self, path: str, kind: Kind) -> None:
         """Remove a file, a link or an empty directory."""
+
+    @abstractmethod
+    async def is_leftover(self, path: str) -> bool:
+        """Tell whether a temporary file is nobody's any more. A name that was put aside always is."""
+
+    @abstractmethod
+    async def remove_leftover(self, path: str) -> bool:
+        """Remove what :meth:`is_leftover` still holds for; return whether it was there and is gone."""
 
     @abstractmethod
     async def explain_full_disk(self, error: Exception, path: str, entry: TreeEntry | None) -> str:
@@ -168,13 +186,17 @@ class Local(Side):
 
     async def make_directory(self, path: str, entry: TreeEntry) -> None:
         """Make a directory."""
-        os.mkdir(self.at(path), 0o777 if entry.mode is None else entry.mode | OWNER)
+        try:
+            os.mkdir(self.at(path), 0o777 if entry.mode is None else entry.mode | OWNER)
+        except FileExistsError:  # it is no failure if another run has made it
+            if not await self.has_directory(path):
+                raise
 
     async def make_link(self, path: str, entry: TreeEntry, new: bool) -> None:
         """Make a symbolic link; one that is not ``new`` takes the place of one that is there."""
         temporary = temporary_path(self.at(path))
         os.symlink(str(entry.target), temporary)
-        os.replace(temporary, self.at(path))
+        put_in_place(temporary, self.at(path))
 
     async def set_mode(self, path: str, mode: int) -> None:
         """Set permissions. A file with other hard links is copied first: one may be of an earlier copy."""
@@ -183,15 +205,17 @@ class Local(Side):
         if not stat.S_ISREG(found.st_mode) or found.st_nlink == 1:
             os.chmod(place, mode)
             return
-        temporary = temporary_path(place)
+        handle, temporary = open_held(place, PRIVATE)
         try:
             await asyncio.to_thread(shutil.copy2, place, temporary)
             os.chmod(temporary, mode)
-            os.replace(temporary, place)
+            put_in_place(temporary, place)
         except BaseException:
             with suppress(FileNotFoundError):
                 os.unlink(temporary)
             raise
+        finally:
+            os.close(handle)
 
     async def remove(self, path: str, kind: Kind) -> None:
         """Remove a file, a link or an empty directory."""
@@ -199,6 +223,22 @@ class Local(Side):
             os.rmdir(self.at(path))
         else:
             os.unlink(self.at(path))
+
+    async def is_leftover(self, path: str) -> bool:
+        """Tell whether a temporary file is nobody's any more. A name that was put aside always is."""
+        with claimed(self.at(path), time.time()) as free:
+            return free or not is_temporary(path)
+
+    async def remove_leftover(self, path: str) -> bool:
+        """Remove what :meth:`is_leftover` still holds for; return whether it was there and is gone."""
+        with claimed(self.at(path), time.time()) as free:
+            if not free and is_temporary(path):
+                return False
+            try:
+                os.unlink(self.at(path))
+            except FileNotFoundError:
+                return False
+            return True
 
     async def explain_full_disk(self, error: Exception, path: str, entry: TreeEntry | None) -> str:
         """Say so when something failed for lack of room."""
@@ -221,6 +261,9 @@ class Remote(Side):
         self._large = asyncio.Semaphore(LARGE_AT_ONCE)
         self._block = block_size(sftp)
         self.features = ServerFeatures()
+        self._clock: float | None = None
+        """How far the server's clock is ahead of the monotonic one of this machine, once it was read."""
+        self._reading_clock = asyncio.Lock()
 
     async def tree(self, patterns: Patterns, skip: Callable[[str, str], None]) -> Tree:
         """Read the tree."""
@@ -265,7 +308,13 @@ class Remote(Side):
     async def make_directory(self, path: str, entry: TreeEntry) -> None:
         """Make a directory."""
         mode = {} if entry.mode is None else {"permissions": (entry.mode & 0o777) | OWNER}
-        await self.sftp.mkdir(encode_path(self.at(path)), asyncssh.SFTPAttrs(**mode))
+        try:
+            await self.sftp.mkdir(encode_path(self.at(path)), asyncssh.SFTPAttrs(**mode))
+        except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
+            raise
+        except asyncssh.SFTPError:  # servers have several codes for one that another run has made
+            if not await self.has_directory(path):
+                raise
 
     async def make_link(self, path: str, entry: TreeEntry, new: bool) -> None:
         """Make a symbolic link; one that is not ``new`` takes the place of one that is there."""
@@ -288,6 +337,39 @@ class Remote(Side):
         """Remove a file, a link or an empty directory."""
         place = encode_path(self.at(path))
         await (self.sftp.rmdir(place) if kind is Kind.DIRECTORY else self.sftp.remove(place))
+
+    async def is_leftover(self, path: str) -> bool:
+        """Tell whether a temporary file is nobody's any more. A name that was put aside always is.
+
+        The clock of this machine is asked, as that of the server shows only in what is written there.
+        """
+        return not is_temporary(path) or await self._is_stale(path, time.time())
+
+    async def remove_leftover(self, path: str) -> bool:
+        """Remove what the server's clock shows to be nobody's; return whether it was there and is gone."""
+        if is_temporary(path):
+            now = await self._server_time(posixpath.dirname(self.at(path)))
+            if now is None or not await self._is_stale(path, now):
+                return False
+        try:
+            await self.sftp.remove(encode_path(self.at(path)))
+        except (asyncssh.SFTPNoSuchFile, asyncssh.SFTPNoSuchPath):
+            return False
+        return True
+
+    async def _server_time(self, folder: str) -> float | None:
+        """Return the time by the server's clock, which one new file in ``folder`` shows for the whole run."""
+        async with self._reading_clock:
+            if self._clock is None:
+                shown = await server_time(self.sftp, folder)
+                if not shown:
+                    return None
+                self._clock = shown - time.monotonic()
+            return self._clock + time.monotonic()
+
+    async def _is_stale(self, path: str, now: float) -> bool:
+        there = await self.look(path)  # its time is 0 on a server that shows none
+        return there is not None and there.mtime != 0 and is_stale(there.mtime, now)
 
     async def explain_full_disk(self, error: Exception, path: str, entry: TreeEntry | None) -> str:
         """Say so when something failed for lack of room; the server is asked, as few have a word for it."""
@@ -338,23 +420,25 @@ class Remote(Side):
 
     async def pull(self, target: Local, path: str, entry: TreeEntry, moved: Moved) -> None:
         """Put a file of the server onto this machine."""
-        temporary = temporary_path(target.at(path))
-        handle = os.open(
-            temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if entry.mode is None else PRIVATE
-        )
-        try:
+        async with self._open(path) as file, self._turn(entry):
+            made = 0o666 if entry.mode is None else PRIVATE
+            handle, temporary = open_held(target.at(path), made)
+            held = os.dup(handle)  # to close the file may fail, and it is to be held until it has its name
             try:
-                async with self._open(path) as file, self._turn(entry):
+                try:
                     await fetch(file, handle, Blocks(entry.size, self._block), moved)
-                if entry.mode is not None:
-                    os.chmod(handle, entry.mode)
-                os.utime(handle, (entry.mtime, entry.mtime))
+                    if entry.mode is not None:
+                        os.chmod(handle, entry.mode)
+                    os.utime(handle, (entry.mtime, entry.mtime))
+                finally:
+                    os.close(handle)
+                put_in_place(temporary, target.at(path))
+            except BaseException:
+                with suppress(FileNotFoundError):
+                    os.unlink(temporary)
+                raise
             finally:
-                os.close(handle)
-            os.replace(temporary, target.at(path))
-        except BaseException:
-            os.unlink(temporary)
-            raise
+                os.close(held)
 
     async def holds(self, other: Side, path: str, entry: TreeEntry, moved: Moved) -> bool:
         """Tell whether a file has the content that it has on the other side, where it has the same size."""
@@ -379,6 +463,8 @@ class Remote(Side):
         old, new = encode_path(temporary), encode_path(path)
         try:
             await self.sftp.posix_rename(old, new)
+        except (asyncssh.SFTPNoSuchFile, asyncssh.SFTPNoSuchPath):
+            raise asyncssh.SFTPNoSuchFile(GONE) from None
         except (asyncssh.SFTPOpUnsupported, asyncssh.SFTPFailure, asyncssh.SFTPFileAlreadyExists) as error:
             in_place = await self._type_of(new)
             unsupported = isinstance(error, asyncssh.SFTPOpUnsupported)
@@ -401,7 +487,8 @@ class Remote(Side):
             except (asyncssh.Error, OSError):
                 error.args = (f"{error}; what was there is now {printable_path(place_aside)}",)
             raise
-        await self.sftp.remove(aside)
+        with suppress(asyncssh.SFTPNoSuchFile, asyncssh.SFTPNoSuchPath):  # another run found it first
+            await self.sftp.remove(aside)
 
     async def _type_of(self, path: bytes) -> int | None:
         """Return the type of what is at a path; ``None`` if there is nothing."""
@@ -416,7 +503,12 @@ class Remote(Side):
         try:
             yield
         except BaseException:
-            # Where the connection is gone as well, the next run removes what is left.
+            # Where the connection is gone as well, a later run removes what is left.
             with suppress(asyncssh.Error, OSError):
                 await self.sftp.remove(encode_path(temporary))
             raise
+
+
+def is_temporary(path: str) -> bool:
+    """Tell whether a path is that of a file that is not whole yet."""
+    return TEMPORARY.fullmatch(posixpath.basename(path)) is not None

@@ -119,6 +119,12 @@ class Tree:
         for path in paths:
             self.protect(path)
 
+    def leave_running(self, paths: Collection[str]) -> None:
+        """Take no temporary file for a leftover that another run may be writing, and keep where it lies."""
+        self.leftovers = [path for path in self.leftovers if path not in paths]
+        for path in paths:
+            self.protect(path)
+
     def protect(self, path: str) -> None:
         """Keep the directories above something that takes no part."""
         while path:

@@ -144,6 +144,7 @@ async def compared(task: Task[CopyOptions], target: SftpSession, mirror: Mirror,
     tree = await read_source(task, mirror.source, Patterns())
     check_readable(mirror, tree)
     there = await mirror.target.tree(Patterns(), lambda path, why: None)
+    await mirror.leave_running(there)  # for what stays, the service need not stop
     spare(there, tree, Patterns((), task.options.exclude))
     found = kind(task, target, mirror, tree, there, {"file_mode": None, "directory_mode": None})
     found.listed = time.monotonic()

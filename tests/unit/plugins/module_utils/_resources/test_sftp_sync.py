@@ -315,7 +315,9 @@ def test_what_is_in_the_way_counts_as_deleted(sync: Sync, server: Server, ours: 
 def test_leftovers_of_a_broken_transfer_do_not_count(
     sync: Sync, server: Server, ours: dict[str, Any]
 ) -> None:
-    (server.root / "plugins" / ".hosted-0123456789abcdef.part").write_text("half")
+    left = server.root / "plugins" / ".hosted-0123456789abcdef.part"
+    left.write_text("half")
+    os.utime(left, (OLD, OLD))
     assert len(good(sync(**ours, max_delete=3))["deleted"]) == 4
 
 
@@ -554,6 +556,7 @@ def test_goes_on_after_a_break(sync: Sync, server: Server, src: Path) -> None:
     (server.root / "up" / "deep" / "er" / "large").unlink()
     left = server.root / "up" / "deep" / "er" / ".hosted-0123456789abcdef.part"
     left.write_text("half")
+    os.utime(left, (OLD, OLD))
     result = good(sync(src=str(src), dest="up"))
     assert (result["created"], result["updated"]) == (["deep/er/large"], [])
     assert result["deleted"] == ["deep/er/.hosted-0123456789abcdef.part"]

@@ -1,0 +1,91 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Tell temporary files of a transfer that broke off from those of one that runs.
+
+On this machine, whoever writes one holds a lock on it, which ends with the process. A server has no locks, so
+there the time of the last write has to tell.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from .server_features import temporary_path
+
+STALE_AFTER = 3600
+"""The seconds without a write after which a temporary file is nobody's, where nothing else tells."""
+ADVICE = (
+    "another run may be writing to the same folder. Run this again once that one has ended, or give each run "
+    "a folder of its own"
+)
+GONE = f"its temporary file or its folder is gone; {ADVICE}"
+
+
+def open_held(place: str, mode: int) -> tuple[int, str]:
+    """Make a temporary file for ``place``; return its handle and its path.
+
+    No other run removes it while the handle, or a copy of that, is open.
+    """
+    while True:
+        path = temporary_path(place)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode)
+        # Another run may have found it before it was held.
+        if lock(handle) is not False and os.path.lexists(path):
+            return handle, path
+        os.close(handle)
+        with suppress(FileNotFoundError):
+            os.unlink(path)
+
+
+def put_in_place(temporary: str, place: str) -> None:
+    """Rename a temporary file.
+
+    :raises FileNotFoundError: saying what may have removed it.
+    """
+    try:
+        os.replace(temporary, place)
+    except FileNotFoundError:
+        raise FileNotFoundError(errno.ENOENT, GONE) from None
+
+
+@contextmanager
+def claimed(path: str, now: float) -> Iterator[bool]:
+    """Tell whether a temporary file of this machine is nobody's, and let nobody else claim it meanwhile."""
+    handle = None
+    with suppress(OSError):  # it is a link, another user's, or gone
+        handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        free = None if handle is None else lock(handle)
+        yield is_old(path, now) if free is None else free
+    finally:
+        if handle is not None:
+            os.close(handle)
+
+
+def lock(handle: int) -> bool | None:
+    """Lock a file; return whether that is done, ``None`` if its file system has no locks."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return None
+    return True
+
+
+def is_old(path: str, now: float) -> bool:
+    """Tell whether a file of this machine has not been written to for long."""
+    try:
+        return is_stale(os.lstat(path).st_mtime, now)
+    except OSError:
+        return False
+
+
+def is_stale(mtime: float, now: float) -> bool:
+    """Tell whether a temporary file has not been written to for so long that it is nobody's."""
+    return now - mtime >= STALE_AFTER
