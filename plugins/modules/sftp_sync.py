@@ -133,7 +133,9 @@ options:
     description:
       - Patterns of the files and directories to leave out, in the same form as O(include). They take precedence over
         O(include).
-      - Excluded items are neither copied nor deleted, unless O(delete_excluded) is set.
+      - Excluded items are neither copied nor deleted, unless O(delete_excluded) is set. If a pattern that ends with a
+        slash matches a directory of O(src), a link or file of that name in O(dest) is kept too. If it matches a directory
+        of O(dest), and O(src) has a link or file of that name, the task fails and deletes nothing.
       - With O(delete) and without O(delete_excluded), a pattern that matches nothing on either side causes a warning.
     type: list
     elements: str

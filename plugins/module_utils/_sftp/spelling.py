@@ -49,14 +49,14 @@ async def align(source: Tree, target: Tree, finds: Callable[[str], Awaitable[boo
 
 
 async def spare(source: Tree, target: Tree, finds: Callable[[str], Awaitable[bool]]) -> None:
-    """Have ``target`` leave alone what is excluded or left out of ``source`` under another spelling.
+    """Have ``target`` leave alone what is excluded or left out of ``source``, whatever kind it has there.
 
     It is asked only for spellings that it does not list: those are its own, and other things.
     """
     asked = [path for path in source.excluded | source.left_out if not target.has(path)]
-    spared = set()
+    spared = {path for path in source.excluded if path in target and target.excludes_any(path)}
     for path, there in namesakes(asked, target.entries.keys() - source.entries.keys()).items():
-        meant = path in source.left_out or target.excludes(path, target.entries[there])
+        meant = path in source.left_out or target.excludes_any(path)
         if meant and await finds(path):
             spared.add(there)
     target.leave_alone(spared)
@@ -67,6 +67,8 @@ async def find_taken(
 ) -> None:
     """Note in ``target`` which paths of ``source`` lead to something that is excluded there.
 
+    Of one spelling, a pattern excludes only what is a directory there and no directory in the source.
+
     :param kept: what :func:`align` returned. What is excluded below such a path is spelled as in the source
         by now, and is not asked for: the target was found to take both for one.
     """
@@ -76,7 +78,7 @@ async def find_taken(
         if there is None:
             continue
         own = renamed(there, kept)
-        if own != path and (there == path or (not target.has(path) and await finds(path))):
+        if there == path or (own != path and not target.has(path) and await finds(path)):
             target.taken[path] = own
 
 

@@ -108,6 +108,10 @@ class Tree:
         directory = entry.kind is Kind.DIRECTORY
         return path != ROOT and self.patterns.excludes(path if directory else original_path(path), directory)
 
+    def excludes_any(self, path: str) -> bool:
+        """Tell whether the patterns exclude an entry of some kind at this path."""
+        return any(self.patterns.excludes(path, directory) for directory in (True, False))
+
     def leave_alone(self, paths: Collection[str]) -> None:
         """Take out entries, with all below them, as if a pattern excluded them."""
         if not paths:

@@ -264,10 +264,20 @@ def describe_unreadable(side: Side, tree: Tree) -> dict[str, str]:
 
 def describe_taken(side: Side, tree: Tree) -> dict[str, str]:
     """Return what is said of the paths that lead to something that is excluded there, by path."""
+
+    def why(path: str, there: str) -> str:
+        if path == there:
+            return (
+                "a directory has this name there, which exclude leaves alone; rename it at the source, or "
+                "leave out the slash at the end of the pattern to exclude both"
+            )
+        return (
+            f"it is the same as {printable_path(there)} there, which exclude leaves alone; exclude both "
+            "spellings, or rename it at the source"
+        )
+
     return {
-        path: f"cannot write {printable_path(side.at(path))} {side.where}: it is the same as "
-        f"{printable_path(there)} there, which exclude leaves alone; exclude both spellings, or rename it at "
-        "the source"
+        path: f"cannot write {printable_path(side.at(path))} {side.where}: {why(path, there)}"
         for path, there in tree.taken.items()
     }
 

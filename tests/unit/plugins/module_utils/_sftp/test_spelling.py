@@ -17,7 +17,7 @@ from ansible_collections.hosted.services.plugins.module_utils._sftp.sides import
 from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import Kind, Tree, TreeEntry
 from unit.plugins.module_utils._sftp import servers
 from unit.plugins.module_utils._sftp.mirrored import fill, holds, sync
-from unit.plugins.module_utils._sftp.odd_servers import Folding, odd_server, present
+from unit.plugins.module_utils._sftp.odd_servers import Folding, Plain, odd_server, present
 
 FILE = TreeEntry(Kind.FILE)
 COMPOSED = unicodedata.normalize("NFC", "für.txt")
@@ -252,3 +252,52 @@ def test_a_server_that_tells_names_apart_excludes_one_of_them(tmp_path: Path) ->
         assert foreseen["sftp_sync"]["deleted"] == result["sftp_sync"]["deleted"] == [*gone, "old"]
         left = {"Cache": None, "Cache/mine": "live", "Conf": None, "Conf/a": "a", "Config.yml": "new"}
         assert holds(server.root / "up") == {**left, "config.yml": "live", "index.html": "new"}
+
+
+@pytest.mark.parametrize("server_kind", [Plain, Folding])
+@pytest.mark.parametrize("direction", ["push", "pull"])
+def test_what_is_excluded_at_the_source_is_safe_as_another_kind(
+    direction: str, server_kind: type[Plain], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pattern for directories names the directory of the source, and the target has a link in its place."""
+    with odd_server(tmp_path, server_kind) as server:
+        source, target = tmp_path / "src", server.root / "up"
+        given: dict[str, Any] = {"src": str(source), "dest": "up"}
+        if direction == "pull":
+            source, target = server.root / "src", tmp_path / "up"
+            given = {"src": "src", "dest": str(target)}
+            if server_kind is Folding:
+                monkeypatch.setattr(Local, "at", lambda side, path: present(side.root, f"{side.root}/{path}"))
+        name = "Cache" if server_kind is Folding else "cache"
+        fill(source, {f"{name}/x": "x", "a": "a"})
+        fill(target, {"cache": "@data", "data/y": "y", "old": "old"})
+        given |= {"direction": direction, "delete": True, "exclude": [f"{name}/", "data"]}
+        results = [sync(server, mode, **given) for mode in (True, False)]
+        assert [one["sftp_sync"]["deleted"] for one in results] == [["old"]] * 2
+        assert holds(target) == {"a": "a", "cache": "@data", "data": None, "data/y": "y"}
+        result = sync(server, **given, delete_excluded=True)["sftp_sync"]
+        assert result["deleted"] == ["cache", "data", "data/y"]
+        assert holds(target) == {"a": "a"}
+
+
+@pytest.mark.parametrize("direction", ["push", "pull"])
+@pytest.mark.parametrize("ours", ["a file", "@a"])
+def test_a_directory_that_is_excluded_is_not_replaced(ours: str, direction: str, tmp_path: Path) -> None:
+    with odd_server(tmp_path, Plain) as server:
+        source, target = tmp_path / "src", server.root / "up"
+        given: dict[str, Any] = {"src": str(source), "dest": "up"}
+        if direction == "pull":
+            source, target = server.root / "src", tmp_path / "up"
+            given = {"src": "src", "dest": str(target)}
+        fill(source, {"cache": ours, "a": "a"})
+        theirs: Content = {"cache/x": "x", "old": "old"}
+        fill(target, theirs)
+        given |= {"direction": direction, "delete": True, "exclude": ["cache/"]}
+        place = "up/cache on the service" if direction == "push" else f"{target}/cache on this machine"
+        foreseen, result = [sync(server, check_mode, **given) for check_mode in (True, False)]
+        said = (
+            f"cannot write {place}: a directory has this name there, which exclude leaves alone; rename it "
+            "at the source, or leave out the slash at the end of the pattern to exclude both"
+        )
+        assert foreseen["msg"] == result["msg"] == f"{said}, so nothing was deleted"
+        assert holds(target) == {"a": "a", "cache": None, "cache/x": "x", "old": "old"}
