@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import time
 from pathlib import Path
 from typing import Any
@@ -355,6 +356,27 @@ def test_a_secret_whose_deploy_failed_is_in_effect_after_the_next_run(
     assert container(sandbox)["KEY"] == "a-new-secret"
     again = deliver(small, "1", **renewed).succeed()
     assert [outcome.name for outcome in again.outcomes if outcome.result.get("changed")] == []
+
+
+def test_an_old_copy_of_the_records_does_not_keep_a_forced_environment_from_being_written(
+    small: Ansible, sandbox: Sandbox
+) -> None:
+    """A job has restored the folder as it was before the last delivery, so nothing seems to differ."""
+    sandbox.profile(PROFILE, **{"environment.applies": "at its next start"})
+    states = {"app_delivery_state_dir": str(small.folder / "states")}
+    deliver(small, "1", **states).succeed()
+    shutil.copytree(small.folder / "states", small.folder / "old")
+    deliver(small, "1", **states, app_delivery_secret_variables={"KEY": "a-new-secret"}).succeed()
+    shutil.rmtree(small.folder / "states")
+    shutil.copytree(small.folder / "old", small.folder / "states")
+    sandbox.clear_journal()
+    forced = {**states, "app_delivery_force_environment": True}
+    planned = deliver(small, "1", "--check", **forced).succeed()
+    assert planned["hosted.services.app_delivery : Set the environment"].result["changed"]
+    assert writes(sandbox) == [] and container(sandbox)["KEY"] == "a-new-secret"
+    deliver(small, "1", **forced).succeed()
+    assert writes(sandbox) == ["apps.environment", "apps.deploy"]
+    assert container(sandbox)["KEY"] == SECRET
 
 
 def test_a_delivery_without_variables_leaves_the_environment(small: Ansible, sandbox: Sandbox) -> None:
