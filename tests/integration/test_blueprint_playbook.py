@@ -9,9 +9,12 @@ import getpass
 import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
+from ansible.parsing.vault import VaultLib, VaultSecret
 
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import COLLECTIONS, REPOSITORY, Ansible, Run
@@ -39,6 +42,13 @@ def blueprint(ansible: Ansible, *arguments: str, **variables: Any) -> Run:
 def changes(run: Run) -> list[str]:
     """Return the tasks that changed something."""
     return [outcome.name for outcome in run.outcomes if outcome.result.get("changed")]
+
+
+def write_encrypted(path: Path, text: str) -> None:
+    """Write a file that Ansible Vault has encrypted, with the password in file `password` beside it."""
+    (path.parent / "password").write_text("not-for-anybody\n")
+    vault = VaultLib([("default", VaultSecret(b"not-for-anybody"))])
+    path.write_bytes(vault.encrypt(text))
 
 
 def test_files_are_applied_from_the_folder_of_the_run(ansible: Ansible, sandbox: Sandbox) -> None:
@@ -121,6 +131,49 @@ def test_it_prunes_within_the_limits_of_its_variables(ansible: Ansible, sandbox:
     nowhere = blueprint(ansible, **given, blueprint_keep_copy="/nowhere/copies")
     assert "keep_copy is '/nowhere/copies'" in nowhere.stdout
     assert written(sandbox) == []
+
+
+@pytest.mark.parametrize("check", [[], ["--check"]])
+def test_it_does_not_prune_a_project_that_has_two_files(
+    ansible: Ansible, sandbox: Sandbox, check: list[str]
+) -> None:
+    """Each would delete what the other describes. One names it in a template, the other is encrypted."""
+    names = ("db", "web", "old")
+    sandbox.seed({"services": [{"name": each, "product": "minecraft", "project": "shop"} for each in names]})
+    (ansible.folder / "a.yml").write_text('project: "{{ team }}"\nservices:\n  db: {}\n')
+    write_encrypted(ansible.folder / "b.yml", "project: ' Shop'\nservices:\n  web: {name: '{{ unknown }}'}\n")
+    arguments = [*check, "--vault-password-file", str(ansible.folder / "password")]
+    given = {"blueprint_src": ["a.yml", "b.yml"], "blueprint_prune": True, "team": "shop"}
+    run = blueprint(ansible, *arguments, **given)
+    assert run.rc == 2 and "a.yml and b.yml both describe project shop" in run.stdout
+    assert "Nothing was done" in run.stdout
+    assert sandbox.journal() == []
+
+
+def test_files_of_a_prune_have_to_name_their_project(ansible: Ansible, sandbox: Sandbox) -> None:
+    """Else one that cannot be read could be of the project of another."""
+    sandbox.seed({"services": [{"name": "db", "product": "minecraft", "project": "shop"}]})
+    (ansible.folder / "a.yml").write_text("project: shop\nservices:\n  db: {}\n")
+    (ansible.folder / "b.yml").write_text("project: shop\nservices: [\n")
+    (ansible.folder / "c.yml").write_text("project: store\nwas: shop\n")
+    unread = blueprint(ansible, blueprint_src=["a.yml", "b.yml", "none.yml"], blueprint_prune=True)
+    assert unread.rc == 2 and "Which project b.yml, none.yml describes cannot be read" in unread.stdout
+    renamed = blueprint(ansible, blueprint_src=["a.yml", "c.yml"], blueprint_prune=True)
+    assert renamed.rc == 2 and "a.yml and c.yml both describe project shop" in renamed.stdout
+    assert sandbox.journal() == []
+
+
+def test_files_of_different_projects_are_pruned_together(ansible: Ansible, sandbox: Sandbox) -> None:
+    """A file that is named twice is one file, and without a prune a project may have several."""
+    services = [{"name": each, "product": "minecraft", "project": each} for each in ("shop", "blog")]
+    sandbox.seed({"services": services})
+    for file, project in (("a", "shop"), ("b", "shop"), ("c", "blog")):
+        text = f"project: {project}\nservices:\n  {project}: {{}}\n"
+        (ansible.folder / f"{file}.yml").write_text(text)
+    for given in ({"blueprint_src": ["a.yml", "b.yml"]}, {"blueprint_src": ["a.yml", "c.yml", "a.yml"]}):
+        sandbox.clear_journal()
+        blueprint(ansible, **given, blueprint_prune="c.yml" in given["blueprint_src"]).succeed()
+        assert sandbox.journal() and written(sandbox) == []
 
 
 # --- Quickstart -------------------------------------------------------------------------------------
