@@ -15,7 +15,7 @@ from .._api.models import Product, Project, Service
 from .._api.values import ContainerState, ServiceStatus
 from .services import power
 from .services.free_time import warn_of_free_end
-from .services.lookup import expect_created, read_if_readable
+from .services.lookup import expect_created, is_listed, read_if_readable
 from .services.namesakes import check_namesakes, warn_of_normalized_name
 from .services.options import ServiceOptions
 from .services.order import Ordering, check_quote
@@ -62,7 +62,12 @@ class ServiceResource(Resource[ServiceOptions]):
         if target.id is None:
             warn_of_lost_secrets(task, subject_of(ORDERED, task.options.wanted_name))
             return plan_order(task, target.project)
-        view = observe(task, target.id)
+        try:
+            view = observe(task, target.id)
+        except NoSuchItem:
+            if task.options.id or not is_listed(task.client, target.id):
+                raise
+            return plan_unread(task, target.id, target.home)
         warn_of_lost_secrets(task, subject_of(ORDERED, view.service.name))
         return plan_after_creation(task, view, lambda now: plan_existing(task, now, target.home))
 
@@ -274,11 +279,31 @@ def order_steps(
 
 def plan_adopted(task: Task[ServiceOptions], id: str, project: Project | None) -> Plan:
     """Return the plan for a service that another task ordered since the plan of this one was made."""
+    return plan_existing(task, await_adopted(task, id), project)
+
+
+def await_adopted(task: Task[ServiceOptions], id: str) -> View:
+    """Wait until a service that another task has just ordered can be worked on."""
     view = await_ready(task, read_ordered(task, id))
     if task.options.wait and power.is_state_unknown(task, view):
         power.wait_for_known_state(task, view)
         view = observe(task, id)
-    return plan_existing(task, view, project)
+    return view
+
+
+def plan_unread(task: Task[ServiceOptions], id: str, project: Project | None) -> Plan:
+    """Return the plan for a service that is listed and cannot be read yet, as one that was just ordered."""
+    warn_of_lost_secrets(task, subject_of(ORDERED, task.options.wanted_name))
+    expected = {**expected_service(task, project), "id": id}
+    named = f"service {task.options.wanted_name!r} ({id})"
+    if task.check_mode:
+        task.warn(f"{named} is on the list of services and cannot be read yet; what would change is unknown")
+    return after_waiting(
+        f"wait until {named} can be read",
+        lambda: await_adopted(task, id),
+        lambda view: plan_existing(task, view, project),
+        until=Plan(result=expected, subject=task.options.wanted_name),
+    )
 
 
 def follow_up(task: Task[ServiceOptions], id: str, project: Project | None) -> Plan | None:

@@ -260,6 +260,44 @@ def test_only_the_task_that_ordered_says_so(
     assert any("appeared before it was ordered; it is used instead" in text for text in second["warnings"])
 
 
+def order_read_late(sandbox: Sandbox) -> str:
+    """Order a service as another run does, on a platform that shows it in the list first; return its id."""
+    sandbox.profile("plain", **{"order.readable": "1 s after it is listed"})
+    body: dict[str, Any] = {"name": "survival", "productSlug": "minecraft", "hostId": "node-paris-1"}
+    body["dimensions"] = {"cpuCores": 2, "ramGb": 4, "storageGb": 20}
+    assert sandbox.api("POST", "/api/order", body).ok
+    sandbox.clear_journal()
+    return id_of(sandbox, "survival")
+
+
+@pytest.mark.parametrize("state", ["present", "suspended"])
+def test_a_service_that_another_run_has_just_ordered_is_waited_for(sandbox: Sandbox, state: str) -> None:
+    id = order_read_late(sandbox)
+    result = run(sandbox, SERVICE, **ORDER, state=state)
+    assert not result.get("failed"), result["msg"]
+    suspended = state == "suspended"
+    assert result["changed"] == suspended and result["service"]["id"] == id
+    assert result["actions"] == [f"suspend service 'survival' ({id})"] * suspended
+    assert writes(sandbox) == ["resources.suspend"] * suspended
+    assert result["service"]["status"] == ("SUSPENDED" if suspended else "ACTIVE")
+
+
+def test_check_mode_says_that_a_service_cannot_be_read_yet(sandbox: Sandbox) -> None:
+    id = order_read_late(sandbox)
+    result = run(sandbox, SERVICE, check_mode=True, **ORDER)
+    assert not result.get("failed") and not result["changed"] and result["service"]["id"] == id
+    (warning,) = result["warnings"]
+    assert warning.startswith(f"service 'survival' ({id}) is on the list of services and cannot be read yet")
+    assert writes(sandbox) == []
+
+
+def test_a_service_that_is_named_by_id_has_to_be_there(sandbox: Sandbox) -> None:
+    order_read_late(sandbox)
+    result = run(sandbox, SERVICE, id="no-such-id", state="started")
+    assert result["failed"] and "there is no service of id 'no-such-id'" in result["msg"]
+    assert writes(sandbox) == []
+
+
 def test_a_task_that_uses_what_another_ordered_says_what_it_changed(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
