@@ -174,6 +174,56 @@ def test_a_random_project(
     assert not again.get("failed") and again["actions"] == [], again.get("msg", again["actions"])
 
 
+# --- A clone that is elsewhere ------------------------------------------------------------------------
+
+
+WORLD: dict[str, Any] = {
+    "source": "shop",
+    "project": "stg",
+    "services": ["world"],
+    "rename": {"suffix": "-stg"},
+}
+
+
+def clone_task(ansible: Ansible, key: str) -> str:
+    """Return the task that clones one service."""
+    given = {**WORLD, "private_key_file": key, "secrets_dir": str(ansible.folder), "wait_interval": 0.2}
+    return f"- name: Clone\n  hosted.services.clone: {json.dumps(given)}\n"
+
+
+@pytest.mark.parametrize(
+    ("lost", "now"),
+    [
+        ("project: {name: stg, new_name: staging}", "staging"),
+        ("service: {name: world-stg, project: stg, new_project: old}", "old"),
+        ("project: {name: stg, state: absent, force: true}", "default"),
+    ],
+)
+def test_a_clone_that_is_in_another_project_is_not_ordered_again(
+    lost: str, now: str, ansible: Ansible, sandbox: Sandbox
+) -> None:
+    """It runs and is billed there. Once it is back, it is refreshed; once it is deleted, ordered again."""
+    sandbox.seed(SHOP)
+    clone = clone_task(ansible, register_key(sandbox, ansible.folder))
+    ansible.tasks(clone).succeed()
+    [id] = ids_of(sandbox, "stg").values()
+    ansible.tasks(f"- hosted.services.{lost}\n").succeed()
+    sandbox.clear_journal()
+    for checked in ("check_mode: false", "check_mode: true"):
+        refused = ansible.tasks(clone, checked)
+        assert refused.rc and sandbox.writes() == [], refused.stdout
+        assert f"'world-stg' (GAME service {id} in project '{now}')" in refused["Clone"].result["msg"]
+        assert "Nothing was ordered" in refused["Clone"].result["msg"]
+    assert ordered(sandbox) == ["world-stg"]
+    moved = f"- hosted.services.service: {{id: {id}, new_project: stg}}\n"
+    ansible.tasks(f"- hosted.services.project: {{name: stg}}\n{moved}").succeed()
+    assert not ansible.tasks(clone).succeed()["Clone"].result["changed"]
+    assert ordered(sandbox) == ["world-stg"]
+    ansible.tasks(f"- hosted.services.service: {{id: {id}, name: world-stg, state: absent}}\n").succeed()
+    ansible.tasks(clone).succeed()
+    assert ordered(sandbox) == ["world-stg", "world-stg"]
+
+
 # --- Runs that are killed ---------------------------------------------------------------------------
 
 

@@ -17,15 +17,18 @@ from dataclasses import dataclass, field, fields
 from threading import RLock
 from typing import Any, ClassVar, Self
 
+from ..._api.client import Client
 from ..._api.errors import undone_if_nothing_happened
-from ..._api.models import Project
+from ..._api.models import Project, Service
 from ..._api.platform_clock import PlatformClock
 from ..blueprints.members import Member, Members, read_members
-from ..services.lookup import came_up
+from ..services.all_services import may_be_cut
+from ..services.lookup import came_up, describe_location, find_staying
 from ..services.namesakes import oldest_projects
 from ..shared.controller_state import one_at_a_time, records_folder, state_key, write_json
 from ..shared.names import may_be_one, same_name
 from ..shared.options import StateDirOptions
+from ..shared.parallel import run_parallel
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid
 from .options import CloneOptions
@@ -222,6 +225,8 @@ def check_target(
             f"project {name!r} holds the clone of another project ({record.source}). Delete that first, or "
             "clone into another project"
         )
+    made = [record.ids[each.id] for each in source.originals if each.id in record.ids]
+    check_not_elsewhere(task.client, record, made, members)
     target = Target(record, members)
     check_members(task, source, names, target)
     check_slugs(task, source, names, target)
@@ -235,6 +240,47 @@ def recognize(task: Task[Any], record: MadeRecord, members: Members) -> None:
             f"{describe(found)} were created when one of that name was ordered, and the response to that was "
             "lost. None is taken for it, as others may use them. Delete the one that nobody needs"
         )
+
+
+def found_elsewhere(client: Client, ids: Iterable[str], members: Members | None) -> list[Service]:
+    """Return which services of these ids are there, but not in the project that they were made in.
+
+    Each takes a call, so what a whole list does not show is taken for gone.
+
+    :raises UnexpectedAnswer: if one is listed and cannot be read, so that nobody knows where it is.
+    """
+    outside = sorted(set(ids) - {each.id for each in (members.found if members else ())})
+    if not outside:
+        return []
+    listed = client.services()
+    if not may_be_cut(len(listed)):
+        shown = {each.id for each in listed}
+        outside = [id for id in outside if id in shown]
+    found = run_parallel(client, outside, find_staying)
+    return [each for each in found if each and not (members and each.project_id == members.project.id)]
+
+
+def check_not_elsewhere(
+    client: Client, record: MadeRecord, ids: Iterable[str], members: Members | None
+) -> None:
+    """Refuse to order again what was made and is in another project by now, where it is billed.
+
+    Somebody moved it, or renamed or deleted its project.
+
+    :raises Invalid: naming it, and where it is.
+    """
+    found = found_elsewhere(client, ids, members)
+    if found:
+        raise Invalid(
+            f"the {record.subject} made {locations(client, found)}, outside its project by now and still "
+            "billed. Nothing was ordered. Move it back with new_project of hosted.services.service, or "
+            f"delete it. To keep it and order another one, remove {record.path}"
+        )
+
+
+def locations(client: Client, services: Iterable[Service]) -> str:
+    """Return services for a message, with where each is."""
+    return ", ".join(f"{each.name!r} ({describe_location(client, each)})" for each in services)
 
 
 def check_not_source(source: SourceProject, name: str) -> None:

@@ -247,7 +247,31 @@ def test_a_project_is_found_by_its_name_or_what_a_platform_made_of_it(tmp_path: 
     made = CloneRecord("", source="prj-shop", ids={"id-Survival": "svc_1"})
     assert [each.id for each in go_to(account, tmp_path, record=made).found] == ["svc_1"]
     account.add_project("prj-2", "copy", createdAt="2026-03-01T00:00:00Z")
-    assert go_to(account, tmp_path, record=made).found == []
+    target = go_to(account, tmp_path)
+    assert target.found == [] and target.members and target.members.project.id == "prj-2"
+    with pytest.raises(Invalid, match=r"the clone made 'Survival-x' \(APP service svc_1 in project 'COPY'\)"):
+        go_to(account, tmp_path, record=made)
+
+
+@pytest.mark.parametrize("others", [0, 50])
+def test_what_was_made_is_looked_for_wherever_it_is(
+    others: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The list may end early; then each is read. What is gone or of another source is not there."""
+    account = Account()
+    for number in range(others):
+        account.add_service(f"svc_other_{number}", f"other-{number}")
+    listed = account.services()
+    account.add_service("svc_1", "Survival-x", projectId="prj_default")
+    if others:
+        monkeypatch.setattr(account, "services", lambda: listed)
+    made = CloneRecord("", source="prj-shop", ids={"id-Survival": "svc_1", "id-acme-web": "svc_gone"})
+    with pytest.raises(Invalid, match=r"Nothing was ordered\. Move it back with new_project") as refused:
+        go_to(account, tmp_path, record=made)
+    assert "in project 'default'" in str(refused.value) and "svc_gone" not in str(refused.value)
+    go_to(account, tmp_path, record=CloneRecord("", ids={"id-acme-web": "svc_gone", "id-former": "svc_1"}))
+    account.service_records["svc_1"]["status"] = "DELETING"
+    go_to(account, tmp_path, record=made)
 
 
 @pytest.mark.parametrize(
