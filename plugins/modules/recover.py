@@ -46,7 +46,8 @@ options:
   state:
     description:
       - With V(present), the project is made. With V(absent), everything that a O(drill) made in O(project) is deleted,
-        and the project with it. What the drill did not make stays, and so does the project then.
+        and the project with it. What the drill did not make stays, and so does the project then. What the drill made
+        and is in another project by now stays, too, and fails the task as long as it is there.
     type: str
     choices: [present, absent]
     default: present

@@ -222,6 +222,42 @@ def test_a_drill_asks_its_databases(ansible: Ansible, sandbox: Sandbox) -> None:
     assert report["Report"].result["report"]["backups"]["drill"]["restored"] is False
 
 
+def test_a_drill_whose_services_are_elsewhere_is_not_forgotten(ansible: Ansible, sandbox: Sandbox) -> None:
+    """Services of a deleted project join the default one, and are billed there until somebody acts."""
+    live, key = prepare(ansible, sandbox)
+    given = {
+        "drill": True,
+        "src": "shop.yml",
+        "copies": "copies",
+        "project": "shop-drill",
+        "rename": {"suffix": "-drill"},
+        "without_data": [*WITHOUT],
+        "private_key_file": key,
+        "secrets_dir": str(ansible.folder),
+    }
+    drill = f"- name: Drill\n  hosted.services.recover: {json.dumps(given)}\n"
+    ansible.tasks(drill).succeed()
+    left = ids_of(sandbox, "shop-drill")
+    gone = "project: {name: shop-drill, state: absent, force: true}"
+    ansible.tasks(f"- hosted.services.{gone}\n").succeed()
+    sandbox.clear_journal()
+    absent = "- name: Delete\n  hosted.services.recover: {state: absent, project: shop-drill}\n"
+    for checked in ("check_mode: false", "check_mode: true", "check_mode: false"):
+        run = ansible.tasks(absent, checked)
+        assert run.rc and all(id in run["Delete"].result["msg"] for id in left.values()), run.stdout
+        assert "in project 'default'" in run["Delete"].result["msg"]
+    assert "Nothing was ordered" in ansible.tasks(drill)["Drill"].result["msg"]
+    assert ansible.playbook(drill_play(ansible.folder, key)).rc
+    told = json.loads((ansible.folder / "drill.json").read_text())
+    assert told["left_over"] and "is not forgotten" in " ".join(told["problems"])
+    assert left and sandbox.writes() == [], "neither deleted nor ordered again"
+    for id in left.values():
+        assert sandbox.api("DELETE", f"/api/resources/{id}").ok
+    ansible.tasks(absent).succeed()
+    ansible.playbook(drill_play(ansible.folder, key)).succeed()
+    check_nothing_is_left(sandbox, live)
+
+
 def chains() -> Iterator[tuple[int, ...]]:
     """Yield after how many requests each of a few drills in a row is killed."""
     wanted = os.environ.get("RECOVERY_KILLS", "230,640")

@@ -32,7 +32,7 @@ from .recoveries.files import RecoveredFiles
 from .recoveries.images import Images, find_images
 from .recoveries.options import RecoverOptions, check_options, latest_of
 from .recoveries.record import RecoveryRecord
-from .recoveries.removal import removal_parts
+from .recoveries.removal import removal_parts, still_there
 from .recoveries.rules import (
     Names,
     contents_of,
@@ -379,8 +379,13 @@ def plan_removal(task: Task[RecoverOptions]) -> Plan:
     if refusal is not None:
         raise refusal
     plan = whole_plan(task, Contents(project), parts, report)
-    if record.known and record.drill and gone_with(parts):
-        plan.steps = [*plan.steps, Step("forget the drill", record.forget, changes=False)]
+    if record.known and record.drill:
+        left = still_there(task, record, parts.found)
+        if left is not None:
+            failure = plan.failure
+            plan.failure = lambda: (failure() if failure else None) or left
+        elif gone_with(parts):
+            plan.steps = [*plan.steps, Step("forget the drill", record.forget, changes=False)]
     return plan
 
 

@@ -12,7 +12,7 @@ from ..._api.models import ServiceSummary
 from ..blueprints.members import Member, Members, by_references, read_members
 from ..blueprints.parts import Arguments, Part, new_part
 from ..blueprints.removal import Deleters, project_deletion
-from ..clones.target import describe, recognize
+from ..clones.target import describe, found_elsewhere, locations, recognize
 from ..services.all_services import all_services
 from ..services.lookup import in_project, label
 from ..services.namesakes import existing_services
@@ -112,14 +112,30 @@ def warn_of_unknown(task: Task[RecoverOptions], project: str) -> None:
 
 def warn_of_moved(task: Task[RecoverOptions], record: RecoveryRecord, members: Members | None) -> None:
     """Warn of what the drill made and somebody has moved since, or whose project somebody has deleted."""
-    inside = {each.id for each in members.found} if members else set()
-    made = set(record.ids.values()) - inside
-    moved = [f"{each.name!r} ({each.id})" for each in all_services(task.client) if each.id in made]
+    moved = [
+        f"{each.name!r} ({each.id})" for each in found_elsewhere(task.client, record.ids.values(), members)
+    ]
     if moved:
         task.warn(
             f"the drill made {', '.join(moved)}, which is in another project by now and stays. If nobody "
             "needs it, delete it with hosted.services.service"
         )
+
+
+def still_there(task: Task[RecoverOptions], record: RecoveryRecord, parts: Sequence[Part]) -> Invalid | None:
+    """Return the error for what the drill made and these parts do not delete, as it was moved.
+
+    Nobody but the record knows that a drill made it, so the drill is not forgotten before it is gone.
+    """
+    going = {part.arguments(part).get("id") for part in parts}
+    found = found_elsewhere(task.client, [id for id in record.ids.values() if id not in going], None)
+    if not found:
+        return None
+    return Invalid(
+        f"the drill made {locations(task.client, found)}, outside its project by now and still billed. It "
+        "was not deleted, as somebody may use it, and the drill is not forgotten. Delete it with "
+        f"hosted.services.service and run this again. To keep it, remove {record.path}"
+    )
 
 
 def find_members(task: Task[RecoverOptions], project: str, record: RecoveryRecord) -> Members | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from ..._api.models import Project
 from ..blueprints.contents import Contents
 from ..blueprints.members import Member, Members, read_members
-from ..clones.target import check_no_id, describe, recognize
+from ..clones.target import check_no_id, check_not_elsewhere, describe, recognize
 from ..services.all_services import all_services
 from ..shared.names import same_name
 from ..shared.plan import Task
@@ -81,6 +81,8 @@ def find_target(task: Task[RecoverOptions], file: Contents, names: Names, record
     if members:
         recognize(task, record, members)
         check_made_by_drill(options, members, record)
+    if options.drill:
+        check_not_elsewhere(task.client, record, record.ids.values(), members)
     there = members_by_key(file, names, members, record)
     known = frozenset(each.id for each in all_services(task.client))
     overwrite = frozenset(keys_of(file, options.overwrite, "overwrite"))

@@ -137,6 +137,7 @@ def test_what_somebody_moved_stays_and_is_told(sandbox: Sandbox, recover: Recove
     [project] = [each for each in sandbox.api("GET", "/api/projects").json() if each["name"] == "shop-drill"]
     sandbox.api("DELETE", f"/api/projects/{project['id']}")
     kept = recover(state="absent", project="shop-drill")
+    assert kept["failed"] and "'Survival-drill'" in kept["msg"] and record_of(sandbox, "shop-drill").known
     assert "is in another project by now and stays" in " ".join(kept["warnings"]) and not kept["changed"]
     names = {each["name"] for each in sandbox.api("GET", "/api/resources").json()["items"]}
     assert {"Survival-drill", "lobby-drill"} <= names
