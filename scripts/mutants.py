@@ -4,9 +4,9 @@
 """Change the plugins in one place at a time, and see whether a unit test notices.
 
 `make mutants SAMPLE=100 SEED=1 ONLY=services/order` draws a sample of the changes in scripts/mutation.py. For
-each the unit tests run until one fails: those that mirror the changed file, those elsewhere that call the
-function (scripts/mutation_callers.py), then the others of the folder. The run fails when under nine in ten of
-the changes are noticed, or when one is not that is in a file of DECISIVE.
+each the unit tests run until one fails: those that mirror the changed file, then those elsewhere that call
+the function (scripts/mutation_callers.py). The run fails when under nine in ten of the changes are noticed,
+or when one is not that is in a file of DECISIVE.
 
 mutmut and cosmic-ray do not fit: the former knows a module by its path in the working tree and not by
 `ansible_collections.hosted.services`, the latter changes the working tree itself and runs one command for
@@ -178,7 +178,7 @@ def drawn(only: str, sample: int, seed: int, mirror_only: bool = False) -> list[
     found = [
         Subject(path, source, mutant, mirror_only)
         for path in sources(only)
-        if tests_of(path) or (not mirror_only and neighbors_of(path))
+        if tests_of(path) or (not mirror_only and any(folder_of_tests(path).glob("test_*.py")))
         for source in [path.read_bytes()]
         for mutant in mutants_of(source)
     ]
@@ -201,11 +201,6 @@ def tests_of(path: Path) -> list[Path]:
     )
 
 
-def neighbors_of(path: Path) -> list[Path]:
-    """Return the other tests of the folder where those of a file are."""
-    return sorted(set(folder_of_tests(path).glob("test_*.py")) - set(tests_of(path)))
-
-
 def folder_of_tests(path: Path) -> Path:
     """Return the folder that mirrors that of a file."""
     return ROOT / "tests" / "unit" / path.relative_to(ROOT).parent
@@ -223,7 +218,6 @@ def try_file(subjects: Sequence[Subject]) -> list[tuple[Subject, bool]]:
     missed = missed_by(subjects, tests_of(first.path), tree)
     if not first.mirror_only:
         missed = missed_by_callers(missed, tree)
-        missed = missed_by(missed, neighbors_of(first.path), tree)  # which may take minutes
     return [(subject, subject not in missed) for subject in subjects]
 
 

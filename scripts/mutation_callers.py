@@ -27,7 +27,7 @@ RECORD = ROOT / ".build" / "calls.json"
 PARTS = "HOSTED_RECORD_CALLS"
 """The environment variable with the folder where each process writes its part of the record."""
 PLUGINS = "/hosted/services/plugins/"
-ENOUGH = 150
+ENOUGH = 200
 """How many of the callers of a function are tried, the nearest first."""
 
 
