@@ -114,6 +114,7 @@ EQUIVALENT = {
     f"{SHARED}secrets_file.py : 30.0 -> (31.0)": "a second more",
     "module_utils/_api/text.py : 1000 -> (1001)": "a character of very many",
     "module_utils/_api/text.py : 20_000 -> (20001)": "a character of very many",
+    "module_utils/_resources/applications/records.py : 200 -> (201)": "a release of very many",
     "module_utils/_api/registry_session.py RegistrySession.check_address: "
     'parts.hostname or "" -> ((parts.hostname))': "no host is not this machine either way",
     "module_utils/_resources/reports/verdicts.py releases_of: facts.apps or () -> ((facts.apps))": (

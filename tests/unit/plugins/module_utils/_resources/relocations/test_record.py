@@ -22,6 +22,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.relocat
     known_relocations,
     left_over,
     now,
+    read_relocations,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
     Ambiguous,
@@ -204,6 +205,11 @@ def test_a_damaged_record_is_told_and_takes_nothing_from_the_others(
     for path, doubt in zip(known.damaged, doubts, strict=True):
         assert f"the record of a relocation, {path!r}, is damaged" in doubt
         assert "may be resumed" in doubt and "Restore it from a backup" in doubt
+
+
+def test_a_record_that_is_gone_by_the_time_it_is_read_is_not_damaged(options: RelocateOptions) -> None:
+    known = read_relocations(options, [Relocation.of(options, "svc_1").file])
+    assert (known.relocations, known.damaged) == ([], [])
 
 
 def test_a_folder_that_cannot_be_has_no_relocations() -> None:
