@@ -12,7 +12,10 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import UnexpectedAnswer
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
+    TokenRejected,
+    UnexpectedAnswer,
+)
 from ansible_collections.hosted.services.plugins.module_utils._api.models import AppQuote
 from ansible_collections.hosted.services.plugins.module_utils._resources import app
 from ansible_collections.hosted.services.plugins.module_utils._resources.app import APP
@@ -306,3 +309,8 @@ def test_an_application_of_another_run_is_compared_as_one_that_was_there(
     assert (result["changed"], result["actions"]) == (False, []) and "cost" not in result
     again = plain.run(APP, slug="blog", token=plain.sandbox.token, **wish)
     assert again["failed"] and again["msg"] == result["msg"]
+
+
+def test_a_slug_is_not_blamed_for_a_token_that_is_rejected() -> None:
+    error = TokenRejected("the token is not valid", 401)
+    assert app.explain_slug_refusal(error, "acme-shop") is error

@@ -17,6 +17,7 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext, execute
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import Conflict
 from ansible_collections.hosted.services.plugins.module_utils._resources import app_deploy
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_deploy import APP_DEPLOY
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_info import APP_INFO
@@ -1186,3 +1187,16 @@ def test_the_number_of_log_lines_is_checked_before_any_call(plain: Platform, lin
         result = plain.run(resource, log_lines=lines, **given)
         assert result["failed"] and result["msg"] == f"log_lines is {lines}; it must be from 1 to 100"
     assert plain.sandbox.journal() == []
+
+
+def test_a_refusal_that_names_a_flaw_is_no_failure_to_start() -> None:
+    """Whatever else it says."""
+    refusal = Conflict("CVE-2024-21626 in runc: it would not start safely", 409)
+    error = Blocked("release 'v2' is blocked", blocking=[{"id": "CVE-2024-21626", "package": "runc"}])
+    error.__cause__ = refusal
+    task = task_of(APP_DEPLOY, FakeClient(), slug="acme-shop", tag="v2")
+    assert app_rollout.actual_failure(task, error, "sha256:2", "sha256:1") is error
+    error.details["blocking"][0]["id"] = None
+    assert isinstance(
+        app_rollout.actual_failure(task, error, "sha256:2", "sha256:1"), app_rollout.DeployFailed
+    )

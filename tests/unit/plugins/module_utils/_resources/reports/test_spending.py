@@ -110,10 +110,18 @@ def test_five_cost_most() -> None:
 
 
 def test_what_has_cost_the_same_is_by_name_and_what_has_cost_nothing_is_left_out() -> None:
-    lines = [("3", "b", 5), ("2", "a", 5), ("1", "b", 5), ("4", "free", 0), ("5", "unknown", None)]
+    """An id that is not shown comes first."""
+    lines = [
+        ("3", "b", 5),
+        ("2", "a", 5),
+        ("1", "b", 5),
+        ("4", "free", 0),
+        ("5", "unknown", None),
+        (None, "b", 5),
+    ]
     services = [{"id": id, "name": name, "totalCents": cents} for id, name, cents in lines]
     found = money(facts({}, shop=spend(services=services)))["top"]
-    assert [each["id"] for each in found] == ["2", "1", "3"]
+    assert [each["id"] for each in found] == ["2", None, "1", "3"]
 
 
 def test_the_parts_of_a_service_are_kept() -> None:
