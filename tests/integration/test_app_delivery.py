@@ -475,4 +475,5 @@ def test_a_delivery_counts_once_in_a_budget(small: Ansible, sandbox: Sandbox) ->
     run = small.playbook(plays, variables=given)
     slugs = [app["slug"] for app in sandbox.api("GET", "/api/apps").json()["items"]]
     assert slugs == ["shop-one", "shop-two"], run.output
-    assert "this run has added 7.77. Nothing was sent" in run.output  # so the third does not fit
+    # so the third does not fit
+    assert re.search(r"this run has added 7\.77( \w{3})?\. Nothing was sent", run.output), run.output

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,13 @@ class Team:
         }
         (self.folder / "variables.yml").write_text(yaml.safe_dump({**given, **variables}))
         return self.ansible.playbook(play, "-i", str(self.inventory), *arguments)
+
+    def register(self, name: str, public_key: str) -> None:
+        """Register a key that the role does not know, and wait until the list shows it."""
+        self.sandbox.api("POST", "/api/users/me/ssh-keys", {"name": name, "publicKey": public_key})
+        until = time.monotonic() + 10
+        while name not in self.keys():
+            assert time.monotonic() < until, self.keys()
 
     def keys(self) -> list[str]:
         """Return the names of the keys of the account."""
@@ -214,12 +222,8 @@ def test_a_changed_key_is_an_error(team: Team) -> None:
 
 def test_exclusive(team: Team) -> None:
     """Keys of others go when that is asked for, and last; a key of a known name takes its place."""
-    team.sandbox.api(
-        "POST", "/api/users/me/ssh-keys", {"name": "carol", "publicKey": make_key(team.folder / "c")}
-    )
-    team.sandbox.api(
-        "POST", "/api/users/me/ssh-keys", {"name": "bob", "publicKey": make_key(team.folder / "old")}
-    )
+    team.register("carol", make_key(team.folder / "c"))
+    team.register("bob", make_key(team.folder / "old"))
     run = team.play()
     assert "another key named 'bob' is registered" in run.output
     team.play(sftp_access_keys=[team.alice]).succeed()
@@ -263,7 +267,7 @@ def test_exclusive_removes_no_key_that_may_be_one_of_the_list(odd: Team) -> None
     """The key of Alice has another name there, and the one of her name is an old one."""
     keys = {"alice-new": odd.alice["public_key"], "alice": make_key(odd.folder / "old")}
     for name, key in keys.items():
-        odd.sandbox.api("POST", "/api/users/me/ssh-keys", {"name": name, "publicKey": key})
+        odd.register(name, key)
     only: dict[str, Any] = {"sftp_access_hosts": [], "sftp_access_keys": [odd.alice]}
     run = odd.play(**only, sftp_access_exclusive=True)
     assert run.rc != 0 and removals(odd) == 0 and odd.keys() == ["alice", "alice-new"]
@@ -278,8 +282,7 @@ def test_exclusive_removes_no_key_that_may_be_one_of_the_list(odd: Team) -> None
 
 def test_exclusive_removes_what_was_there_before_the_keys(odd: Team) -> None:
     """Keys that are new are known by that; later, when there are no others, nothing is to be removed."""
-    carol = {"name": "carol", "publicKey": make_key(odd.folder / "c")}
-    odd.sandbox.api("POST", "/api/users/me/ssh-keys", carol)
+    odd.register("carol", make_key(odd.folder / "c"))
     alone: dict[str, Any] = {"sftp_access_hosts": [], "sftp_access_exclusive": True}
     for removed in (1, 0):
         odd.sandbox.clear_journal()
@@ -303,9 +306,7 @@ def test_keys_alone_and_files_alone(team: Team) -> None:
 @pytest.mark.parametrize("exclusive", [False, True])
 def test_keys_of_an_inventory_that_failed_go_nowhere(team: Team, exclusive: bool) -> None:
     """The account of the environment may be another one, and would lose its own keys."""
-    team.sandbox.api(
-        "POST", "/api/users/me/ssh-keys", {"name": "carol", "publicKey": make_key(team.folder / "c")}
-    )
+    team.register("carol", make_key(team.folder / "c"))
     team.sandbox.clear_journal()
     team.inventory.write_text(f"{team.inventory.read_text()}token_file: {team.folder}/none\n")
     run = team.play(sftp_access_exclusive=exclusive)

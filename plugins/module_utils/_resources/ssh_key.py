@@ -18,7 +18,7 @@ from .shared.options import FilePath, Options, option
 from .shared.plan import NOTHING_DONE, Plan, Resource, Step, Task
 from .shared.public_key import PublicKey, is_comparable, keys_with_fingerprint, read_public_key
 from .shared.task_errors import Invalid, NoSuchItem
-from .shared.waiting import await_removal, create, wait_for_new
+from .shared.waiting import QUIET_SECONDS, await_removal, create, wait_for_new
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,13 +152,13 @@ def plan_present(task: Task[SshKeyOptions], key: PublicKey, name: str) -> Plan:
             f"this key is registered as {registered.name!r}; the platform cannot rename keys, so the name "
             "stays"
         )
+    rivals = Rivals(others)
     plan = Plan(
         result=registered.as_dict() if registered else expected_key(key, name),
-        reread=lambda: read_key(task, key, keys),
+        reread=lambda: read_key(task, key, keys, there=bool(rivals.kept)),
         before=to_diff(registered) if registered else to_diff(others[0]) if others else {},
         after=to_diff(registered) if registered else {"name": name, "fingerprint": key.fingerprint},
     )
-    rivals = Rivals(others)
     plan.steps = [] if registered else [register_step(plan, task, key, keys, rivals)]
     plan.steps += [delete_step(task, other, rivals) for other in others]
     return plan
@@ -231,7 +231,7 @@ def register_step(
     def register() -> object:
         outcome = replace_keys(task, rivals, name, add)
         if outcome is NOTHING_DONE and not rivals.left:
-            found = read_key(task, key, keys)
+            found = read_key(task, key, keys, there=True)
             plan.become(Plan(result=found, before=plan.after, after=plan.after))
         return outcome
 
@@ -388,14 +388,17 @@ def expected_key(key: PublicKey, name: str) -> dict[str, Any]:
     ).as_dict()
 
 
-def read_key(task: Task[SshKeyOptions], key: PublicKey, before: Sequence[SshKey]) -> dict[str, Any]:
+def read_key(
+    task: Task[SshKeyOptions], key: PublicKey, before: Sequence[SshKey], *, there: bool = False
+) -> dict[str, Any]:
     """Return the key as listed after its registration; ``before`` are those of the list before it.
 
-    Where its fingerprint cannot be read, it is the new one of its name, or else the only one that it can be.
-    Another that has its name may be one that it was to replace.
+    Where its fingerprint cannot be read, it is the new one of its name; if it was ``there``, the one of its
+    name if it can be no other. Another new one may be somebody else's.
     """
     name = task.options.name or ""
-    known = wait_for_new(lambda: listed_key(task.client.ssh_keys(), key, name, before))
+    seconds = 0 if there else QUIET_SECONDS
+    known = wait_for_new(lambda: listed_key(task.client.ssh_keys(), key, name, before, there), seconds)
     if known is not None:
         return known.as_dict()
     if not unreadable(task.client.ssh_keys(), key):
@@ -405,10 +408,14 @@ def read_key(task: Task[SshKeyOptions], key: PublicKey, before: Sequence[SshKey]
     return expected_key(key, name)
 
 
-def listed_key(keys: Sequence[SshKey], key: PublicKey, name: str, before: Sequence[SshKey]) -> SshKey | None:
+def listed_key(
+    keys: Sequence[SshKey], key: PublicKey, name: str, before: Sequence[SshKey], there: bool
+) -> SshKey | None:
     """Return the key from a list, recognized as :func:`read_key` says."""
     same = [known for known in keys if key.matches(known.fingerprint)]
     found = same or find_new(keys, key, name, before)
-    if not found:
+    if not found and there:
         found = unreadable(keys, key)
-    return found[0] if same or len(found) == 1 else None
+    if same or (len(found) == 1 and found[0].name and same_name(found[0].name, name)):
+        return found[0]
+    return None

@@ -376,14 +376,14 @@ def test_one_key_among_others_that_cannot_be_read_is_enough_to_doubt(client: Fak
 @pytest.mark.parametrize("replace", [False, True])
 @pytest.mark.parametrize("name", ["ops", "other"])
 def test_a_conflict_tells_that_the_key_is_there(odd: FakeClient, name: str, replace: bool) -> None:
-    """It is not removed to make way for itself."""
+    """It is not removed to make way for itself. Which it is, its name has to say as well."""
     holds(odd)
     plan, task = planned(odd, name=name, public_key=LINE, replace=replace)
     assert "whether this key is registered is not known" in task.warnings[0]
     runner.apply_plan(plan, task)
     assert not task.effects.changed and list(odd.key_records) == ["key_0"]
     assert [call[0] for call in odd.calls] == ["add_ssh_key"]
-    assert plan.result["id"] == "key_0", "it can be no other"
+    assert plan.result["id"] == ("key_0" if name == "ops" else None)
 
 
 @pytest.mark.parametrize("name", ["ops", "second", "other"])
@@ -401,6 +401,21 @@ def test_an_accepted_key_is_the_new_one_of_its_name(odd: FakeClient) -> None:
     plan, task = planned(odd, name="laptop", public_key=OTHER)
     runner.apply_plan(plan, task)
     assert task.effects.changed and plan.reread is not None and plan.reread()["id"] == "key_2"
+
+
+def test_the_key_of_somebody_else_is_not_the_one_that_was_accepted(odd: FakeClient) -> None:
+    """It is the only one on the list, and new, while the registered one is not shown yet."""
+    theirs = {**odd.key_records.pop("key_0"), "name": "carol"}
+
+    def show_theirs() -> None:
+        odd.key_records = {"key_0": theirs}
+
+    odd.after["add_ssh_key"] = show_theirs
+    plan, task = planned(odd, name="ops", public_key=LINE)
+    runner.apply_plan(plan, task)
+    assert plan.reread is not None
+    registered = plan.reread()
+    assert (registered["id"], registered["name"]) == (None, "ops")
 
 
 def test_a_key_from_before_is_not_the_one_whose_answer_was_lost(odd: FakeClient) -> None:
