@@ -81,8 +81,10 @@ def find_target(task: Task[RecoverOptions], file: Contents, names: Names, record
     if members:
         recognize(task, record, members)
         check_made_by_drill(options, members, record)
-    if options.drill:
-        check_not_elsewhere(task.client, record, record.ids.values(), members)
+    # A drill has to delete what it made, also what its file does not name any more.
+    keys = record.ids.keys() if options.drill else {each.key for each in entries_of(file)}
+    made = [id for key, id in record.ids.items() if key in keys]
+    check_not_elsewhere(task.client, record, made, members)
     there = members_by_key(file, names, members, record)
     known = frozenset(each.id for each in all_services(task.client))
     overwrite = frozenset(keys_of(file, options.overwrite, "overwrite"))

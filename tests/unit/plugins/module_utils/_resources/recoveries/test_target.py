@@ -159,6 +159,23 @@ def test_of_two_services_the_one_of_the_very_name_stands_for_an_entry() -> None:
         go_to(account, overwrite=["Survival"])
 
 
+@pytest.mark.parametrize("project", [None, "shop-2"])
+def test_what_it_made_is_not_ordered_again_where_it_is_elsewhere(project: str | None) -> None:
+    """Somebody moved it, or renamed or deleted its project; it is billed. What is gone is ordered again."""
+    account = Account(project or "shop")
+    account.add("svc_1", "Survival", project="prj_default")
+    record = RecoveryRecord("nowhere", project_id="prj_1", ids={"world": "svc_1", "web": "svc_gone"})
+    record.ids["no longer in the file"] = "svc_2"
+    account.add("svc_2", "Former", project="prj_default")
+    with pytest.raises(
+        Invalid, match=r"made 'Survival' \(APP service svc_1 in project 'default'\)"
+    ) as refused:
+        go_to(account, record, project=project)
+    assert "Nothing was ordered" in str(refused.value)
+    account.service_records["svc_1"]["projectId"] = "prj_1"
+    assert go_to(account, record, project=project).there["world"].id == "svc_1"
+
+
 def test_the_project_of_the_very_name_is_taken() -> None:
     account = Account("SHOP")
     account.add("svc_1", "Survival")
