@@ -79,7 +79,8 @@ def test_a_service_that_somebody_restarts_is_no_stopped_one(
     sandbox.api("POST", f"/api/resources/{service}/power", {"signal": "restart"})
     sandbox.clear_journal()
     done = run(ansible, state)
-    assert done["changed"] and signals(sandbox) == [("web", sent)]
+    # A stop that comes while a restart stops the container is lost, and sent once more.
+    assert done["changed"] and signals(sandbox) in ([("web", sent)], [("web", "stop")] * 2)
     assert running(sandbox) == (set() if state == "stopped" else {"web"})
     run(ansible, "started")
     assert running(sandbox) == {"web"}

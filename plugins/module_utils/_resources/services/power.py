@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from ..._api.errors import CallOutcomeUnknown
+from ..._api.errors import CallOutcomeUnknown, Conflict
 from ..._api.values import ContainerState, ServiceStatus
 from ..shared.money import Cost, Move
 from ..shared.options import WaitOptions
@@ -273,11 +274,39 @@ def send_signal(task: Task[WaitOptions], view: View, signal: str, goal: str) -> 
         lambda: read_state(task, id) in (goal, *UNDER_WAY.get(signal, ())),
         f"{signal} of {view.label}",
     )
-    if task.options.wait:
-        wait_for_state(task, id, goal)
-        if signal == "start":
-            in_effect()
+    if not task.options.wait:
+        return None
+    if signal == "stop":
+        wait_for_stop(task, view)
+        return None
+    wait_for_state(task, id, goal)
+    if signal == "start":
+        in_effect()
     return None
+
+
+def wait_for_stop(task: Task[WaitOptions], view: View) -> None:
+    """Wait until a container is stopped.
+
+    One that stopped and runs again was restarting when the signal came, which the restart took for its own
+    stop. It is stopped once more, if the platform does not refuse that: the metrics may lag.
+    """
+    id, seen = view.service.id, set[str | None]()
+
+    def runs_again(state: str | None) -> bool:
+        seen.add(state)
+        return state == ContainerState.RUNNING and ContainerState.STOPPING in seen
+
+    if wait_for_state(task, id, ContainerState.STOPPED, runs_again) == ContainerState.STOPPED:
+        return
+    with suppress(Conflict):
+        act(
+            task,
+            lambda: task.client.power(id, "stop"),
+            lambda: read_state(task, id) in (ContainerState.STOPPED, ContainerState.STOPPING),
+            f"second stop of {view.label}",
+        )
+    wait_for_state(task, id, ContainerState.STOPPED)
 
 
 def stop_first(task: Task[WaitOptions], view: View) -> None:

@@ -214,17 +214,22 @@ def wait_for_status(task: Task[WaitOptions], id: str, wanted: str) -> Service:
     )
 
 
-def wait_for_state(task: Task[WaitOptions], id: str, wanted: str) -> None:
-    """Wait until the container has this state. Unknown states are waited out."""
+def wait_for_state(
+    task: Task[WaitOptions], id: str, wanted: str, over: Callable[[str | None], bool] = lambda state: False
+) -> str | None:
+    """Wait until the container has this state, or the wait is ``over``. Unknown states are waited out.
+
+    :return: the state that ended the wait.
+    """
     begun = time.monotonic()
 
     def there(state: str | None) -> bool:
         idle = state not in ContainerState.PASSING
         if state != wanted and idle and time.monotonic() - begun >= SIGNAL_GRACE_SECONDS:
             check_in_service(task, id)
-        return state == wanted
+        return state == wanted or over(state)
 
-    with_diagnostics(
+    return with_diagnostics(
         task,
         id,
         lambda: wait_until(

@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import Interrupted
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import Conflict, Interrupted
 from ansible_collections.hosted.services.plugins.module_utils._api.models import Service
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.service_info import SERVICE_INFO
@@ -60,6 +62,11 @@ def late(client: FakeClient, **shown: Any) -> None:
         client.uptimes["s"] = shown.get("uptime", 100)
 
     client.after["power"] = stay
+
+
+def shown_in_turn(client: FakeClient, *states: str) -> list[Callable[[], None]]:
+    """Let the metrics show one state after the other."""
+    return [partial(client.states.__setitem__, "s", state) for state in states]
 
 
 # --- A restart is seen to begin -------------------------------------------------------------------------
@@ -487,6 +494,33 @@ def test_a_signal_to_what_runs_is_sent_at_once(
 ) -> None:
     done(client, state=state)
     assert client.calls == [("power", "s", signal)] and clock.pauses == []
+
+
+@pytest.mark.parametrize("refused", [False, True])
+def test_a_stop_that_a_restart_took_for_its_own_is_sent_once_more(
+    client: FakeClient, clock: Clock, refused: bool
+) -> None:
+    """It was under way and not shown. The second stop is refused where the container stops after all."""
+    late(client, state="stopping")
+    clock.then = shown_in_turn(client, "running", "stopped")
+    sent: list[str] = []
+
+    def refuse() -> None:
+        sent.append(client.states["s"])
+        if refused and len(sent) == 2:
+            raise Conflict("409: the container is not running", 409)
+
+    client.before["power"] = refuse
+    done(client, state="stopped")
+    assert sent == ["running", "running"] and client.states["s"] == "stopped"
+
+
+def test_what_is_always_started_again_is_stopped_twice_and_no_more(client: FakeClient, clock: Clock) -> None:
+    late(client, state="stopping")
+    clock.then = shown_in_turn(client, *("running", "stopping") * 9)
+    with pytest.raises(WaitEnded, match="gave up waiting for state stopped"):
+        done(client, state="stopped", wait_timeout=16)
+    assert client.calls == [("power", "s", "stop")] * 2
 
 
 @pytest.mark.parametrize("state", ["started", "stopped", "restarted", "killed", "suspended"])
