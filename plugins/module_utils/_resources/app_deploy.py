@@ -85,14 +85,14 @@ APP_DEPLOY = AppDeployResource()
 def plan_release(
     task: Task[AppDeployOptions],
     waits: bool,
-    plan_first: Callable[[App], Plan] = lambda app: Plan(result=None),
+    prepared: Callable[[App, Plan], Plan] = lambda app, plan: plan,
 ) -> Plan:
     """Plan a deploy of the release if that is needed.
 
     :param waits: whether to wait for its verdict. After that, everything is read again: another run may have
         deployed meanwhile, or have moved the tag.
-    :param plan_first: plans what is done right before the deploy, if there is one of a release that is not
-        blocked.
+    :param prepared: puts what is done right before the deploy into its plan, if there is one of a release
+        that is not blocked.
     """
     app = resolve_app(task)
     check_deployable(app)
@@ -102,11 +102,11 @@ def plan_release(
     if digest_in_service(app) == report.digest and not task.options.force and not reasons:
         return plan_nothing(task, app, report)
     if waits and report.scan_status == ScanStatus.PENDING:
-        return plan_after_verdict(task, app, report, lambda judged: plan_release(task, False, plan_first))
+        return plan_after_verdict(task, app, report, lambda judged: plan_release(task, False, prepared))
     warn_of_verdict(task, report)
+    plan = plan_deployment(task, app, report, reasons)
     # A release that is blocked is probably refused, and what is in service keeps what it has.
-    first = Plan(result=None) if report.scan_status == ScanStatus.BLOCKED else plan_first(app)
-    return after_first(first, plan_deployment(task, app, report, reasons))
+    return plan if report.scan_status == ScanStatus.BLOCKED else prepared(app, plan)
 
 
 def after_first(first: Plan, plan: Plan) -> Plan:

@@ -10,7 +10,7 @@ of the blueprint is the union of their plans, with edges from what is needed to 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,7 +21,7 @@ from .._api.errors import HostedError, undone_if_nothing_happened
 from .._api.models import App, Service
 from .._api.values import ContainerState, ServiceStatus
 from .app import APP
-from .app_deploy import APP_DEPLOY, LAST_GOOD, AppDeployOptions, plan_release
+from .app_deploy import APP_DEPLOY, LAST_GOOD, AppDeployOptions, after_first, plan_release
 from .app_image import APP_IMAGE
 from .app_release import APP_RELEASE
 from .applications.environment_rules import REFERENCE
@@ -543,40 +543,30 @@ class CommandedDeployResource(Resource[CommandedDeployOptions]):
 
     def plan(self, task: Task[CommandedDeployOptions]) -> Plan:
         """Plan the deploy, and before it the command, so that no version starts with that of another."""
-        waits, commanded = task.options.wait and not task.check_mode, set[str]()
-
-        def hint(error: HostedError) -> None:
-            for slug in commanded:
-                error.append(
-                    f". The command of application {slug!r} was set before, and stays set: what is in "
-                    "service starts with it at its next start. Run this again once the release can be "
-                    "deployed, or with the command as it was"
-                )
-
-        def plan_first(app: App) -> Plan:
-            plan = plan_command_first(task, app)
-            return replace(plan, steps=done_steps(plan.steps, lambda: commanded.add(task.options.slug)))
-
-        plan = plan_release(task, waits, plan_first)
-        return replace(plan, steps=rescued(plan.steps, hint))
+        waits = task.options.wait and not task.check_mode
+        return plan_release(task, waits, partial(with_command_first, task))
 
 
-def done_steps(steps: Iterable[Step], note: Callable[[], object]) -> list[Step]:
-    """Return steps that note when one of them is done."""
-
-    def wrap(step: Step) -> Step:
-        def run() -> Any:
-            outcome = step.run()
-            note()
-            return outcome
-
-        return replace(step, run=run)
-
-    return [wrap(step) for step in steps]
+def with_command_first(task: Task[CommandedDeployOptions], app: App, plan: Plan) -> Plan:
+    """Return the plan of a deploy with its command set right before it, if that is needed."""
+    first = plan_command(task, app)
+    if not first.steps:
+        return plan
+    hinting = rescued(plan.steps, partial(hint_at_command, task.options.slug))
+    return after_first(first, replace(plan, steps=hinting))
 
 
-def plan_command_first(task: Task[CommandedDeployOptions], app: App) -> Plan:
-    """Plan to set the command right before a deploy, which brings it into effect.
+def hint_at_command(slug: str, error: HostedError) -> None:
+    """Say in the error of a deploy that the command was set before it, and what to do about that."""
+    error.append(
+        f". The command of application {slug!r} was set before, and stays set: what is in service starts "
+        "with it at its next start. Run this again once the release can be deployed, or with the command as "
+        "it was"
+    )
+
+
+def plan_command(task: Task[CommandedDeployOptions], app: App) -> Plan:
+    """Plan to set the command of an application that a deploy then brings into effect.
 
     An application that is still being created may have no settings before its first deploy.
     """
