@@ -18,7 +18,7 @@ from typing import Any, ClassVar, TypeVar
 
 from .._api.client import Client
 from .._api.errors import HostedError, undone_if_nothing_happened
-from .._api.models import App, Service
+from .._api.models import App
 from .._api.values import ContainerState, ServiceStatus
 from .app import APP
 from .app_deploy import APP_DEPLOY, LAST_GOOD, AppDeployOptions, after_first, plan_release
@@ -60,9 +60,10 @@ from .project import PROJECT, ProjectOptions, ProjectResource
 from .relocations.former_names import check_relocated
 from .relocations.named import needed_for
 from .relocations.work import plan_with, rescued
-from .service import SERVICE, ServiceResource
+from .service import SERVICE, ServiceResource, await_ready, plan_existing
 from .services.options import BudgetOptions, ServiceOptions
-from .services.view import read_state
+from .services.settings import is_same_command
+from .services.view import View, observe, read_state
 from .shared.aliases import aliases_of
 from .shared.limits import check_max_parallel
 from .shared.options import FilePath, StateDirOptions, WaitOptions, option
@@ -614,29 +615,32 @@ class AppSettingsResource(Resource[AppSettingsOptions]):
             given = {name: value for name, value in wanted.items() if value is not None}
             summary = f"set {' and '.join(given)} of the application"
             return Plan(result=None, steps=[Step(summary, lambda: None)] if given else [], after=given)
-        service = task.client.service(options.id)
-        if service is not None and service.status == ServiceStatus.PROVISIONING:
+        view = observe(task, options.id)
+        if view.service.status == ServiceStatus.PROVISIONING:
             task.warn(
-                f"application {service.name!r} is still being created, perhaps until its first deploy, so "
-                "its size, network and command were not looked at. Run this again then"
+                f"application {view.service.name!r} is still being created, perhaps until its first deploy, "
+                "so its size, network and command were not looked at. Run this again then"
             )
             return Plan(result=None)
-        if service is not None and needs_start(task, service):
+        view = await_ready(task, view)
+        if command_waits(task, view) and (state := read_state(task, options.id)) in ContainerState.UP:
             task = replace(task, options=replace(options, state="restarted"))
-        return SERVICE.plan(task)
+            view = replace(view, state=state)
+        return plan_existing(task, view, None)
 
 
-def needs_start(task: Task[AppSettingsOptions], service: Service) -> bool:
-    """Tell whether a container that runs has to be stopped and started for its command."""
-    options, offered = task.options, service.capabilities
+def command_waits(task: Task[AppSettingsOptions], view: View) -> bool:
+    """Tell whether the command of an application takes effect only once its container is started anew."""
+    options, service = task.options, view.service
     if options.command is None or service.status != ServiceStatus.ACTIVE:
         return False
-    if offered is not None and "powerSignals" not in offered:
+    if service.capabilities is not None and "powerSignals" not in service.capabilities:
         return False
     if options.deployed and task.check_mode:
         return False  # the deploy that is only planned brings into effect what waits now
-    trial = SERVICE.plan(replace(task, warnings=[]))
-    return COMMAND in trial.result["pending_restart"] and read_state(task, service.id) in ContainerState.UP
+    deploy = view.settings.deploy if view.settings else None
+    differs = deploy is not None and not is_same_command(deploy.command or "", options.command)
+    return differs or COMMAND in view.pending
 
 
 APP_SETTINGS_RESOURCE = AppSettingsResource()
