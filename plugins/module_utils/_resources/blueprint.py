@@ -623,6 +623,8 @@ class AppSettingsResource(Resource[AppSettingsOptions]):
             )
             return Plan(result=None)
         view = await_ready(task, view)
+        if options.deployed and task.check_mode:
+            view.pending = ()  # the deploy that is only planned brings into effect what waits now
         if command_waits(task, view) and (state := read_state(task, options.id)) in ContainerState.UP:
             task = replace(task, options=replace(options, state="restarted"))
             view = replace(view, state=state)
@@ -636,8 +638,6 @@ def command_waits(task: Task[AppSettingsOptions], view: View) -> bool:
         return False
     if service.capabilities is not None and "powerSignals" not in service.capabilities:
         return False
-    if options.deployed and task.check_mode:
-        return False  # the deploy that is only planned brings into effect what waits now
     deploy = view.settings.deploy if view.settings else None
     differs = deploy is not None and not is_same_command(deploy.command or "", options.command)
     return differs or COMMAND in view.pending

@@ -63,5 +63,6 @@ def warn_of_pending(task: Task, label: str, kinds: tuple[str, ...]) -> None:
     for kind in kinds:
         task.warn(
             f"the {SETTING_NAMES[kind]} of {label} was changed earlier and is not in effect, as far as this "
-            "controller knows: it takes effect at the next start from stop; state: restarted sees to that"
+            "controller knows: it takes effect at the next start from stop; hosted.services.service with "
+            "state: restarted sees to that"
         )

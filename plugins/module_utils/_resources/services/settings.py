@@ -40,7 +40,9 @@ from .view import (
     with_diagnostics,
 )
 
-AT_NEXT_START = "The change takes effect at its next start; state: restarted stops and starts it"
+AT_NEXT_START = (
+    "takes effect at its next start; hosted.services.service with state: restarted stops and starts it"
+)
 SETTLE_SECONDS = 60.0
 """For how long a container that starts or stops is waited for before a network change."""
 NON_DISRUPTIVE_STATES = ("present", "started", "resumed")
@@ -422,10 +424,7 @@ def plan_command(
     if deploy.editable is False and not resumes:
         raise Invalid(f"the launch command of {view.label} cannot be changed")
     if not includes_start(task, view, changes):
-        task.warn(
-            f"the new command of {view.label} takes effect at its next start; state: restarted stops and "
-            "starts it"
-        )
+        task.warn(f"the new command of {view.label} {AT_NEXT_START}")
     id, waits = view.service.id, read_state_for_setting(task, view) != ContainerState.STOPPED
     if waits:
         changes.pending.add(COMMAND)
@@ -563,7 +562,7 @@ def wait_for_recreation(task: Task[WaitOptions], view: View) -> None:
             check_in_service(task, view.service.id)
             raise WaitEnded(
                 f"the network of {view.label} is changed, but its container was recreated for that and has "
-                "not run since. Its log may show why; state: started starts it"
+                "not run since. Its log may show why; hosted.services.service with state: started starts it"
             )
         return state == ContainerState.RUNNING
 
@@ -591,7 +590,7 @@ def was_recreated(task: Task[WaitOptions], id: str, first: ContainerSample, at: 
         )
         task.warn(
             f"the network change was accepted, but whether the container was recreated for it {seen}. "
-            f"{AT_NEXT_START}"
+            f"The change {AT_NEXT_START}"
         )
         return False
     seconds = QUIET_SECONDS if task.options.wait else 0
@@ -602,6 +601,6 @@ def was_recreated(task: Task[WaitOptions], id: str, first: ContainerSample, at: 
     since = "" if last.uptime is None else f": it has run for {last.uptime} seconds"
     task.warn(
         f"the network change was accepted, but {when} nothing showed that the container was recreated for "
-        f"it{since}. {AT_NEXT_START}"
+        f"it{since}. The change {AT_NEXT_START}"
     )
     return False

@@ -689,6 +689,21 @@ def test_a_stopped_application_is_not_started_for_its_command(
     assert commits(sandbox) == ["settings.deploy"]
 
 
+def test_a_network_change_that_waits_names_what_brings_it_into_effect(
+    sandbox: Sandbox, apply: Any, images: dict[str, str]
+) -> None:
+    """A blueprint restarts no application for it. A deploy makes the container anew (Applications)."""
+    sandbox.profile("plain", **{"network.in_effect": "at its next start"})
+    said = "hosted.services.service with state: restarted"
+    closed = apply(shop_app(image={"tag": "v1"}, public=False))
+    assert [said in warning for warning in closed["warnings"]].count(True) == 1
+    [waits] = apply(shop_app(image={"tag": "v1"}, public=False))["warnings"]
+    assert "is not in effect" in waits and said in waits
+    wanted = shop_app(image={"tag": "v2"}, public=False)
+    assert not apply(wanted, check_mode=True).get("warnings")
+    assert not apply(wanted).get("warnings")
+
+
 def test_settings_of_a_new_application_are_shown_and_made(sandbox: Sandbox, apply: Any) -> None:
     wanted = {"project": "web", "applications": {"acme-new": {"public": False, "dimensions": SIZE}}}
     planned = apply(wanted, check_mode=True)
