@@ -144,7 +144,7 @@ def check_quote(task: Task[ServiceOptions], quote: Quote) -> Cost:
 def check_quote_matches(task: Task[ServiceOptions], quote: Quote) -> None:
     """Refuse a quote for another thing than the order: its price would say nothing.
 
-    :raises UnexpectedAnswer: naming both.
+    :raises UnexpectedAnswer: naming both, and what to set.
     """
     product = task.options.product
     size = task.options.dimensions.as_dict() if task.options.dimensions else {}
@@ -153,8 +153,13 @@ def check_quote_matches(task: Task[ServiceOptions], quote: Quote) -> None:
             f"the quote is for product {quote.product_slug!r}, not {product!r}; nothing was ordered"
         )
     told = quote.dimensions.model_dump(include=set(size)) if quote.dimensions else {}
-    if any(told[name] not in (None, size[name]) for name in told):
-        raise UnexpectedAnswer(f"the quote is for the size {told}, not {size}; nothing was ordered")
+    differing = [name for name in told if told[name] not in (None, size[name])]
+    if differing:
+        quoted, wanted = (", ".join(f"{name}: {each[name]}" for name in differing) for each in (told, size))
+        raise UnexpectedAnswer(
+            f"the quote is for {quoted}, not {wanted}; nothing was ordered. To order that size, set {quoted} "
+            "in dimensions"
+        )
 
 
 def cost_of_quote(quote: Quote) -> Cost:

@@ -732,7 +732,12 @@ def test_what_is_there_instead_of_a_service_to_order_is_told(given: dict[str, An
             "the quote is for product 'apache', not 'nginx'",
         ),
         ({"productSlug": "nginx"}, {}, None),
-        ({"dimensions": {"cpuCores": 2, "ramGb": 8, "storageGb": 20}}, {}, "the quote is for the size"),
+        (
+            {"dimensions": {"cpuCores": 2, "ramGb": 8, "storageGb": 25}},
+            {},
+            "^the quote is for ram_gb: 8, storage_gb: 25, not ram_gb: 4, storage_gb: 20; nothing was "
+            "ordered. To order that size, set ram_gb: 8, storage_gb: 25 in dimensions$",
+        ),
         ({"dimensions": {"cpuCores": 2, "ramGb": 4, "storageGb": 20}}, {}, None),
         ({"dimensions": {"cpuCores": 2, "ramGb": None, "storageGb": 20}}, {}, None),
         (
