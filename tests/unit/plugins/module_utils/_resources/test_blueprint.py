@@ -593,14 +593,18 @@ def test_a_new_application_runs_its_command(
     assert not again["changed"] and not again.get("warnings") and commits(sandbox) == []
 
 
-def test_a_version_starts_with_the_command_that_comes_with_it(
-    sandbox: Sandbox, apply: Any, images: dict[str, str]
+@pytest.mark.parametrize(
+    ("tag", "by"), [("v2", ["apps.deploy"]), ("v1", ["resources.power", "resources.power"])]
+)
+def test_a_new_command_is_in_effect_after_the_run(
+    sandbox: Sandbox, apply: Any, images: dict[str, str], tag: str, by: list[str]
 ) -> None:
-    wanted = shop_app(image={"tag": "v2"}, command="serve --port 80")
+    """A deploy or a start from stop brings it into effect. A restart keeps the container (Power)."""
+    wanted = shop_app(image={"tag": tag}, command="serve --port 80")
     planned = apply(wanted, check_mode=True)
     done = apply(wanted)
     assert acted_on(done) == acted_on(planned)
-    assert commits(sandbox) == ["settings.deploy", "apps.deploy"]
+    assert commits(sandbox) == ["settings.deploy", *by]
     assert runs(sandbox) == "serve --port 80" and not done.get("warnings")
     again = apply(wanted)
     assert not again["changed"] and not again.get("warnings")
@@ -627,19 +631,6 @@ def test_a_deploy_that_is_refused_tells_of_the_command_that_is_set(
     assert failed["failed"] and "settings.deploy" in commits(sandbox)
     assert "The command of application 'acme-shop' was set before, and stays set" in failed["msg"]
     assert "The command" not in apply(wanted)["msg"], "this run has set none"
-
-
-def test_a_new_command_of_the_version_in_service_is_in_effect_after_the_run(
-    sandbox: Sandbox, apply: Any, images: dict[str, str]
-) -> None:
-    """A restart keeps the container and its command (Power)."""
-    wanted = shop_app(image={"tag": "v1"}, command="serve --port 80")
-    planned = apply(wanted, check_mode=True)
-    done = apply(wanted)
-    assert acted_on(done) == acted_on(planned)
-    assert commits(sandbox) == ["settings.deploy", "resources.power", "resources.power"]
-    assert runs(sandbox) == "serve --port 80" and not done.get("warnings")
-    assert not apply(wanted)["changed"]
 
 
 def test_a_command_that_an_earlier_run_left_is_brought_into_effect(

@@ -38,6 +38,25 @@ CASES: list[Case] = [
 ]
 
 
+def filled_sides(
+    direction: str, server: servers.Server, here: Path, ours: Content, theirs: Content
+) -> tuple[Path, dict[str, Any]]:
+    """Fill the source with ``ours`` and the target with ``theirs``.
+
+    Return the folder of the target, and the options of a task that mirrors the source there.
+    """
+    at_source, at_target = (here, server.root) if direction == "push" else (server.root, here)
+    source, target = fill(at_source / "src", ours), fill(at_target / "up", theirs)
+    src, dest = (str(source), "up") if direction == "push" else ("src", str(target))
+    return target, {"direction": direction, "src": src, "dest": dest, "delete": True}
+
+
+def fold_names_here(direction: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make this machine find names in any spelling, if it is the target."""
+    if direction == "pull":
+        monkeypatch.setattr(Local, "at", lambda side, path: present(side.root, f"{side.root}/{path}"))
+
+
 @pytest.mark.parametrize("direction", ["push", "pull"])
 @pytest.mark.parametrize("case", CASES)
 def test_what_is_kept_in_another_spelling_is_not_deleted(
@@ -47,24 +66,15 @@ def test_what_is_kept_in_another_spelling_is_not_deleted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     wanted, there, left = case
-    push = direction == "push"
     with odd_server(tmp_path, Folding) as server:
-        source, target = tmp_path / "src", server.root / "conf"
-        if not push:
-            source, target = server.root / "src", tmp_path / "conf"
-            monkeypatch.setattr(Local, "at", lambda side, path: present(side.root, f"{side.root}/{path}"))
-        fill(source, wanted)
-        fill(target, there)
-        given: dict[str, Any] = (
-            {"src": str(source), "dest": "conf"} if push else {"src": "src", "dest": str(target)}
-        )
-        given = {**given, "direction": direction}
-        foreseen = sync(server, True, **given, delete=True)
-        result = sync(server, **given, delete=True)
+        fold_names_here(direction, monkeypatch)
+        target, given = filled_sides(direction, server, tmp_path, wanted, there)
+        foreseen = sync(server, True, **given)
+        result = sync(server, **given)
         assert "failed" not in result, result["msg"]
         assert foreseen["sftp_sync"]["deleted"] == result["sftp_sync"]["deleted"]
         assert holds(target) == left
-        again = sync(server, **given, delete=True)
+        again = sync(server, **given)
         assert not again["changed"] and holds(target) == left
         if "A" not in left:
             assert any("some names have another spelling" in said for said in again["warnings"])
@@ -162,15 +172,9 @@ def test_what_is_excluded_is_safe_in_any_spelling(
 ) -> None:
     """Nothing of it is deleted, nor is anything that a link of the source is left out for."""
     with odd_server(tmp_path, Folding) as server:
-        source, target = tmp_path / "src", server.root / "up"
-        given: dict[str, Any] = {"src": str(source), "dest": "up"}
-        if direction == "pull":
-            source, target = server.root / "src", tmp_path / "up"
-            monkeypatch.setattr(Local, "at", lambda side, path: present(side.root, f"{side.root}/{path}"))
-            given = {"src": "src", "dest": str(target)}
-        fill(source, OURS)
-        fill(target, THEIRS)
-        given |= {"direction": direction, "delete": True, "exclude": EXCLUDE}
+        fold_names_here(direction, monkeypatch)
+        target, given = filled_sides(direction, server, tmp_path, OURS, THEIRS)
+        given["exclude"] = EXCLUDE
         foreseen, result = [sync(server, check_mode, **given)["sftp_sync"] for check_mode in (True, False)]
         assert foreseen["deleted"] == result["deleted"] == ["Conf/old", "old"]
         assert holds(target) == SPARED
@@ -261,17 +265,12 @@ def test_what_is_excluded_at_the_source_is_safe_as_another_kind(
 ) -> None:
     """A pattern for directories names the directory of the source, and the target has a link in its place."""
     with odd_server(tmp_path, server_kind) as server:
-        source, target = tmp_path / "src", server.root / "up"
-        given: dict[str, Any] = {"src": str(source), "dest": "up"}
-        if direction == "pull":
-            source, target = server.root / "src", tmp_path / "up"
-            given = {"src": "src", "dest": str(target)}
-            if server_kind is Folding:
-                monkeypatch.setattr(Local, "at", lambda side, path: present(side.root, f"{side.root}/{path}"))
+        if server_kind is Folding:
+            fold_names_here(direction, monkeypatch)
         name = "Cache" if server_kind is Folding else "cache"
-        fill(source, {f"{name}/x": "x", "a": "a"})
-        fill(target, {"cache": "@data", "data/y": "y", "old": "old"})
-        given |= {"direction": direction, "delete": True, "exclude": [f"{name}/", "data"]}
+        theirs: Content = {"cache": "@data", "data/y": "y", "old": "old"}
+        target, given = filled_sides(direction, server, tmp_path, {f"{name}/x": "x", "a": "a"}, theirs)
+        given["exclude"] = [f"{name}/", "data"]
         results = [sync(server, mode, **given) for mode in (True, False)]
         assert [one["sftp_sync"]["deleted"] for one in results] == [["old"]] * 2
         assert holds(target) == {"a": "a", "cache": "@data", "data": None, "data/y": "y"}
@@ -284,15 +283,9 @@ def test_what_is_excluded_at_the_source_is_safe_as_another_kind(
 @pytest.mark.parametrize("ours", ["a file", "@a"])
 def test_a_directory_that_is_excluded_is_not_replaced(ours: str, direction: str, tmp_path: Path) -> None:
     with odd_server(tmp_path, Plain) as server:
-        source, target = tmp_path / "src", server.root / "up"
-        given: dict[str, Any] = {"src": str(source), "dest": "up"}
-        if direction == "pull":
-            source, target = server.root / "src", tmp_path / "up"
-            given = {"src": "src", "dest": str(target)}
-        fill(source, {"cache": ours, "a": "a"})
         theirs: Content = {"cache/x": "x", "old": "old"}
-        fill(target, theirs)
-        given |= {"direction": direction, "delete": True, "exclude": ["cache/"]}
+        target, given = filled_sides(direction, server, tmp_path, {"cache": ours, "a": "a"}, theirs)
+        given["exclude"] = ["cache/"]
         place = "up/cache on the service" if direction == "push" else f"{target}/cache on this machine"
         foreseen, result = [sync(server, check_mode, **given) for check_mode in (True, False)]
         said = (
