@@ -202,8 +202,54 @@ def test_a_refused_change_leaves_the_installed_plan(machine: SleepMachine) -> No
     assert machine.run("run", "nights")[0] == 0
     assert machine.statuses() == {"db": "SUSPENDED", "web": "SUSPENDED", "other": "ACTIVE"}
     machine.install({**NIGHTS, "services": ["db"]}).succeed()
+    assert files(machine.folder / "bin") == {"hosted-sleep"}
     assert "services:" in (machine.folder / "etc" / "nights.yml").read_text()
     assert files(machine.folder / "etc") == {"environment", "nights.yml", "token", "token.sha256"}
+
+
+def test_a_refused_change_leaves_the_token_and_the_command(machine: SleepMachine) -> None:
+    """Else the plan of before could not run any more, or would run on the account of the refused one."""
+    sandbox, elsewhere = machine.sandbox, "token-of-another-account"
+    game = {"name": "elsewhere", "product": "minecraft", "account": "account-other"}
+    sandbox.seed({"services": [game], "tokens": [{"id": elsewhere, "account": "account-other"}]})
+    plan = {"name": "nights", "family": "GAME", "awake": [], "wait_timeout": 20}
+    machine.install(plan).succeed()
+    folders = [machine.folder / name for name in ("etc", "bin", "units", "metrics", "rules")]
+    before = [contents(folder) for folder in folders]
+    changes: list[tuple[dict[str, Any], dict[str, Any], str]] = [
+        ({"sleep_schedule_token": "not-a-token"}, plan, "401"),
+        ({"sleep_schedule_token": elsewhere}, {**plan, "services": ["no-such-service"]}, "no-such-service"),
+        ({"sleep_schedule_base_url": "http://127.0.0.1:9"}, {**plan, "name": "other"}, "127.0.0.1:9"),
+        ({"sleep_schedule_ansible_playbook": "/no/such/program"}, plan, "came to no end"),
+    ]
+    for variables, other, says in changes:
+        run = machine.install(other, **variables)
+        assert run.rc != 0 and says in run.stdout, run.stdout
+        assert "plans that were installed before go on as they were" in run.stdout
+        assert [contents(folder) for folder in folders] == before, variables
+    sandbox.clear_journal()
+    assert machine.run("run", "nights")[0] == 0
+    states = {each["name"]: each["status"] for each in sandbox.control("GET", "/state")["records"]["service"]}
+    assert states == {"db": "ACTIVE", "web": "SUSPENDED", "other": "SUSPENDED", "elsewhere": "ACTIVE"}
+    assert writes(sandbox) == ["resources.suspend"] * 2
+
+
+def test_what_a_killed_forecast_leaves_is_removed(machine: SleepMachine) -> None:
+    """By the next run of the role, whatever that is to do: the environment holds the token meanwhile."""
+    folder, kept = machine.folder, machine.folder / "kept"
+    stopped = folder / "stopped"
+    stopped.write_text(f"#!/bin/sh\nmkdir {kept} && cp -a {folder}/etc {folder}/bin {kept}\nexit 1\n")
+    stopped.chmod(0o700)
+    machine.install(NIGHTS, sleep_schedule_ansible_playbook=str(stopped))
+    assert files(folder / "bin") == files(folder / "etc") == set()
+    assert files(kept) == {"bin/hosted-sleep-", "etc/environment-", "etc/nights-.yml"}
+    assert machine.sandbox.token in (kept / "etc" / "environment-").read_text()
+    modes = {stat.S_IMODE(path.stat().st_mode) for path in (kept / "etc").iterdir()}
+    assert modes == {0o600}
+    for last in ({"sleep_schedule_forecast": False}, {"sleep_schedule_state": "absent"}):
+        shutil.copytree(kept, folder, dirs_exist_ok=True)
+        machine.install(NIGHTS, **last).succeed()
+        assert [name for name in files(kept) if (folder / name).exists()] == []
 
 
 def test_two_roles_on_one_machine(machine: SleepMachine) -> None:
