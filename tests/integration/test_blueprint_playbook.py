@@ -308,6 +308,28 @@ def test_the_roles_install_the_plans(ansible: Ansible, sandbox: Sandbox) -> None
     assert world["status"] == "SUSPENDED"
 
 
+def test_only_plans_that_a_role_installed_are_kept(ansible: Ansible, sandbox: Sandbox) -> None:
+    """Not one that a killed forecast left, and not one that somebody has put or copied there."""
+    given = machine(ansible, sandbox)
+    sleep = "project: {}\nsleep: {{{}: {{awake: [], allow_empty: true}}}}\n"
+    for project, plan in (("web", "nights"), ("blog", "weekend")):
+        (ansible.folder / f"{project}.yml").write_text(sleep.format(project, plan))
+    blueprint(ansible, blueprint_src="web.yml", **given).succeed()
+    etc, units = ansible.folder / "etc-sleep_schedule", ansible.folder / "units"
+    plan = (etc / "nights.yml").read_text()
+    tried = plan.replace(": nights.yml", ": tried-.yml").replace("name: nights", "name: tried")
+    (etc / "tried-.yml").write_text(tried)
+    (etc / "nights-.yml").write_text(plan.replace(": nights.yml", ": nights-.yml"))
+    (etc / "copy.yml").write_text(plan.replace("name: nights", "name: copy"))
+    by_hand = "sleep_schedule_plan: {name: by-hand, project: web, awake: []}\n"
+    (etc / "by-hand.yml").write_text(by_hand)
+    blueprint(ansible, blueprint_src="blog.yml", **given).succeed()
+    timers = {path.name for path in units.glob("*.timer")}
+    assert timers == {"hosted-sleep-nights.timer", "hosted-sleep-weekend.timer"}
+    assert set(installed(ansible, "sleep_schedule")) == {"nights", "weekend", "copy", "by-hand"}
+    assert (etc / "nights.yml").read_text() == plan and (etc / "by-hand.yml").read_text() == by_hand
+
+
 def test_an_empty_section_removes_the_plans_of_its_project(ansible: Ansible, sandbox: Sandbox) -> None:
     given = machine(ansible, sandbox)
     (ansible.folder / "blog.yml").write_text(BLOG)
