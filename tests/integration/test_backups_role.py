@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import re
@@ -193,6 +194,17 @@ def test_a_run_and_its_check(machine: BackupMachine) -> None:
     assert "failed nightly: Back up the services: " in log.read_text()
     sandbox.clear_faults()
     assert machine.run("check", "no-such-plan")[0] == 3
+
+
+def test_an_installation_shows_no_hook_of_the_one_before(machine: BackupMachine) -> None:
+    """Not even in Base64."""
+    offsite = {"dest": str(machine.folder / "shelf")}
+    machine.install({**NIGHTLY, "offsite": offsite, "before": ["curl https://chat/secret-hook"]}).succeed()
+    assert "secret-hook" in (machine.folder / "etc" / "nightly.yml").read_text()
+    machine.ansible.environment["ANSIBLE_VERBOSITY"] = "2"
+    output = machine.install({**NIGHTLY, "offsite": offsite}).succeed().output
+    shown = [base64.b64decode(text + "==") for text in re.findall(r"[A-Za-z0-9+/]{60,}", output)]
+    assert "secret-hook" not in output and [text for text in shown if b"secret-hook" in text] == []
 
 
 def test_nothing_is_thinned_out_where_the_backup_failed(machine: BackupMachine) -> None:
