@@ -207,6 +207,23 @@ def test_an_installation_shows_no_hook_of_the_one_before(machine: BackupMachine)
     assert "secret-hook" not in output and [text for text in shown if b"secret-hook" in text] == []
 
 
+def test_a_report_that_cannot_be_written_is_a_failure_for_the_hooks(machine: BackupMachine) -> None:
+    """They are told what else went wrong, too. The folder of the report is lost during the run."""
+    ids, log, state = seed(machine.sandbox), machine.folder / "hooks", machine.folder / "state"
+    hooks = {
+        "before": [f"mv {state} {state}.lost && touch {state}"],
+        "on_failure": [f'echo "$BACKUP_ERROR" >>{log}'],
+    }
+    machine.install({**NIGHTLY, **hooks, "max_parallel": 1}).succeed()
+    machine.sandbox.fault("backups.create", "status", status=400)
+    code, output = machine.run("run", "nightly")
+    assert code not in (0, 75), output
+    assert sorted(len(machine.backups(id)) for id in ids.values()) == [0, 1]
+    [told] = log.read_text().splitlines()
+    assert "; Write the report: " in told or told.startswith("Write the report: "), told
+    assert told.count("; ") >= 1 and told in output
+
+
 def test_nothing_is_thinned_out_where_the_backup_failed(machine: BackupMachine) -> None:
     """The other service is, and the run fails at the end."""
     sandbox = machine.sandbox
