@@ -177,7 +177,7 @@ def test_a_run_that_fails_says_so(machine: SleepMachine) -> None:
         ({"services": []}, "services is set but empty"),
         ({"time_zone": " "}, "time_zone is set but empty"),
         ({"time_zone": "Mars/Olympus"}, "Mars/Olympus"),
-        ({"services": ["no-such-service"]}, "no-such-service"),
+        ({"services": ["no-such-service"]}, "no service is named no-such-service"),
     ],
 )
 def test_a_plan_that_cannot_work_is_not_switched_on(
