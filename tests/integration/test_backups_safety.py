@@ -65,6 +65,15 @@ def test_null_is_no_list_of_plans(machine: BackupMachine) -> None:
     assert contents(machine) == before
 
 
+def test_false_as_text_is_not_leave_to_remove_all_plans(machine: BackupMachine) -> None:
+    """As a command line, an inventory in INI and a survey give it."""
+    machine.install(NIGHTLY).succeed()
+    before = contents(machine)
+    run = machine.install(backups_plans=[], backups_allow_no_plans="false")
+    assert run.rc != 0 and "every plan that is installed would be removed" in run.stdout
+    assert contents(machine) == before
+
+
 def test_no_plans_are_a_word_of_their_own(machine: BackupMachine) -> None:
     """With it every plan goes, and what they share stays."""
     machine.install(NIGHTLY).succeed()
