@@ -439,18 +439,21 @@ def test_off_site_copies(machine: BackupMachine, key: Path) -> None:
     assert {entry["name"] for entry in there} == {"log.txt", "world.dat"}
 
 
-def test_what_a_plan_leaves_out_is_kept_by_a_recovery(machine: BackupMachine, key: Path) -> None:
+@pytest.mark.parametrize("exclude", [["cache/", "*.tmp"], "cache/, *.tmp"], ids=["list", "text"])
+def test_what_a_plan_leaves_out_is_kept_by_a_recovery(
+    machine: BackupMachine, key: Path, exclude: list[str] | str
+) -> None:
     """Two plans share a shelf, and the last one leaves out nothing; the copy of the other is restored."""
     sandbox, shelf = machine.sandbox, machine.folder / "shelf"
     one = seed(sandbox)["one"]
     register(sandbox, key)
     sandbox.api("POST", f"/api/resources/{one}/files/directory", {"root": "", "name": "cache"})
-    for path in ("cache/tiles", "left.txt"):
+    for path in ("cache/tiles", "left.txt", "a.tmp"):
         sandbox.api("POST", f"/api/resources/{one}/files/write", {"path": path, "content": "live"})
     offsite = {"dest": str(shelf), "private_key_file": str(key)}
     plan = {"services": ["one"], "keep": {"last": 2}}
     plans = [
-        {**plan, "name": "nightly", "offsite": {**offsite, "exclude": ["cache/"]}},
+        {**plan, "name": "nightly", "offsite": {**offsite, "exclude": exclude}},
         {**plan, "name": "weekly", "offsite": offsite},
     ]
     machine.install(*plans).succeed()
@@ -461,7 +464,7 @@ def test_what_a_plan_leaves_out_is_kept_by_a_recovery(machine: BackupMachine, ke
     described.write_text(json.dumps({**about, "excluded": {**about["excluded"], "gone": ["x"]}}))
     code, output = machine.run("run", "weekly", "-e", f"backups_run_name={weekly}")
     assert code == 0, output
-    assert json.loads(described.read_text())["excluded"] == {nightly: ["cache/"], weekly: []}
+    assert json.loads(described.read_text())["excluded"] == {nightly: ["cache/", "*.tmp"], weekly: []}
     sandbox.api("POST", f"/api/resources/{one}/files/write", {"path": "since.txt", "content": "live"})
     given = {
         "blueprint": {"project": "web", "services": {"one": {"product": "minecraft"}}},
@@ -473,7 +476,8 @@ def test_what_a_plan_leaves_out_is_kept_by_a_recovery(machine: BackupMachine, ke
     }
     machine.ansible.tasks(f"- hosted.services.recover: {json.dumps(given)}\n").succeed()
     found = files_on(sandbox, one)
-    assert found["/cache/tiles"] == "live" and "/left.txt" in found and "/since.txt" not in found
+    assert found["/cache/tiles"] == found["/a.tmp"] == "live"
+    assert "/left.txt" in found and "/since.txt" not in found
 
 
 @pytest.mark.parametrize("text", ["half {", '{"excluded": "x"}'])

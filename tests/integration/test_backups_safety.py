@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -164,6 +165,31 @@ def test_a_plan_of_an_empty_project_touches_no_backup(machine: BackupMachine) ->
     assert [line["route"] for line in machine.sandbox.journal() if line["method"] != "GET"] == []
     assert machine.names(seeded["one"]) == []
     assert 'Plan "nightly" cannot be used' in log.read_text()
+
+
+# --- Lists that are given as text ------------------------------------------------------------------------
+
+
+def test_a_list_given_as_text(machine: BackupMachine) -> None:
+    """Names are split at commas, and each is whole: `web` is not in `web-bucket`. A hook is a whole line."""
+    names = ["fine", "web", "web-bucket", "other"]
+    services = [{"name": name, "product": "minecraft", "project": "web"} for name in names]
+    seeded = machine.sandbox.seed({"services": services})["services"]
+    for name in names[1:]:
+        machine.sandbox.operator(f"services/{seeded[name]}", status="FAILED")
+    log = machine.folder / "hooks"
+    hooks = {name: f"echo {name}, of $BACKUP_PLAN >>{log}" for name in ("before", "after")}
+    machine.install({**NIGHTLY, **hooks, "may_skip": "web-bucket, other"}).succeed()
+    code, output = machine.run("run", "nightly")
+    assert code == 0 and machine.names(seeded["fine"]) != [], output
+    assert log.read_text() == "before, of nightly\nafter, of nightly\n"
+    report = json.loads((machine.folder / "state" / "nightly.json").read_text())
+    assert report["left_out"] == ["web"]
+    metrics = (machine.folder / "metrics" / "hosted-backup-nightly.prom").read_text()
+    left_out = [line for line in metrics.splitlines() if line.startswith("hosted_backup_left_out{")]
+    assert len(left_out) == 1 and 'service="web"' in left_out[0]
+    code, line = machine.run("check", "nightly")
+    assert code == 1 and "web is left out" in line and "web-bucket is" not in line and "other is" not in line
 
 
 # --- Plans that select nothing ------------------------------------------------------------------------------
