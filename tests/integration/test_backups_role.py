@@ -124,10 +124,11 @@ def test_an_empty_token_replaces_none(machine: BackupMachine) -> None:
     """A variable of the environment that is not set makes one."""
     machine.install(NIGHTLY).succeed()
     kept = (machine.folder / "etc" / "token").read_text()
-    run = machine.install(NIGHTLY, backups_token="")
-    assert run.rc != 0
-    assert "backups_token is empty" in run.stdout
-    assert (machine.folder / "etc" / "token").read_text() == kept
+    for empty in ("", None):
+        run = machine.install(NIGHTLY, backups_token=empty)
+        assert run.rc != 0
+        assert "backups_token is empty" in run.stdout
+        assert (machine.folder / "etc" / "token").read_text() == kept
 
 
 def test_a_run_where_nothing_was_installed(machine: BackupMachine) -> None:
