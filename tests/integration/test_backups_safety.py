@@ -211,6 +211,16 @@ def test_a_plan_that_selects_no_service_is_an_alarm(machine: BackupMachine) -> N
     assert "selects no service" in line
 
 
+def test_false_as_text_is_not_leave_to_select_no_service(machine: BackupMachine) -> None:
+    """Neither a run nor its check takes it for true."""
+    machine.sandbox.seed({"projects": ["web"]})
+    machine.install({**NIGHTLY, "allow_empty": "false"}).succeed()
+    code, output = machine.run("run", "nightly")
+    assert code not in (0, 75) and "selects no service" in output
+    code, line = machine.run("check", "nightly")
+    assert (code, line.split(":")[0]) == (2, "CRITICAL")
+
+
 def test_a_plan_may_say_that_it_may_be_empty(machine: BackupMachine) -> None:
     """Then nothing is wrong with it."""
     machine.sandbox.seed({"projects": ["web"]})

@@ -136,6 +136,15 @@ def test_the_team_logs_in(team: Team) -> None:
     assert {line["method"] for line in team.sandbox.journal()} == {"GET"}
 
 
+def test_false_as_text_is_not_exclusive(team: Team) -> None:
+    """As a command line gives it: the keys of others stay."""
+    team.register("carol", make_key(team.folder / "carol"))
+    team.sandbox.clear_journal()
+    team.play("-e", "sftp_access_exclusive=false").succeed()
+    assert team.keys() == ["alice", "bob", "carol"]
+    assert removals(team) == 0
+
+
 def test_a_home_that_is_not_that_of_the_password_database(team: Team) -> None:
     """Ansible takes ~ for $HOME and ssh does not, so the files are named in full where these differ."""
     home = {"sftp_access_known_hosts": "~/.ssh/known", "sftp_access_config": "~/.ssh/config"}
