@@ -146,6 +146,8 @@ options:
         it made, below O(state_dir).
       - V(refuse) fails. V(keep) leaves them alone, and fails if one has a name of the clone. V(adopt) takes those with a
         name of the clone for the clone, and B(overwrites what they hold); it leaves the others alone.
+      - Services that appear by a name of the clone while the task runs are left as they are, and the task fails, unless
+        this is V(adopt).
     type: str
     choices: [refuse, keep, adopt]
     default: refuse

@@ -81,6 +81,7 @@ options:
       - What to do if the project has services of the blueprint that the recovery did not make. What they hold may be
         newer than any copy.
       - V(refuse) fails. V(keep) leaves them as they are, and makes what is missing.
+      - Services that appear while the task runs are left as they are. The task recovers the others, and fails.
     type: str
     choices: [refuse, keep]
     default: refuse

@@ -64,6 +64,7 @@ class AppResource(Resource[AppOptions]):
         app = find_app(task.client, slug)
         if app is None:
             return plan_creation(task, slug, size)
+        task.adopting(app.id)
         check_existing(task, app, size)
         if not task.options.wait or task.check_mode:
             return as_it_is(app)
@@ -154,13 +155,18 @@ class Creation:
         what = f"application {self.slug!r}"
         there = self.new_ones()
         if there:
+            self.task.adopting(there[0].id)
             self.task.warn(f"{what} appeared before it was created; it is used instead")
             return there[0]
         try:
             own = create_unique(self.call, self.new_ones, what, self.task)
         except Refused as error:
             raise explain_slug_refusal(error, self.slug) from None
-        return None if own else read_created(self.task)
+        if own:
+            return None
+        outrun = read_created(self.task)
+        self.task.adopting(outrun.id)
+        return outrun
 
     def new_ones(self) -> list[App]:
         """Return the application, which was not there when the task was planned."""

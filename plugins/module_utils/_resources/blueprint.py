@@ -462,6 +462,13 @@ class FilledAssembly(Assembly):
         """Remember that a service is ordered, while the call that does so is made."""
         raise NotImplementedError
 
+    def check_made(self, key: str, id: str) -> None:
+        """Refuse what is there by the name of a service, unless it was made for this or may be used for it.
+
+        :raises Invalid: naming it.
+        """
+        raise NotImplementedError
+
     def note_id(self, key: str, id: str) -> None:
         """Remember the id of a service that was made or found."""
         raise NotImplementedError
@@ -478,9 +485,10 @@ class FilledAssembly(Assembly):
         self.note(entry)
 
     def note(self, entry: Entry) -> None:
-        """Remember a service right before it is ordered, and its id once that is known."""
+        """Remember a service right before it is ordered, and its id once that is known to be its own."""
         made = self.made[entry.key]
         made.task.creating = partial(self.ordering, entry.key)
+        made.task.adopting = partial(self.check_made, entry.key)
         made.note = made.task.created = partial(self.note_id, entry.key)
 
     def add_settings(self, entry: Entry) -> list[Part]:

@@ -28,6 +28,7 @@ from .blueprints.source import read_source as read_file
 from .clones.database import DATABASE, await_database
 from .clones.environments import read_environments, unreadable_variables
 from .clones.files import FilesResource
+from .clones.guard import check_made
 from .clones.image import IMAGE
 from .clones.options import CloneOptions, Rename, check_options
 from .clones.rules import CloneBlueprint, blueprint_of, names_of, original_of, own_values
@@ -235,6 +236,12 @@ class CloneAssembly(FilledAssembly):
     def ordering(self, key: str) -> AbstractContextManager[None]:
         """Remember that a clone is ordered, while the call that does so is made."""
         return self.record.ordering(self.originals[key].id, self.task.client.clock)
+
+    def check_made(self, key: str, id: str) -> None:
+        """Refuse what the clone did not make, unless that is to be adopted."""
+        made = self.made[key]
+        if self.task.options.existing != "adopt":
+            check_made(self.record, self.originals[key].id, id, made.task.client, made.label)
 
     def note_id(self, key: str, id: str) -> None:
         """Remember the id of a clone."""

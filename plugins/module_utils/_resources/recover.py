@@ -25,6 +25,7 @@ from .blueprints.report import Report
 from .blueprints.source import read_source
 from .clone import secrets_in_entries, tighten
 from .clones.database import await_database
+from .clones.guard import check_made
 from .clones.image import IMAGE
 from .recoveries.copies import DESCRIPTION, Choice, Chosen, check_content, read_shelves
 from .recoveries.database import RecoveredDatabase, own_address
@@ -228,6 +229,12 @@ class RecoveryAssembly(FilledAssembly):
     def ordering(self, key: str) -> AbstractContextManager[None]:
         """Remember that a service is ordered, while the call that does so is made."""
         return self.target.record.ordering(key, self.task.client.clock)
+
+    def check_made(self, key: str, id: str) -> None:
+        """Refuse what the recovery neither made nor found when it began."""
+        made, found = self.made[key], self.target.there.get(key)
+        if found is None or found.id != id:
+            check_made(self.target.record, key, id, made.task.client, made.label)
 
     def note_id(self, key: str, id: str) -> None:
         """Remember the id of a service, but for one that was there before."""

@@ -62,6 +62,7 @@ class ServiceResource(Resource[ServiceOptions]):
         if target.id is None:
             warn_of_lost_secrets(task, subject_of(ORDERED, task.options.wanted_name))
             return plan_order(task, target.project)
+        task.adopting(target.id)
         try:
             view = observe(task, target.id)
         except NoSuchItem:

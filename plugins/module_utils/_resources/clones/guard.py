@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+from ..._api.client import Client
 from ..._api.models import Service
 from ..services.lookup import label
 from ..services.view import read_service
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid
+from .target import MadeRecord
 
 
 def check_own(
@@ -27,3 +29,16 @@ def check_own(
     if project_id is None or service.project_id != project_id:
         raise Invalid(f"{label(service)} is not in the project of the {whole}; nothing was written to it")
     return service
+
+
+def check_made(record: MadeRecord, original: str, id: str, client: Client, what: str) -> None:
+    """Check that what is there was made for the whole, before it is taken for that.
+
+    :param what: names it, for messages.
+    :raises Invalid: if somebody else made it since the whole was looked at.
+    """
+    if not record.takes(original, id, client):
+        raise Invalid(
+            f"{what} ({id}) appeared meanwhile, and this {record.subject} did not make it, so nothing was "
+            "written to it. Run this again, which decides by existing what becomes of it"
+        )

@@ -22,7 +22,7 @@ from ..._api.errors import undone_if_nothing_happened
 from ..._api.models import Project, Service
 from ..._api.platform_clock import PlatformClock
 from ..blueprints.members import Member, Members, read_members
-from ..services.all_services import may_be_cut
+from ..services.all_services import all_services, may_be_cut
 from ..services.lookup import came_up, describe_location, find_staying
 from ..services.namesakes import oldest_projects
 from ..shared.controller_state import one_at_a_time, records_folder, state_key, write_json
@@ -113,12 +113,16 @@ class MadeRecord:
         """
         with self.lock:
             self.ids.pop(original, None)  # is gone, or nothing would be ordered
+            earlier = self.sent.get(original)
             self.sent[original] = clock.now().isoformat(timespec="seconds")
             self.write()
 
         def forget() -> None:
             with self.lock:
-                self.sent.pop(original, None)
+                if earlier is None:
+                    self.sent.pop(original, None)
+                else:  # which may still show what it made
+                    self.sent[original] = earlier
                 self.write()
 
         with undone_if_nothing_happened(forget):
@@ -150,6 +154,19 @@ class MadeRecord:
             elif len(found) > 1:
                 doubtful.append(found)
         return doubtful
+
+    def takes(self, original: str, id: str, client: Client) -> bool:
+        """Tell whether a service was made for this. That of an order that was lost may show at any time."""
+        with self.lock:
+            if id in self.ids.values():
+                return True
+        sent = self.sent.get(original)
+        listed = all_services(client, lambda other: other.id == id) if sent else []
+        if not any(each.id == id and came_up(each.created_at, sent) for each in listed):
+            return False
+        with self.lock:
+            self.ids[original] = id
+        return True
 
     def made(self, member: Member) -> bool:
         """Tell whether a service was made for this."""

@@ -245,6 +245,7 @@ class Ordering:
             self._await_lost_order()
             appeared = self._find_existing()
         if appeared is not None:
+            self.task.adopting(appeared.id)
             self.id, self.adopted = appeared.id, True
             self.task.warn(
                 f"a service named {self.name!r} appeared before it was ordered; it is used instead"

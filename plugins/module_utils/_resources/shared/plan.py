@@ -63,6 +63,8 @@ class Task(Generic[OptionsT_co]):
     """Whether the plan is a part of a larger one, which creates what is missing: nobody need be told."""
     creating: Callable[[], AbstractContextManager[None]] = nullcontext
     """Entered around the call that creates a service, so that a larger plan can remember it before."""
+    adopting: Callable[[str], None] = lambda id: None
+    """Asked with its id before what is there already is taken for what the task creates; may raise."""
     created: Callable[[str], None] = lambda id: None
     """Told the id of a service that was created, as soon as something is known to have it."""
     names_made: bool = False

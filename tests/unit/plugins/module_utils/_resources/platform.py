@@ -14,6 +14,8 @@ from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
+
 from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext, execute
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import argument_spec
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
@@ -129,3 +131,18 @@ def writes(sandbox: Sandbox) -> list[str]:
 def calls(sandbox: Sandbox) -> list[str]:
     """Return the routes of all calls, in their order."""
     return [line["route"] for line in sandbox.journal()]
+
+
+def before_first_call(
+    monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, then: Callable[[], object]
+) -> None:
+    """Let something happen right before the first call of a function, as somebody else does it then."""
+    call, begun = getattr(owner, name), list[bool]()
+
+    def wrapped(*given: Any, **named: Any) -> Any:
+        if not begun:
+            begun.append(True)
+            then()
+        return call(*given, **named)
+
+    monkeypatch.setattr(owner, name, wrapped)

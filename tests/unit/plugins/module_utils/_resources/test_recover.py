@@ -23,7 +23,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     RUN_FOLDER,
 )
 from hosted_sandbox.testing import Sandbox
-from unit.plugins.module_utils._resources.clones.platform import files, ids_of, monthly_rate
+from unit.plugins.module_utils._resources.clones.platform import files, ids_of, monthly_rate, plain_files
 from unit.plugins.module_utils._resources.platform import renaming
 from unit.plugins.module_utils._resources.recoveries.platform import (
     BLUEPRINT,
@@ -69,8 +69,7 @@ def test_a_project_is_there_again_at_the_price_that_was_announced(
     assert set(made) == {"Survival", "lobby"}
     assert Decimal(planned["cost"]["monthly_after"]) == Decimal(done["cost"]["monthly_after"])
     assert Decimal(done["cost"]["monthly_after"]) == monthly_rate(sandbox) - before
-    found = {path: text for path, text in files(sandbox, made["Survival"]).items() if text is not None}
-    assert found == {f"/{name}": text for name, text in WORLD.items()}
+    assert plain_files(sandbox, made["Survival"]) == {f"/{name}": text for name, text in WORLD.items()}
     metrics = sandbox.api("GET", f"/api/resources/metrics?ids={','.join(made.values())}").json()
     assert [metrics[made[name]]["state"] for name in ("Survival", "lobby")] == ["running", "stopped"]
     told = done["recovery"]

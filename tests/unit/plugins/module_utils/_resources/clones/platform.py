@@ -120,6 +120,11 @@ def files(sandbox: Sandbox, id: str) -> dict[str, Any]:
     }
 
 
+def plain_files(sandbox: Sandbox, id: str) -> dict[str, str]:
+    """Return the content of all files of a service, by path, without its folders."""
+    return {path: text for path, text in files(sandbox, id).items() if text is not None}
+
+
 def text_of(encoded: str | None) -> str | None:
     """Return the content of a file as text that can be turned back into its bytes."""
     return None if encoded is None else b64decode(encoded).decode(errors="surrogateescape")

@@ -134,6 +134,33 @@ def test_an_order_that_came_to_nothing_for_sure_is_not_noted(
     assert ("id-Survival" in Path(record.path).read_text()) is noted
 
 
+def test_an_order_that_is_refused_leaves_the_note_of_one_that_was_lost(tmp_path: Path) -> None:
+    """The platform may refuse it because the one that was lost is carried out by now."""
+    record = CloneRecord(str(tmp_path / "record.json"), sent={"id-Survival": "2026-11-20T03:00:00Z"})
+    with pytest.raises(BadRequest), record.ordering("id-Survival", PlatformClock()):
+        assert record.sent["id-Survival"] != "2026-11-20T03:00:00Z"
+        raise BadRequest("exists", 400)
+    assert "2026-11-20T03:00:00Z" in Path(record.path).read_text()
+
+
+@pytest.mark.parametrize(
+    ("created", "taken"),
+    [("2026-11-20T03:00:01Z", True), ("2026-11-20T03:11:00Z", False), ("2026-11-20T02:58:00Z", False)],
+)
+def test_what_appears_is_taken_if_it_came_up_with_a_lost_order(
+    created: str, taken: bool, tmp_path: Path
+) -> None:
+    account = FakeClient()
+    account.add_service("svc_1", "Survival-x", createdAt=created)
+    record = CloneRecord(str(tmp_path / "record.json"), ids={"id-lobby": "svc_2"})
+    assert not record.takes("id-Survival", "svc_1", cast(Any, account)), "nothing was ordered"
+    record.sent["id-Survival"] = "2026-11-20T03:00:00Z"
+    assert record.takes("id-Survival", "svc_1", cast(Any, account)) is taken
+    assert record.ids.get("id-Survival") == ("svc_1" if taken else None)
+    assert record.takes("id-lobby", "svc_2", cast(Any, account)), "it is known by its id"
+    assert not record.takes("id-Survival", "svc_3", cast(Any, account)), "it is not listed"
+
+
 def test_what_was_made_is_known_by_its_id_later(tmp_path: Path) -> None:
     """Another service of its name is not the clone."""
     record = CloneRecord("", names={"id-Survival": "Survival-x"}, ids={"id-Survival": "svc_1"})
