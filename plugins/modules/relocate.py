@@ -151,6 +151,7 @@ options:
     description:
       - What to do if a service of the project has the O(name) of the new one and is not known to be made by a relocation.
         V(adopt) takes it for the new one and B(overwrites what it holds).
+      - The same if it appears while the task runs.
     type: str
     choices: [refuse, adopt]
     default: refuse

@@ -75,6 +75,21 @@ def check_as_asked(work: Work, there: Service) -> None:
         check_max_monthly(work.task, rate, label(there))
 
 
+def check_ordered(work: Work, id: str) -> None:
+    """Check that what has the name of the new service is that: it had not when the name was chosen.
+
+    :raises Invalid: if no order of this explains it, unless one of the name is to be adopted.
+    """
+    if work.task.options.existing == "adopt":
+        return
+    if not any(each.id == id for each in of_order(work.task, work.record)):
+        raise Invalid(
+            f"{work.new_name} ({id}) appeared meanwhile, and this relocation did not order it. Nothing was "
+            "ordered, and nothing written to it. Run this again, which takes the next number, or give "
+            "another name; existing: adopt takes it for the new one, and overwrites what it holds"
+        )
+
+
 def check_kept(task: Task[RelocateOptions], record: Relocation) -> None:
     """Check that a service that was relocated is what the task asks for.
 

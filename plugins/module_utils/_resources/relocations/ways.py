@@ -25,7 +25,7 @@ from ..shared.plan import Plan, Resource, Step, Task
 from ..shared.restore_points import parse_moment
 from ..shared.task_errors import Invalid
 from .dependents import check_not_referred_to
-from .new_service import check_as_asked, read_new
+from .new_service import check_as_asked, check_ordered, read_new
 from .options import DEFAULT_DAYS, RelocateOptions
 from .origin import asked_of, wanted_order
 from .record import BEFORE_SWITCH, Content, Phase, Relocation, now, written
@@ -100,7 +100,14 @@ def plan_order(work: Work) -> Plan:
         "return_secrets": options.return_secrets,
     }
     given = {**wanted_order(work.task, work.origin), **own, "state": state_while_copying(work)}
-    return plan_with(replace(work.task, creating=partial(sending, work)), work.modules.service, given)
+    task = replace(work.task, creating=partial(sending, work), adopting=partial(check_ordered, work))
+    plan = plan_with(task, work.modules.service, given)
+    if plan.result and plan.result["id"] is not None:
+        raise Invalid(
+            f"{work.new_name} ({plan.result['id']}) appeared while this was planned. Nothing was done. Run "
+            "this again"
+        )
+    return plan
 
 
 @contextmanager
