@@ -114,6 +114,31 @@ def test_an_application_runs_with_its_command(ansible: Ansible, sandbox: Sandbox
     assert "nothing is left to do" in done.output
 
 
+@pytest.mark.parametrize("check", [["--check"], []])
+def test_a_limit_holds_in_the_project_that_the_file_renames(
+    ansible: Ansible, sandbox: Sandbox, check: list[str]
+) -> None:
+    """By its new name alone, as that by the former one would limit nothing from the next run on."""
+    world = "product: minecraft, host: node-paris-1, dimensions: {cpu_cores: 1, ram_gb: %s, storage_gb: 10}"
+
+    def run(project: str, most: int, ram: int, *arguments: str) -> Run:
+        name = project.partition("\n")[0]
+        text = f"project: {project}\nbudget: {{projects: {{{name}: {most}}}}}\n"
+        text += f"services:\n  mc: {{{world % ram}}}\n"
+        (ansible.folder / "shop.yml").write_text(text)
+        sandbox.clear_journal()
+        return blueprint(ansible, *arguments, blueprint_src="shop.yml")
+
+    run("shop", 60, 2).succeed()
+    refused = run("webshop\nwas: shop", 6, 4, *check)
+    assert refused.rc == 2 and "1.49 EUR over it: the budget of project 'webshop' is 6.00" in refused.output
+    assert written(sandbox) == []
+    fitting = run("webshop\nwas: shop", 60, 4, *check).succeed()
+    assert "the budget limits project" not in fitting.output
+    calls = [call.split()[0] + " " + call.split("/")[2] for call in written(sandbox)]
+    assert calls == ([] if check else ["PATCH projects", "PUT resources"])
+
+
 def test_it_says_which_variable_is_missing(ansible: Ansible, sandbox: Sandbox) -> None:
     nothing: list[dict[str, Any]] = [{}, {"blueprint_src": []}, {"blueprint_src": ""}]
     for given in nothing:

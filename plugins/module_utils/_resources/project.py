@@ -223,6 +223,7 @@ def plan_rename(task: Task[ProjectOptions], current: Project, name: str) -> Plan
         warn_of_name(task, current.name, name)
         now = {"name": current.name}
         return Plan(result=current.as_dict(), before=now, after=now)
+    task.guard.expect_name(current.id, name)
     return Plan(
         result={**current.as_dict(), "name": name},
         steps=[

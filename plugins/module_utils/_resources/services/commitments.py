@@ -139,6 +139,8 @@ class BudgetGuard(Guard):
         self._projects: list[Project] | None = None
         self._awaited: set[str] = set()
         """The names of projects that the plan itself creates."""
+        self._renamed: dict[str, str] = {}
+        """By id: the names that the plan itself gives to projects."""
         self._seen: dict[bool, dict[str, Holding]] = {}
         """What check mode, in which nothing changes, has read of the running rates."""
         self._options: dict[tuple[str, Decimal], str] = {}
@@ -151,6 +153,10 @@ class BudgetGuard(Guard):
             self._options.update(
                 {(f"project {name!r}", most): option for name, most in budget.projects.items()}
             )
+
+    def expect_name(self, project: str, name: str) -> None:
+        """Let a limit find the project of this id by the name, too, that the plan gives it."""
+        self._renamed[project] = name
 
     # --- Around steps and calls ---------------------------------------------------------------------
 
@@ -475,10 +481,10 @@ class BudgetGuard(Guard):
 
     def _ids_of(self, client: Client, wanted: str) -> set[str]:
         """Return the ids of the projects that a limit names."""
-        found = ids_of(self._all_projects(client), wanted)
+        found = ids_of(self._named_projects(client), wanted)
         if not found and any(same_name(name, wanted) for name in self._awaited):
             self._projects = None  # the plan creates it, perhaps by now
-            return ids_of(self._all_projects(client), wanted)
+            return ids_of(self._named_projects(client), wanted)
         if not found:
             self._expect_project(client, wanted)
         return found
@@ -488,12 +494,22 @@ class BudgetGuard(Guard):
 
         :raises BudgetExceeded: with the most similar name, or those that there are.
         """
-        names = (project.name for project in self._all_projects(client))
+        names = (project.name for project in self._named_projects(client))
         hint = near_miss(wanted, names)
         missing = f"the budget limits project {wanted!r}, but no project has this id or name{hint}"
         if not self.task.check_mode:
             raise BudgetExceeded(f"{as_sentence(missing)} {NOTHING_SENT}. {MISSING_PROJECT}")
         expect_created(self.task, BudgetExceeded(missing), "creates")
+
+    def _named_projects(self, client: Client) -> list[Project]:
+        """Return the projects, those that the plan renames under both of their names."""
+        projects = self._all_projects(client)
+        renamed = [
+            each.model_copy(update={"name": self._renamed[each.id]})
+            for each in projects
+            if each.id in self._renamed
+        ]
+        return [*projects, *renamed]
 
     def _all_projects(self, client: Client) -> list[Project]:
         if self._projects is None:

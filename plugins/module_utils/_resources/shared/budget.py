@@ -229,6 +229,9 @@ class Guard:
     def tighten(self, budget: Budget, option: str | None = None) -> None:
         """Let the limits of this budget hold too. ``option`` is what a refusal names in its place."""
 
+    def expect_name(self, project: str, name: str) -> None:
+        """Let a limit find the project of this id by the name, too, that the plan gives it."""
+
 
 # --- Whether it fits --------------------------------------------------------------------------------
 

@@ -275,6 +275,27 @@ def test_the_limit_of_a_project_that_the_plan_creates_holds_in_it(account: Accou
         commit(guard, order("three", project="p2", project_name="new"))
 
 
+@pytest.mark.parametrize("limited", ["webshop", "Webshop", "shop", "p1"])
+@pytest.mark.parametrize("check_mode", [True, False])
+def test_a_limit_finds_the_project_that_the_plan_renames(
+    account: Account, limited: str, check_mode: bool
+) -> None:
+    """By either name: a limit for all runs may still have the former one."""
+    account.add_project("p1", "shop")
+    account.add_project("p2", "WEBSHOP")  # which is only similar
+    guard = guard_of(account, {"projects": {limited: 10}}, check_mode)
+    PROJECT.plan(replace(task_of(PROJECT, account, id="p1", new_name="webshop"), guard=guard))
+    first, second = (order(name, project="p1", project_name="shop") for name in ("one", "two"))
+    guard.expect(Plan(None, [Step("order", bool, commitment=first)]))
+    with pytest.raises(BudgetExceeded, match=rf"the budget of project '{limited}' is 10\.00"):
+        guard.expect(Plan(None, [Step(each.what, bool, commitment=each) for each in (first, second)]))
+    commit(guard, first)
+    account.project_records["p1"]["name"] = "webshop"
+    with pytest.raises(BudgetExceeded, match=rf"the budget of project '{limited}' is 10\.00"):
+        commit(guard, second)
+    assert guard.task.warnings == []
+
+
 def test_a_plan_is_refused_as_a_whole(account: Account) -> None:
     steps = [Step(name, bool, commitment=order(name)) for name in ("one", "two")]
     guard_of(account, 12).expect(Plan(None, steps))
