@@ -49,6 +49,9 @@ options:
         then the project, if nothing else is in it and it is not the default one. What refers to another service is
         deleted before it. Each is found by its exact name or O(blueprint) key C(id), and in this project alone. SSH keys
         belong to the account and stay.
+      - If the project is not there, V(absent) looks for what the blueprint describes in all others, and deletes nothing.
+        The task fails if the default project, which is assumed to be the oldest, or the one that is called C(was) by
+        then has a service of such a name, or any has one of such an C(id). It only warns of the names in other projects.
     type: str
     choices: [present, absent]
     default: present

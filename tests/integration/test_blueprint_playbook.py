@@ -139,6 +139,20 @@ def test_a_limit_holds_in_the_project_that_the_file_renames(
     assert calls == ([] if check else ["PATCH projects", "PUT resources"])
 
 
+def test_absent_fails_where_services_outlived_their_project(ansible: Ansible, sandbox: Sandbox) -> None:
+    """They joined the default project when somebody deleted their own, and are still billed."""
+    sandbox.seed({"services": [{"name": "mc", "product": "minecraft", "project": "shop"}]})
+    [shop] = [each["id"] for each in sandbox.api("GET", "/api/projects").json() if each["name"] == "shop"]
+    assert sandbox.api("DELETE", f"/api/projects/{shop}").ok
+    sandbox.clear_journal()
+    described = "{project: shop, services: {mc: {} }}"
+    task = f"- hosted.services.blueprint:\n    state: absent\n    blueprint: {described}\n"
+    for keywords in ("", "check_mode: true"):
+        run = ansible.tasks(task, keywords)
+        assert run.rc == 2 and "still billed: service 'mc'" in run.output
+    assert written(sandbox) == []
+
+
 def test_it_says_which_variable_is_missing(ansible: Ansible, sandbox: Sandbox) -> None:
     nothing: list[dict[str, Any]] = [{}, {"blueprint_src": []}, {"blueprint_src": ""}]
     for given in nothing:

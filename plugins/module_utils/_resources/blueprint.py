@@ -41,7 +41,7 @@ from .blueprints.document import Document
 from .blueprints.entry import Entry
 from .blueprints.graph import levels
 from .blueprints.hiding import redacted_values_of, secret_values_of
-from .blueprints.members import described_entries
+from .blueprints.members import described_entries, find_home
 from .blueprints.parts import Arguments, Part, Parts, new_part
 from .blueprints.plans import VARIABLES
 from .blueprints.removal import (
@@ -66,6 +66,7 @@ from .services.settings import is_same_command
 from .services.view import View, observe, read_state
 from .shared.aliases import aliases_of
 from .shared.limits import check_max_parallel
+from .shared.names import is_variant_of
 from .shared.options import FilePath, StateDirOptions, WaitOptions, option
 from .shared.pending import COMMAND
 from .shared.pending import ENVIRONMENT as ENVIRONMENT_CHANGE
@@ -274,14 +275,16 @@ class Assembly:
 
     def _project_arguments(self, part: Part) -> Mapping[str, Any]:
         """Return the options of the project: it is renamed if only its former name is there."""
-        name, was = self.contents.project, self.contents.was
+        name = self.contents.project
         projects = part.task.client.projects()
         names = {each.name for each in projects}
         meant = next((each.name for each in projects if each.id == name and name not in names), None)
         if meant is not None:
             raise Invalid(f"project is {name!r}, the id of project {meant!r}; write its name")
-        renames = was in names and name not in names
-        return {"name": was, "new_name": name} if renames else {"name": name}
+        home = find_home(projects, self.contents)
+        if home is None or is_variant_of(home.name, name):
+            return {"name": name}
+        return {"name": home.name, "new_name": name}
 
     @property
     def home(self) -> str:
@@ -785,12 +788,7 @@ def check_neighbors(task: Task[SourceOptions], document: Document, contents: Con
     used = {target for entry in contents.applications for _path, target, _field in references_in(entry)}
     if used <= keys:
         return
-    names = (contents.project, contents.was)
-    home = min(
-        (each for each in task.client.projects() if each.name in names),
-        key=lambda each: names.index(each.name),
-        default=None,
-    )
+    home = find_home(task.client.projects(), contents)
     there = aliases_in(task.client, home.id if home else None)
     check_targets(document, contents, list(there.values()))
     document.check()

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from .._api.models import Project
 from .blueprint import OnBlueprint, needed_beside, planned_parts, read_checked
 from .blueprint_info import read_export
 from .blueprints.applied import last_applied
 from .blueprints.drift import DRIFT, Comparison, Difference, not_in_file
+from .blueprints.members import find_home
 from .blueprints.source import SourceOptions
 from .shared.plan import Plan, Task
 
@@ -35,18 +35,13 @@ class DriftInfoResource(OnBlueprint[DriftInfoOptions]):
         comparison = Comparison(contents, parts, last_applied(task.options, contents.project))
         found = comparison.differences()
         needed = needed_beside(task, contents)
-        for project in home_of(task, contents.project, contents.was):
-            found += not_in_file(read_export(task, project), comparison, needed)
+        home = find_home(task.client.projects(), contents)
+        if home is not None:
+            found += not_in_file(read_export(task, home), comparison, needed)
         return Plan(result=to_result(contents.project, found))
 
 
 DRIFT_INFO = DriftInfoResource()
-
-
-def home_of(task: Task[DriftInfoOptions], name: str, was: str | None) -> Sequence[Project]:
-    """Return the project that a blueprint describes; nothing if it does not exist."""
-    by_name = {project.name: project for project in task.client.projects()}
-    return [by_name[each] for each in (name, was) if each in by_name][:1]
 
 
 def to_result(project: str, found: Sequence[Difference]) -> dict[str, object]:

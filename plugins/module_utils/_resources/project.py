@@ -16,11 +16,11 @@ from .._api.text import counted
 from .._api.values import ServiceStatus
 from .services.all_services import cannot_be_completed, may_be_cut, missing_from, read_pages
 from .services.listing import read_homes
-from .services.lookup import expect_created, label, near_miss
+from .services.lookup import expect_created, label, near_miss, project_with_name
 from .services.namesakes import oldest_projects, similar_name
 from .shared.aliases import read_aliases, warn_of_clashes
 from .shared.limits import MAX_PROJECT_NAME
-from .shared.names import same_name
+from .shared.names import is_variant_of, same_name
 from .shared.options import Options, option
 from .shared.plan import NOTHING_DONE, Plan, Resource, Step, Task
 from .shared.task_errors import EffectUnverified, Invalid, NoSuchItem
@@ -76,22 +76,6 @@ def find_target(projects: Sequence[Project], options: ProjectOptions) -> Project
         return next((project for project in projects if project.name == options.name), None)
     wanted = filter(None, (options.name, options.new_name))
     return next((found for name in wanted if (found := project_with_name(projects, name))), None)
-
-
-def project_with_name(projects: Sequence[Project], name: str) -> Project | None:
-    """Return the project with this name, or with a normalized form of it."""
-    exact = (project for project in projects if project.name == name)
-    return next(exact, None) or next((p for p in projects if is_variant_of(p.name, name)), None)
-
-
-def normalize_name(name: str) -> str:
-    """Return a name without leading, trailing and repeated spaces."""
-    return " ".join(name.split())
-
-
-def is_variant_of(shown: str, name: str) -> bool:
-    """Tell whether a name is the platform's normalized form of another."""
-    return shown in (name, name.strip(), normalize_name(name))
 
 
 def warn_of_name(task: Task[ProjectOptions], shown: str, name: str) -> None:

@@ -18,6 +18,7 @@ from ..._api.text import counted, first_of
 from ..._api.values import Family, ServiceStatus
 from ..services.all_services import all_services, read_pages
 from ..services.listing import services_in_project
+from ..services.lookup import project_with_name
 from ..services.namesakes import oldest_projects
 from ..shared.aliases import aliases_of
 from ..shared.names import may_be_one
@@ -61,6 +62,11 @@ class Member:
         kind = "application" if self.slug else "service"
         return f"{kind} {self.name!r} ({self.id})"
 
+    def is_described_by(self, entry: Entry) -> bool:
+        """Tell whether it has the id of an entry or, if that says none, its exact name."""
+        id = entry.values.get("id")
+        return self.section == entry.section and (self.id == id if id else self.name == entry.name)
+
 
 @dataclass(frozen=True)
 class Members:
@@ -79,9 +85,7 @@ class Members:
 
         :raises Ambiguous: if several have its name.
         """
-        id, is_app = entry.values.get("id"), entry.section == "applications"
-        same = [each for each in self.found if (each.slug is not None) == is_app]
-        alike = [each for each in same if (each.id == id if id else each.name == entry.name)]
+        alike = [each for each in self.found if each.is_described_by(entry)]
         if len(alike) > 1:
             ids = [each.id for each in alike]
             raise Ambiguous(
@@ -96,6 +100,12 @@ class Members:
         """Return the references from what stays to what goes."""
         staying = {each.id for each in self.found if each.id not in going}
         return [each for each in self.edges if each.to in going and each.from_ in staying]
+
+
+def find_home(projects: Sequence[Project], contents: Contents) -> Project | None:
+    """Return the project that a blueprint describes: by its name or, if that is not there, its former one."""
+    names = filter(None, (contents.project, contents.was))
+    return next((found for name in names if (found := project_with_name(projects, name))), None)
 
 
 def read_members(client: Client, project_id: str, going: Collection[str] = ()) -> Members | None:
@@ -123,6 +133,14 @@ def read_members(client: Client, project_id: str, going: Collection[str] = ()) -
         aliases_of(graph),
         may_be_default=project.id in oldest_projects(projects),
     )
+
+
+def all_members(client: Client) -> list[Member]:
+    """Return all services and applications of the account but those that are being deleted."""
+    shown = all_services(client, certain=True)
+    services = [each for each in shown if each.status not in ServiceStatus.DELETING_OR_DELETED]
+    slugs = read_slugs(client, services)
+    return [Member(each, slugs.get(each.id)) for each in services]
 
 
 def read_slugs(client: Client, services: Sequence[ServiceSummary]) -> dict[str, str]:

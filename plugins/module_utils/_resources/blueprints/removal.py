@@ -15,8 +15,11 @@ from itertools import product
 from typing import Any, Literal, Protocol
 
 from ..._api.models import Project
+from ..._api.text import first_of
 from ..._api.values import ServiceStatus
-from ..services.lookup import Named, near_miss
+from ..services.listing import read_homes
+from ..services.lookup import Named, near_miss, project_with_name
+from ..services.namesakes import oldest_projects
 from ..services.removal import own_copies_folder
 from ..shared.options import FilePath, Options, StateDirOptions, WaitOptions, option
 from ..shared.plan import Resource, Task
@@ -25,8 +28,10 @@ from ..shared.waiting import poll_for
 from .contents import Contents
 from .entry import Entry
 from .members import (
+    NAMED_MEMBERS,
     Member,
     Members,
+    all_members,
     by_references,
     check_describes,
     check_prune,
@@ -180,12 +185,15 @@ def absence_parts(task: Task[DeletingOptions], contents: Contents, deleters: Del
     SSH keys belong to the account and stay.
     """
     projects = task.client.projects()
-    home = next((each.id for each in projects if each.name == contents.project), None)
-    members = read_members(task.client, home) if home else None
+    home = project_with_name(projects, contents.project)
+    members = read_members(task.client, home.id) if home else None
     if members is None:
         hint = near_miss(contents.project, (each.name for each in projects))
         task.warn(f"there is no project {contents.project!r}, so nothing was deleted{hint}")
+        look_elsewhere(task, contents, projects)
         return []
+    if members.project.name != contents.project:
+        task.warn(f"the platform names the project {members.project.name!r}, not {contents.project!r}")
     going = [
         (entry.key, member)
         for entry in described_entries(contents)
@@ -200,6 +208,38 @@ def absence_parts(task: Task[DeletingOptions], contents: Contents, deleters: Del
         task.warn(f"project {members.project.name!r} stays: {reason}")
         return parts
     return [*parts, project_deletion(task, members.project, parts, deleters.project)]
+
+
+def look_elsewhere(task: Task[DeletingOptions], contents: Contents, projects: Sequence[Project]) -> None:
+    """Look for what a blueprint describes outside of its project, which is not there.
+
+    If the project was deleted, its services joined the default project, which is not shown. They are not
+    told from others of their names, so none is deleted. What is in a project of its own is only warned of:
+    another blueprint may well use the same names.
+
+    :raises Invalid: naming what may be left of the project.
+    """
+    entries = described_entries(contents)
+    found = [each for each in all_members(task.client) if any(each.is_described_by(one) for one in entries)]
+    homes = read_homes(task.client, [each.service for each in found], certain=True) if found else {}
+    former = project_with_name(projects, contents.was) if contents.was else None
+    doubtful = {None, *oldest_projects(projects), *([former.id] if former else [])}
+    ids = {entry.values.get("id") for entry in entries}
+    names = {each.id: each.name for each in projects}
+    left = []
+    for each in found:
+        home = homes.get(each.id)
+        place = f"{each.label} in {f'project {names[home]!r}' if home in names else 'an unknown project'}"
+        if each.id in ids or home in doubtful:
+            left.append(place)
+        else:
+            task.warn(f"{place} has a name of the blueprint, was left alone and is still billed")
+    if left:
+        raise Invalid(
+            f"there is no project {contents.project!r}, and this may be left of it and still billed: "
+            f"{first_of(left, NAMED_MEMBERS)}. Nothing was deleted. Delete it with hosted.services.service, "
+            "or write the project that it is in as project. If it is something else, leave out this task"
+        )
 
 
 def warn_of_users(task: Task[DeletingOptions], members: Members, going: Sequence[Member]) -> None:

@@ -14,6 +14,7 @@ from ..._api.client import Client
 from ..._api.errors import AccessDenied, HostedError, Refused, TokenRejected, UnexpectedAnswer
 from ..._api.models import Project, Service, ServiceSummary
 from ..._api.values import ServiceStatus
+from ..shared.names import is_variant_of
 from ..shared.parallel import run_parallel
 from ..shared.plan import Task
 from ..shared.restore_points import parse_moment
@@ -89,6 +90,12 @@ def close_name(wanted: str, names: Iterable[str]) -> str:
     """Return a hint at the most similar name for use in a sentence; empty if no name is similar."""
     close = difflib.get_close_matches(wanted, sorted(set(names)))
     return f" did you mean {close[0]!r}?" if close else ""
+
+
+def project_with_name(projects: Sequence[Project], name: str) -> Project | None:
+    """Return the project with this name, or with a normalized form of it."""
+    exact = (project for project in projects if project.name == name)
+    return next(exact, None) or next((p for p in projects if is_variant_of(p.name, name)), None)
 
 
 def find_project(client: Client, wanted: str) -> Project:

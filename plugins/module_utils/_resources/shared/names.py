@@ -21,6 +21,16 @@ def normalized(name: str) -> str:
     return re.sub(r"[\W_]+", "-", text).strip("-") or text
 
 
+def normalize_name(name: str) -> str:
+    """Return a name without leading, trailing and repeated spaces."""
+    return " ".join(name.split())
+
+
+def is_variant_of(shown: str, name: str) -> bool:
+    """Tell whether a name is the platform's normalized form of another."""
+    return shown in (name, name.strip(), normalize_name(name))
+
+
 def may_be_one(one: str, other: str) -> bool:
     """Tell whether two names may be one in a platform that drops accents and punctuation as well.
 

@@ -526,6 +526,59 @@ def test_absent_of_a_project_that_is_not_there_says_so(sandbox: Sandbox, apply: 
     assert deleted(sandbox) == []
 
 
+def projects(sandbox: Sandbox) -> dict[str, str]:
+    """Return the ids of the projects by their names."""
+    return {each["name"]: each["id"] for each in sandbox.api("GET", "/api/projects").json()}
+
+
+def join_default(sandbox: Sandbox) -> None:
+    """Delete project shop alone, as somebody may do in the web space."""
+    assert sandbox.api("DELETE", f"/api/projects/{projects(sandbox)['shop']}").ok
+
+
+@pytest.mark.parametrize("check_mode", [True, False])
+def test_absent_names_what_joined_the_default_project(sandbox: Sandbox, apply: Any, check_mode: bool) -> None:
+    join_default(sandbox)
+    done = apply(SHOP, check_mode=check_mode, state="absent")
+    assert done["failed"] and not done["changed"]
+    for label in ("service 'db'", "service 'world'", "application 'acme-web'"):
+        assert label in done["msg"]
+    assert "'old'" not in done["msg"] and id_of(sandbox, "db") in done["msg"]
+    assert "in project 'default'" in done["msg"] and "Nothing was deleted" in done["msg"]
+    assert deleted(sandbox) == []
+
+
+def test_absent_only_warns_of_namesakes_in_other_projects(sandbox: Sandbox, apply: Any) -> None:
+    """What is described by its id is no namesake."""
+    gone = {"project": "gone", "services": {"elsewhere": {}, "none": {}}}
+    done = apply(gone, state="absent")
+    assert not done.get("failed") and not done["changed"]
+    [warning] = [each for each in done["warnings"] if "left alone" in each]
+    assert id_of(sandbox, "elsewhere") in warning and "in project 'blog'" in warning
+    by_id = {"project": "gone", "services": {"web": {"id": id_of(sandbox, "elsewhere")}}}
+    assert "in project 'blog'" in apply(by_id, state="absent")["msg"]
+    assert deleted(sandbox) == []
+
+
+@pytest.mark.parametrize("applied", [False, True])
+def test_absent_does_not_delete_by_a_former_name(sandbox: Sandbox, apply: Any, applied: bool) -> None:
+    """Whether the project was not renamed yet, or somebody else has the name since, is not known."""
+    renamed = {"project": "store", "was": "shop", "services": {"db": {}}}
+    if applied:
+        apply(renamed)
+        assert sandbox.api("PATCH", f"/api/projects/{projects(sandbox)['store']}", {"name": "shop"}).ok
+    done = apply(renamed, state="absent")
+    assert "there is no project 'store'" in done["msg"] and "in project 'shop'" in done["msg"]
+    assert deleted(sandbox) == []
+
+
+def test_absent_finds_a_project_by_the_name_that_the_platform_stored(sandbox: Sandbox, apply: Any) -> None:
+    assert sandbox.api("PATCH", f"/api/projects/{projects(sandbox)['shop']}", {"name": "the shop"}).ok
+    done = apply(shop_with(project="the  shop"), state="absent")
+    assert sorted(deleted(sandbox)) == ["acme-web", "db", "world"]
+    assert "names the project 'the shop', not 'the  shop'" in done["warnings"][0]
+
+
 def test_the_deletion_of_a_project_is_planned_again_in_its_turn() -> None:
     """Something may have joined it meanwhile, even if nothing was in it when the blueprint was planned."""
     part = project_deletion(new_task(), Project(id="1", name="shop"), [], PROJECT)
