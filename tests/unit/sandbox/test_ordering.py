@@ -94,6 +94,19 @@ def test_two_services_of_one_name_have_two_aliases(sandbox: Sandbox, order: Orde
     assert [found["network"]["alias"] for found in settings] == ["mc", "mc-2"]
 
 
+def test_an_order_may_have_the_number_of_a_service(sandbox: Sandbox, order: Order) -> None:
+    sandbox.reset(
+        profile="plain",
+        values={"id.form": "a number per kind", "order.instance": "no, an id of its own"},
+        seed={"services": [{"name": "old", "product": "minecraft"}]},
+    )
+    told = order()
+    [old, new] = sandbox.api("GET", "/api/resources").json()["items"]
+    [placed] = sandbox.ledger()["orders"]
+    assert told == placed["id"] == old["id"]
+    assert placed["service_id"] == new["id"] != old["id"]
+
+
 @pytest.mark.parametrize(
     ("value", "stored"),
     [

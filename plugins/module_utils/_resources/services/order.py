@@ -280,7 +280,8 @@ class Ordering:
         services = self.task.client.services()
         # Another task may have ordered since the plan.
         check_namesakes(self.task, self.project, services, self.projects, placing=True)
-        new_ones = partial(self._since, {service.id for service in services})
+        before = {service.id for service in services}
+        new_ones = partial(self._since, before)
         what = f"service {self.name!r}"
         body = {**self.body, "name": self.name}
         if self.project is not None:
@@ -297,6 +298,7 @@ class Ordering:
                 )
                 self._remember_names([adopted])
                 return str(adopted.id)
+            order = self._without_old_id(order, before)
             self._remember_order(order)
             has_secrets = write_order_secrets(kept, self.name, order)
         if not any(same_name(service.name, self.name) for service in services):
@@ -310,6 +312,21 @@ class Ordering:
     def _send(self, body: dict[str, Any]) -> Order:
         with self.task.creating():
             return self.task.client.order(body)
+
+    def _without_old_id(self, order: Order, before: Set[str]) -> Order:
+        """Return the order without the id that it names, if a service had that before the order was placed.
+
+        A platform may number its orders and its services each by themselves, so that an order has the number
+        of a service that it has nothing to do with.
+        """
+        told = order.instance_id
+        if told not in before:
+            return order
+        self.task.warn(
+            f"the order of service {self.name!r} names {told!r}, which was there before it, so that is not "
+            "the id of the new service. The list of services tells which one is new"
+        )
+        return order.model_copy(update={"instance_id": None})
 
     def _since(self, before: Set[str]) -> list[ServiceSummary]:
         """Return the services that may be the one ordered: new, of its name, and as the order has them.

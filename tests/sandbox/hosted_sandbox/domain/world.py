@@ -91,7 +91,7 @@ class Addresses:
     registry: str = ""
 
 
-NUMBERED = ("svc", "prj", "key")
+NUMBERED = ("svc", "prj", "key", "ord")
 """The kinds whose ids may be the same number: no task or folder of the sandbox goes by two of them."""
 
 

@@ -198,6 +198,24 @@ def test_a_platform_that_fails_right_after_the_order_hides_no_service(
     assert status_of(sandbox, old)[0] == "SUSPENDED" and status_of(sandbox, new) == ("ACTIVE", "running")
 
 
+def test_a_service_whose_id_is_the_number_of_the_order_is_not_taken_for_the_new_one(
+    sandbox: Sandbox, relocate: Relocate
+) -> None:
+    """A platform may number each kind by itself. The way back suspends the service that was ordered."""
+    sandbox.profile("plain", **{"id.form": "a number per kind", "order.instance": "no, an id of its own"})
+    sandbox.seed(
+        {"services": [{"name": "prod-world", "product": "minecraft", "project": "prod", "host": NODE}]}
+    )
+    other = ids_of(sandbox, "prod")["prod-world"]
+    moved = done(relocate())
+    __, new = pair(sandbox)
+    placed = sandbox.ledger()["orders"][-1]
+    assert placed["id"] == other and moved["relocation"]["new_id"] == new == placed["service_id"]
+    done(relocate(state="returned"))
+    assert status_of(sandbox, new)[0] == "SUSPENDED"
+    assert calls_to(sandbox, other) == [] and status_of(sandbox, other) == ("ACTIVE", "running")
+
+
 def test_what_was_just_ordered_and_cannot_be_read_yet_is_not_taken_for_nothing(
     sandbox: Sandbox, relocate: Relocate, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -30,6 +30,9 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import (
     order as service_order,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.given_names import (
+    GivenNames,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.order import (
     Ordering,
     check_quote,
@@ -428,6 +431,77 @@ def test_an_order_is_named_though_nothing_can_be_read_after_it(
     assert result["failed"] and result["changed"]
     assert any("'survival' was ordered, but whether" in text for text in result["warnings"])
     assert writes(sandbox).count("order.create") == 1
+
+
+NUMBERED = {"id.form": "a number per kind", "order.instance": "no, an id of its own"}
+
+
+def seed_with_id_of_next_order(sandbox: Sandbox) -> str:
+    """Add a service of the name in another project, which has the number of the next order as its id."""
+    sandbox.profile("plain", **NUMBERED)
+    other = {"name": "survival", "product": "minecraft", "project": "prod", "files": {"world.dat": "x"}}
+    sandbox.seed({"services": [other], "projects": ["games"]})
+    return id_of(sandbox, "survival")
+
+
+def ids_of_services(sandbox: Sandbox) -> set[str]:
+    return {each["id"] for each in sandbox.api("GET", "/api/resources").json()["items"]}
+
+
+def test_an_order_with_the_number_of_a_service_leaves_that_service_alone(sandbox: Sandbox) -> None:
+    """A platform may number each kind by itself."""
+    old = seed_with_id_of_next_order(sandbox)
+    before = ids_of_services(sandbox)
+    wish = {**ORDER, "project": "games", "allow_duplicate_name": True, "state": "suspended"}
+    result = run(sandbox, SERVICE, **wish)
+    assert not result.get("failed"), result["msg"]
+    [order] = sandbox.ledger()["orders"]
+    assert order["id"] == old
+    assert ids_of_services(sandbox) - before == {order["service_id"]}
+    assert result["service"]["id"] == order["service_id"]
+    assert any(f"names {old!r}, which was there before" in text for text in result["warnings"])
+    assert sandbox.api("GET", f"/api/resources/{old}").json()["status"] == "ACTIVE"
+    assert writes(sandbox)[-2:] == ["order.create", "resources.suspend"]
+    again = run(sandbox, SERVICE, **wish)
+    assert not again.get("failed") and not again["changed"], again["msg"]
+    assert again["service"]["id"] == order["service_id"]
+    assert len(sandbox.ledger()["orders"]) == 1
+
+
+def test_the_secrets_of_an_order_are_not_kept_as_those_of_the_service_of_its_number(
+    sandbox: Sandbox, tmp_path: Path
+) -> None:
+    seed_with_id_of_next_order(sandbox)
+    place = tmp_path / "kept.json"
+    result = run(sandbox, SERVICE, **{**DATABASE, "return_secrets": False, "secrets_dest": str(place)})
+    assert not result.get("failed"), result["msg"]
+    kept = json.loads(place.read_text())
+    assert kept["name"] == "db" and kept["secrets"]
+    assert kept["service_id"] is None
+
+
+@pytest.mark.parametrize("shown", [None, "survival games"])
+def test_an_order_that_names_an_old_service_is_unknown_while_no_new_one_has_its_name(
+    monkeypatch: pytest.MonkeyPatch, shown: str | None
+) -> None:
+    """What was there before is neither used nor remembered as what was ordered."""
+    Clock(monkeypatch)
+    client = account_with_namesake()
+    client.order_answer = {"instanceId": "svc_old"}
+
+    def show() -> None:
+        client.service_records.pop("svc_2")
+        if shown is not None:
+            client.add_service("svc_2", shown, projectId="prj_games")
+
+    client.after["order"] = show
+    given = {**ORDER, "product": "nginx", "host": "nd_1", "project": "games", "state": "stopped"}
+    task = task_of(SERVICE, client, **given, allow_duplicate_name=True)
+    [games] = [project for project in client.projects() if project.name == "games"]
+    with pytest.raises(EffectUnverified, match="whether service 'survival' was created is unknown"):
+        carry_out(SERVICE.plan(task))
+    assert [call[0] for call in client.calls] == ["order"]
+    assert GivenNames.of(task, games).read() == ({} if shown is None else {"svc_2": shown})
 
 
 # --- An order that is accepted, and no more ---------------------------------------------------------------
