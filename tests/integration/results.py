@@ -14,8 +14,8 @@ from integration.ansible_run import Outcome, Run
 TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z")
 
 
-SECRETS = re.compile(r"(?<=/secrets/)[\w-]+(?=\.json)")
-"""The name of a file of secrets: the id that the answer to an order names, which need not be in a result."""
+ORDER = re.compile(r"(?<=/secrets/)[\w-]+(?=\.json)|(?<= names ')[\w-]+(?=', which was there before)")
+"""The id that the answer to an order names, which need not be in a result: in a path, or a warning."""
 UPTIME = re.compile(r"(?<=it has run for )\d+(?= seconds)")
 MEASURED = re.compile(
     r"uptime_seconds|cpu_allocation_percent|\w+_bytes|days_covered|elapsed_ms|resource_count|since|attempts"
@@ -73,7 +73,7 @@ def anonymous(path: str, leaf: Any, names: dict[str, str]) -> Any:
         return "<measured>"
     if not isinstance(leaf, str):
         return leaf
-    text = SECRETS.sub("<order>", TIMESTAMP.sub("<moment>", leaf))
+    text = ORDER.sub("<order>", TIMESTAMP.sub("<moment>", leaf))
     text = LOG_END.sub("<lines>", UPTIME.sub("<measured>", text))
     for id, name in names.items():
         text = re.sub(rf"(?<!\w){re.escape(id)}(?!\w)", name, text)
