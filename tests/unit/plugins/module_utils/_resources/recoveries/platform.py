@@ -15,6 +15,10 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api.models import ServiceSummary
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.members import Member
 from ansible_collections.hosted.services.plugins.module_utils._resources.recover import RECOVER
+from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.record import (
+    RecoveryRecord,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import StateDirOptions
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.platform import run
 
@@ -89,3 +93,8 @@ def recovering(
 def member(name: str, *, id: str | None = None, slug: str | None = None) -> Member:
     """Return what is in a project."""
     return Member(ServiceSummary(id=id or f"svc_{name}", name=name, family="GAME", status="ACTIVE"), slug)
+
+
+def record_of(sandbox: Sandbox, project: str) -> RecoveryRecord:
+    """Return the record of a project, as the module reads it."""
+    return RecoveryRecord.read(StateDirOptions(base_url=sandbox.base_url, token="x"), project)

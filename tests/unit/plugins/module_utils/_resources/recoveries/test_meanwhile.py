@@ -16,14 +16,10 @@ from ansible_collections.hosted.services.plugins.module_utils._api.client import
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import Interrupted
 from ansible_collections.hosted.services.plugins.module_utils._api.models import Project
 from ansible_collections.hosted.services.plugins.module_utils._api.platform_clock import PlatformClock
-from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.record import (
-    RecoveryRecord,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.order import Ordering
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import StateDirOptions
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.clones.platform import ids_of, plain_files
-from unit.plugins.module_utils._resources.recoveries.platform import WORLD, Recover, recovering
+from unit.plugins.module_utils._resources.recoveries.platform import WORLD, Recover, record_of, recovering
 
 THEIRS = {"/precious.txt": "mine"}
 DRILL: dict[str, Any] = {"project": "shop-drill", "drill": True}
@@ -33,11 +29,6 @@ DRILL: dict[str, Any] = {"project": "shop-drill", "drill": True}
 def recover(sandbox: Sandbox, key_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Recover:
     """Recover a project of which nothing is left."""
     return recovering(sandbox, key_file, tmp_path, monkeypatch)
-
-
-def record_of(sandbox: Sandbox, project: str) -> RecoveryRecord:
-    """Return the record of a project, as the module reads it."""
-    return RecoveryRecord.read(StateDirOptions(base_url=sandbox.base_url, token="x"), project)
 
 
 def rebuild(sandbox: Sandbox, project: str) -> None:

@@ -25,13 +25,12 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.recover
     removal_parts,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import StateDirOptions
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import Clock, FakeClient
 from unit.plugins.module_utils._resources.clones.platform import ids_of
-from unit.plugins.module_utils._resources.recoveries.platform import Recover, recovering
+from unit.plugins.module_utils._resources.recoveries.platform import Recover, record_of, recovering
 from unit.plugins.module_utils._resources.recoveries.test_options import options
 
 OF_DRILL = {"product": "minecraft", "project": "shop-drill"}
@@ -41,11 +40,6 @@ OF_DRILL = {"product": "minecraft", "project": "shop-drill"}
 def recover(sandbox: Sandbox, key_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Recover:
     """An account without the project."""
     return recovering(sandbox, key_file, tmp_path, monkeypatch)
-
-
-def record_of(sandbox: Sandbox, project: str) -> RecoveryRecord:
-    """Return the record of a project, as the module reads it."""
-    return RecoveryRecord.read(StateDirOptions(base_url=sandbox.base_url, token="x"), project)
 
 
 def test_what_was_ordered_right_before_a_kill_is_deleted(sandbox: Sandbox, recover: Recover) -> None:
