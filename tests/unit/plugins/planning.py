@@ -25,6 +25,7 @@ MAY_PAUSE = {
     "lock_file": "another task of this controller holds what is read and then written",
     "read_project_of_app": "only /api/resources shows a new application at once, and no other list shows its "
     "project",
+    "wait_for_retry": "a read that failed is retried, whoever reads; a busy machine makes some fail",
 }
 """The functions that may pause while a task plans, and why: for seconds at most, never for wait_timeout."""
 MAY_BE_SENT = (r.DATABASE_QUERY,)

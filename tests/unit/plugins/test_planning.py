@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._api.session import wait_for_retry
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import power
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import waiting
@@ -47,6 +48,17 @@ def test_a_plan_that_waits_is_noticed(
     )
     SERVICE.plan(task_of(SERVICE, client, id="s"))
     assert "poll_for pauses while a task plans" in noticed()[0]
+
+
+def test_a_read_that_is_retried_is_not_the_plans_own_pause(
+    client: FakeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock(monkeypatch)
+    monkeypatch.setattr(
+        power, "plan_power", lambda task, view, changes: wait_for_retry(2.0, "busy", lambda line: None)
+    )
+    SERVICE.plan(task_of(SERVICE, client, id="s"))
+    assert noticed() == [] and clock.pauses == [1.0, 1.0]
 
 
 def test_what_steps_do_and_what_tests_do_is_their_own_affair(client: FakeClient) -> None:
