@@ -217,7 +217,7 @@ def test_a_refused_change_leaves_the_token_and_the_command(machine: SleepMachine
     folders = [machine.folder / name for name in ("etc", "bin", "units", "metrics", "rules")]
     before = [contents(folder) for folder in folders]
     changes: list[tuple[dict[str, Any], dict[str, Any], str]] = [
-        ({"sleep_schedule_token": "not-a-token"}, plan, "401"),
+        ({"sleep_schedule_token": "not-a-token"}, plan, "the token was not accepted"),
         ({"sleep_schedule_token": elsewhere}, {**plan, "services": ["no-such-service"]}, "no-such-service"),
         ({"sleep_schedule_base_url": "http://127.0.0.1:9"}, {**plan, "name": "other"}, "127.0.0.1:9"),
         ({"sleep_schedule_ansible_playbook": "/no/such/program"}, plan, "came to no end"),
