@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -588,12 +588,15 @@ class BudgetGuard(Guard):
 
 
 def ids_of(projects: Sequence[Project], wanted: str) -> set[str]:
-    """Return the ids of the projects that a limit names: by the id, the name, or else a similar name."""
-    for fits in (
-        lambda project: project.id == wanted,
-        lambda project: project.name == wanted,
+    """Return the ids of the projects that a limit names: by the id or the name, or else by a similar name.
+
+    Where it is the id of one and the name of another, the limit holds for both of them together.
+    """
+    ways: tuple[Callable[[Project], bool], ...] = (
+        lambda project: wanted in (project.id, project.name),
         lambda project: same_name(project.name, wanted),
-    ):
+    )
+    for fits in ways:
         if found := {project.id for project in projects if fits(project)}:
             return found
     return set()

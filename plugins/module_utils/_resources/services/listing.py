@@ -56,6 +56,7 @@ from .lookup import (
     near_miss,
     project_id_in,
     read_if_readable,
+    with_id_or_name,
 )
 from .sftp_records import SftpRecords
 from .view import billed_rate
@@ -200,13 +201,14 @@ def select_projects(projects: Sequence[Project], wanted: Iterable[str]) -> list[
     """Return the projects with these ids or names, or all if none is given.
 
     :raises NoSuchItem: if one does not exist, because missing hosts would go unnoticed.
+    :raises Ambiguous: if one is the id of a project and the name of another.
     """
     chosen: dict[str, Project] = {}
     for one in wanted:
-        match = [p for p in projects if p.id == one] or [p for p in projects if p.name == one]
-        if not match:
+        match = with_id_or_name(projects, one)
+        if match is None:
             raise NoSuchItem(f"projects: unknown project {one!r}{near_miss(one, (p.name for p in projects))}")
-        chosen.update({project.id: project for project in match})
+        chosen[match.id] = match
     return list(chosen.values()) if chosen else list(projects)
 
 

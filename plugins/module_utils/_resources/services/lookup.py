@@ -102,15 +102,29 @@ def find_project(client: Client, wanted: str) -> Project:
     """Return the project with this id or name.
 
     :raises NoSuchItem: if there is none.
+    :raises Ambiguous: if it is the id of one project and the name of another.
     """
     projects = client.projects()
-    for project in projects:
-        if project.id == wanted:
-            return project
-    for project in projects:
-        if project.name == wanted:
-            return project
-    raise NoSuchItem(f"unknown project {wanted!r}{near_miss(wanted, (p.name for p in projects))}")
+    found = with_id_or_name(projects, wanted)
+    if found is None:
+        raise NoSuchItem(f"unknown project {wanted!r}{near_miss(wanted, (p.name for p in projects))}")
+    return found
+
+
+def with_id_or_name(projects: Iterable[Project], wanted: str) -> Project | None:
+    """Return the project with this id or name; ``None`` if there is none.
+
+    :raises Ambiguous: if it is the id of one project and the name of another.
+    """
+    found = {project.id: project for project in projects if wanted in (project.id, project.name)}
+    if len(found) > 1:
+        told = " and ".join(f"{project.name!r} ({project.id})" for project in found.values())
+        raise Ambiguous(
+            f"{wanted!r} is the id of one project and the name of another: {told}. Nothing was done. Give "
+            "the name of the first, or the id of the second",
+            ids=list(found),
+        )
+    return next(iter(found.values()), None)
 
 
 def expect_created(task: Task, error: HostedError, does: str) -> None:

@@ -24,7 +24,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     Interrupted,
     error_for_status,
 )
-from ansible_collections.hosted.services.plugins.module_utils._api.models import App, Whoami
+from ansible_collections.hosted.services.plugins.module_utils._api.models import App, Project, Whoami
 from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.commitments import (
@@ -33,6 +33,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
     anticipates,
     correct,
     ends,
+    ids_of,
     may_be_there,
     proves,
     replaces,
@@ -1273,3 +1274,12 @@ def test_the_steps_of_a_service_say_what_they_commit(
         if step.commitment and step.commitment.kind in ("resize", "move") and "new_project" in given:
             assert step.commitment.project == "p1"
         assert step.commitment is None or step.commitment.what
+
+
+@pytest.mark.parametrize(
+    ("wanted", "ids"),
+    [("prod", {"2024"}), ("2031", {"2031"}), ("2024", {"2024", "2031"}), ("PROD", {"2024"}), ("gone", set())],
+)
+def test_a_limit_of_an_id_that_is_also_a_name_holds_for_both_projects(wanted: str, ids: set[str]) -> None:
+    projects = [Project(id="2024", name="prod"), Project(id="2031", name="2024")]
+    assert ids_of(projects, wanted) == ids

@@ -32,7 +32,10 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
     shown_settings,
     warn_of_hidden_settings,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import NoSuchItem
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
+    Ambiguous,
+    NoSuchItem,
+)
 from hosted_sandbox.testing import Sandbox
 
 
@@ -301,6 +304,12 @@ def test_unknown_project() -> None:
     """It is an error, with what may have been meant."""
     with pytest.raises(NoSuchItem, match="unknown project 'projct 1'; did you mean 'project 1'"):
         read(Platform([], {"1": []}), projects=("projct 1",))
+
+
+def test_a_project_whose_id_is_the_name_of_another_is_not_chosen() -> None:
+    """Else playbooks would reach the hosts of the wrong one."""
+    with pytest.raises(Ambiguous, match="'project 2' is the id of one project and the name of another"):
+        read(Platform([], {"project 2": [], "2": []}), projects=("project 2",))
 
 
 def test_order() -> None:

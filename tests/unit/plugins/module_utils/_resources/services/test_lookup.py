@@ -73,8 +73,11 @@ def test_one_service_and_none() -> None:
     assert lookup.only_service([], "web") is None
 
 
-def test_an_id_wins_over_a_name() -> None:
-    assert lookup.find_project(account(), "shop").id == "shop"  # type: ignore[arg-type]
+def test_a_project_is_found_by_what_is_the_id_or_the_name_of_one_alone() -> None:
+    """Else a task would delete in one project what was meant in the other."""
+    with pytest.raises(Ambiguous, match="'shop' is the id of one project and the name of another") as caught:
+        lookup.find_project(account(), "shop")  # type: ignore[arg-type]
+    assert "shop" in caught.value.details["ids"] and len(caught.value.details["ids"]) == 2
     assert lookup.find_project(account(), "default").id == "prj_default"  # type: ignore[arg-type]
 
 
