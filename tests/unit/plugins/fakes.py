@@ -171,9 +171,11 @@ class FakeClient:
     def order(self, order: dict[str, Any]) -> m.Order:
         def place() -> m.Order:
             id = f"svc_{len(self.service_records) + 1}"
-            self.add_service(
-                id, order["name"], state="stopped", projectId=order.get("projectId", "prj_default")
-            )
+            facts = {
+                "projectId": order.get("projectId", "prj_default"),
+                "product": {"slug": order["productSlug"]},
+            }
+            self.add_service(id, order["name"], state="stopped", **facts)
             return m.Order.model_validate({"instanceId": id, "secrets": [], **self.order_answer})
 
         answer: m.Order = self._call("order", (order,), place)

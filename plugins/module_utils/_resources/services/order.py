@@ -6,10 +6,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from ..._api.errors import HostedError, UnexpectedAnswer
@@ -28,12 +27,13 @@ from ..shared.money import (
     read_amount,
     to_decimal,
 )
-from ..shared.names import may_be_part, same_name
+from ..shared.names import same_name
 from ..shared.plan import Task
 from ..shared.runs import run_process
 from ..shared.secret_notes import ORDERED, remove_notes, seconds_since_call, subject_of
 from ..shared.task_errors import EffectUnverified, Invalid
 from ..shared.waiting import adopt, create, poll_for
+from .arrivals import Arrivals, is_of_one_item
 from .given_names import GivenNames
 from .lookup import (
     await_readable,
@@ -46,7 +46,7 @@ from .lookup import (
 )
 from .namesakes import KnownProjects, check_namesakes, existing_services, order_lock
 from .options import OrderOptions, ServiceOptions
-from .settings import check_max_monthly, differing_fact
+from .settings import check_max_monthly
 
 MAX_SERVICE_NAME = 80
 LOST_ORDER_SECONDS = 60.0
@@ -196,8 +196,6 @@ class Ordering:
         """The process that waits for this task. An orphan has another one: its run was killed."""
         self.cost = Cost(None, None)
         """What was quoted, once it is."""
-        self.newcomers: list[ServiceSummary] = []
-        """The services that came up with the order, whatever their names."""
         secrets_file.check_folder(task)
 
     @property
@@ -280,16 +278,16 @@ class Ordering:
         services = self.task.client.services()
         # Another task may have ordered since the plan.
         check_namesakes(self.task, self.project, services, self.projects, placing=True)
-        before = {service.id for service in services}
-        new_ones = partial(self._since, before)
+        before, now = {service.id for service in services}, self.task.client.clock.now().isoformat()
+        arrivals = Arrivals(self.task, self.project, self.projects, before, now)
         what = f"service {self.name!r}"
         body = {**self.body, "name": self.name}
         if self.project is not None:
             body["projectId"] = self.project.id
         subject = subject_of(ORDERED, self.name)
         with secrets_file.keep_secrets(self.task, subject, f"the one-time secrets of {what}") as kept:
-            with self._naming_suspects():
-                order, adopted = create(lambda: self._send(body), new_ones, what, self.task)
+            with self._naming_suspects(arrivals):
+                order, adopted = create(lambda: self._send(body), arrivals.of_name, what, self.task)
             if order is None:
                 kept.discard()
                 self.task.warn(
@@ -304,8 +302,10 @@ class Ordering:
         if not any(same_name(service.name, self.name) for service in services):
             # Earlier orders of the name came to nothing, so no secrets of theirs can be missing.
             remove_notes(self.task, subject, kept.note)
-        id = self._identified(order, new_ones)
-        if not has_secrets:  # until the service is known, the next run must wait for it before it orders
+        id = self._identified(order, arrivals)
+        if has_secrets:
+            kept.correct(service_id=id)
+        else:  # until the service is known, the next run must wait for it before it orders
             kept.discard()
         return id
 
@@ -328,45 +328,27 @@ class Ordering:
         )
         return order.model_copy(update={"instance_id": None})
 
-    def _since(self, before: Set[str]) -> list[ServiceSummary]:
-        """Return the services that may be the one ordered: new, of its name, and as the order has them.
-
-        Others may order a service of the same name in another project at the same time.
-        """
-        client, options = self.task.client, self.task.options
-        self.newcomers = [service for service in client.services() if service.id not in before]
-        new = [
-            service
-            for service in self.newcomers
-            if same_name(service.name, self.name) and differing_fact(options, service) is None
-        ]
-        if self.project is not None:
-            for service in new:
-                await_readable(client, service.id)
-        return in_project(client, new, self.project)
-
-    def _identified(self, order: Order, new_ones: Callable[[], Sequence[ServiceSummary]]) -> str:
+    def _identified(self, order: Order, arrivals: Arrivals) -> str:
         """Return the id of the service that was ordered. Tell of its price and of its namesakes."""
         self._compare_price(order)
-        new = self._new_ids(order, new_ones)
-        with self._naming_suspects():
-            id = self._id_of(order, new) or str(self._adopted(order, new_ones).id)
-        own = [service for service in self.newcomers if service.id == id]
+        new = self._of_name(order, arrivals)
+        id = arrivals.named_by(order, new)
+        if id is None:
+            self._forget_order(order)
+            with self._naming_suspects(arrivals):
+                id = self._adopted(order, arrivals).id
+        own = [service for service in arrivals.found if service.id == id]
         self._remember_names(own)
-        self._report_namesakes([other for other in new if other != id], id)
+        self._report_namesakes([other.id for other in new if other.id != id], id)
         return id
 
     @contextmanager
-    def _naming_suspects(self) -> Iterator[None]:
+    def _naming_suspects(self, arrivals: Arrivals) -> Iterator[None]:
         """Name and remember the services that a lost order may have become by another name."""
         try:
             yield
         except EffectUnverified as error:
-            suspects = [
-                service
-                for service in self.newcomers
-                if may_be_part(service.name, self.name) and differing_fact(self.task.options, service) is None
-            ]
+            suspects = arrivals.suspects()
             if not suspects:
                 raise
             GivenNames.of(self.task, self.project).remember(suspects)
@@ -386,18 +368,23 @@ class Ordering:
             ordered = ServiceSummary.model_construct(id=order.instance_id, name=self.name)
             GivenNames.of(self.task, self.project).remember([ordered])
 
+    def _forget_order(self, order: Order) -> None:
+        """Forget the id that an order names, once that turns out to be none, or of another service."""
+        if order.instance_id is not None:
+            GivenNames.of(self.task, self.project).forget(order.instance_id)
+
     def _remember_names(self, services: Sequence[ServiceSummary]) -> None:
         """Remember those of the services that the next run would not recognize by their names."""
         names = GivenNames.of(self.task, self.project)
         names.remember([service for service in services if names.needs(service.name)])
 
-    def _new_ids(self, order: Order, new_ones: Callable[[], Sequence[ServiceSummary]]) -> list[str]:
-        """Return the ids of the services that came up with the order.
+    def _of_name(self, order: Order, arrivals: Arrivals) -> list[ServiceSummary]:
+        """Return the services of the name that came up with the order.
 
         The order is placed, so a list that cannot be read is no reason to fail.
         """
         try:
-            return [service.id for service in new_ones()]
+            return arrivals.of_name()
         except HostedError as error:
             if order.instance_id is not None:
                 self.task.warn(
@@ -406,26 +393,14 @@ class Ordering:
                 )
             return []
 
-    def _id_of(self, order: Order, new: Sequence[str]) -> str | None:
-        """Return the id that the answer names, unless it is none of a service, as that is not promised.
-
-        ``new`` are the ids of the services of the name that came up with the order. They decide when the id
-        cannot be looked up: the order is placed, so that is no reason to fail.
-        """
-        told = order.instance_id
-        if told is None or told in new or not new:
-            return told
-        try:
-            return told if self.task.client.service(told) is not None else None
-        except HostedError:
-            return None
-
-    def _adopted(self, order: Order, new_ones: Callable[[], Sequence[ServiceSummary]]) -> ServiceSummary:
+    def _adopted(self, order: Order, arrivals: Arrivals) -> ServiceSummary:
         """Return the service that came up with an order whose answer does not name it."""
         told = order.instance_id
-        cause = "names no service" if told is None else f"names {told!r}, which is no service"
+        cause = "names no service" if told is None else f"names {told!r}, which is not the id of the new one"
         found = adopt(
-            new_ones, f"service {self.name!r}", UnexpectedAnswer(f"the response to the order {cause}")
+            arrivals.likeliest,
+            f"service {self.name!r}",
+            UnexpectedAnswer(f"the response to the order {cause}"),
         )
         if told is not None:
             self.task.warn(f"the id of service {self.name!r} is {found.id}, not the one that its order names")
@@ -470,8 +445,8 @@ def write_order_secrets(kept: secrets_file.SecretWriter, name: str, order: Order
     secrets = [secret.as_dict() for secret in order.secrets or []]
     if not secrets:
         return False
-    id = order.instance_id or name
+    told = order.instance_id if is_of_one_item(order.instance_id) else None
     labels = ", ".join(str(secret["label"] or "without a label") for secret in secrets)
-    content = {"service_id": order.instance_id, "name": name, "secrets": secrets}
-    kept.write(id, content, f"the secrets of service {name!r} ({labels})")
+    content = {"service_id": told, "name": name, "secrets": secrets}
+    kept.write(told or name, content, f"the secrets of service {name!r} ({labels})")
     return True

@@ -32,9 +32,9 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.relocat
     Phase,
     Relocation,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.arrivals import Arrivals
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.order import (
     MAX_SERVICE_NAME,
-    Ordering,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.waiting import poll_for
@@ -167,14 +167,14 @@ def test_an_id_that_cannot_be_read_is_told(
     sandbox: Sandbox, relocate: Relocate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The list has shown the service, which is billed; then nothing can be read any more."""
-    new_ids = Ordering._new_ids
+    of_name = Arrivals.of_name
 
-    def list_and_fail(ordering: Ordering, *given: Any) -> list[str]:
-        found = new_ids(ordering, *given)
+    def list_and_fail(arrivals: Arrivals) -> list[ServiceSummary]:
+        found = of_name(arrivals)
         sandbox.fault("GET /api/resources/{id}", "status", status=503, count=None)
         return found
 
-    monkeypatch.setattr(Ordering, "_new_ids", list_and_fail)
+    monkeypatch.setattr(Arrivals, "of_name", list_and_fail)
     failed = relocate(retries=0)
     __, new = pair(sandbox)
     assert failed["failed"] and failed["changed"]

@@ -468,6 +468,63 @@ def test_an_order_with_the_number_of_a_service_leaves_that_service_alone(sandbox
     assert len(sandbox.ledger()["orders"]) == 1
 
 
+@pytest.mark.parametrize(
+    ("name", "project"),
+    [("cache", "games"), ("survival", "prod"), ("survival-2", "games")],
+    ids=["another name", "another project", "a longer name"],
+)
+@pytest.mark.parametrize("duplicates", [False, True])
+def test_an_order_with_the_number_of_a_service_that_comes_up_beside_it_leaves_that_alone(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, name: str, project: str, duplicates: bool
+) -> None:
+    """Each kind counts for itself, so that the order has the number of what others make at that moment."""
+    sandbox.profile("plain", **NUMBERED)
+    sandbox.seed({"projects": ["games", "prod"]})
+    before = ids_of_services(sandbox)
+    beside = {"name": name, "product": "minecraft", "project": project, "files": {"world.dat": "x"}}
+
+    def order(client: Client, body: dict[str, Any]) -> Any:
+        sandbox.seed({"services": [beside]})
+        return send(client, body)
+
+    send = Client.order
+    monkeypatch.setattr(Client, "order", order)
+    wish = {**ORDER, "project": "games", "state": "suspended", "allow_duplicate_name": duplicates}
+    result = run(sandbox, SERVICE, **wish)
+    assert not result.get("failed"), result["msg"]
+    [placed] = sandbox.ledger()["orders"]
+    [other] = ids_of_services(sandbox) - before - {placed["service_id"]}
+    assert placed["id"] == other
+    assert result["service"]["id"] == placed["service_id"]
+    assert sandbox.api("GET", f"/api/resources/{other}").json()["status"] == "ACTIVE"
+    again = run(sandbox, SERVICE, **wish)
+    assert not again.get("failed") and not again["changed"], again["msg"]
+    assert again["service"]["id"] == placed["service_id"]
+
+
+def test_an_order_with_the_number_of_a_new_service_is_unknown_while_no_new_one_has_its_name(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What others made beside it is neither used nor remembered as what was ordered."""
+    client = account_with_namesake()
+    client.order_answer = {"instanceId": "7"}
+
+    def show() -> None:
+        client.service_records.pop("svc_2")
+        client.add_service("7", "cache", projectId="prj_games")
+        client.add_service("8", "survival-3", projectId="prj_games")
+
+    Clock(monkeypatch)
+    client.after["order"] = show
+    given = {**ORDER, "product": "nginx", "host": "nd_1", "project": "games", "state": "stopped"}
+    task = task_of(SERVICE, client, **given, allow_duplicate_name=True)
+    [games] = [project for project in client.projects() if project.name == "games"]
+    with pytest.raises(EffectUnverified, match="'survival-3'"):
+        carry_out(SERVICE.plan(task))
+    assert [call[0] for call in client.calls] == ["order"]
+    assert GivenNames.of(task, games).read() == {"8": "survival-3"}
+
+
 def test_the_secrets_of_an_order_are_not_kept_as_those_of_the_service_of_its_number(
     sandbox: Sandbox, tmp_path: Path
 ) -> None:
@@ -477,7 +534,8 @@ def test_the_secrets_of_an_order_are_not_kept_as_those_of_the_service_of_its_num
     assert not result.get("failed"), result["msg"]
     kept = json.loads(place.read_text())
     assert kept["name"] == "db" and kept["secrets"]
-    assert kept["service_id"] is None
+    assert kept["service_id"] == result["service"]["id"] == id_of(sandbox, "db")
+    assert [path.name for path in tmp_path.glob("kept.json*")] == [place.name]
 
 
 @pytest.mark.parametrize("shown", [None, "survival games"])
@@ -1051,19 +1109,23 @@ def test_the_next_order_of_the_name_does_not_wait_for_one_that_is_done(
     assert any("were in the lost response and are lost too" in w for w in task.warnings) is lost_answer
 
 
-@pytest.mark.parametrize(("told", "named"), [("svc_1", "svc_1"), (None, "survival")])
-def test_secrets_are_kept_under_the_id_of_their_service_or_its_name(
+@pytest.mark.parametrize(
+    ("told", "named"),
+    [("5a1f0c3e9b2d7f48", "5a1f0c3e9b2d7f48"), ("17", "survival"), ("svc_1", "survival"), (None, "survival")],
+)
+def test_secrets_are_kept_under_the_id_of_the_order_or_its_name(
     monkeypatch: pytest.MonkeyPatch, told: str | None, named: str
 ) -> None:
+    """A short id may be that of another service, whose secrets have the file of that name."""
     Clock(monkeypatch)
     client = FakeClient()
     secrets = [{"label": "password", "value": "hunter2"}, {"label": None, "value": "hunter3"}]
     client.order_answer = {"instanceId": told, "secrets": secrets}
-    _id, task = placed(client)
+    id, task = placed(client)
     path = Path(task.effects.facts["secrets_file"])
-    assert named in path.name
+    assert path.name == f"{named}.json" and len([*path.parent.glob("*.json*")]) == 1
     content = json.loads(path.read_text())
-    assert (content["service_id"], content["name"]) == (told, "survival")
+    assert (content["service_id"], content["name"]) == (id, "survival")
     assert [secret["value"] for secret in content["secrets"]] == ["hunter2", "hunter3"]
     (warning,) = (text for text in task.warnings if "can be read only once" in text)
     assert "the secrets of service 'survival' (password, without a label)" in warning
