@@ -77,7 +77,7 @@ class Arrivals:
         is placed, so that is no reason to fail.
         """
         told = order.instance_id
-        if told is None or told in self.before:
+        if told is None:
             return None
         try:
             return told if self._is_made_by(order, told, named) else None
