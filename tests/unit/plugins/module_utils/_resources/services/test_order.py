@@ -502,29 +502,6 @@ def test_an_order_with_the_number_of_a_service_that_comes_up_beside_it_leaves_th
     assert again["service"]["id"] == placed["service_id"]
 
 
-def test_an_order_with_the_number_of_a_new_service_is_unknown_while_no_new_one_has_its_name(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """What others made beside it is neither used nor remembered as what was ordered."""
-    client = account_with_namesake()
-    client.order_answer = {"instanceId": "7"}
-
-    def show() -> None:
-        client.service_records.pop("svc_2")
-        client.add_service("7", "cache", projectId="prj_games")
-        client.add_service("8", "survival-3", projectId="prj_games")
-
-    Clock(monkeypatch)
-    client.after["order"] = show
-    given = {**ORDER, "product": "nginx", "host": "nd_1", "project": "games", "state": "stopped"}
-    task = task_of(SERVICE, client, **given, allow_duplicate_name=True)
-    [games] = [project for project in client.projects() if project.name == "games"]
-    with pytest.raises(EffectUnverified, match="'survival-3'"):
-        carry_out(SERVICE.plan(task))
-    assert [call[0] for call in client.calls] == ["order"]
-    assert GivenNames.of(task, games).read() == {"8": "survival-3"}
-
-
 def test_the_secrets_of_an_order_are_not_kept_as_those_of_the_service_of_its_number(
     sandbox: Sandbox, tmp_path: Path
 ) -> None:
@@ -538,28 +515,37 @@ def test_the_secrets_of_an_order_are_not_kept_as_those_of_the_service_of_its_num
     assert [path.name for path in tmp_path.glob("kept.json*")] == [place.name]
 
 
-@pytest.mark.parametrize("shown", [None, "survival games"])
-def test_an_order_that_names_an_old_service_is_unknown_while_no_new_one_has_its_name(
-    monkeypatch: pytest.MonkeyPatch, shown: str | None
+@pytest.mark.parametrize(
+    ("told", "shown", "remembered"),
+    [
+        ("svc_old", {}, {}),
+        ("svc_old", {"svc_2": "survival games"}, {"svc_2": "survival games"}),
+        ("7", {"7": "cache", "8": "survival-3"}, {"8": "survival-3"}),
+    ],
+    ids=["an old one", "an old one beside a longer name", "a neighbor beside a longer name"],
+)
+def test_an_order_that_names_another_service_is_unknown_while_no_new_one_has_its_name(
+    monkeypatch: pytest.MonkeyPatch, told: str, shown: dict[str, str], remembered: dict[str, str]
 ) -> None:
-    """What was there before is neither used nor remembered as what was ordered."""
+    """What was there before, or what others made beside it, is neither used nor remembered as ordered."""
     Clock(monkeypatch)
     client = account_with_namesake()
-    client.order_answer = {"instanceId": "svc_old"}
+    client.order_answer = {"instanceId": told}
 
     def show() -> None:
         client.service_records.pop("svc_2")
-        if shown is not None:
-            client.add_service("svc_2", shown, projectId="prj_games")
+        for id, name in shown.items():
+            client.add_service(id, name, projectId="prj_games")
 
     client.after["order"] = show
     given = {**ORDER, "product": "nginx", "host": "nd_1", "project": "games", "state": "stopped"}
     task = task_of(SERVICE, client, **given, allow_duplicate_name=True)
     [games] = [project for project in client.projects() if project.name == "games"]
-    with pytest.raises(EffectUnverified, match="whether service 'survival' was created is unknown"):
+    with pytest.raises(EffectUnverified, match="whether service 'survival' was created is unknown") as caught:
         carry_out(SERVICE.plan(task))
+    assert all(repr(name) in caught.value.message for name in remembered.values())
     assert [call[0] for call in client.calls] == ["order"]
-    assert GivenNames.of(task, games).read() == ({} if shown is None else {"svc_2": shown})
+    assert GivenNames.of(task, games).read() == remembered
 
 
 # --- An order that is accepted, and no more ---------------------------------------------------------------
