@@ -9,7 +9,7 @@ import base64
 import hashlib
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -34,6 +34,8 @@ COMPARED = {
 NOT_COMPARED = {"meta", "account", "token", "node", "product", "event", "entry", "notice", "task"}
 """What no task changes by itself: the platform's own, and what it notes of the rest."""
 GONE = "DELETED"
+IN_EFFECT = "in effect"
+"""What the running containers were made with, as a kind of what is compared."""
 SETTLED = 30.0
 """Simulated seconds after which everything on the sandbox has come to its end."""
 
@@ -71,16 +73,31 @@ class Truth:
 
     def unapplied(self) -> Iterator[Record]:
         """Yield the services whose running container differs from what is written of it."""
+        commands = {product["id"]: product["command"] for product in self.saved["records"]["product"]}
+        for service, container in self.running():
+            image = service["image"].get("config", {})
+            command = service["command"] or " ".join(image.get("command") or ())
+            command = command or commands[service["product"]] or "init"
+            environment = {**image.get("environment", {}), **service["environment"]}
+            same = (
+                container["command"] == command.split()
+                and container["public"] == service["public"]
+                and agrees(environment, container["environment"])
+            )
+            if not same:
+                yield service
+
+    def running(self) -> Iterator[tuple[Record, Record]]:
+        """Yield each service whose container runs, with what that container was made with."""
         for service in self.all("service"):
             container = service["container"]["configuration"]
-            if self.states[service["id"]] != "running" or container is None:
-                continue
-            written, used = service["environment"], container["environment"]
-            command = service["command"].split()
-            stale = {name for name in written.keys() | used.keys() if written.get(name) != used.get(name)}
-            differs = container["public"] != service["public"]
-            if stale - {"PORT"} or (command and command != container["command"]) or differs:
-                yield service
+            if self.states[service["id"]] == "running" and container is not None:
+                yield service, container
+
+    @cached_property
+    def in_effect(self) -> list[str]:
+        """What each running container was made with, by the name of its service."""
+        return sorted(described(service["name"], made) for service, made in self.running())
 
     @cached_property
     def events(self) -> Counter[str]:
@@ -99,6 +116,7 @@ class Truth:
             shown[kind] = sorted(str([named(record[name], names) for name in fields]) for record in records)
         states = [(s["name"], self.states[s["id"]], bool(s["sftp"])) for s in self.all("service")]
         shown["containers"] = sorted(map(str, states))
+        shown[IN_EFFECT] = self.in_effect
         shown["files"] = sorted(
             f"{names[path.partition('/')[0]]}/{path.partition('/')[2]} {content}"
             for path, content in self.files.items()
@@ -106,15 +124,31 @@ class Truth:
         )
         return shown
 
-    def differences(self, other: Truth) -> dict[str, tuple[list[str], list[str]]]:
-        """Return by kind what only this one has and what only the other one has."""
+    def differences(self, other: Truth, but: Collection[str] = ()) -> dict[str, tuple[list[str], list[str]]]:
+        """Return by kind what only this one has and what only the other one has, ``but`` these kinds."""
         found = {}
-        for kind, mine in self.comparable.items():
+        for kind in self.comparable.keys() - set(but):
+            mine = self.comparable[kind]
             mine_more = list((Counter(mine) - Counter(other.comparable[kind])).elements())
             other_more = list((Counter(other.comparable[kind]) - Counter(mine)).elements())
             if mine_more or other_more:
                 found[kind] = (mine_more, other_more)
         return found
+
+
+def agrees(written: Mapping[str, str], used: Mapping[str, str]) -> bool:
+    """Tell whether a container has this environment. What a reference stands for only has to be filled in."""
+    names = (written.keys() | used.keys()) - {"PORT"}
+    plain = {name for name in names if "${" not in written.get(name, "")}
+    return all(written.get(name) == used.get(name) for name in plain) and not any(
+        "${" in used.get(name, "${") for name in names - plain
+    )
+
+
+def described(name: str, container: Record) -> str:
+    """Describe what a container runs with; its port is the platform's own."""
+    environment = {key: value for key, value in container["environment"].items() if key != "PORT"}
+    return str([name, container["command"], sorted(environment.items()), container["public"]])
 
 
 def named(value: Any, names: Mapping[str, str]) -> Any:

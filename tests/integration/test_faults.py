@@ -33,11 +33,23 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.last_co
     Manifest,
     entry_on_disk,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import Pending
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan
 from ansible_collections.hosted.services.plugins.module_utils._sftp.sides import Local, Remote
-from faults.chaos import ChaosRun
+from faults.chaos import ChaosRun, Play
 from faults.hurried import Clock
 from faults.matrix import Bench, Cell
-from faults.oracle import BLIND, DOUBLE, FORGOTTEN, UNCOPIED, Problem, forgotten, makes, uncopied_deletions
+from faults.oracle import (
+    BLIND,
+    DOUBLE,
+    FORGOTTEN,
+    STATE,
+    UNCOPIED,
+    Problem,
+    forgotten,
+    makes,
+    uncopied_deletions,
+)
 from faults.runner import Runner, runner
 from faults.scenarios import ACCOUNT, SCENARIOS, Scenario
 from faults.truth import COMPARED, NOT_COMPARED, Truth
@@ -98,9 +110,12 @@ def skip_without(scenario: Scenario) -> None:
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
 def test_a_sample_of_the_matrix(scenario: Scenario, work: Runner) -> None:
-    """Under any fault a task succeeds or tells the truth, and a clean run leads to the wished state."""
+    """Under any fault a task succeeds or tells the truth, and a clean run leads to the wished state.
+
+    The scenarios take turns through the ten profiles that have every value of every gap point between them.
+    """
     skip_without(scenario)
-    found = problems(Bench(work, scenario))
+    found = problems(Bench(work, scenario, f"pairwise:{SCENARIOS.index(scenario) % 10 + 1}"))
     assert not found, "\n".join(f"{cell}: {problem}" for cell, problem in found)
 
 
@@ -110,6 +125,22 @@ def test_each_kind_of_record_is_compared_or_left_out(work: Runner) -> None:
     assert kept == COMPARED.keys() | NOT_COMPARED, (
         "enter the kind in COMPARED or NOT_COMPARED of faults/truth.py"
     )
+
+
+def rotated(plan: Plan) -> Plan:
+    """Return a plan whose first step comes last."""
+    return replace(plan, steps=[*plan.steps[1:], *plan.steps[:1]])
+
+
+def test_a_container_that_runs_with_old_settings_is_caught(
+    work: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Were a command written after the start that is to bring it into effect, the matrix would fail."""
+    bench = Bench(work, BY_NAME["service: new command and restart"])
+    own = service.plan_existing
+    monkeypatch.setattr(service, "plan_existing", lambda *given, **more: rotated(own(*given, **more)))
+    kinds = {problem.kind for __, problem in problems(bench)}
+    assert STATE in kinds
 
 
 @pytest.mark.parametrize("route", PLANTED)
@@ -151,6 +182,26 @@ def test_a_sample_of_the_random_runs(seed: int, profile: str, work: Runner) -> N
     outcome = ChaosRun(work, Truth.of(work.sandbox), seed, name).run()
     assert outcome.problems == []
     assert outcome.tasks > 0
+
+
+def test_a_change_that_is_noted_and_never_brought_into_effect_is_caught(
+    work: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each run would be unchanged, and the container would go on with the old environment."""
+    work.begin(ACCOUNT)
+    environment = {"slug": "shop", "variables": {"MODE": "1"}, "state_dir": "{folder}/state"}
+    play = [Play("app_deploy", {"slug": "shop", "tag": "v2"}), Play("environment", environment)]
+    run = ChaosRun(work, Truth.of(work.sandbox), 1)
+    run.play, run.faults = play, [{} for __ in play]
+    own = run.disturbed
+
+    def disturbed() -> None:
+        own()
+        monkeypatch.setattr(Pending, "outstanding", lambda own: ())
+
+    monkeypatch.setattr(run, "disturbed", disturbed)
+    [(kind, text)] = run.run().problems
+    assert kind == STATE and "MODE" in text
 
 
 @pytest.mark.parametrize(
