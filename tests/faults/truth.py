@@ -20,8 +20,8 @@ from hosted_sandbox.testing import SandboxClient
 
 Record = dict[str, Any]
 COMPARED = {
-    "service": ("project_id", "product", "name", "family", "status", "slug", "runtime", "size", "options",
-                "environment", "command", "public"),
+    "service": ("project_id", "product", "name", "family", "status", "alias", "slug", "runtime", "size",
+                "options", "environment", "command", "public"),
     "project": ("name",),
     "backup": ("service_id", "name", "status"),
     "snapshot": ("service_id", "name"),
@@ -114,6 +114,7 @@ class Truth:
             records = [record for record in self.all(kind) if record.get("service_id", "") in ("", *alive)
                        or kind == "order"]  # fmt: skip
             shown[kind] = sorted(str([named(record[name], names) for name in fields]) for record in records)
+        shown["images"] = [f"{s['name']} {s['image'].get('digest')}" for s in self.all("service")]
         states = [(s["name"], self.states[s["id"]], bool(s["sftp"])) for s in self.all("service")]
         shown["containers"] = sorted(map(str, states))
         shown[IN_EFFECT] = self.in_effect

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -265,13 +266,16 @@ def roll_out(task: Task[ReleaseOptions], tag: str, start: Beginning, undecided: 
                 deploy_once(task, tag, undecided, start.begin_again)
             break
         except ServerFailure as error:
-            seen = digest_in_service(current_app(task, digest))
+            with reading_after(tag, error):
+                seen = digest_in_service(current_app(task, digest))
             if seen not in (start.in_service, digest):
                 raise EffectUnverified(f"{error.message}; meanwhile {seen} was put in service") from error
             if last or error.explained:
                 raise DeployFailed.after(error) from error
         except CallOutcomeUnknown as error:
-            if wait_for_image(task, digest, QUIET_SECONDS / 2) and start.in_service != digest:
+            with reading_after(tag, error):
+                shown = wait_for_image(task, digest, QUIET_SECONDS / 2)
+            if shown and start.in_service != digest:
                 task.warn(
                     f"the response to the deploy of release {tag!r} was lost ({error.message}); its image is "
                     "in service, but whether it runs is not known, so the next run deploys it again"
@@ -427,6 +431,21 @@ def wait_for_image(task: Task[ReleaseOptions], digest: str, seconds: float) -> b
         if time.monotonic() >= until:
             return False
         time.sleep(0.5)
+
+
+@contextmanager
+def reading_after(tag: str, lost: HostedError) -> Iterator[None]:
+    """Let an error of what is read after a deploy without a clear response say that its outcome is unknown.
+
+    :raises EffectUnverified: if what is in service cannot be read.
+    """
+    try:
+        yield
+    except HostedError as error:
+        raise EffectUnverified(
+            f"whether release {tag!r} was deployed is unknown: {lost.message}; what is in service cannot be "
+            f"read: {error.message}. The next run deploys it again"
+        ) from error
 
 
 def verify(task: Task[ReleaseOptions], tag: str, digest: str) -> None:

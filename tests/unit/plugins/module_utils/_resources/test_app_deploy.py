@@ -868,6 +868,22 @@ def test_two_lost_calls_leave_the_outcome_open(plain: Platform, monkeypatch: pyt
     assert len(plain.writes(DEPLOY)) == 2
 
 
+@pytest.mark.parametrize("lost", [{"kind": "reset"}, {"kind": "status", "status": 502}])
+def test_a_lost_answer_that_nothing_can_be_read_after_leaves_the_outcome_open(
+    plain: Platform, lost: dict[str, Any]
+) -> None:
+    """The error of the read alone would not say that there may be another release in service."""
+    reads_before = 2
+    plain.sandbox.fault(DEPLOY, when="after", **lost)
+    plain.sandbox.fault("GET /api/apps", "status", status=401, nth=reads_before + 1, count=None)
+    result = plain.run(APP_DEPLOY, tag="v2")
+    assert result["failed"] and "whether release 'v2' was deployed is unknown" in result["msg"]
+    assert "GET /api/apps" in result["msg"] and len(result["unconfirmed"]) == 1
+    plain.sandbox.clear_faults()
+    assert len(plain.writes(DEPLOY)) == 1 and plain.in_service == plain.digests["v2"]
+    assert [plain.run(APP_DEPLOY, tag="v2")["changed"] for __ in range(2)] == [True, False]
+
+
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_an_error_of_a_proxy_is_not_taken_for_a_failed_start(plain: Platform, when: str) -> None:
     """The call is made once more, and its answer counts."""
