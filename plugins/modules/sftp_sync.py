@@ -206,7 +206,8 @@ notes:
   - Check mode writes nothing, so it detects a server without support for links, times or permissions only if the
     server says so at once. A server that accepts such requests and does nothing is detected only outside check mode.
   - The protocol supports times from 1970 to 2106, in whole seconds. Other times are set to the nearest of these, with
-    a warning.
+    a warning. If a server ignores the first second of 1970, the time of files in reproducible archives, a push sets the
+    next one.
   - Sparse files stay sparse. Blocks of zeros are not sent, and take up no space at the destination if the server and
     its file system can leave them out. Otherwise, the file arrives with the same content and its full size.
   - Set-user-ID, set-group-ID and sticky bits are not copied, with a warning. To set them, use O(file_mode) and

@@ -21,6 +21,8 @@ from .trees import TreeEntry, encode_path, join, remote_target
 
 TRIED_TIME, TRIED_MODE = 1_000_000_001, 0o640
 """A time and a mode that no server gives to a new file by itself. FAT stores even seconds, so it is odd."""
+FIRST_TIME = 1
+"""The time that a file gets in the place of 0, which is the same as no time to some servers."""
 STEP = 2
 """How far, in seconds, a time may be from the one that was set to count as rounded."""
 PRIVATE = 0o600
@@ -37,6 +39,8 @@ class ServerFeatures:
     """True if a file has exactly the time that was set."""
     times_rounded: bool = False
     """True if it has about that time, so that it is worth setting, but does not tell whether files differ."""
+    zero_times: bool = True
+    """True if a file can have the time 0. Go's library takes that for no time, and the file keeps another."""
     modes: bool = True
     links: bool = True
     links_swapped: bool = False
@@ -126,6 +130,23 @@ async def are_attributes_kept(sftp: Any, path: bytes, features: ServerFeatures) 
         return False, False
     features.times_rounded = 0 < abs((found.mtime or 0) - TRIED_TIME) <= STEP
     return found.mtime == TRIED_TIME, (found.permissions or 0) & 0o777 == TRIED_MODE
+
+
+async def try_zero_time(sftp: Any, folder: str, features: ServerFeatures) -> None:
+    """Find out with a file of our own in ``folder`` whether a file can have the time 0."""
+    name = temporary_path(join(folder, "probe"))
+    path, made = encode_path(name), asyncssh.SFTPAttrs(permissions=PRIVATE)
+    zero = asyncssh.SFTPAttrs(atime=0, mtime=0)
+    features.zero_times = False
+    async with removed_afterwards(sftp, name):
+        with suppress(asyncssh.SFTPError):  # writing will fail as well, and tells why
+            file = await sftp.open(path, NEW, made, encoding=None)
+            async with file:
+                if not features.by_path:
+                    await file.setstat(zero)
+            if features.by_path:
+                await sftp.setstat(path, zero)
+            features.zero_times = (await sftp.lstat(path)).mtime == 0
 
 
 async def server_time(sftp: Any, folder: str) -> int | None:
@@ -219,6 +240,7 @@ async def removed_afterwards(sftp: Any, *paths: str) -> AsyncIterator[None]:
 
 def attributes(entry: TreeEntry, features: ServerFeatures) -> Any:
     """Return the times and permissions to set on a file; ``None`` when there are none to set."""
-    times = {"atime": entry.mtime, "mtime": entry.mtime} if features.times or features.times_rounded else {}
+    time = entry.mtime if features.zero_times else max(entry.mtime, FIRST_TIME)
+    times = {"atime": time, "mtime": time} if features.times or features.times_rounded else {}
     mode = {"permissions": entry.mode} if features.modes and entry.mode is not None else {}
     return asyncssh.SFTPAttrs(**times, **mode) if times or mode else None

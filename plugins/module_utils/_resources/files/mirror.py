@@ -26,7 +26,7 @@ from ..._sftp.compare import (
 from ..._sftp.errors import TransferFailed
 from ..._sftp.mirror import PUSH, Mirror
 from ..._sftp.patterns import Patterns
-from ..._sftp.server_features import ServerFeatures, detect_refusals
+from ..._sftp.server_features import FIRST_TIME, ServerFeatures, detect_refusals
 from ..._sftp.session import Login, SftpSession
 from ..._sftp.sides import Side
 from ..._sftp.trees import ROOT, Kind, Tree, TreeEntry, printable_path
@@ -35,8 +35,8 @@ from ..shared.plan import Plan, Step, Task
 from ..shared.task_errors import NoSuchItem
 from .guards import SftpSyncOptions
 
-FIRST_TIME, LAST_TIME = 1, 2**32 - 1
-"""The protocol counts seconds from 1970 in four bytes. A zero is the same as no time to some servers."""
+LAST_TIME = 2**32 - 1
+"""The protocol counts seconds from 1970 in four bytes."""
 MAX_NAMED_PATHS = 5
 """How many paths a message names. The result has them all."""
 
@@ -302,13 +302,19 @@ def first_paths(paths: Collection[str]) -> str:
 def rules_of(task: Task[SftpSyncOptions], modes: Mapping[str, int | None], equal: Collection[str]) -> Rules:
     """Return what the mirror is to be. ``equal`` are files whose content was compared and is the same."""
     by_content = task.options.checksum
+    push = pushes(task.options.direction)
 
     def same(path: str, wished: TreeEntry, there: TreeEntry) -> bool:
         if path in equal:
             return True
-        return not by_content and (wished.size, wished.mtime) == (there.size, there.mtime)
+        return not by_content and wished.size == there.size and is_same_time(wished.mtime, there.mtime, push)
 
     return Rules(same, task.options.delete, task.options.preserve_modes, **modes)
+
+
+def is_same_time(wished: int, there: int, push: bool) -> bool:
+    """Tell whether a file has the time that it is to have, or what a server has in the place of 0."""
+    return wished == there or (push and (wished, there) == (0, FIRST_TIME))
 
 
 def as_plan(

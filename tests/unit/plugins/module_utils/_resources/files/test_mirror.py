@@ -270,6 +270,29 @@ def test_times_that_the_protocol_does_not_have(kind: str, start: Start, src: Pat
     assert not sync(server, src=str(src), preserve_modes=False)["changed"]
 
 
+@pytest.mark.parametrize("kind", ["openssh", "proftpd", "rclone", "sandbox"])
+def test_a_time_of_zero_arrives_once(kind: str, start: Start, src: Path, tmp_path: Path) -> None:
+    """The files of reproducible archives have it. To Go's library it means that no time is to be set."""
+    server = start(kind)
+    os.utime(src / "a", (0, 0))
+    assert good(sync(server, src=str(src), preserve_modes=False))["created"] == [".", "a", "deep", "deep/b"]
+    kept = 1 if kind == "rclone" else 0
+    assert (server.root / "up/a").stat().st_mtime == kept
+    assert (server.root / "up/deep/b").stat().st_mtime == OLD
+    again = sync(server, src=str(src), preserve_modes=False)
+    assert not again["changed"] and not again["actions"] and "warnings" not in again
+    (src / "a").write_text("more")
+    os.utime(src / "a", (0, 0))
+    assert good(sync(server, src=str(src), preserve_modes=False))["updated"] == ["a"]
+    assert (server.root / "up/a").read_text() == "more"
+    assert (server.root / "up/a").stat().st_mtime == kept
+    os.utime(server.root / "up/a", (0, 0))
+    down: dict[str, Any] = {"direction": "pull", "src": "up", "dest": str(tmp_path / "down")}
+    assert "a" in good(sync(server, **down, preserve_modes=False))["created"]
+    assert (tmp_path / "down/a").stat().st_mtime == 0
+    assert not sync(server, **down, preserve_modes=False)["changed"]
+
+
 def test_whatever_ends_a_transfer_what_was_done_is_told(
     start: Start, src: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
