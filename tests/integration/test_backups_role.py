@@ -436,8 +436,7 @@ def test_off_site_copies(machine: BackupMachine, key: Path) -> None:
     fresh = sandbox.seed({"services": [{"name": "fresh", "product": "minecraft"}]})["services"]["fresh"]
     restored = restore_as_the_guide_has_it(machine, third, "fresh", f"{key} known_hosts={known_hosts}")
     assert restored.returncode == 0, restored.stdout
-    there = sandbox.api("GET", f"/api/resources/{fresh}/files?directory=").json()
-    assert {entry["name"] for entry in there} == {"log.txt", "world.dat"}
+    assert files_on(sandbox, fresh) == {"/log.txt": "night 2", "/world.dat": "x"}
 
 
 @pytest.mark.parametrize("exclude", [["cache/", "*.tmp"], "cache/, *.tmp"], ids=["list", "text"])
