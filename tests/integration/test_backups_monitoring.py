@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -39,30 +40,61 @@ def metrics(machine: BackupMachine, file: str = "hosted-backup-nightly.prom") ->
     }
 
 
+def named_moment(name: str) -> int:
+    """Return the moment that the name of a backup or of a copy tells, in the case that the platform keeps."""
+    moment = datetime.strptime(name.upper(), "NIGHTLY-%Y%m%dT%H%M%SZ")
+    return int(moment.replace(tzinfo=UTC).timestamp())
+
+
+def open_key(machine: BackupMachine) -> str:
+    """Make an SSH key and register it, so that it opens SFTP; return where it is."""
+    key = machine.folder / "id_ed25519"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
+    public = key.with_suffix(".pub").read_text()
+    machine.sandbox.api("POST", "/api/users/me/ssh-keys", {"name": "k", "publicKey": public})
+    return str(key)
+
+
 @pytest.mark.parametrize("zone", ["America/New_York", "UTC", "Asia/Kolkata"])
 def test_moments_in_every_time_zone(machine: BackupMachine, zone: str) -> None:
-    """Seconds since 1970 are those of Greenwich, and a line is one line, whatever the name of the service."""
+    """Seconds since 1970 are those of Greenwich, and a line is one line, whatever the name of the service.
+
+    So are the names of backups and copies, which tell how old a copy is, and the end of a run in its report.
+    """
     machine.zone = zone
     machine.copies = False
     begun = int(time.time())
-    machine.install(QUICK).succeed()
+    offsite = {"dest": str(machine.folder / "shelf"), "private_key_file": open_key(machine)}
+    machine.install({**QUICK, "offsite": offsite}).succeed()
     code, output = machine.run("run", "nightly")
     assert code == 0, output
     code, line = machine.run("check", "nightly")
     ended = int(time.time())
     assert code == 0, line
-    data = r"'it''s \"a/b\" c _ \\d'=(\d+)s;93600;180000;0;\n"
+    name, limits = r"it''s \"a/b\" c _ \\d", r"(\d+)s;93600;180000;0;"
     found = re.fullmatch(
-        rf"OK: plan nightly, 1 services, the oldest backup of all is 0 h old \| {data}", line
+        "OK: plan nightly, 1 services, the oldest backup of all is 0 h old "
+        rf"\| '{name}'={limits} '{name} off-site'={limits}\n",
+        line,
     )
     assert found is not None, line
-    assert 0 <= int(found[1]) <= ended - begun
+    assert 0 <= int(found[1]) <= ended - begun and 0 <= int(found[2]) <= ended - begun
     told = metrics(machine)
     (service,) = machine.sandbox.api("GET", "/api/resources").json()["items"]
     (backup,) = machine.backups(service["id"])
     made = datetime.strptime(backup["createdAt"], "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=UTC)
     assert told["newest_timestamp_seconds"] == int(made.timestamp())
-    for moment in (told["run_timestamp_seconds"], told["success_timestamp_seconds"]):
+    (copy,) = (machine.folder / "shelf" / service["id"]).glob("nightly-*")
+    report = json.loads((machine.folder / "state" / "nightly.json").read_text())
+    for named in (report["name"], backup["name"], copy.name):
+        assert named_moment(named) == told["offsite_timestamp_seconds"]
+    finished = datetime.strptime(report["finished"], "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
+    for moment in (
+        told["run_timestamp_seconds"],
+        told["success_timestamp_seconds"],
+        told["offsite_timestamp_seconds"],
+        int(finished.timestamp()),
+    ):
         assert begun <= moment <= ended
     assert begun <= metrics(machine, "hosted-backup.prom")["since_timestamp_seconds"] <= ended
     labels = r'service="it' + "'" + r's \"a|b\"\nc = \\d"'

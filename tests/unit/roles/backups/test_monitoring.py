@@ -10,16 +10,20 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+import yaml
+from jinja2 import Environment
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.retention import read_span
-from unit.roles.backups.scripts import load
+from unit.roles.backups.scripts import FOLDER, load
 
+ROLE = FOLDER.parent
 NASTY = "a\"b\\c\nd|e=f'g\ttab"
 DAY = 24 * 3600
 
@@ -115,6 +119,43 @@ def test_no_time_zone_moves_a_moment(zone: str, moment: str) -> None:
     metrics = after_run(moment, seen=[entry(made=f"{utc}.000Z")])["metrics"]
     for metric in ("run", "success", "newest"):
         assert value(metrics, f"hosted_backup_{metric}_timestamp_seconds") == at(moment)
+
+
+def written_by_the_role(moment: int) -> tuple[str, str]:
+    """Return the moment in the name of a backup and the end in a report, as the role writes them then."""
+    (record,) = [
+        task
+        for task in yaml.safe_load((ROLE / "tasks" / "run.yml").read_text())
+        if "backups_moment" in task.get("vars", {})
+    ]
+    report = (ROLE / "templates" / "report.json.j2").read_text()
+    (finished,) = re.findall(r"'finished': (.+),\n", report)
+
+    def now(utc: bool = False) -> datetime:
+        """Do what Ansible's function of this name does."""
+        return datetime.fromtimestamp(moment, UTC if utc else None).replace(tzinfo=None)
+
+    def render(template: str) -> str:
+        return Environment(autoescape=False).from_string(template).render(now=now)  # noqa: S701 - no markup
+
+    return render(record["vars"]["backups_moment"]), render("{{ " + finished + " }}")
+
+
+@pytest.mark.parametrize(
+    "moment",
+    [
+        "2026-03-08T06:59:59+00:00",
+        "2026-03-08T07:30:00+00:00",  # the clock on the wall of New York has no 02:30
+        "2026-11-01T05:30:00+00:00",
+        "2026-11-01T06:30:00+00:00",  # 01:30 for the second time
+        "2026-07-01T12:00:00+00:00",
+    ],
+)
+def test_what_the_role_writes_of_a_moment_is_read_as_that_moment(zone: str, moment: str) -> None:
+    """A name or a report in local time would make each copy hours older, or younger, than it is."""
+    named, finished = written_by_the_role(at(moment))
+    assert script.newest_on([f"/srv/id-one/nightly-{named}"], "id-one") == at(moment)
+    assert script.moment(finished) == at(moment)
 
 
 @pytest.mark.parametrize(
