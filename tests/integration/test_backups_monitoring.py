@@ -18,6 +18,7 @@ import pytest
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import PROFILE
 from integration.backup_machine import NIGHTLY, BackupMachine
+from integration.database_servers import free_port
 
 NAME = 'it\'s "a|b"\nc = \\d'
 QUICK = {**NIGHTLY, "wait_timeout": 20}
@@ -146,6 +147,35 @@ def test_a_run_that_was_refused_says_so(machine: BackupMachine) -> None:
     assert bad["run_problems"] == 1 and bad["run_timestamp_seconds"] > good["run_timestamp_seconds"]
     for name in ("newest_timestamp_seconds", "success_timestamp_seconds"):
         assert bad[name] == good[name]
+    code, line = machine.run("check", "nightly")
+    assert (code, line.split(":")[0]) == (1, "WARNING"), line
+    assert re.search(r"in the run of \S+Z went wrong: Back up the services: ", line)
+
+
+def test_a_run_that_finds_no_platform_says_so(machine: BackupMachine) -> None:
+    """Nobody listens at its address. The run and its problem are counted, and what was known stays."""
+    machine.install(QUICK).succeed()
+    assert machine.run("run", "nightly")[0] == 0
+    good = metrics(machine)
+    environment = machine.folder / "etc" / "environment"
+    there, gone = machine.sandbox.base_url, f"http://127.0.0.1:{free_port()}"
+    assert there in environment.read_text()
+    environment.write_text(environment.read_text().replace(there, gone))
+    machine.sandbox.clear_journal()
+    begun = int(time.time())
+    code, output = machine.run("run", "nightly")
+    assert code not in (0, 75) and "Connection refused" in output, output
+    assert machine.sandbox.journal() == []
+    bad = metrics(machine)
+    assert bad["run_problems"] == 1 and begun <= bad["run_timestamp_seconds"] <= int(time.time())
+    for name in ("newest_timestamp_seconds", "success_timestamp_seconds", "services"):
+        assert bad[name] == good[name]
+    report = json.loads((machine.folder / "state" / "nightly.json").read_text())
+    (problem,) = report["problems"]
+    assert not report["ok"] and problem.startswith("Back up the services: ") and gone in problem
+    code, line = machine.run("check", "nightly")
+    assert code == 3 and line.startswith("UNKNOWN: ") and "Connection refused" in line, line
+    environment.write_text(environment.read_text().replace(gone, there))
     code, line = machine.run("check", "nightly")
     assert (code, line.split(":")[0]) == (1, "WARNING"), line
     assert re.search(r"in the run of \S+Z went wrong: Back up the services: ", line)
