@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import subprocess
 
+import pytest
+
 from hosted_sandbox.registry.images import build_image
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import REPOSITORY, Ansible, Run
+from integration.ansible_run import PROFILE, REPOSITORY, Ansible, Run
 
 QUICKSTART = "- ansible.builtin.import_playbook: hosted.services.quickstart"
 READING = {"GET", "HEAD"}
@@ -51,8 +53,24 @@ def test_a_check_after_a_run_finds_nothing_to_do(ansible: Ansible, sandbox: Sand
     assert written(sandbox) == []
 
 
-def test_a_second_run_changes_nothing(ansible: Ansible, sandbox: Sandbox) -> None:
+@pytest.mark.parametrize(
+    ("values", "status"),
+    [
+        ({}, None),
+        ({"answer.backup_create": "empty 204"}, 204),
+        ({"answer.backup_create": "null", "created.status": "202"}, 202),
+    ],
+    ids=["as it is", "nothing is answered", "accepted"],
+)
+def test_a_second_run_changes_nothing(
+    ansible: Ansible, sandbox: Sandbox, values: dict[str, str], status: int | None
+) -> None:
+    """Above all it makes no second backup, whatever is said of the first, and however late that is listed."""
+    if values:
+        sandbox.profile(PROFILE, **values, **{"backup.listed": "1 s later"})
     quickstart(ansible)
+    (made,) = sandbox.journal("backups.create")
+    assert status in (None, made["status"])
     sandbox.clear_journal()
     run = quickstart(ansible)
     assert [outcome.name for outcome in run.outcomes if outcome.result.get("changed")] == []
