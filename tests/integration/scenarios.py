@@ -9,15 +9,20 @@ import os
 import subprocess
 from pathlib import Path
 
-from integration.ansible_run import COLLECTIONS, REPOSITORY
+from integration.ansible_run import COLLECTIONS, PROFILE, REPOSITORY
 
 SCENARIO_SECONDS = 600
 
 
 def run_scenario(name: str, home: Path, **environment: str) -> None:
     """Run ``molecule test`` for a scenario. It fails like the test, with all of the output."""
+    molecule("test", name, home, **environment)
+
+
+def molecule(command: str, name: str, home: Path, **environment: str) -> None:
+    """Run a command of molecule for a scenario, whose sandbox has the profile of the tests."""
     done = subprocess.run(
-        ["molecule", "test", "-s", name],
+        ["molecule", command, "-s", name],
         cwd=REPOSITORY,
         env={
             "PATH": os.environ["PATH"],
@@ -26,6 +31,7 @@ def run_scenario(name: str, home: Path, **environment: str) -> None:
             "ANSIBLE_HOME": str(home / ".ansible"),
             "ANSIBLE_COLLECTIONS_PATH": COLLECTIONS,
             "MOLECULE_EPHEMERAL_DIRECTORY": str(home / "molecule"),
+            "SANDBOX_PROFILE": PROFILE,
             **environment,
         },
         stdin=subprocess.DEVNULL,

@@ -25,7 +25,7 @@ NOT_PUSHED = f"sha256:{'0' * 64}"
 
 def test_app_delivery(tmp_path: Path) -> None:
     """First delivery, second run, new version, a blocked one, one that does not start, one that is mute."""
-    run_scenario("app_delivery", tmp_path, SANDBOX_PROFILE=PROFILE)
+    run_scenario("app_delivery", tmp_path)
 
 
 @pytest.fixture

@@ -38,7 +38,7 @@ PLAY = "- hosts: localhost\n  gather_facts: false\n  tasks:\n    - "
 
 def test_fleet(tmp_path: Path) -> None:
     """A fleet that is stopped, and a window that goes on with it."""
-    run_scenario("fleet", tmp_path, SANDBOX_PROFILE=PROFILE)
+    run_scenario("fleet", tmp_path)
 
 
 def task(state: str, **given: Any) -> str:
