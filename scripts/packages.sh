@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Install the Debian packages that bindep.txt lists for the tests. Where that cannot be done the tests
-# that want them are skipped, so this never fails.
+# that want them are skipped, so this never fails; where CI is set, tests/integration/test_programs.py does.
 set -uo pipefail
 
 missing=()
