@@ -114,11 +114,12 @@ def test_a_snapshot_is_listed_late_or_with_a_status(sandbox: Sandbox, order: Ord
     sandbox.clock(freeze=True)
     base = f"/api/resources/{order('linux', 'box')}/snapshots"
     sandbox.delays(snapshot=5)
-    for value, name in (("later", "a"), ("at once, with a status", "b")):
+    values = ("later", "at once, with a status", "at once, not complete yet")
+    for value, name in zip(values, "abc", strict=True):
         sandbox.profile("plain", **{"snapshot.listed": value})
         assert _post(sandbox, base, name).status_code == 201
         early = {shot["name"]: shot.get("status") for shot in sandbox.api("GET", base).json()}
-        assert early.get(name) == ("PENDING" if name == "b" else None) and (name in early) == (name == "b")
+        assert early.get(name) == ("PENDING" if name == "b" else None) and (name in early) == (name != "a")
         assert _post(sandbox, f"{base}/{name}/rollback").status_code == 409
         sandbox.clock(advance=5)
         assert name in [shot["name"] for shot in sandbox.api("GET", base).json()]
@@ -141,6 +142,24 @@ def test_the_operator_lets_snapshots_fail_where_they_have_a_status(
     assert found == ({"bad": "FAILED", "good": "COMPLETED"} if shown else {"bad": None, "good": None})
     assert _post(sandbox, f"{base}/good/rollback").status_code == 200
     assert _post(sandbox, f"{base}/bad/rollback").status_code == (409 if shown else 200)
+
+
+@pytest.mark.parametrize("listed", ["later", "at once, not complete yet"])
+def test_a_snapshot_that_fails_is_gone_where_it_has_no_status(
+    sandbox: Sandbox, order: Order, listed: str
+) -> None:
+    sandbox.profile("plain", **{"snapshot.listed": listed})
+    sandbox.clock(freeze=True)
+    sandbox.delays(snapshot=5)
+    key = order("linux", "box")
+    base = f"/api/resources/{key}/snapshots"
+    sandbox.operator(f"services/{key}", snapshot_fails=True)
+    assert _post(sandbox, base, "bad").status_code == 201
+    assert len(sandbox.api("GET", base).json()) == (0 if listed == "later" else 1)
+    assert _post(sandbox, f"{base}/bad/rollback").status_code == 409
+    sandbox.clock(advance=5)
+    assert sandbox.api("GET", base).json() == []
+    assert _post(sandbox, f"{base}/bad/rollback").status_code == 404
 
 
 @pytest.mark.parametrize("value", ["nothing", "deletes them", "refused"])

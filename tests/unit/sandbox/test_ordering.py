@@ -124,6 +124,16 @@ def test_a_platform_may_normalize_names(sandbox: Sandbox, order: Order, value: s
     assert sandbox.ledger()["orders"][-1]["name"] == stored
 
 
+def test_a_platform_may_refuse_names(sandbox: Sandbox, order: Order) -> None:
+    sandbox.profile("plain", **{"service.name": "refused"})
+    size = {"cpuCores": 2, "ramGb": 4, "storageGb": 20}
+    body = {"productSlug": "minecraft", "hostId": "node-paris-1", "dimensions": size, "name": "My  mc"}
+    refused = sandbox.api("POST", "/api/order", body)
+    assert refused.status_code == 400 and "blanks to spare" in refused.json()["message"]
+    assert sandbox.ledger()["orders"] == []
+    order(name="My mc")
+
+
 def test_a_platform_may_escape_names(sandbox: Sandbox, order: Order) -> None:
     sandbox.profile("plain", **{"service.name": "escaped for HTML"})
     key = order(name="Tom & <Jerry>")

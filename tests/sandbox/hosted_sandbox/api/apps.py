@@ -293,6 +293,8 @@ async def read_app_logs(call: Current, slug: str, request: Request) -> Response:
         case "text":
             return PlainTextResponse("\n".join(lines))
         case "entries":
+            if call.world.gaps["logs.times"] == "no":
+                return call.json({"entries": [{"line": line} for line in lines]})
             return call.json({"entries": [dict(zip(("at", "line"), line.split(" ", 1), strict=True))
                                           for line in lines]})  # fmt: skip
         case _:

@@ -173,7 +173,10 @@ def _erase(world: World, copy: Backup | Snapshot) -> None:
 
 
 def snapshot(world: World, service: Service, name: str) -> Snapshot:
-    """Take a snapshot; its parent is the last one taken or rolled back to. It may appear late."""
+    """Take a snapshot; its parent is the last one taken or rolled back to.
+
+    It may appear late, or before it is complete. One that fails goes then, unless it has a status to show it.
+    """
     require(world, service, "snapshots")
     name = copy_rules.named(world, name)
     taken = world.store.of(Snapshot, service.id)
@@ -182,14 +185,24 @@ def snapshot(world: World, service: Service, name: str) -> Snapshot:
     copy_rules.check_busy(world, service)
     parent = taken[-1].name if taken else None
     fresh = Snapshot(world.new_id("snp"), service.id, name, parent, created_at=world.now)
-    fresh.failed = service.snapshot_fails and world.gaps["snapshot.listed"] == "at once, with a status"
+    listed = world.gaps["snapshot.listed"]
+    fresh.failed = service.snapshot_fails and listed != "at once"
     if not fresh.failed:
         fresh.size = copy_files(world, service, fresh.id)
-    later = world.gaps["snapshot.listed"] != "at once"
-    fresh.ready_at = world.now + (round(world.delays.snapshot * SECOND) if later else 0)
+    later = world.delays.snapshot if listed != "at once" else 0
+    fresh.ready_at = world.now + round(later * SECOND)
     world.store.put(fresh)
+    if fresh.failed and listed != "at once, with a status":
+        world.after(later, "snapshot failed", fresh.id)
     events.record(world, service, "SNAPSHOT_CREATED")
     return fresh
+
+
+@action("snapshot failed")
+def _snapshot_failed(world: World, task: Task) -> None:
+    failed = world.store.get(Snapshot, task.target)
+    if failed is not None:
+        world.store.drop(failed)
 
 
 def snapshots(world: World, service: Service) -> list[Snapshot]:

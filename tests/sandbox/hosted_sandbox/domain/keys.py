@@ -32,6 +32,8 @@ def add(world: World, account: Account, name: str, public_key: str) -> Key:
             name = " ".join(name.split())
         case "lower case":
             name = name.lower()
+        case "refused" if name != " ".join(name.split()):
+            raise RefusedError("name", "the name of a key must not have blanks to spare")
     if "PRIVATE KEY" in public_key:
         raise RefusedError("private_key", "this is a private key; send the public one")
     algorithm, blob, comment = _parse(public_key)

@@ -30,6 +30,7 @@ NAMES: dict[str, Callable[[str], str]] = {
     "single spaces": lambda name: " ".join(name.split()),
     "lower case": str.lower,
     "escaped for HTML": html.escape,
+    "refused": str,
 }
 #: The lifetime of a free service, in milliseconds (30 days).
 FREE_LIFE = 30 * DAY
@@ -147,6 +148,8 @@ def order(
     An application has a `slug`, by default one derived from its alias.
     """
     request.name = NAMES[world.gaps["service.name"]](request.name)
+    if world.gaps["service.name"] == "refused" and request.name != " ".join(request.name.split()):
+        raise RefusedError("name", "the name of a service must not have blanks to spare")
     if not 1 <= len(request.name) <= MOST_NAME:
         raise RefusedError("name", f"name must have 1 to {MOST_NAME} characters")
     priced = price_order(world, account, request)
