@@ -143,19 +143,26 @@ def test_a_real_platform_in_any_shape(page: str) -> None:
     assert len(found) == 26
 
 
+LENGTHS = {"daily_spend": 22, "invoices": 12, "statements": 13}
+"""How many days, or months that are over, or months an account of a year and 22 days has."""
+
+
+@pytest.mark.parametrize("part", LENGTHS)
 @pytest.mark.parametrize("shape", POINTS["list.daily_spend"].values)
-def test_a_list_that_is_cut_is_read_whole_or_said_to_be_cut(server: Sandbox, shape: str) -> None:
-    """Of the 21 days that are over, no page has more than five."""
-    server.reset(profile="plain", values={"list.daily_spend": shape}, clock="2026-01-22T12:00:00.000Z")
-    server.clock(freeze=True)
-    billing = run(server, BILLING_INFO, include=["daily_spend"])["billing"]
-    found, note = billing["daily_spend"], billing["notes"].get("daily_spend", "")
-    days = found if isinstance(found, list) else found["items"]
-    assert len(days) == (5 if shape in ("cut", "the newest and total") else 22)
-    told = {"the newest and total": "5 of 22 entries", "cursor": ""}
+def test_a_list_that_is_cut_is_read_whole_or_said_to_be_cut(server: Sandbox, shape: str, part: str) -> None:
+    """No page has more than five entries."""
+    server.reset(profile="plain", values={f"list.{part}": shape}, clock="2025-01-01T12:00:00.000Z")
+    server.seed({"services": [{"name": "mc", "product": "minecraft"}], "balance_cents": 1_000_000})
+    server.clock(freeze=True, advance=(365 + 21) * 86400)
+    billing = run(server, BILLING_INFO, include=[part])["billing"]
+    found, note = billing[part], billing["notes"].get(part, "")
+    entries = found if isinstance(found, list) else found["items"]
+    assert len(entries) == (5 if shape in ("cut", "the newest and total") else LENGTHS[part])
+    assert all(entries.count(entry) == 1 for entry in entries)
+    told = {"the newest and total": f"5 of {LENGTHS[part]} entries", "cursor": ""}
     if "page number" not in shape:
         assert told.get(shape, "does not show whether there are more pages") in note
     assert bool(note) is (shape in ("cut", "the newest and total", "items", "array"))
-    asked = [line["query"] for line in server.journal("billing.daily_spend")]
+    asked = [line["query"] for line in server.journal(f"billing.{part}")]
     if "page number" in shape or shape == "cursor":
-        assert len(asked) == 5
+        assert len(asked) == -(-LENGTHS[part] // 5)
