@@ -140,12 +140,24 @@ def trace_of(
             f"{what} is over, but nothing in the journal of the service says that it brought anything back. "
             "Check the files of the service before you use it"
         )
-    if before.state == ContainerState.RUNNING and passage.last.state == ContainerState.STOPPED:
-        task.warn(
-            f"{label(service)} ran before {what}, and is stopped now; state: started of "
-            "hosted.services.service starts it"
-        )
+    warn_of_power(task, service, what, before.state, passage.last.state)
     return RestoreTrace(seen, gained)
+
+
+def warn_of_power(
+    task: Task[QuietOptions], service: Service, what: str, before: str | None, after: str | None
+) -> None:
+    """Tell that the service does not run any more, or runs though it did not, since ``what``."""
+    if before == ContainerState.RUNNING and after == ContainerState.STOPPED:
+        was, now, state, does = "ran", "stopped", "started", "starts"
+    elif before == ContainerState.STOPPED and after in (ContainerState.RUNNING, ContainerState.STARTING):
+        was, now, state, does = "was stopped", after, "stopped", "stops"
+    else:
+        return
+    task.warn(
+        f"{label(service)} {was} before {what}, and is {now} now; state: {state} of hosted.services.service "
+        f"{does} it"
+    )
 
 
 def events_since(task: Task[QuietOptions], service: Service, last: str) -> list[str]:

@@ -237,13 +237,35 @@ def test_snapshots_that_go_with_a_deleted_one_are_told(sandbox: Sandbox) -> None
     assert "after the deletion of 'second', 1 snapshot" in warning and "'third'" in warning
 
 
-@pytest.mark.parametrize(("power", "said"), [("as before", False), ("stopped", True), ("running", False)])
-def test_a_machine_that_a_rollback_leaves_stopped_is_told(sandbox: Sandbox, power: str, said: bool) -> None:
-    """It ran before."""
+RAN, STOOD = "ran before the rollback", "was stopped before the rollback"
+
+
+@pytest.mark.parametrize(
+    ("power", "signal", "said"),
+    [
+        ("as before", "start", ()),
+        ("as before", "stop", ()),
+        ("stopped", "start", (RAN, "is stopped now", "state: started")),
+        ("stopped", "stop", ()),
+        ("running", "start", ()),
+        ("running", "stop", (STOOD, "is running now", "state: stopped")),
+    ],
+)
+def test_a_machine_that_a_rollback_stops_or_starts_is_told(
+    sandbox: Sandbox, power: str, signal: str, said: tuple[str, ...]
+) -> None:
     sandbox.profile("plain", **{"rollback.power": power})
+    disk = id_of(sandbox, "disk")
+    assert sandbox.api("POST", f"/api/resources/{disk}/power", {"signal": signal}).ok
     run(sandbox, SNAPSHOT, services=["disk"], name="s")
+    sandbox.clear_journal()
     result = run(sandbox, SNAPSHOT, **BACK, name="s")
-    assert [("is stopped now" in line) for line in result.get("warnings", [])] == [True] * said
+    told = result.get("warnings", [])
+    assert len(told) == bool(said) and all(part in "".join(told) for part in said)
+    assert result["changed"] and writes(sandbox) == ["snapshots.rollback"]
+    state = sandbox.api("GET", f"/api/resources/metrics?ids={disk}").json()[disk]["state"]
+    before = {"start": "running", "stop": "stopped"}[signal]
+    assert state == (before if power == "as before" else power)
 
 
 def test_a_snapshot_that_fails_is_told(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -89,7 +89,11 @@ def test_a_start_that_was_not_seen_is_told() -> None:
 
 
 def trace(
-    client: Account, event: str | None, *, states: tuple[str, str] = ("running", "running"), seen: bool = True
+    client: Account,
+    event: str | None,
+    *,
+    states: tuple[str | None, str] = ("running", "running"),
+    seen: bool = True,
 ) -> tuple[RestoreTrace, list[str]]:
     """Return what a restore left behind, and the warnings; ``event`` is the newest one before it."""
     task = watched(client)
@@ -123,13 +127,28 @@ def test_a_journal_that_gained_nothing_is_told_where_the_start_was_seen(seen: bo
     assert ["nothing in the journal" in warning for warning in warnings] == [True] * seen
 
 
+STARTED = "state: started of hosted.services.service starts it"
+STOPPED = "state: stopped of hosted.services.service stops it"
+
+
 @pytest.mark.parametrize(
-    ("states", "told"),
-    [(("running", "stopped"), True), (("running", "running"), False), (("stopped", "stopped"), False)],
+    ("before", "after", "told"),
+    [
+        ("running", "stopped", f"ran before {WHAT}, and is stopped now; {STARTED}"),
+        ("stopped", "running", f"was stopped before {WHAT}, and is running now; {STOPPED}"),
+        ("stopped", "starting", f"was stopped before {WHAT}, and is starting now; {STOPPED}"),
+        ("running", "running", None),
+        ("stopped", "stopped", None),
+        ("stopped", "unknown", None),
+        ("starting", "running", None),
+        (None, "running", None),
+    ],
 )
-def test_a_container_that_does_not_run_any_more_is_told(states: tuple[str, str], told: bool) -> None:
-    __, warnings = trace(Account("made", "backup.restored"), "e1", states=states)
-    assert [f"ran before {WHAT}, and is stopped now" in warning for warning in warnings] == [True] * told
+def test_a_container_that_stops_or_starts_with_a_restore_is_told(
+    before: str | None, after: str, told: str | None
+) -> None:
+    __, warnings = trace(Account("made", "backup.restored"), "e1", states=(before, after))
+    assert warnings == ([f"service 'web' (svc_1) {told}"] if told else [])
 
 
 @pytest.mark.parametrize(
