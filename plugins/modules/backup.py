@@ -35,7 +35,9 @@ options:
         in progress, the task waits for it. A restore counts as done once it was seen to begin and end, or after
         O(quiet_time). A backup that is C(COMPLETED) again means that the restore is over; the platform does not
         report whether it restored all files. If a service event reports a failed restore, the task fails. If there is
-        no new event at all, the task warns.
+        no new event at all, the task warns. An event may also only tell that the restore began. If it then fails
+        and the platform does not show that, nobody can tell, and the task succeeds; check the files of the service. The
+        task warns if the service ran before and is stopped afterwards, or the reverse.
       - V(absent) ensures that no backup with this name exists. If it is being made or restored, the task waits for
         the end and then deletes it.
       - If a service is busy with another copy, or accepts the next backup only after a pause, the task retries for up

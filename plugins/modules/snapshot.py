@@ -25,9 +25,13 @@ options:
       - V(present) ensures that a snapshot with this name exists. If the platform changes the name, for example to
         lowercase, the task warns, and from then on refuses names that differ only in case, blanks and punctuation. It
         also refuses names that the platform may have truncated. If the longest name on the service has 32 or more
-        characters, a longer name that begins with it is refused, because it may be that snapshot.
+        characters, a longer name that begins with it is refused, because it may be that snapshot. The platform does
+        not document a status of snapshots. If it shows none, a snapshot counts as complete once it is listed; nobody
+        can know whether it already is, or fails later.
       - V(rolled_back) rolls the service back to the snapshot. All changes since then are lost. The rollback counts as
-        done after O(quiet_time). If a service event reports a failed rollback, the task fails.
+        done after O(quiet_time). If a service event reports a failed rollback, the task fails. A rollback that fails
+        without such an event cannot be told from one that succeeded, so check the files of the service. The task warns
+        if the service ran before and is stopped afterwards, or the reverse.
       - V(absent) ensures that no snapshot with this name exists. The platform may delete later snapshots along with it.
         If it shows by their C(parent) that others are based on it, the task needs O(discard_newer). Otherwise, this
         cannot be known in advance, and the task warns about those that went. If that happens, use

@@ -117,7 +117,9 @@ def await_listed(
             )
         return False
 
-    return wait_until(task, new_ones, are_there, lambda none: "it is not on the list yet", what)
+    return wait_until(
+        task, new_ones, are_there, lambda none: "it is not on the list yet: it is late, or it failed", what
+    )
 
 
 def name_hint(name: str, copies: Iterable[Backup | Snapshot]) -> str:

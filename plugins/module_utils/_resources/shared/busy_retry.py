@@ -20,7 +20,8 @@ from .options import WaitOptions
 from .plan import Task
 
 OF_THE_MOMENT = re.compile(
-    r"\b(busy|in progress|under ?way|running|locked|another|too (soon|early)|later|wait|pending|restoring)\b",
+    r"\b(busy|in progress|under ?way|running|locked|another|too (soon|early)|later|wait|pending|restoring|"
+    r"not (complete|completed|done|finished|ready) yet)\b",
     re.IGNORECASE,
 )
 """What a refusal speaks of that passes by itself."""
@@ -68,9 +69,10 @@ def retry_while_busy(
                 raise
             spent = time.monotonic() - begun
             wait = max(pause, error.retry_after or 0) if isinstance(error, RateLimited) else pause
-            left = retry_budget(task, error, moving) - spent
+            limit = limiting_option(task, error, moving)
+            left = getattr(task.options, limit) - spent
             if left <= 0 or (isinstance(error, RateLimited) and wait > left):
-                raise with_attempts(error, spent) from None
+                raise with_attempts(error, spent, limit) from None
             task.progress(f"{what} is not accepted yet, {spent:.0f} s: {error.message}")
             time.sleep(min(wait, left))
             pause = min(pause * 1.5, max(task.options.wait_interval, 0.5), LONGEST_PAUSE)
@@ -95,17 +97,20 @@ def says_temporary(error: HostedError) -> bool:
     return bool(OF_THE_MOMENT.search(error.message))
 
 
-def retry_budget(task: Task[QuietOptions], error: Refused | RateLimited, moving: Callable[[], bool]) -> float:
-    """Return for how many seconds to ask again, from the first time on."""
-    sure = not isinstance(error, Conflict) or says_temporary(error) or moving()
+def limiting_option(
+    task: Task[QuietOptions], error: Refused | RateLimited, moving: Callable[[], bool]
+) -> str:
+    """Return the option that says for how many seconds to ask again, from the first time on."""
     longest: float = task.options.wait_timeout
-    return longest if sure else min(task.options.quiet_time, longest)
+    if task.options.quiet_time >= longest or not isinstance(error, Conflict):
+        return "wait_timeout"
+    return "wait_timeout" if says_temporary(error) or moving() else "quiet_time"
 
 
-def with_attempts(error: Refused | RateLimited, spent: float) -> Refused | RateLimited:
-    """Return the refusal with what was tried."""
+def with_attempts(error: Refused | RateLimited, spent: float, limit: str) -> Refused | RateLimited:
+    """Return the refusal with what was tried. ``limit`` is the option that ended it."""
     error.append(
         f". It was retried for {spent:.0f} seconds; nothing was started. If the service is busy with another "
-        "copy, or takes the next one only later, raise wait_timeout"
+        f"copy, or takes the next one only later, raise {limit}"
     )
     return error

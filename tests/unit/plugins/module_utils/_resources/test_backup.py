@@ -438,6 +438,22 @@ def test_a_failure_of_long_ago_is_no_sign_where_the_journal_could_not_be_read(sa
     assert result["services"][0]["events"] is None
 
 
+@pytest.mark.parametrize("shown", ["at once", "never"])
+def test_a_restore_that_fails_after_the_journal_told_of_it_looks_like_one_that_does_not(
+    sandbox: Sandbox, shown: str
+) -> None:
+    """Nobody can know, and nothing is said unless nobody saw it begin. The documentation tells that."""
+    points = {"restore.failed": "COMPLETED", "restore.event": "when it begins", "restore.shown": shown}
+    one = changed_since_backup(sandbox, **points)
+    sandbox.operator(f"services/{one}", restore_fails=True)
+    result = run(sandbox, BACKUP, **RESTORED)
+    (entry,) = result["services"]
+    told = ["was not seen" in warning for warning in result.get("warnings", [])]
+    assert not result.get("failed") and told == [True] * (shown == "never")
+    assert (entry["start_seen"], entry["events"]) == (shown == "at once", ["BACKUP_RESTORED"])
+    assert content(sandbox, one) == "second", "nothing was restored"
+
+
 def test_a_restore_that_nothing_confirms_is_told(sandbox: Sandbox) -> None:
     """It was seen to begin and to end, but the journal does not know of it."""
     points = {"restore.failed": "COMPLETED", "restore.event": "when it ends"}

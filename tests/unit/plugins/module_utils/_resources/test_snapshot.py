@@ -166,6 +166,91 @@ def test_a_snapshot_that_is_still_being_taken_is_waited_for(sandbox: Sandbox) ->
     assert writes(sandbox) == []
 
 
+EARLY = "at once, not complete yet"
+"""A platform whose snapshots have no status, and are listed before they can be rolled back to."""
+
+
+@pytest.mark.parametrize("status", ["409", "423", "422"])
+def test_a_snapshot_that_nobody_sees_to_be_incomplete_is_rolled_back_to_once_it_is_complete(
+    sandbox: Sandbox, status: str
+) -> None:
+    """A refusal that may be one of the moment is no last word; another one is shown, and nothing was done."""
+    sandbox.profile("plain", **{"snapshot.listed": EARLY, "refusal.backup_state": status})
+    sandbox.delays(snapshot=5)
+    taken = run(sandbox, SNAPSHOT, services=["disk"], name="s")
+    assert taken["changed"] and "status" not in taken["services"][0]["snapshot"]
+    assert not run(sandbox, SNAPSHOT, services=["disk"], name="s")["changed"]
+    sandbox.clear_journal()
+    back = run(sandbox, SNAPSHOT, **BACK, name="s")
+    sent = [line["status"] for line in sandbox.journal("snapshots.rollback")]
+    if status != "422":
+        assert back["changed"] and not back.get("failed"), back
+        assert sent.pop() == 200 and set(sent) == {int(status)}
+    else:
+        assert back["failed"] and not back["changed"] and "is not complete yet" in back["msg"]
+        assert sent == [422]
+    assert set(writes(sandbox)) == {"snapshots.rollback"} and names(sandbox) == ["s"]
+
+
+def test_a_snapshot_that_is_not_complete_in_time_is_not_rolled_back_to(sandbox: Sandbox) -> None:
+    """The task waits as long as it may, and tells why it ended."""
+    sandbox.profile("plain", **{"snapshot.listed": EARLY})
+    sandbox.delays(snapshot=3600)
+    run(sandbox, SNAPSHOT, services=["disk"], name="s")
+    back = run(sandbox, SNAPSHOT, **BACK, name="s", wait_timeout=15)
+    assert back["failed"] and not back["changed"] and "is not complete yet" in back["msg"]
+    assert "It was retried for 15 seconds; nothing was started" in back["msg"]
+    assert "raise wait_timeout" in back["msg"]
+    assert run(sandbox, SNAPSHOT, services=["disk"], name="s", state="absent")["changed"]
+    assert names(sandbox) == []
+
+
+def test_a_snapshot_that_is_accepted_and_never_listed_is_told(sandbox: Sandbox) -> None:
+    """Whether it is late or has failed nobody knows. It is requested once a run, and the next one works."""
+    sandbox.profile("plain", **{"snapshot.listed": "later"})
+    sandbox.delays(snapshot=1)
+    disk = id_of(sandbox, "disk")
+    sandbox.operator(f"services/{disk}", snapshot_fails=True)
+    result = run(sandbox, SNAPSHOT, services=["disk"], name="s", wait_timeout=15)
+    assert result["failed"] and result["changed"] and writes(sandbox) == ["snapshots.create"]
+    assert "gave up waiting for snapshot 's' of service 'disk'" in result["msg"]
+    assert "it is not on the list yet: it is late, or it failed" in result["msg"]
+    back = run(sandbox, SNAPSHOT, **BACK, name="s")
+    assert back["failed"] and "has no snapshot named 's'" in back["msg"]
+    assert not run(sandbox, SNAPSHOT, services=["disk"], name="s", state="absent")["changed"]
+    assert writes(sandbox) == ["snapshots.create"]
+    sandbox.operator(f"services/{disk}", snapshot_fails=False)
+    assert run(sandbox, SNAPSHOT, services=["disk"], name="s")["changed"] and names(sandbox) == ["s"]
+
+
+def test_a_snapshot_that_is_later_than_the_wait_is_not_taken_twice(sandbox: Sandbox) -> None:
+    """The platform refuses another one of the name, which is used once it is listed."""
+    sandbox.profile("plain", **{"snapshot.listed": "later"})
+    sandbox.delays(snapshot=12)
+    late = run(sandbox, SNAPSHOT, services=["disk"], name="s", wait_timeout=10)
+    assert late["failed"] and late["changed"] and "it is late, or it failed" in late["msg"]
+    sandbox.clear_journal()
+    again = run(sandbox, SNAPSHOT, services=["disk"], name="s")
+    assert not again["changed"] and not again.get("failed"), again
+    assert [line["status"] for line in sandbox.journal("snapshots.create")] == [409]
+    assert names(sandbox) == ["s"]
+
+
+def test_a_snapshot_that_disappears_is_taken_anew(sandbox: Sandbox) -> None:
+    """It was listed, and failed afterwards: the platform shows no more than that it is gone."""
+    sandbox.profile("plain", **{"snapshot.listed": EARLY})
+    sandbox.delays(snapshot=5)
+    disk = id_of(sandbox, "disk")
+    sandbox.operator(f"services/{disk}", snapshot_fails=True)
+    assert run(sandbox, SNAPSHOT, services=["disk"], name="s")["changed"]
+    sandbox.clear_journal()
+    back = run(sandbox, SNAPSHOT, **BACK, name="s")
+    assert back["failed"] and not back["changed"] and "404" in back["msg"]
+    assert sandbox.journal("snapshots.rollback")[-1]["status"] == 404
+    sandbox.operator(f"services/{disk}", snapshot_fails=False)
+    assert run(sandbox, SNAPSHOT, services=["disk"], name="s")["changed"] and names(sandbox) == ["s"]
+
+
 @pytest.mark.parametrize("newer", ["nothing", "deletes them", "refused"])
 def test_a_rollback_past_newer_snapshots_asks_first(sandbox: Sandbox, newer: str) -> None:
     """They may be lost with it, and what was lost is told."""
@@ -280,6 +365,24 @@ def test_a_snapshot_that_fails_is_told(sandbox: Sandbox, monkeypatch: pytest.Mon
     assert result["failed"] and "snapshot 's' of service 'disk'" in result["msg"]
     assert "failed; the platform does not say why" in result["msg"]
     assert result["changed"]
+
+
+def test_a_rollback_that_fails_after_the_journal_told_of_it_looks_like_one_that_does_not(
+    sandbox: Sandbox,
+) -> None:
+    """Nobody can know, and nothing is said. The module's documentation tells that."""
+    points = {"rollback.pace": "no", "restore.event": "when it begins", "restore.failed": "COMPLETED"}
+    sandbox.profile("plain", **points)
+    disk = id_of(sandbox, "disk")
+    run(sandbox, SNAPSHOT, services=["disk"], name="s")
+    sandbox.api("POST", f"/api/resources/{disk}/files/write", {"path": "b.txt", "content": "later"})
+    sandbox.operator(f"services/{disk}", restore_fails=True)
+    result = run(sandbox, SNAPSHOT, **BACK, name="s")
+    (entry,) = result["services"]
+    assert not result.get("failed") and not result.get("warnings"), result
+    assert (entry["start_seen"], entry["events"]) == (True, ["SNAPSHOT_ROLLED_BACK"])
+    left = [file["name"] for file in sandbox.api("GET", f"/api/resources/{disk}/files?directory=").json()]
+    assert left == ["b.txt"], "nothing was rolled back"
 
 
 @pytest.mark.parametrize("answer", ["FAILED", "COMPLETED"])
