@@ -428,6 +428,18 @@ def test_a_name_that_the_platform_writes_its_own_way(sandbox: Sandbox) -> None:
     assert "'Before-the-upgrade'" in back["msg"] and writes(sandbox) == []
 
 
+def test_a_name_that_the_platform_does_not_take_is_told(sandbox: Sandbox) -> None:
+    """With its reason, and at once: to wait would not help."""
+    sandbox.profile("plain", **{"copy.name": "plain names only"})
+    sandbox.clear_journal()
+    result = run(sandbox, SNAPSHOT, services=["disk"], name="Before the upgrade")
+    assert result["failed"] and not result["changed"]
+    assert "(400): name may hold letters, digits, dots, dashes and colons only" in result["msg"]
+    assert "gave up" not in result["msg"]
+    assert writes(sandbox) == ["snapshots.create"] and names(sandbox) == []
+    assert run(sandbox, SNAPSHOT, services=["disk"], name="Before-the-upgrade")["changed"]
+
+
 UPGRADE = "before-upgrade-of-the-production-shop-to-version-1"
 
 
