@@ -264,7 +264,10 @@ services:
           description: When it happened, in UTC.
           type: str
     logs:
-      description: The last lines of the log.
+      description:
+        - The last lines of the log. The platform does not document their order. If they begin with their times, they
+          are returned oldest first. Otherwise they keep the platform's order, and whether the newest line is the first
+          or the last is not known.
       returned: if O(include) contains V(logs)
       type: list
       elements: str

@@ -47,3 +47,22 @@ def test_the_last_line_is_the_newest(sandbox: Sandbox, order: str) -> None:
     assert len(app_log) > 1 and app_log[-1].endswith("killed")
     [last] = run(sandbox, APP_INFO, slug="shop", include=["logs"], log_lines=1)["apps"][0]["logs"]
     assert last == app_log[-1]
+
+
+@pytest.mark.parametrize("shape", ["lines", "text", "entries"])
+@pytest.mark.parametrize("order", ["oldest first", "newest first"])
+def test_lines_without_times_keep_the_order_of_the_platform(sandbox: Sandbox, order: str, shape: str) -> None:
+    """Nothing tells which end is the newest. A cut keeps the end of the list, as the documentation says."""
+    app = {"slug": "shop", "images": [{"tag": "v1"}], "deployed": "v1"}
+    points = {"logs.order": order, "logs.times": "no", "app_logs.parameter": "none"}
+    service = {"name": "one", "product": "minecraft"}
+    sandbox.reset(seed={"services": [service], "apps": [app]}, values=points | {"app_logs.shape": shape})
+    for name in ("one", "shop"):
+        sandbox.clock(advance=1)
+        assert sandbox.api("POST", f"/api/resources/{id_of(sandbox, name)}/power", {"signal": "kill"}).ok
+    newest = -1 if order == "oldest first" else 0
+    whole = run(sandbox, SERVICE_INFO, name="one", include=["logs"])["services"][0]["logs"]
+    app_log = run(sandbox, APP_INFO, slug="shop", include=["logs"])["apps"][0]["logs"]
+    assert len(app_log) > 1 and whole[newest] == app_log[newest] == "killed"
+    [last] = run(sandbox, APP_INFO, slug="shop", include=["logs"], log_lines=1)["apps"][0]["logs"]
+    assert last == app_log[-1]
