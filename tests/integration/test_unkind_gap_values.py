@@ -302,7 +302,8 @@ def test_a_strict_platform_with_names_of_its_own(spelling: str, ansible: Ansible
     }
     sandbox.profile("plain", **fill)
     run = ansible.tasks(STRICT.replace("KEY", KEY).replace("NEXT", NEXT)).succeed()
-    assert not [line for line in sandbox.journal() if line["status"] == 422]
+    refused = [(line["route"], line["status"]) for line in sandbox.journal() if line["status"] >= 400]
+    assert refused == [("ssh_keys.add", 409)], "the second key of one name alone"
     assert len(sandbox.api("GET", "/api/apps").json()["items"]) == 2
     assert [app["slug"] for app in run["Read the applications"].result["apps"]] == ["shop"]
     assert "did you mean 'shop'?" in run["Hint at a slug"].message
@@ -348,6 +349,71 @@ def test_a_platform_may_change_a_project_name(value: str, ansible: Ansible, sand
     assert f"project {last!r} exists" in warnings(run["Delete another"])
     routes = [line["route"] for line in sandbox.journal() if line["method"] != "GET"]
     assert routes == ["projects.create", "projects.rename"]
+
+
+TRIMMED = """
+- name: Create one with a blank too many
+  hosted.services.project: {name: " shop"}
+  ignore_errors: true
+- name: Create it
+  hosted.services.project: {name: "web  shop"}
+- name: Create it again
+  hosted.services.project: {name: "web  shop"}
+"""
+
+
+def test_a_platform_that_trims_project_names_gets_none_to_trim(ansible: Ansible, sandbox: Sandbox) -> None:
+    """The next run would not find the project by the name of the task. Blanks within a name are kept."""
+    sandbox.profile("plain", **{"project.name": "trimmed"})
+    run = ansible.tasks(TRIMMED).succeed()
+    assert "name is ' shop', with a blank" in run["Create one with a blank too many"].message
+    assert [outcome.result["changed"] for outcome in run.outcomes] == [False, True, False]
+    assert [warnings(outcome) for outcome in run.outcomes] == ["", "", ""]
+    assert [body["name"] for body in bodies(sandbox, "projects.create")] == ["web  shop"]
+    projects = sandbox.api("GET", "/api/projects").json()
+    assert [project["name"] for project in projects] == ["default", "web  shop"]
+
+
+def named(name: str) -> str:
+    """Return tasks that order a service and register a key by a name."""
+    return f"""
+- name: Order it
+  hosted.services.service:
+    name: "{name}"
+    product: minecraft
+    host: node-paris-1
+    dimensions: {{cpu_cores: 2, ram_gb: 4, storage_gb: 20}}
+    allow_duplicate_name: true
+    budget: 11
+  ignore_errors: true
+- name: Register it
+  hosted.services.ssh_key: {{name: "{name}", public_key: {KEY}}}
+  ignore_errors: true
+"""
+
+
+@pytest.mark.parametrize("status", ["400", "409"])
+def test_a_platform_may_refuse_a_name(status: str, ansible: Ansible, sandbox: Sandbox) -> None:
+    """Its reason is shown, and nothing stays behind that would keep the next run from a good name."""
+    values = {"service.name": "refused", "key.written": "refused", "refusal.name": status}
+    sandbox.profile("plain", **values)
+    home = ansible.folder / ".ansible" / "hosted_services"
+    run = ansible.tasks(named("my  own"))
+    for task, reason in (("Order it", "a service"), ("Register it", "a key")):
+        assert run[task].failed and run[task].result["changed"] is False
+        assert f"refused ({status}): the name of {reason} must not have" in run[task].message
+    assert sandbox.ledger()["orders"] == [] and sandbox.api("GET", "/api/users/me/ssh-keys").json() == []
+    for folder in ("given-names", "secrets/unkept"):
+        assert [path.name for path in (home / folder).glob("*") if path.is_file()] == [], folder
+    written = [line["route"] for line in sandbox.journal() if line["method"] != "GET"]
+    assert [written.count(route) for route in ("order.create", "ssh_keys.add")] == [1, 1]
+
+    good = ansible.tasks(named("my own")).succeed()
+    assert [outcome.result["changed"] for outcome in good.outcomes] == [True, True]
+    assert [warnings(outcome) for outcome in good.outcomes] == ["", ""]
+    [order] = sandbox.ledger()["orders"]
+    assert order["name"] == good["Order it"].result["service"]["name"] == "my own"
+    assert good["Register it"].result["ssh_key"]["name"] == "my own"
 
 
 GONE = """
