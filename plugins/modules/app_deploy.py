@@ -109,6 +109,8 @@ attributes:
     support: partial
     details: With O(force=true) every run deploys.
 notes:
+  - A platform may list a new release late, or show the scan of an image that was pushed and not declared. If the list
+    lacks a tag whose scan is shown, the task looks again for up to 10 seconds before it says that it is not declared.
   - The application routes show which image is in service, but not whether its process runs. So the controller records
     a deploy that was started and not seen to succeed, and the next run deploys again.
   - The first deploy is sent even if the application is C(PROVISIONING). If the platform refuses it, the task waits

@@ -63,6 +63,8 @@ extends_documentation_fragment:
 notes:
   - With O(wait=false), the task returns the current report. If it is still C(PENDING), O(fail_on) has little to
     check.
+  - A platform may list a new release late. After a declaration, the task waits up to 10 seconds until the list shows
+    it, whatever O(wait) says.
 seealso:
   - module: hosted.services.app
   - module: hosted.services.app_deploy

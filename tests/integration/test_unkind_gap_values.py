@@ -71,6 +71,34 @@ def test_what_is_new_may_be_listed_late(ansible: Ansible, sandbox: Sandbox) -> N
     assert len(sandbox.journal("projects.create")) == len(sandbox.journal("ssh_keys.add")) == 1
 
 
+DELIVERY = """
+- name: Declare
+  hosted.services.app_release: {slug: shop, tag: next, digest: "DIGEST"}
+- name: Deploy
+  hosted.services.app_deploy: {slug: shop, tag: next}
+- name: Declare again
+  hosted.services.app_release: {slug: shop, tag: next, digest: "DIGEST"}
+"""
+
+
+@pytest.mark.parametrize("undeclared", ["no", "yes"])
+def test_a_new_release_may_be_listed_late(undeclared: str, ansible: Ansible, sandbox: Sandbox) -> None:
+    """It is declared once and deployed at once, whatever the scan of an image shows that is only pushed."""
+    images = [{"tag": "v1"}, {"tag": "v2", "labels": {"version": "2"}}]
+    sandbox.seed({"apps": [{"slug": "shop", "images": images, "deployed": "v1"}]})
+    digest = sandbox.api("GET", "/api/apps/shop/releases/v2/scan").json()["digest"]
+    sandbox.profile("plain", **{"list.lag": "after three reads", "scan.undeclared": undeclared})
+    tasks = DELIVERY.replace("DIGEST", digest)
+    first, second = (ansible.tasks(tasks).succeed() for __ in range(2))
+    assert [outcome.result["changed"] for outcome in first.outcomes] == [True, True, False]
+    assert [outcome.result["changed"] for outcome in second.outcomes] == [False] * 3
+    assert "".join(warnings(outcome) for outcome in [*first.outcomes, *second.outcomes]) == ""
+    assert bodies(sandbox, "releases.declare") == [{"tag": "next", "digest": digest}]
+    assert len(sandbox.journal("apps.deploy")) == 1
+    [app] = sandbox.api("GET", "/api/apps").json()["items"]
+    assert app["imageRef"].endswith(f"@{digest}")
+
+
 MACHINE = """\
 - name: Order a machine
   hosted.services.service:

@@ -23,6 +23,7 @@ from .applications.lookup import app_view, digest_in_service, never_deployed, re
 from .applications.records import AppRecords
 from .applications.release_list import DeclaredReleases, read_declared
 from .applications.releases import (
+    FoundRelease,
     ReleaseOptions,
     await_verdict,
     describe_blocking_flaws,
@@ -49,7 +50,9 @@ from .shared.money import Cost, from_millicents
 from .shared.options import StateDirOptions
 from .shared.plan import Plan, Resource, Step, Task, after_waiting
 from .shared.task_errors import Invalid, NoSuchItem
+from .shared.waiting import wait_for_new
 
+Prepared = Callable[[App, Plan], Plan]
 LAST_GOOD = "last_good_digest"
 PENDING_REASON = "not in effect"
 PRICE_NOT_OPEN = "not shown to this token; a deploy does not change it"
@@ -85,7 +88,8 @@ APP_DEPLOY = AppDeployResource()
 def plan_release(
     task: Task[AppDeployOptions],
     waits: bool,
-    prepared: Callable[[App, Plan], Plan] = lambda app, plan: plan,
+    prepared: Prepared = lambda app, plan: plan,
+    looked_again: bool = False,
 ) -> Plan:
     """Plan a deploy of the release if that is needed.
 
@@ -93,10 +97,14 @@ def plan_release(
         deployed meanwhile, or have moved the tag.
     :param prepared: puts what is done right before the deploy into its plan, if there is one of a release
         that is not blocked.
+    :param looked_again: whether a list that lacks the release had the time to show it.
     """
     app = resolve_app(task)
     check_deployable(app)
-    report = find_release(task, app)
+    found = find_declared(task, app) if app.id else None
+    if found and found.unlisted and not (looked_again or task.check_mode):
+        return plan_after_listing(task, app, found.unlisted, waits, prepared)
+    report = check_found(task, app, found.report if found else None)
     app = as_declared(task, app, report.digest)
     reasons = AppRecords.of(task, app.id).reasons()
     if digest_in_service(app) == report.digest and not task.options.force and not reasons:
@@ -153,8 +161,8 @@ def check_deployable(app: App) -> None:
         )
 
 
-def find_release(task: Task[AppDeployOptions], app: App) -> ScanReport:
-    """Return the scan report of the release to deploy.
+def check_found(task: Task[AppDeployOptions], app: App, report: ScanReport | None) -> ScanReport:
+    """Return the scan report of the release to deploy, from that of the tag, if it is declared.
 
     In check mode, a release with a given digest is assumed to be declared by an earlier task of the play,
     unless ``declared`` is set.
@@ -163,7 +171,6 @@ def find_release(task: Task[AppDeployOptions], app: App) -> ScanReport:
     :raises Invalid: if it names another image than expected.
     """
     tag, digest = task.options.tag, task.options.digest
-    report = find_declared(task) if app.id else None
     if report is not None and report.digest is None:
         raise UnexpectedAnswer(f"the scan of release {tag!r} names no digest")
     if report is not None and (digest is None or same_image(task, task.options.slug, digest, report.digest)):
@@ -177,19 +184,19 @@ def find_release(task: Task[AppDeployOptions], app: App) -> ScanReport:
     return ScanReport.model_construct(tag=tag, digest=digest, scan_status=ScanStatus.PENDING)
 
 
-def find_declared(task: Task[AppDeployOptions]) -> ScanReport | None:
-    """Return the scan report of the image that the tag is declared as; ``None`` if it is not declared.
+def find_declared(task: Task[AppDeployOptions], app: App) -> FoundRelease:
+    """Find the release, with the scan report of the image that the tag is declared as.
 
     The list of releases decides over a scan that is that of another image.
     """
     slug, tag, digest = task.options.slug, task.options.tag, task.options.digest
-    found = find_current(task)
+    found = find_current(task, app)
     scanned = found.report.digest if found.report else None
     if digest is None or scanned is None or same_image(task, slug, digest, scanned):
-        return found.report
+        return found
     if is_other_image(task, slug, scanned, digest) and lists_only(task, found.declared, digest):
-        return unseen_report(tag, digest)
-    return found.report
+        return found._replace(report=unseen_report(tag, digest))
+    return found
 
 
 def undeclared_tag(task: Task[AppDeployOptions], app: App) -> NoSuchItem:
@@ -211,6 +218,28 @@ def moved_tag(task: Task[AppDeployOptions], report: ScanReport) -> Invalid:
         f"release {tag!r} of {slug!r} names {report.digest}, not {digest}: the tag has moved. "
         "Declare it again, or deploy another one",
         digest=report.digest,
+    )
+
+
+def plan_after_listing(
+    task: Task[AppDeployOptions], app: App, scanned: ScanReport, waits: bool, prepared: Prepared
+) -> Plan:
+    """Return the plan that first looks again for a tag whose scan is shown, but which the list lacks.
+
+    The image may be only pushed. But how soon the list shows a new release is not shown.
+    """
+    tag = task.options.tag
+
+    def look_again() -> None:
+        report = wait_for_new(lambda: find_declared(task, app).report)
+        if report and waits and report.scan_status == ScanStatus.PENDING:
+            await_verdict(task, report, tag, time.monotonic() + task.options.wait_timeout)
+
+    return after_waiting(
+        f"wait until the list of releases shows {tag!r} of application {app.slug!r}",
+        look_again,
+        lambda _: plan_release(task, False, prepared, looked_again=True),
+        until=Plan(result=to_result(task, app, app, scanned)),
     )
 
 
@@ -268,7 +297,8 @@ def plan_deployment(
     deployed = Deployed(digest, AppRecords.of(task, app.id).last_good(before), task.options.rollback, before)
 
     def reread() -> dict[str, Any]:
-        found = to_result(task, app, current_app(task, digest), find_declared(task) or report)
+        now = find_declared(task, app).report or report
+        found = to_result(task, app, current_app(task, digest), now)
         # By now, the records are those after the deploy.
         return {**found, "previous_digest": deployed.before, LAST_GOOD: deployed.previous}
 

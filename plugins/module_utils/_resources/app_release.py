@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -31,6 +32,7 @@ from .applications.releases import (
     check_verdict,
     find_current,
     lists_only,
+    may_name_image,
     objections,
     scan_of,
     scan_view,
@@ -42,7 +44,7 @@ from .services.lookup import expect_created
 from .shared.options import option, required
 from .shared.plan import NOTHING_DONE, Plan, Resource, Step, Task, after_waiting
 from .shared.task_errors import EffectUnverified, Invalid, NoSuchItem
-from .shared.waiting import create
+from .shared.waiting import QUIET_SECONDS, create, poll_for
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +67,7 @@ class AppReleaseResource(Resource[AppReleaseOptions]):
         """Plan the declaration of the tag if it does not name the image yet, and wait for the verdict."""
         options = task.options
         app = resolve_app(task)
-        found = find_current(task) if app.id else None
+        found = find_current(task, app) if app.id else None
         current = found.report if found else None
         if not found or not current or not same_image(task, options.slug, current.digest, options.digest):
             check_image(task, app)
@@ -179,7 +181,7 @@ def declare(task: Task[AppReleaseOptions], app: App, current: ScanReport | None)
     what, records = describe_release(task), AppRecords.of(task, app.id)
 
     def new_ones() -> list[ScanReport]:
-        found = find_current(task)
+        found = find_current(task, app)
         if found.report is None or not same_image(task, slug, found.report.digest, digest):
             return []
         is_new = current is None and found.declared.has(tag)
@@ -198,6 +200,29 @@ def declare(task: Task[AppReleaseOptions], app: App, current: ScanReport | None)
         ) from None
     if adopted is None:
         records.record_declared(tag, digest)
+    await_listing(task)
+
+
+def await_listing(task: Task[AppReleaseOptions]) -> None:
+    """Wait until the list shows what was declared: else the next task takes it for undeclared, or unmoved.
+
+    How soon it does is not shown. Nothing is waited for from a list that does not tell, or cannot be read:
+    the declaration is made.
+    """
+    slug, digest = task.options.slug, task.options.digest
+
+    def is_listed() -> bool:
+        declared = read_declared(task.client, slug)
+        if declared.note is not None:
+            return True
+        return bool(declared.has(task.options.tag)) and may_name_image(task, declared, digest)
+
+    with suppress(HostedError):
+        if not poll_for(is_listed):
+            task.warn(
+                f"{describe_release(task)} was declared as {digest}, but {QUIET_SECONDS:g} seconds later the "
+                "list of releases does not show it so. Another controller may take it for undeclared"
+            )
 
 
 def plan_confirmation(

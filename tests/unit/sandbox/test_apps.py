@@ -288,6 +288,25 @@ def test_a_push_without_a_tag_may_stay_without_analysis(sandbox: Sandbox, push: 
     assert sandbox.api("GET", "/api/apps/shop/releases/1/scan").json()["scanStatus"] == "PASSED"
 
 
+def listed_digests(sandbox: Sandbox) -> list[str]:
+    """Return the digests in the list of releases."""
+    return [str(item["digest"]) for item in sandbox.api("GET", "/api/apps/shop/releases").json()["items"]]
+
+
+def test_a_new_release_may_be_listed_late(sandbox: Sandbox, push: Push) -> None:
+    """A moved tag still shows the image before; one that is declared again as what it is stays listed."""
+    sandbox.api("POST", "/api/apps", {"slug": "shop"})
+    first, second = push("shop", "live", declare=False), push("shop", "next", declare=False)
+    sandbox.profile("plain", **{"list.lag": "after three reads"})
+    sandbox.api("POST", "/api/apps/shop/releases", {"tag": "live", "digest": first})
+    assert sandbox.api("GET", "/api/apps/shop/releases/live/scan").json()["digest"] == first
+    assert [listed_digests(sandbox) for __ in range(4)] == [[], [], [], [first]]
+    sandbox.api("POST", "/api/apps/shop/releases", {"tag": "live", "digest": first})
+    assert listed_digests(sandbox) == [first]
+    sandbox.api("POST", "/api/apps/shop/releases", {"tag": "live", "digest": second})
+    assert [listed_digests(sandbox) for __ in range(4)] == [[first], [first], [first], [second]]
+
+
 @pytest.mark.rule("apps-7")
 def test_an_environment_is_replaced_whole(sandbox: Sandbox, push: Push) -> None:
     _create(sandbox)

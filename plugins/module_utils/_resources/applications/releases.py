@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ..._api.client import Client
 from ..._api.errors import HostedError, Interrupted, Refused, TokenRejected
-from ..._api.models import Flaw, ScanReport, Verdict, plain
+from ..._api.models import App, Flaw, ScanReport, Verdict, plain
 from ..._api.text import clean
 from ..._api.values import SEVERITIES, ScanStatus
 from ..shared.options import Options, WaitOptions, option, required
@@ -23,6 +23,7 @@ from ..shared.plan import Task
 from ..shared.task_errors import WaitEnded
 from ..shared.waiting import wait_until
 from .lookup import OnAppOptions
+from .records import AppRecords
 from .release_list import DeclaredReleases, read_declared
 from .running import is_other_image, parts_of, same_image
 
@@ -70,17 +71,23 @@ class ReleaseOptions(OnAppOptions, WaitOptions):
 
 
 class FoundRelease(NamedTuple):
-    """The scan report of a release, ``None`` if it is not declared, and the list that was read with it."""
+    """The scan report of a release, ``None`` if it is not declared, and the list that was read with it.
+
+    ``unlisted`` is the scan report of a tag that a whole list lacks: of one that was only pushed, or of a
+    release that the list is late to show.
+    """
 
     report: ScanReport | None
     declared: DeclaredReleases
+    unlisted: ScanReport | None = None
 
 
-def find_release(task: Task[ReleaseOptions], tag: str) -> FoundRelease:
+def find_release(task: Task[ReleaseOptions], tag: str, recorded: str | None = None) -> FoundRelease:
     """Return the scan report of a declared release, and the list of releases as far as it was read.
 
     A platform may show the scan of an image that was pushed but not declared, and refuse to show that of a
-    release while the scan runs. So this reads the list of releases, too.
+    release while the scan runs. So this reads the list of releases, too. As that may be late to show a new
+    release, and releases are kept, ``recorded`` counts as well: what the tag was declared as from here.
 
     :raises WaitEnded: if there is no report within the task's ``wait_timeout``.
     """
@@ -94,9 +101,11 @@ def find_release(task: Task[ReleaseOptions], tag: str) -> FoundRelease:
     declared = read_declared(task.client, slug, tag)
     if report is None and declared.has(tag):
         report = pending_report(task, tag, declared, "the platform refuses to show it")
-    elif declared.has(tag) is False:
-        report = None
     listed = declared.digest(tag)
+    if declared.has(tag) is False:
+        if report is None or recorded is None or not same_image(task, slug, report.digest, recorded):
+            return FoundRelease(None, declared, report)
+        listed = recorded
     if report is None or listed is None or report.digest in (listed, task.options.digest):
         return FoundRelease(report, declared)
     if report.digest in parts_of(task, slug, listed):
@@ -104,14 +113,14 @@ def find_release(task: Task[ReleaseOptions], tag: str) -> FoundRelease:
     return FoundRelease(report, declared)
 
 
-def find_current(task: Task[ReleaseOptions]) -> FoundRelease:
+def find_current(task: Task[ReleaseOptions], app: App) -> FoundRelease:
     """Find the release. If the list shows its tag for other images only, it has the digest of one of these.
 
     A platform may show the scan of the image that was pushed under the tag last, whatever is declared. The
     image is that of the task, or else that of the scan.
     """
     slug, tag, digest = task.options.slug, task.options.tag, task.options.digest
-    found = find_release(task, tag)
+    found = find_release(task, tag, AppRecords.of(task, app.id).declared().get(tag))
     if found.report is None:
         return found
     image = digest or found.report.digest

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from fastapi import Request
@@ -160,19 +161,34 @@ def _app(call: Call, slug: str) -> Service:
 @router.post("/api/apps/{slug}/releases", name="releases.declare")
 async def declare_release(call: Current, slug: str, body: bodies.Release) -> Response:
     """Declare that a tag names a pushed image."""
-    release = apps.declare(call.world, _app(call, slug), body.tag, body.digest)
+    service = _app(call, slug)
+    before = [(known.tag, known.digest) for known in call.world.store.of(Release, service.id)]
+    release = apps.declare(call.world, service, body.tag, body.digest)
+    if (body.tag, body.digest) not in before:
+        call.hide(release)
     return call.written("release_declare", lambda: _release(call, slug, release), creates=True)
 
 
 @router.get("/api/apps/{slug}/releases", name="releases.list")
 async def list_releases(call: Current, slug: str, request: Request) -> Response:
     """List the releases of an application, which are kept for rollbacks."""
-    found = call.world.store.of(Release, _app(call, slug).id)
-    views = [_release(call, slug, release) for release in found]
+    views = [_release(call, slug, release) for release in _listed(call, _app(call, slug))]
     way = call.world.gaps["releases.pages"]
     if way == "no":
         return call.listing("releases", views)
     return call.json(page_of(way, views[::-1], request.query_params, RELEASES_A_PAGE))
+
+
+def _listed(call: Call, service: Service) -> list[Release]:
+    """Return the releases that the list shows at this read; of a tag that has moved just now, the old one."""
+    found = call.world.store.of(Release, service.id)
+    shown = call.appeared(found)
+    late = [release for release in found if release not in shown and release.moved_from]
+    return [
+        replace(release, digest=release.moved_from) if release in late else release
+        for release in found
+        if release in [*shown, *late]
+    ]
 
 
 def _release(call: Call, slug: str, release: Release) -> dict[str, Any]:

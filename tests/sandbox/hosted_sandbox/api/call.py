@@ -19,12 +19,12 @@ from hosted_sandbox.api.shapes import SHOWN
 from hosted_sandbox.domain.errors import AbsentError, RefusedError
 from hosted_sandbox.domain.world import World
 from hosted_sandbox.gaps import LIST
-from hosted_sandbox.store.records import Account, Key, Project, Service
+from hosted_sandbox.store.records import Account, Key, Project, Release, Service
 
 BILLS_A_PAGE = 5
 Handler = Callable[..., Awaitable[Response]]
-Late = Project | Key | Service
-L = TypeVar("L", Project, Key, Service)
+Late = Project | Key | Service | Release
+L = TypeVar("L", Project, Key, Service, Release)
 #: How many reads of a list omit a new entry.
 READS_BEFORE = {"at once": 0, "after one read": 1, "after three reads": 3}
 

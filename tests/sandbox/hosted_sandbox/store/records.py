@@ -219,7 +219,10 @@ class Key(Record):
 
 @dataclass
 class Release(Record):
-    """A tag of an application declared with the digest of the image behind it."""
+    """A tag of an application declared with the digest of the image behind it.
+
+    As many reads of the list as `unread` says leave it out, or show the digest that a tag `moved_from`.
+    """
 
     OWNER: ClassVar[str] = "service_id"
     service_id: str = ""
@@ -227,6 +230,8 @@ class Release(Record):
     digest: str = ""
     platform: str = "linux/amd64"
     created_at: int = 0
+    moved_from: str = ""
+    unread: int = 0
 
 
 @dataclass

@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-import requests
 
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
     ConnectionFailed,
@@ -21,6 +20,8 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     leaves_open,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.registry import Repository
+from ansible_collections.hosted.services.plugins.module_utils._resources import app_release
+from ansible_collections.hosted.services.plugins.module_utils._resources.app_deploy import APP_DEPLOY
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_release import APP_RELEASE
 from ansible_collections.hosted.services.plugins.module_utils._resources.applications import (
     release_list,
@@ -34,7 +35,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.applica
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import waiting
 from integration.proxy_server import ProxyServer, running
-from unit.plugins.apps import Platform, plain, platform, server
+from unit.plugins.apps import Platform, plain, platform, push_again, server
 
 __all__ = ["plain", "platform", "server"]
 DECLARE = "releases.declare"
@@ -245,17 +246,6 @@ def test_a_lost_call_is_told(plain: Platform, monkeypatch: pytest.MonkeyPatch) -
     plain.sandbox.fault(DECLARE, "reset")
     result = plain.run(APP_RELEASE, tag="new", digest=plain.digests["v1"])
     assert result["failed"] and "is unknown" in result["msg"]
-
-
-def push_again(platform: Platform, tag: str, digest: str) -> None:
-    """Give an image that is in the registry one tag more there, and declare nothing."""
-    login = platform.sandbox.api("GET", "/api/registry/credentials").json()
-    space = f"http://{login['host']}/v2/{login['project']}/shop/manifests"
-    auth = (login["username"], login["secret"])
-    manifest = requests.get(f"{space}/{digest}", auth=auth, timeout=10)
-    headers = {"Content-Type": manifest.headers["Content-Type"]}
-    done = requests.put(f"{space}/{tag}", manifest.content, auth=auth, headers=headers, timeout=10)
-    assert done.status_code == 201, done.text
 
 
 @pytest.mark.parametrize("shape", ["items", "array", "data", "page"])
@@ -493,3 +483,42 @@ def test_check_mode_declares_nothing_to_find_out(plain: Platform) -> None:
     plain.sandbox.profile("plain", **NEWEST)
     assert not plain.run(APP_RELEASE, check_mode=True, tag="v1", digest=plain.digests["v1"])["changed"]
     assert plain.writes(DECLARE) == []
+
+
+LATE = {"list.lag": "after three reads"}
+
+
+@pytest.mark.parametrize("pages", ["no", "cursor", "the newest and total"])
+def test_a_release_that_is_listed_late_is_declared_once(plain: Platform, pages: str) -> None:
+    """The task that declares waits for the list, so the next one neither doubts it nor declares it again."""
+    plain.sandbox.profile("plain", **LATE, **{"scan.undeclared": "yes", "releases.pages": pages})
+    push_again(plain, "new", plain.digests["v2"])
+    wish: dict[str, Any] = {"tag": "new", "digest": plain.digests["v2"]}
+    first, second = (plain.run(APP_RELEASE, **wish) for _run in range(2))
+    assert first["changed"] and not second["changed"] and "warnings" not in {**first, **second}
+    assert len(plain.writes(DECLARE)) == 1
+
+
+def test_a_tag_that_is_listed_late_as_moved_is_declared_once(plain: Platform) -> None:
+    """Until then the list shows the image before."""
+    plain.sandbox.profile("plain", **LATE)
+    wish: dict[str, Any] = {"tag": "v1", "digest": plain.digests["v2"]}
+    assert [plain.run(APP_RELEASE, **wish)["changed"] for _run in range(2)] == [True, False]
+    assert len(plain.writes(DECLARE)) == 1
+    assert plain.run(APP_DEPLOY, tag="v1")["changed"] and plain.in_service == plain.digests["v2"]
+
+
+def test_what_was_declared_is_recorded_for_as_long_as_the_list_lacks_it(
+    plain: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next run on this controller does not declare it again. The task says that others may."""
+    monkeypatch.setattr(app_release, "poll_for", lambda seen, *seconds: seen())
+    plain.sandbox.profile("plain", **LATE)
+    push_again(plain, "new", plain.digests["v2"])
+    wish: dict[str, Any] = {"tag": "new", "digest": plain.digests["v2"]}
+    first, second = (plain.run(APP_RELEASE, **wish) for _run in range(2))
+    assert first["changed"] and "does not show it so" in first["warnings"][0]
+    assert not second["changed"]
+    deployed = plain.run(APP_DEPLOY, tag="new")
+    assert deployed["changed"] and plain.in_service == plain.digests["v2"]
+    assert len(plain.writes(DECLARE)) == 1
