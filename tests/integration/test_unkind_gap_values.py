@@ -573,6 +573,31 @@ def test_what_is_removed_may_be_listed_for_a_while(ansible: Ansible, sandbox: Sa
     assert sorted(removing) == ["backups.delete", "projects.delete", "snapshots.delete", "ssh_keys.delete"]
 
 
+RENEWAL = """
+- name: Delete it
+  hosted.services.service: {name: shop, state: absent, wait_interval: 0.2}
+- name: Create it anew
+  hosted.services.app: {slug: shop, wait_interval: 0.2}
+"""
+
+
+@pytest.mark.parametrize("pace", ["at once", "after DELETING"])
+def test_a_deleted_application_may_be_listed_for_a_while(
+    pace: str, ansible: Ansible, sandbox: Sandbox
+) -> None:
+    """The next task creates another one and does not take the old one for it."""
+    sandbox.profile("plain", **{"removal.listed": "1 s late", "delete.pace": pace})
+    sandbox.delays(provision=0, start=0, delete=0.1)
+    sandbox.seed({"apps": [{"slug": "shop"}]})
+    [old] = sandbox.api("GET", "/api/apps").json()["items"]
+    run = ansible.tasks(RENEWAL).succeed()
+    assert [outcome.result["changed"] for outcome in run.outcomes] == [True, True]
+    created = run["Create it anew"].result["app"]["id"]
+    [left] = sandbox.api("GET", "/api/resources").json()["items"]
+    assert left["id"] == created != old["id"]
+    assert len(sandbox.journal("apps.create")) == len(sandbox.journal("resources.delete")) == 1
+
+
 ODD_PLATFORM = """
 - name: Order a game
   hosted.services.service:

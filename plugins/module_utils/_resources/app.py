@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
-from .._api.errors import OF_A_CALL, Conflict, Refused, TokenRejected
+from .._api.errors import OF_A_CALL, Conflict, HostedError, Refused, TokenRejected
 from .._api.models import App, AppQuote, Dimensions, ProjectDetail, ServiceSummary
 from .._api.values import ServiceStatus
 from .applications.lookup import (
@@ -161,7 +162,7 @@ class Creation:
         try:
             own = create_unique(self.call, self.new_ones, what, self.task)
         except Refused as error:
-            raise explain_slug_refusal(error, self.slug) from None
+            raise explain_slug_refusal(error, self.slug, is_being_deleted(self.task)) from None
         if own:
             return None
         outrun = read_created(self.task)
@@ -350,10 +351,28 @@ def cost_of_app_quote(quote: AppQuote) -> Cost:
     return Cost(from_millicents(0), monthly, [line])
 
 
-def explain_slug_refusal(error: Refused, slug: str) -> Refused | Invalid:
-    """Add the possible reason to a refused creation: the status for a taken slug is not documented."""
+def is_being_deleted(task: Task[AppOptions]) -> bool:
+    """Tell whether the slug is that of an application of the account whose deletion is not over."""
+    with suppress(HostedError):
+        apps = task.client.apps()
+        return any(app.slug == task.options.slug and app.status == ServiceStatus.DELETING for app in apps)
+    return False
+
+
+def explain_slug_refusal(error: Refused, slug: str, deleting: bool = False) -> Refused | Invalid:
+    """Add the possible reason to a refused creation: the status for a taken slug is not documented.
+
+    :param deleting: whether an application of the account with this slug is being deleted.
+    """
     if isinstance(error, TokenRejected):
         return error
+    if deleting:
+        return Invalid(
+            f"application {slug!r} was not created: {error.message}. The one with this slug is still "
+            "being deleted. hosted.services.service with state: absent waits until it is gone; then run "
+            "this again",
+            **error.details,
+        )
     taken = (
         f"the slug {slug!r} is taken, by another account"
         if isinstance(error, Conflict)

@@ -331,7 +331,7 @@ FORMS = (
     Point("backup.listed", BACKUPS, "When is a new backup on the list?", ("at once", "1 s later")),
     Point("backups.order", BACKUPS, "In which order are backups listed?", ("oldest first", "newest first")),
     Point("removal.listed", BACKUPS,
-          "How soon do the lists of backups, snapshots, keys and projects lose what is deleted?",
+          "How soon do the lists of backups, snapshots, keys, projects and applications lose a deleted one?",
           ("at once", "1 s late")),
     Point("snapshot.listed", BACKUPS, "When is a new snapshot on the list?",
           ("at once", "later", "at once, with a status", "at once, not complete yet")),

@@ -120,6 +120,10 @@ class FakeClient:
     def services(self) -> list[m.ServiceSummary]:
         return [m.ServiceSummary.model_validate(record) for record in self.service_records.values()]
 
+    def apps(self) -> list[m.App]:
+        """The applications that are listed: none of the services is one."""
+        return []
+
     def service(self, id: str) -> m.Service | None:
         record = self.service_records.get(id)
         return None if record is None else m.Service.model_validate(record)

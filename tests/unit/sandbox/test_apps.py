@@ -307,6 +307,24 @@ def test_a_new_release_may_be_listed_late(sandbox: Sandbox, push: Push) -> None:
     assert [listed_digests(sandbox) for __ in range(4)] == [[first], [first], [first], [second]]
 
 
+@pytest.mark.parametrize("pace", ["at once", "after DELETING"])
+def test_a_deleted_application_may_be_listed_for_a_while(sandbox: Sandbox, pace: str) -> None:
+    """As it was, while the list of services tells what becomes of it."""
+    sandbox.profile("plain", **{"removal.listed": "1 s late", "delete.pace": pace})
+    sandbox.delays(delete=60)
+    sandbox.clock(freeze=True)
+    sandbox.api("POST", "/api/apps", {"slug": "shop"})
+    before = sandbox.api("GET", "/api/apps").json()["items"]
+    [shop] = sandbox.api("GET", "/api/resources").json()["items"]
+    for __ in range(2):
+        sandbox.api("DELETE", f"/api/resources/{shop['id']}")
+        assert sandbox.api("GET", "/api/apps").json()["items"] == before
+    left = [each["status"] for each in sandbox.api("GET", "/api/resources").json()["items"]]
+    assert left == ([] if pace == "at once" else ["DELETING"])
+    sandbox.clock(advance=1)
+    assert [item["status"] for item in sandbox.api("GET", "/api/apps").json()["items"]] == left
+
+
 @pytest.mark.rule("apps-7")
 def test_an_environment_is_replaced_whole(sandbox: Sandbox, push: Push) -> None:
     _create(sandbox)

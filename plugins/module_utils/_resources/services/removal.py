@@ -23,7 +23,7 @@ from ..shared.plan import Plan, Step, Task
 from ..shared.restore_points import BACKUPS, SNAPSHOTS, parse_moment, was_complete
 from ..shared.secret_notes import ORDERED, notes_on, remove_notes, subject_of
 from ..shared.task_errors import Invalid
-from ..shared.waiting import wait_until
+from ..shared.waiting import await_removal, wait_until
 from .copyable import check_active
 from .lookup import CLOCKS_DIFFER, find_anywhere, find_staying, is_listed
 from .namesakes import existing_services, warn_of_near_matches
@@ -66,9 +66,7 @@ def plan_removal(
     view = View(service)
     check_immutable(task, view, just_ordered=False)
     if service.status == ServiceStatus.DELETING:
-        gone = Step(
-            f"wait until {view.label} is gone", lambda: wait_until_gone(task, service.id), changes=False
-        )
+        gone = Step(f"wait until {view.label} is gone", lambda: wait_until_gone(task, view), changes=False)
         return Plan(result=None, steps=[gone] if task.options.wait and not task.check_mode else [])
     if task.options.keep_copy is not None:
         check_active(view)
@@ -84,7 +82,7 @@ def plan_removal(
             check_copies_again(task, service.id)
         delete_service(task, view)
         if task.options.wait:
-            wait_until_gone(task, service.id)
+            wait_until_gone(task, view)
         forget_order(task, service)
 
     first = [kept.step] if kept else []
@@ -229,13 +227,22 @@ def is_marked_undeletable(task: Task, service: Service) -> bool:
         return False
 
 
-def wait_until_gone(task: Task[WaitOptions], id: str) -> None:
-    """Wait until a service is deleted, which a 404 alone does not tell: gateways send it, too."""
+def wait_until_gone(task: Task[WaitOptions], view: View) -> None:
+    """Wait until a service is deleted, which a 404 alone does not tell: gateways send it, too.
+
+    The list of applications may be late to lose one. Until then, hosted.services.app would take it for one
+    that is there. The list may have databases as well.
+    """
+    id = view.service.id
 
     def is_gone(service: Service | None) -> bool:
         if service is None:
             return not is_listed(task.client, id)
         return service.status == ServiceStatus.DELETED
+
+    def is_shown() -> bool:
+        shown = [app for app in task.client.apps() if app.status not in ServiceStatus.DELETING_OR_DELETED]
+        return id in {app.id for app in shown}
 
     wait_until(
         task,
@@ -244,6 +251,8 @@ def wait_until_gone(task: Task[WaitOptions], id: str) -> None:
         lambda service: f"its status is {service.status}" if service else "it is still listed",
         "its deletion",
     )
+    if view.service.family == Family.APP:
+        await_removal(task, is_shown, view.label)
 
 
 def forget_order(task: Task, service: Service) -> None:

@@ -35,8 +35,10 @@ async def whoami(call: Current) -> Response:
 async def list_apps(call: Current) -> Response:
     """List the applications of the account."""
     found = call.appeared(apps.own(call.world, call.account.id))
-    items = [_item(call, service) for service in found]
-    return call.json({"items": items + [_without_slug(call, service) for service in catalogue(call)]})
+    gone = {view["id"]: view for view in call.world.lingering("apps", call.account.id)}
+    items = [gone.pop(each.id) if each.id in gone else item(call, each) for each in found]
+    items += [_without_slug(call, service) for service in catalogue(call)]
+    return call.json({"items": items + list(gone.values())})
 
 
 def catalogue(call: Call) -> list[Service]:
@@ -48,7 +50,7 @@ def catalogue(call: Call) -> list[Service]:
 
 
 def _without_slug(call: Call, service: Service) -> dict[str, Any]:
-    view = {**_item(call, service), "address": views.address(call.world, service)}
+    view = {**item(call, service), "address": views.address(call.world, service)}
     if call.world.gaps["apps.listed"] == "without a slug":
         del view["slug"]
     elif call.world.gaps["apps.listed"] == "with a slug of null":
@@ -56,7 +58,8 @@ def _without_slug(call: Call, service: Service) -> dict[str, Any]:
     return view
 
 
-def _item(call: Call, service: Service) -> dict[str, Any]:
+def item(call: Call, service: Service) -> dict[str, Any]:
+    """Return an application as the list shows it."""
     node = call.world.store.need(Node, service.node_id)
     view: dict[str, Any] = {
         "id": service.id,
@@ -86,7 +89,7 @@ async def create_app(call: Current, body: bodies.App) -> Response:
     size = body.dimensions.model_dump() if body.dimensions else None
     service = apps.create(call.world, call.account, body.slug, (body.hostId, size), body.projectId)
     call.hide(service)
-    return call.written("app_create", lambda: _item(call, service), creates=True)
+    return call.written("app_create", lambda: item(call, service), creates=True)
 
 
 @router.post("/api/apps/quote", name="apps.quote")
@@ -284,7 +287,7 @@ async def deploy(call: Current, slug: str, body: bodies.Tag) -> Response:
     apps.put_in_service(world, service, release)
     await world.until(lambda: lifecycle.state(world, service) != "starting", LONGEST_SCAN)
     apps.check_started(world, service, before)
-    return call.written("app_deploy", lambda: _item(call, service))
+    return call.written("app_deploy", lambda: item(call, service))
 
 
 @router.put("/api/apps/{slug}/environment", name="apps.environment")

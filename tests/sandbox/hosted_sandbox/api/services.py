@@ -8,6 +8,7 @@ from __future__ import annotations
 from starlette.responses import Response
 
 from hosted_sandbox.api import bodies
+from hosted_sandbox.api.apps import item
 from hosted_sandbox.api.call import Call, Chapter, Current
 from hosted_sandbox.domain import lifecycle, views
 from hosted_sandbox.domain.errors import AbsentError, RefusedError
@@ -105,5 +106,7 @@ async def delete_resource(call: Current, id: str) -> Response:
     """Delete a service with its disk and backups, permanently."""
     service = call.service(id)
     lifecycle.check_deletable(call.world, service)
+    if service.slug and service.status != "DELETING":
+        call.world.linger("apps", call.account.id, item(call, service))
     lifecycle.delete(call.world, service)
     return call.written("delete", lambda: views.full(call.world, service))

@@ -21,6 +21,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources import 
 from ansible_collections.hosted.services.plugins.module_utils._resources.app import APP
 from ansible_collections.hosted.services.plugins.module_utils._resources.applications.lookup import find_app
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import waiting
+from hosted_sandbox.gaps import POINTS
 from unit.plugins.apps import Platform, plain, platform, server
 
 __all__ = ["plain", "platform", "server"]
@@ -112,6 +113,21 @@ def test_a_slug_of_another_account_is_told(platform: Platform) -> None:
     result = platform.run(APP, slug="theirs")
     assert result["failed"] and not result["changed"]
     assert "'theirs'" in result["msg"] and "another" in result["msg"] and "slug" in result["msg"]
+
+
+@pytest.mark.parametrize("status", POINTS["refusal.slug_taken"].values)
+def test_a_slug_of_an_application_that_is_being_deleted_is_told(plain: Platform, status: str) -> None:
+    """It is neither taken for one that is there, nor for one of another account."""
+    plain.sandbox.profile("plain", **{"delete.pace": "after DELETING", "refusal.slug_taken": status})
+    plain.sandbox.delays(delete=600)
+    assert plain.sandbox.api("DELETE", f"/api/resources/{plain.app['id']}").ok
+    result = plain.run(APP)
+    assert result["failed"] and not result["changed"]
+    assert (
+        "is still being deleted" in result["msg"]
+        and "then run this again" in result["msg"]
+        and "account" not in result["msg"]
+    )
 
 
 @pytest.mark.parametrize("kind", ["reset", "truncated", "html"])

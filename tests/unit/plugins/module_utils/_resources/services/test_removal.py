@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._api import models as m
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
     Conflict,
@@ -30,6 +31,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     keep_secrets,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.waiting import QUIET_SECONDS
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import Clock, FakeClient, carry_out, task_of
 from unit.plugins.module_utils._resources.platform import add, id_of, run, writes
@@ -365,6 +367,20 @@ def test_a_service_that_is_being_deleted_is_waited_for_if_that_is_wanted(
     if not check_mode:
         carry_out(plan)
     assert bool(clock.pauses) is waits and client.calls == []
+
+
+def test_a_list_of_applications_that_keeps_a_deleted_one_is_warned_of(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The deletion is done, so it is no failure."""
+    clock, client = Clock(monkeypatch), FakeClient()
+    client.add_service("s")
+    listed = m.App.model_construct(id="s", slug="web", status="ACTIVE")
+    monkeypatch.setattr(client, "apps", lambda: [listed])
+    task = task_of(SERVICE, client, id="s", state="absent")
+    carry_out(SERVICE.plan(task))
+    [warning] = task.warnings
+    assert "still lists" in warning and "'web'" in warning and sum(clock.pauses) >= QUIET_SECONDS
 
 
 def test_a_deletion_that_is_not_waited_for_ends_with_its_call(monkeypatch: pytest.MonkeyPatch) -> None:
