@@ -47,6 +47,7 @@ def client(*answers: Any) -> tuple[Client, Script]:
 
 
 NOT_FOUND = errors.NotFoundResponse("the platform refused (404): gone", 404)
+SERVICE = {"id": "x", "name": "web", "family": "APP", "status": "ACTIVE"}
 SIZE = m.Dimensions(cpu_cores=1, ram_gb=2, storage_gb=3)
 PLAIN_SIZE = {"cpuCores": 1, "ramGb": 2, "storageGb": 3}
 
@@ -324,6 +325,36 @@ def test_metrics_of_what_is_gone_are_unknown() -> None:
     assert client(NOT_FOUND, NOT_FOUND, {"y": None})[0].metrics(["x", "y"]) == {"x": None, "y": None}
 
 
+@pytest.mark.parametrize("status", [403, 409, 422])
+def test_metrics_that_other_refusals_hide_are_unknown_only_of_what_is_gone(status: int) -> None:
+    """Neither the page of the service nor the list shows it."""
+    refusal = errors.error_for_status("the reason", status)
+    gone: tuple[Any, ...] = (refusal, [], [])
+    assert client(refusal, *gone)[0].metrics(["x"]) == {"x": None}
+    reader, _script = client(refusal, refusal, *gone, {"y": None})
+    assert reader.metrics(["x", "y"]) == {"x": None, "y": None}
+    for last in (NOT_FOUND, errors.Interrupted("no list")):
+        with pytest.raises(errors.Refused, match="the reason"):
+            client(refusal, refusal, [], last)[0].metrics(["x"])
+
+
+@pytest.mark.parametrize("page", [SERVICE, errors.Forbidden("no", 403)])
+def test_a_token_that_may_read_no_metrics_is_told_so_soon(page: Any) -> None:
+    """The first service that is there, or that nobody can tell of, ends the search for one that is gone."""
+    reader, script = client(*[errors.Forbidden("the reason", 403)] * 6, page, errors.Forbidden("no", 403))
+    with pytest.raises(errors.Forbidden, match="the reason"):
+        reader.metrics([str(number) for number in range(120)])
+    asked = [len(query["ids"].split(",")) for _line, query, _body in script.sent if query]
+    assert asked == [50, 25, 12, 6, 3, 1] and len(script.sent) <= len(asked) + 2
+
+
+def test_metrics_are_not_split_for_a_token_that_is_not_valid() -> None:
+    reader, script = client(errors.TokenRejected("no", 401))
+    with pytest.raises(errors.TokenRejected):
+        reader.metrics(["x", "y"])
+    assert len(script.sent) == 1
+
+
 @pytest.mark.parametrize("call", PRESENT)
 def test_404_is_an_error_everywhere_else(call: Callable[[Client], Any]) -> None:
     with pytest.raises(errors.NotFoundResponse):
@@ -350,7 +381,6 @@ def test_the_doubt_about_a_write_that_may_be_repeated_is_named(
     assert caught.value.message.endswith(DOUBT) == says_so
 
 
-SERVICE = {"id": "x", "name": "web", "family": "APP", "status": "ACTIVE"}
 PROJECT = {"id": "x", "name": "web"}
 KEY = {"id": "x", "name": "me", "fingerprint": "SHA256:0"}
 DELETIONS: dict[str, tuple[Callable[[Client], Any], Any, Any]] = {
@@ -463,6 +493,25 @@ def test_a_list_may_lose_late_what_a_lost_attempt_or_another_client_has_deleted(
     deleter, _script = client(errors.error_for_status("no", status).doubted(), there)
     with pytest.raises(errors.HostedError, match=r"An earlier attempt, .*, may have been carried out"):
         delete(deleter)
+
+
+@pytest.mark.parametrize("status", [400, 403, 422])
+@pytest.mark.parametrize("what", ["backup", "snapshot"])
+def test_a_copy_is_gone_with_its_service_whatever_status_that_has(what: str, status: int) -> None:
+    """Where the service is there, or nobody can tell, the outcome is unknown."""
+    delete = DELETIONS[what][0]
+    refusal = errors.error_for_status("the reason", status)
+    deleter, script = client(refusal, refusal, refusal, [], [])
+    told: list[bool] = []
+    deleter.on_write = lambda: told.append(True)
+    delete(deleter)
+    assert told == [True] and len(script.sent) == 5
+    for page in ([SERVICE], [refusal, NOT_FOUND], [refusal, [], NOT_FOUND]):
+        refused, _script = client(errors.error_for_status("no", status), refusal, *page)
+        refused.on_write = told.clear
+        with pytest.raises(errors.Refused, match=r"^no.*still there is unknown: "):
+            delete(refused)
+    assert told == [True]
 
 
 @pytest.mark.parametrize("what", DELETIONS)

@@ -42,7 +42,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 )
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import FakeClient, task_of
-from unit.plugins.module_utils._resources.platform import id_of, run, writes
+from unit.plugins.module_utils._resources.platform import EACH_ABSENT, id_of, run, writes
 
 
 @pytest.fixture
@@ -333,9 +333,12 @@ def test_a_service_that_the_page_of_its_project_does_not_show_yet_is_read(sandbo
     assert "service 'fresh'" in result["warnings"][0] and "cannot be read" in result["warnings"][0]
 
 
+@EACH_ABSENT
 @pytest.mark.parametrize("unknown", ["left out", "null", "404 for all", "400 for all"])
-def test_an_id_that_is_gone_hides_the_metrics_of_no_other(sandbox: Sandbox, unknown: str) -> None:
-    sandbox.profile("plain", **{"metrics.unknown": unknown})
+def test_an_id_that_is_gone_hides_the_metrics_of_no_other(
+    sandbox: Sandbox, unknown: str, absent: dict[str, str]
+) -> None:
+    sandbox.profile("plain", **{"metrics.unknown": unknown}, **absent)
     gone = id_of(sandbox, "disk")
     services = [service["id"] for service in sandbox.api("GET", "/api/resources").json()["items"]]
     sandbox.api("DELETE", f"/api/resources/{gone}")

@@ -31,7 +31,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 )
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import Clock, FakeClient, carry_out, task_of
-from unit.plugins.module_utils._resources.platform import id_of, run, writes
+from unit.plugins.module_utils._resources.platform import EACH_ABSENT, id_of, run, writes
 
 RATES = {"monthlyMillicents": 10000, "storageMonthlyMillicents": 1500, "billedMonthlyMillicents": 1500}
 
@@ -339,23 +339,25 @@ def test_what_tells_no_state_once_it_is_resumed_is_not_waited_for_to_the_end(
 # --- What goes away while it is waited for ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("unknown", ["left out", "null", "404 for all"])
+@EACH_ABSENT
+@pytest.mark.parametrize("unknown", ["left out", "null", "404 for all", "400 for all"])
 @pytest.mark.parametrize(
-    ("act", "words"),
-    [
-        (("DELETE", ""), "no longer exists"),
-        (("POST", "/suspend"), "was suspended in the meantime"),
-    ],
+    "act",
+    [("DELETE", "", "no longer exists"), ("POST", "/suspend", "was suspended in the meantime")],
 )
 def test_a_service_that_is_taken_away_is_not_waited_for_to_the_end(
-    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, unknown: str, act: tuple[str, str], words: str
+    sandbox: Sandbox,
+    monkeypatch: pytest.MonkeyPatch,
+    unknown: str,
+    absent: dict[str, str],
+    act: tuple[str, str, str],
 ) -> None:
     monkeypatch.setattr(service_view, "SIGNAL_GRACE_SECONDS", 0.0)
-    sandbox.profile("plain", **{"metrics.unknown": unknown})
+    sandbox.profile("plain", **{"metrics.unknown": unknown}, **absent)
     sandbox.delays(start=0.5)
     id = id_of(sandbox, "one")
     sandbox.api("POST", f"/api/resources/{id}/power", {"signal": "kill"})
-    method, path = act
+    method, path, words = act
 
     def taken_away(*given: Any) -> None:
         sandbox.api(method, f"/api/resources/{id}{path}")
