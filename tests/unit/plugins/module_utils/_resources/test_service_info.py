@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import re
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -287,29 +289,44 @@ def test_a_month_begins_with_the_clock_that_it_began_with(monkeypatch: pytest.Mo
 
 
 NO_SFTP = pytest.mark.parametrize("status", ["400", "403", "404", "409", "422"])
+WITHOUT_FILES = {
+    "services": [
+        {"name": "bin", "product": "bucket", "project": "web"},
+        {"name": "broken", "product": "minecraft", "project": "web", "status": "FAILED"},
+    ]
+}
 
 
 @NO_SFTP
-def test_one_service_without_sftp_does_not_hide_the_others(sandbox: Sandbox, status: str) -> None:
+def test_services_without_sftp_do_not_hide_the_others(sandbox: Sandbox, status: str) -> None:
     """With which status a service that has none is refused is not shown."""
+    sandbox.seed(WITHOUT_FILES)
     sandbox.profile("plain", **{"refusal.no_sftp": status})
     result = run(sandbox, SERVICE_INFO, project="web", include=["sftp"])
     assert not result.get("failed")
     found = {service["name"]: service["sftp"] for service in result["services"]}
-    assert found["metal"] is None
+    assert {name for name, sftp in found.items() if sftp is None} == {"metal", "bin", "broken"}
     assert all(found[name]["username"] for name in ("one", "two", "disk"))
-    warnings = result.get("warnings", [])
+    check_warned(result.get("warnings", []), status, {"metal", "bin", "broken"})
+
+
+def check_warned(warnings: Sequence[str], status: str, services: set[str]) -> None:
+    """Check that one warning names these services and the reason; none does where they offer no SFTP."""
     assert len(warnings) == (0 if status == "400" else 1)
-    assert all("'metal'" in warning and "This resource has no SFTP access" in warning for warning in warnings)
+    for warning in warnings:
+        assert set(re.findall(r"'(\w+)' \(", warning)) == services
+        assert warning.count("This resource has no SFTP access") == len(services)
 
 
 @NO_SFTP
-def test_nor_does_it_in_an_inventory(sandbox: Sandbox, status: str) -> None:
+def test_nor_do_they_in_an_inventory(sandbox: Sandbox, status: str) -> None:
+    """It does not ask for a service whose creation failed, so nothing is said of that one."""
+    sandbox.seed(WITHOUT_FILES)
     sandbox.profile("plain", **{"refusal.no_sftp": status})
     session = Session(Connection(sandbox.base_url, sandbox.token))
     listing = read_listing(Client(session), ServiceQuery(sftp=True))
-    assert {s["name"] for s in listing.services if not s["sftp"]} == {"metal"}
-    assert len(listing.warnings) == (0 if status == "400" else 1)
+    assert {s["name"] for s in listing.services if not s["sftp"]} == {"metal", "bin", "broken"}
+    check_warned(listing.warnings, status, {"metal", "bin"})
 
 
 def test_a_token_that_is_not_accepted_is_an_error_whatever_is_read(sandbox: Sandbox) -> None:
@@ -362,9 +379,11 @@ def test_what_needs_sftp_says_which_service_has_none(
         "sftp_password": {"return_secrets": True},
         "sftp_host_key": {"known_hosts": str(tmp_path / "known")},
     }
+    sandbox.seed(WITHOUT_FILES)
     sandbox.clear_journal()
-    result = run(sandbox, resource, service="metal", **needs.get(resource.name, {}))
-    assert result["failed"] and not result["changed"]
-    assert "'metal'" in result["msg"] and "This resource has no SFTP access" in result["msg"]
-    assert "token" not in result["msg"]
+    for service in ("metal", "bin", "broken"):
+        result = run(sandbox, resource, service=service, **needs.get(resource.name, {}))
+        assert result["failed"] and not result["changed"]
+        assert f"{service!r}" in result["msg"] and "This resource has no SFTP access" in result["msg"]
+        assert "token" not in result["msg"]
     assert writes(sandbox) == []
