@@ -39,7 +39,8 @@ options:
         and the platform does not show that, nobody can tell, and the task succeeds; check the files of the service. The
         task warns if the service ran before and is stopped afterwards, or the reverse.
       - V(absent) ensures that no backup with this name exists. If it is being made or restored, the task waits for
-        the end and then deletes it.
+        the end and then deletes it. If the platform refuses that because another backup of the service is in
+        progress, the task retries for up to O(wait_timeout) while the list shows that one.
       - If a service is busy with another copy, or accepts the next backup only after a pause, the task retries for up
         to O(wait_timeout). If neither the response nor the lists show that it is busy, the task retries for up to
         O(quiet_time).

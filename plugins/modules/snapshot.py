@@ -40,7 +40,8 @@ options:
       - The platform knows snapshots by name only. If several snapshots of a service have this name, V(rolled_back) and
         V(absent) are refused.
       - If a service is busy with another copy, the task retries for up to O(wait_timeout). If neither the response
-        nor the lists show that it is busy, the task retries for up to O(quiet_time).
+        nor the lists show that it is busy, the task retries for up to O(quiet_time). A refused deletion is retried only
+        while the list shows that another snapshot is being taken.
     type: str
     choices: [present, rolled_back, absent]
     default: present

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -35,7 +35,7 @@ from .restore_points.restore_watch import (
 )
 from .services.lookup import expect_created, label
 from .services.many_services import PlanOne
-from .shared.busy_retry import retry_while_busy
+from .shared.busy_retry import delete_when_free, retry_while_busy
 from .shared.controller_state import one_at_a_time, state_key
 from .shared.plan import NOTHING_DONE, Plan, Step, Task, after_waiting
 from .shared.restore_points import BACKUPS, was_complete
@@ -174,7 +174,7 @@ def plan_making(
     plan = Plan(
         result=to_result(expected_backup(name)),
         steps=[
-            *(delete_step(task, service, failed) for failed in there),
+            *(delete_step(task, service, failed, any_in_motion(everything)) for failed in there),
             Step(f"back up {label(service)} as {name!r}", make),
         ],
         before=to_diff(there),
@@ -259,7 +259,12 @@ def request_backup(task: Task[BackupOptions], service: Service, name: str, what:
 
 def is_busy(task: Task[BackupOptions], service: Service) -> bool:
     """Tell whether a backup of the service is being made or restored."""
-    return any(backup.status in IN_MOTION for backup in task.client.backups(service.id))
+    return any_in_motion(task.client.backups(service.id))
+
+
+def any_in_motion(backups: Iterable[Backup]) -> bool:
+    """Tell whether one of these backups is being made or restored."""
+    return any(backup.status in IN_MOTION for backup in backups)
 
 
 def wait_for_backup(
@@ -434,7 +439,10 @@ def find_restorable(
 
 
 def plan_absent(task: Task[BackupOptions], service: Service) -> Plan:
-    """Plan the deletion of all backups with this name. Those in progress are waited for."""
+    """Plan the deletion of all backups with this name. Those in progress are waited for.
+
+    So is any other one, if the platform refuses the deletion because of that.
+    """
     everything = task.client.backups(service.id)
     there = find_targets(task, everything)
     if not there and (near := name_hint(task.options.name, everything)):
@@ -449,14 +457,15 @@ def plan_absent(task: Task[BackupOptions], service: Service) -> Plan:
         )
     return Plan(
         result=to_result(None),
-        steps=[delete_step(task, service, backup) for backup in there],
+        steps=[delete_step(task, service, backup, any_in_motion(everything)) for backup in there],
         reread=lambda: to_result(None),
         before=to_diff(there),
     )
 
 
-def delete_step(task: Task[BackupOptions], service: Service, backup: Backup) -> Step:
-    """Return the step that deletes a backup once it is not in progress."""
+def delete_step(task: Task[BackupOptions], service: Service, backup: Backup, busy: bool) -> Step:
+    """Return the step that deletes a backup once it is not in progress. ``busy`` tells whether any one is."""
+    what = f"the deletion of backup {backup.name!r} of {label(service)}"
 
     def settled(now: Backup | None) -> bool:
         return now is None or now.status not in IN_MOTION
@@ -473,7 +482,8 @@ def delete_step(task: Task[BackupOptions], service: Service, backup: Backup) -> 
                 lambda now: f"it is {now.status if now else 'gone'}",
                 f"backup {backup.name!r} of {label(service)} to be done",
             )
-        task.client.delete_backup(service.id, backup.id)
+        begin = partial(task.client.delete_backup, service.id, backup.id)
+        delete_when_free(task, begin, what, lambda: is_busy(task, service), busy)
         await_removal(task, lambda: look() is not None, f"backup {backup.name!r} of {label(service)}")
 
     return Step(f"delete backup {backup.name!r} ({backup.id}, {backup.status}) of {label(service)}", delete)

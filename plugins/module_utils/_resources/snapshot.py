@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -36,7 +36,7 @@ from .restore_points.restore_watch import (
 from .services.lookup import expect_created, label
 from .services.many_services import PlanOne
 from .services.on_service import check_service_offers
-from .shared.busy_retry import retry_while_busy
+from .shared.busy_retry import delete_when_free, retry_while_busy
 from .shared.plan import NOTHING_DONE, Plan, Step, Task, after_waiting
 from .shared.restore_points import (
     SNAPSHOTS,
@@ -201,7 +201,12 @@ def take_snapshot(
 
 def is_busy(task: Task[SnapshotOptions], service: Service) -> bool:
     """Tell whether a snapshot of the service is being taken."""
-    return any(snapshot_status(s) == BackupStatus.PENDING for s in task.client.snapshots(service.id))
+    return any_pending(task.client.snapshots(service.id))
+
+
+def any_pending(snapshots: Iterable[Snapshot]) -> bool:
+    """Tell whether one of these snapshots is being taken."""
+    return any(snapshot_status(snapshot) == BackupStatus.PENDING for snapshot in snapshots)
 
 
 def wait_until_complete(task: Task[SnapshotOptions], service: Service, snapshot: Snapshot) -> Snapshot:
@@ -376,10 +381,12 @@ def plan_absent(task: Task[SnapshotOptions], service: Service) -> Plan:
         task.warn(f"{label(service)} has no snapshot named {name!r}{near}; it was left alone")
     check_based_on(task, service, based_on(there, everything) if there else ())
     gone: list[Snapshot] = []
+    what = f"the deletion of snapshot {name!r} of {label(service)}"
 
     def delete() -> None:
+        begin = partial(task.client.delete_snapshot, service.id, name)
         try:
-            task.client.delete_snapshot(service.id, name)
+            delete_when_free(task, begin, what, lambda: is_busy(task, service), any_pending(everything))
         except Refused as error:
             add_dependents(error, newer_than(there, everything) if there else ())
             raise

@@ -186,6 +186,13 @@ REFUSALS = (
         ("not refused", "409", "423"),
     ),
     Point(
+        "refusal.service_busy",
+        STATES,
+        "With which status are signals, settings, deploys and removals of copies refused while a copy is "
+        "made or brought back on the service?",
+        ("not refused", "409", "423"),
+    ),
+    Point(
         "refusal.backup_pause",
         LIMITS,
         "With which status is a backup refused that comes too soon after the one before?",

@@ -32,6 +32,33 @@ def test_a_busy_service(sandbox: Sandbox, order: Order, value: str, status: int)
     assert _post(sandbox, base, "c").status_code == 201
 
 
+@pytest.mark.parametrize(("value", "status"), [("not refused", 200), ("409", 409), ("423", 423)])
+def test_what_else_a_busy_service_refuses(sandbox: Sandbox, order: Order, value: str, status: int) -> None:
+    sandbox.profile("plain", **{"refusal.service_busy": value})
+    sandbox.clock(freeze=True)
+    sandbox.delays(backup=5)
+    project = _post(sandbox, "/api/projects", "web").json()["id"]
+    base = f"/api/resources/{order()}"
+    old = _post(sandbox, f"{base}/backups", "a").json()["id"]
+    sandbox.clock(advance=5)
+    _post(sandbox, f"{base}/backups", "b")
+    size = {"cpuCores": 2, "ramGb": 8, "storageGb": 20}
+    calls = {
+        "/power": ("POST", {"signal": "stop"}),
+        "/network": ("PUT", {"isPublic": False}),
+        "/scale": ("PUT", size),
+        "/deploy": ("PUT", {"command": "x"}),
+        "/project": ("PUT", {"projectId": project}),
+        f"/backups/{old}": ("DELETE", None),
+    }
+    for path, (method, body) in calls.items():
+        assert sandbox.api(method, base + path, body).status_code == status, path
+    sandbox.clock(advance=5)
+    if status != 200:
+        for path, (method, body) in calls.items():
+            assert sandbox.api(method, base + path, body).status_code == 200, path
+
+
 @pytest.mark.parametrize(
     ("value", "answer", "end"),
     [

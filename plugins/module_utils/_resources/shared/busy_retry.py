@@ -34,6 +34,10 @@ OF_NAMES = re.compile(
 )
 """What a refusal speaks of that only another name changes."""
 LONGEST_PAUSE = 10.0
+NOTHING_STARTED = (
+    "nothing was started. If the service is busy with another copy, or takes the next one only later, raise"
+)
+NOTHING_DELETED = "nothing was deleted. If the service is still busy with another copy, wait longer: raise"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,12 +53,15 @@ def retry_while_busy(
     what: str,
     moving: Callable[[], bool],
     pointless: Callable[[], bool] = lambda: False,
+    *,
+    advice: str = NOTHING_STARTED,
 ) -> None:
     """Make a call that begins ``what``, again while the service is busy, for up to ``wait_timeout``.
 
     ``moving`` tells whether the service is seen at another copy; a refusal that does not say why is then
     taken for one of the moment. Where nothing shows that, it is asked again for the quiet time only: a
-    platform may hide what it is at. ``pointless`` tells that the call need not be made any more.
+    platform may hide what it is at. ``pointless`` tells that the call need not be made any more. ``advice``
+    goes with the last refusal, and ends before the option to raise.
 
     :raises HostedError: the refusal, once there is no hope left, or at once where nobody waits.
     """
@@ -72,10 +79,29 @@ def retry_while_busy(
             limit = limiting_option(task, error, moving)
             left = getattr(task.options, limit) - spent
             if left <= 0 or (isinstance(error, RateLimited) and wait > left):
-                raise with_attempts(error, spent, limit) from None
+                raise error.append(f". It was retried for {spent:.0f} seconds; {advice} {limit}") from None
             task.progress(f"{what} is not accepted yet, {spent:.0f} s: {error.message}")
             time.sleep(min(wait, left))
             pause = min(pause * 1.5, max(task.options.wait_interval, 0.5), LONGEST_PAUSE)
+
+
+def delete_when_free(
+    task: Task[QuietOptions], delete: Callable[[], object], what: str, moving: Callable[[], bool], busy: bool
+) -> None:
+    """Make a call that deletes a copy, again while the service is seen at another one.
+
+    Only that counts: what is refused for good, such as a snapshot that another one is based on, may be so in
+    words that speak of another one, too. ``busy`` tells whether the service was seen at one before.
+
+    :raises HostedError: as :func:`retry_while_busy` does.
+    """
+
+    def pointless() -> bool:
+        nonlocal busy
+        before, busy = busy, moving()
+        return not (before or busy)
+
+    retry_while_busy(task, delete, what, moving, pointless, advice=NOTHING_DELETED)
 
 
 def is_transient(error: Refused | RateLimited) -> bool:
@@ -105,12 +131,3 @@ def limiting_option(
     if task.options.quiet_time >= longest or not isinstance(error, Conflict):
         return "wait_timeout"
     return "wait_timeout" if says_temporary(error) or moving() else "quiet_time"
-
-
-def with_attempts(error: Refused | RateLimited, spent: float, limit: str) -> Refused | RateLimited:
-    """Return the refusal with what was tried. ``limit`` is the option that ended it."""
-    error.append(
-        f". It was retried for {spent:.0f} seconds; nothing was started. If the service is busy with another "
-        f"copy, or takes the next one only later, raise {limit}"
-    )
-    return error

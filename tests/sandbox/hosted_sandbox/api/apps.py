@@ -15,7 +15,7 @@ from hosted_sandbox.api import bodies
 from hosted_sandbox.api.call import Call, Chapter, Current, page_of
 from hosted_sandbox.api.journals import MOST_LINES, last_lines
 from hosted_sandbox.clock import maybe_stamp, stamp
-from hosted_sandbox.domain import apps, lifecycle, money, scans, views
+from hosted_sandbox.domain import apps, copy_rules, lifecycle, money, scans, views
 from hosted_sandbox.domain.errors import RefusedError
 from hosted_sandbox.store.records import Node, Product, Project, Release, Scan, Service
 
@@ -283,6 +283,7 @@ async def deploy(call: Current, slug: str, body: bodies.Tag) -> Response:
     release = apps.release(world, service, body.tag)
     await world.until(lambda: not apps.pending(world, service, release.digest), world.delays.scan_wait)
     apps.check_deployable(world, service, release)
+    copy_rules.check_busy(world, service, "service_busy")
     before = service.image
     apps.put_in_service(world, service, release)
     await world.until(lambda: lifecycle.state(world, service) != "starting", LONGEST_SCAN)

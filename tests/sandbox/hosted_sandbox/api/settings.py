@@ -8,8 +8,9 @@ from __future__ import annotations
 from starlette.responses import Response
 
 from hosted_sandbox.api import bodies
-from hosted_sandbox.api.call import Chapter, Current
-from hosted_sandbox.domain import lifecycle, projects, settings, views
+from hosted_sandbox.api.call import Call, Chapter, Current
+from hosted_sandbox.domain import copy_rules, lifecycle, projects, settings, views
+from hosted_sandbox.store.records import Service
 
 router = Chapter(tags=["Settings"])
 
@@ -20,10 +21,17 @@ async def read_settings(call: Current, id: str) -> Response:
     return call.json(views.settings_of(call.world, call.service(id)))
 
 
+def _idle(call: Call, id: str) -> Service:
+    """Return a service to change a setting of, unless this platform refuses that while it is busy."""
+    service = call.service(id)
+    copy_rules.check_busy(call.world, service, "service_busy")
+    return service
+
+
 @router.put("/api/resources/{id}/network", name="settings.network")
 async def set_network(call: Current, id: str, body: bodies.Network) -> Response:
     """Open or close a service; a running container is recreated before the response."""
-    service = call.service(id)
+    service = _idle(call, id)
     if settings.set_network(call.world, service, body.isPublic):
         await lifecycle.check_start(call.world, service, "network_start")
     return call.written("network", lambda: views.settings_of(call.world, service))
@@ -32,7 +40,7 @@ async def set_network(call: Current, id: str, body: bodies.Network) -> Response:
 @router.put("/api/resources/{id}/scale", name="settings.scale")
 async def set_scale(call: Current, id: str, body: bodies.Dimensions) -> Response:
     """Resize a service."""
-    service = call.service(id)
+    service = _idle(call, id)
     settings.scale(call.world, service, body.model_dump())
     return call.written("scale", lambda: views.settings_of(call.world, service))
 
@@ -40,7 +48,7 @@ async def set_scale(call: Current, id: str, body: bodies.Dimensions) -> Response
 @router.put("/api/resources/{id}/deploy", name="settings.deploy")
 async def set_command(call: Current, id: str, body: bodies.Command) -> Response:
     """Change the command for the next start."""
-    service = call.service(id)
+    service = _idle(call, id)
     settings.set_command(call.world, service, body.command)
     return call.written("deploy_command", lambda: views.settings_of(call.world, service))
 
@@ -48,7 +56,7 @@ async def set_command(call: Current, id: str, body: bodies.Command) -> Response:
 @router.put("/api/resources/{id}/project", name="settings.project")
 async def move(call: Current, id: str, body: bodies.Move) -> Response:
     """Move a service to another project."""
-    service = call.service(id)
+    service = _idle(call, id)
     settings.require(service)
     projects.move(call.world, service, call.account, body.projectId)
     return call.written("move", lambda: views.full(call.world, service))

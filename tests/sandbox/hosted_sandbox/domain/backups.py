@@ -152,6 +152,7 @@ def delete(world: World, service: Service, backup_id: str) -> Backup:
     backup = find(world, service, backup_id)
     if backup.status in ("PENDING", "RESTORING"):
         raise RefusedError("backup_busy", f"a backup in status {backup.status} cannot be deleted")
+    copy_rules.check_busy(world, service, "service_busy")
     _drop(world, backup)
     events.record(world, service, "BACKUP_DELETED")
     return backup
@@ -275,6 +276,7 @@ def _power_after(world: World, service: Service) -> None:
 def delete_snapshot(world: World, service: Service, name: str) -> Snapshot:
     """Delete a snapshot; its children get its parent, go with it, or prevent the deletion."""
     found = find_snapshot(world, service, name)
+    copy_rules.check_busy(world, service, "service_busy")
     children = [other for other in world.store.of(Snapshot, service.id) if other.parent == found.name]
     answer = world.gaps["snapshot.children"]
     if children and answer == "the removal is refused":

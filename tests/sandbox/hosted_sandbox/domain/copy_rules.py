@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Why a platform may refuse a new copy: its name, its time, the number of copies (Backups and snapshots)."""
+"""Why a platform may refuse a copy, and what one in motion keeps a service from (Backups and snapshots)."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ def backups_in_motion(world: World, service: Service) -> list[Backup]:
     ]
 
 
-def check_busy(world: World, service: Service) -> None:
-    """Refuse a copy while another one is made or restored, if this platform does."""
-    answer = world.gaps["refusal.copy_busy"]
+def check_busy(world: World, service: Service, rule: str = "copy_busy") -> None:
+    """Refuse a copy, or what `rule` is for, while another one is made or restored, if this platform does."""
+    answer = world.gaps[f"refusal.{rule}"]
     if answer == "not refused" or not in_motion(world, service):
         return
     text = "This resource is locked" if int(answer) == LOCKED else "Another operation is in progress"
-    raise RefusedError("copy_busy", text)
+    raise RefusedError(rule, text)
 
 
 def check_suspension(world: World, service: Service) -> None:

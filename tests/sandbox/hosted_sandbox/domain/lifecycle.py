@@ -142,6 +142,7 @@ def power(world: World, service: Service, signal: str) -> None:
         raise RefusedError("malformed", f"signal must be one of {', '.join(SIGNALS)}")
     if "powerSignals" not in capabilities(world, service) or service.status != "ACTIVE":
         raise RefusedError("power_signal", "This resource does not carry power signals")
+    copy_rules.check_busy(world, service, "service_busy")
     events.record(world, service, f"POWER_{signal.upper()}")
     workload = workload_of(world, service)
     service.signalled = {"at": world.now, "state": workload.state, "up": workload.uptime_seconds}

@@ -49,6 +49,7 @@ from hosted_sandbox.gaps import POINTS
 from integration.proxy_server import ProxyServer, running
 from unit.plugins.apps import Platform, plain, platform, push_again, server
 from unit.plugins.fakes import Clock, FakeClient, task_of
+from unit.plugins.module_utils._resources.platform import fail_pending_backups
 from unit.plugins.responder import responding
 from unit.plugins.results import Result
 
@@ -234,6 +235,24 @@ def test_without_a_wait_a_busy_platform_leaves_the_outcome_open(plain: Platform)
     plain.sandbox.fault(DEPLOY, "status", status=423, nth=2, count=None)
     result = plain.run(APP_DEPLOY, tag="v2", rollback=True, wait=False)
     assert result["failed"] and result["unconfirmed"] and tags_deployed(plain) == ["v2", "v2"]
+
+
+@pytest.mark.parametrize("status", ["409", "423"])
+def test_a_deploy_that_a_backup_prevents_is_told(plain: Platform, status: str) -> None:
+    """It is sent once and nothing is rolled back; the next run deploys the release."""
+    plain.sandbox.profile("plain", **{"refusal.service_busy": status})
+    app = plain.app["id"]
+    plain.sandbox.operator(f"services/{app}/backups", name="n", status="PENDING")
+    plain.sandbox.clock(advance=60)  # so that its uptime tells that nothing was restarted
+    full = plain.sandbox.token  # else nobody can tell whether the container was restarted
+    result = plain.run(APP_DEPLOY, tag="v2", rollback=True, token=full)
+    reason = "Another operation is in progress" if status == "409" else "This resource is locked"
+    assert result["failed"] and not result["changed"] and reason in result["msg"]
+    assert "in service, as before" in result["msg"]
+    assert tags_deployed(plain) == ["v2"] and plain.in_service == plain.digests["v1"]
+    fail_pending_backups(plain.sandbox)
+    assert plain.run(APP_DEPLOY, tag="v2", rollback=True, token=full)["changed"]
+    assert plain.in_service == plain.digests["v2"]
 
 
 def test_a_retry_that_a_gateway_gives_up_on_as_well_is_no_failed_start(plain: Platform) -> None:

@@ -518,6 +518,44 @@ def test_a_backup_that_comes_too_soon_is_asked_for_again(sandbox: Sandbox, answe
     assert result["failed"] and not result["changed"] and len(backups(sandbox, "one")) == 2
 
 
+@pytest.mark.parametrize("status", ["409", "423"])
+def test_a_backup_is_deleted_once_another_one_is_over(sandbox: Sandbox, status: str) -> None:
+    """Which the task waits for as for a new backup; where it does not wait, it fails with the reason."""
+    fill(sandbox, **{"refusal.service_busy": status})
+    sandbox.delays(backup=5)
+    add(sandbox, "one", "old")
+    run(sandbox, BACKUP, services=["one"], name="new", wait=False)
+    sandbox.clear_journal()
+    gone = dict[str, Any](services=["one"], name="old", state="absent")
+    result = run(sandbox, BACKUP, **gone, wait=False)
+    reason = "Another operation is in progress" if status == "409" else "This resource is locked"
+    assert result["failed"] and not result["changed"] and reason in result["msg"]
+    assert writes(sandbox) == ["backups.delete"] and len(backups(sandbox, "one")) == 2
+    result = run(sandbox, BACKUP, **gone, wait_timeout=60.0)
+    assert result["changed"] and not result.get("failed"), result
+    tried = [line["status"] for line in sandbox.journal("backups.delete")]
+    assert tried[:-1] == [int(status)] * (len(tried) - 1) and tried[-1] == 200 and len(tried) > 2
+    assert [(each["name"], each["status"]) for each in backups(sandbox, "one")] == [("new", "COMPLETED")]
+
+
+def test_a_deletion_that_a_backup_prevents_for_too_long_is_told(sandbox: Sandbox) -> None:
+    """And one that is refused while nothing is seen in progress is not asked for again."""
+    fill(sandbox, **{"refusal.service_busy": "409"})
+    add(sandbox, "one", "old")
+    add(sandbox, "one", "new", status="PENDING")
+    gone = dict[str, Any](services=["one"], name="old", state="absent")
+    result = run(sandbox, BACKUP, **gone, wait_timeout=3.0)
+    assert result["failed"] and not result["changed"]
+    assert "Another operation is in progress" in result["msg"] and "wait_timeout" in result["msg"]
+    assert "nothing was deleted" in result["msg"] and len(backups(sandbox, "one")) == 2
+    fail_pending_backups(sandbox)
+    sandbox.clear_journal()
+    sandbox.fault("backups.delete", "status", status=409, count=None)
+    result = run(sandbox, BACKUP, **gone, wait_timeout=60.0)
+    assert result["failed"] and not result["changed"] and "wait_timeout" not in result["msg"]
+    assert writes(sandbox) == ["backups.delete"] and len(backups(sandbox, "one")) == 2
+
+
 def fifty(sandbox: Sandbox) -> None:
     """Let the service have as many backups as it may."""
     for number in range(50):

@@ -20,6 +20,7 @@ from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.platform import (
     add,
     backups,
+    fail_pending_backups,
     id_of,
     rename_snapshots,
     run,
@@ -166,6 +167,27 @@ def test_snapshots_that_others_come_from_may_have_to_stay(sandbox: Sandbox) -> N
     assert "'auto-2', 'auto-1' were taken after it" in result["msg"]
     left = sandbox.api("GET", f"/api/resources/{id_of(sandbox, 'disk')}/snapshots").json()
     assert len(left) == 3
+
+
+@pytest.mark.parametrize("status", ["409", "423"])
+def test_what_a_busy_service_does_not_delete_is_told(sandbox: Sandbox, status: str) -> None:
+    """The first refusal ends the task for this service, the others are thinned out; the next run goes on."""
+    sandbox.profile("plain", **{"refusal.service_busy": status})
+    for name in ("one", "two"):
+        for day in (1, 2, 3):
+            add(sandbox, name, f"nightly-{day}", day)
+    add(sandbox, "one", "by hand", status="PENDING")
+    sandbox.clear_journal()
+    options = dict[str, Any](services=["one", "two"], pattern="nightly-*", keep_last=1)
+    result = run(sandbox, BACKUP_RETENTION, **options)
+    reason = "Another operation is in progress" if status == "409" else "This resource is locked"
+    assert result["failed"] and reason in result["msg"]
+    assert [service["changed"] for service in result["services"]] == [False, True]
+    assert len(backups(sandbox, "one")) == 4 and len(backups(sandbox, "two")) == 1
+    assert len(sandbox.journal("backups.delete")) == 3
+    fail_pending_backups(sandbox)
+    assert run(sandbox, BACKUP_RETENTION, **options)["changed"]
+    assert len(backups(sandbox, "one")) == 2
 
 
 def show_deletions_late(monkeypatch: pytest.MonkeyPatch) -> None:

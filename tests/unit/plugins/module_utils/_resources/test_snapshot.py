@@ -415,6 +415,25 @@ def test_a_busy_machine_is_waited_for(sandbox: Sandbox) -> None:
     assert names(sandbox) == ["s"]
 
 
+def test_a_snapshot_is_deleted_once_another_one_is_over(sandbox: Sandbox) -> None:
+    """If the platform shows that one; a conflict that nothing explains is told at once."""
+    busy = {"refusal.service_busy": "409", "snapshot.listed": "at once, with a status"}
+    run(sandbox, SNAPSHOT, services=["disk"], name="old")
+    sandbox.profile("plain", **busy)
+    sandbox.delays(snapshot=5, backup=60)
+    run(sandbox, SNAPSHOT, services=["disk"], name="new", wait=False)
+    sandbox.clear_journal()
+    result = run(sandbox, SNAPSHOT, services=["disk"], name="new", state="absent", wait_timeout=60.0)
+    assert result["changed"] and not result.get("failed"), result
+    assert len(sandbox.journal("snapshots.delete")) > 1 and names(sandbox) == ["old"]
+    sandbox.api("POST", f"/api/resources/{id_of(sandbox, 'disk')}/backups", {"name": "b"})
+    sandbox.clear_journal()
+    result = run(sandbox, SNAPSHOT, services=["disk"], name="old", state="absent", wait_timeout=60.0)
+    assert result["failed"] and not result["changed"]
+    assert "Another operation is in progress" in result["msg"]
+    assert writes(sandbox) == ["snapshots.delete"] and names(sandbox) == ["old"]
+
+
 def test_a_name_that_the_platform_writes_its_own_way(sandbox: Sandbox) -> None:
     """It is found and told, and a second run takes no second one."""
     sandbox.profile("plain", **{"copy.name": "spaces to dashes"})

@@ -29,9 +29,18 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     Invalid,
     WaitEnded,
 )
+from hosted_sandbox.gaps import POINTS
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import Clock, FakeClient, carry_out, task_of
-from unit.plugins.module_utils._resources.platform import EACH_ABSENT, id_of, run, writes
+from unit.plugins.module_utils._resources.platform import (
+    EACH_ABSENT,
+    add,
+    backups,
+    fail_pending_backups,
+    id_of,
+    run,
+    writes,
+)
 
 RATES = {"monthlyMillicents": 10000, "storageMonthlyMillicents": 1500, "billedMonthlyMillicents": 1500}
 
@@ -642,3 +651,49 @@ def test_the_warning_says_what_resumes(client: FakeClient, state: str, words: st
     task = task_of(SERVICE, client, id="s", state=state)
     SERVICE.plan(task)
     assert f"is suspended: {words}, and" in task.warnings[0]
+
+
+# --- A service that the platform is at something else with --------------------------------------------------
+
+
+@pytest.mark.parametrize("status", ["409", "423"])
+@pytest.mark.parametrize(
+    ("state", "before"),
+    [("stopped", "running"), ("killed", "running"), ("restarted", "running"), ("started", "stopped")],
+)
+def test_a_signal_that_a_busy_service_does_not_take_is_told(
+    sandbox: Sandbox, status: str, state: str, before: str
+) -> None:
+    """The task fails with the reason, at once, and says truly that nothing changed."""
+    sandbox.profile("plain", **{"refusal.service_busy": status})
+    id = id_of(sandbox, "one")
+    sandbox.operator(f"services/{id}", state=before)
+    add(sandbox, "one", "n", status="PENDING")
+    sandbox.clear_journal()
+    result = run(sandbox, SERVICE, name="one", state=state)
+    reason = "Another operation is in progress" if status == "409" else "This resource is locked"
+    assert result["failed"] and not result["changed"] and reason in result["msg"]
+    assert writes(sandbox) == ["resources.power"]
+    assert sandbox.api("GET", f"/api/resources/metrics?ids={id}").json()[id]["state"] == before
+    fail_pending_backups(sandbox)
+    assert run(sandbox, SERVICE, name="one", state=state)["changed"]
+
+
+@pytest.mark.parametrize("status", POINTS["refusal.suspend_busy"].values)
+@pytest.mark.parametrize("wait", [True, False])
+def test_a_suspension_that_a_backup_prevents_is_told(sandbox: Sandbox, status: str, wait: bool) -> None:
+    """The backup goes on, and the service runs and is billed as before."""
+    refused = {"copy.suspended": "the suspension is refused", "refusal.suspend_busy": status}
+    sandbox.profile("plain", **refused)
+    add(sandbox, "one", "n", status="PENDING")
+    sandbox.clear_journal()
+    result = run(sandbox, SERVICE, name="one", state="suspended", wait=wait)
+    assert result["failed"] and not result["changed"]
+    assert "Another operation is in progress" in result["msg"] and "token" not in result["msg"]
+    assert writes(sandbox) == ["resources.suspend"]
+    service = sandbox.api("GET", f"/api/resources/{id_of(sandbox, 'one')}").json()
+    assert service["status"] == "ACTIVE"
+    assert service["pricing"]["billedMonthlyMillicents"] == service["pricing"]["monthlyMillicents"]
+    assert [backup["status"] for backup in backups(sandbox, "one")] == ["PENDING"]
+    fail_pending_backups(sandbox)
+    assert run(sandbox, SERVICE, name="one", state="suspended")["changed"]

@@ -32,7 +32,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 from hosted_sandbox.gaps import POINTS
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import Clock, FakeClient, carry_out, task_of
-from unit.plugins.module_utils._resources.platform import run, writes
+from unit.plugins.module_utils._resources.platform import add, fail_pending_backups, id_of, run, writes
 
 BIGGER = {"cpuCores": 4, "ramGb": 8, "storageGb": 40}
 
@@ -330,6 +330,38 @@ def test_the_settings_of_a_suspended_service(sandbox: Sandbox, answer: str, wish
     assert writes(sandbox) == []
     assert run(sandbox, SERVICE, name="one", state="resumed")["changed"]
     assert not run(sandbox, SERVICE, name="one", **wish).get("failed")
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize("status", ["409", "423"])
+@pytest.mark.parametrize(
+    ("wish", "route"),
+    [
+        ({"public": False}, "network"),
+        ({"command": "x"}, "deploy"),
+        ({"dimensions": {"ram_gb": 8}, "command": "x", "public": False}, "scale"),
+        ({"new_project": "shop"}, "project"),
+    ],
+)
+def test_a_setting_that_a_busy_service_does_not_take_is_told(
+    sandbox: Sandbox, status: str, wish: dict[str, Any], route: str
+) -> None:
+    """It is sent once, those after it are not, and nothing is said to wait for a start."""
+    sandbox.profile("plain", **{"refusal.service_busy": status})
+    sandbox.api("POST", "/api/projects", {"name": "shop"})
+    one = f"/api/resources/{id_of(sandbox, 'one')}"
+    add(sandbox, "one", "n", status="PENDING")
+    before = [sandbox.api("GET", path).json() for path in (one, f"{one}/settings")]
+    sandbox.clear_journal()
+    result = run(sandbox, SERVICE, id=id_of(sandbox, "one"), **wish)
+    reason = "Another operation is in progress" if status == "409" else "This resource is locked"
+    assert result["failed"] and not result["changed"] and reason in result["msg"]
+    sent = [line["path"] for line in sandbox.journal() if line["method"] != "GET"]
+    assert sent == [f"{one}/{route}"]
+    assert [sandbox.api("GET", path).json() for path in (one, f"{one}/settings")] == before
+    assert run(sandbox, SERVICE, name="one")["service"]["pending_restart"] == []
+    fail_pending_backups(sandbox)
+    assert run(sandbox, SERVICE, id=id_of(sandbox, "one"), **wish)["changed"]
 
 
 @pytest.mark.usefixtures("home")
