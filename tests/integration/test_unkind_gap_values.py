@@ -465,11 +465,12 @@ GONE = """
 """
 
 
-@pytest.mark.parametrize("status", ["403", "400"])
-def test_what_is_gone_may_have_any_status(status: str, ansible: Ansible, sandbox: Sandbox) -> None:
+@pytest.mark.parametrize(("status", "form"), [("403", "error form"), ("403", "empty"), ("400", "empty")])
+def test_what_is_gone_may_have_any_status(status: str, form: str, ansible: Ansible, sandbox: Sandbox) -> None:
     """No list has it, so it is gone; and a project is not empty because its count says so."""
     fill = {
         "absent.status": status,
+        "absent.form": form,
         "project.count": "those that are not applications",
         "order.readable": "1 s after it is listed",
     }

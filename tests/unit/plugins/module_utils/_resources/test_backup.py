@@ -18,6 +18,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources import 
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP, find_targets
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import waiting
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Ambiguous
+from hosted_sandbox.gaps import POINTS
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import FakeClient, task_of
 from unit.plugins.module_utils._resources.platform import (
@@ -574,11 +575,13 @@ def test_a_backup_that_goes_for_a_new_one_is_told(sandbox: Sandbox) -> None:
     assert writes(sandbox) == ["backups.create"]
 
 
-def test_a_limit_of_backups_is_no_reason_to_wait(sandbox: Sandbox) -> None:
+@pytest.mark.parametrize("status", POINTS["refusal.backup_limit"].values)
+def test_a_limit_of_backups_is_no_reason_to_wait(sandbox: Sandbox, status: str) -> None:
     """The refusal tells how many there are and how to make room; it is not asked again."""
-    fill(sandbox, **{"backup.limit": "refused"})
+    fill(sandbox, **{"backup.limit": "refused", "refusal.backup_limit": status})
     fifty(sandbox)
     result = run(sandbox, BACKUP, services=["one"], name="new")
+    assert result["failed"] and not result["changed"] and "token" not in result["msg"]
     assert "maximum of 50 backups" in result["msg"] and "has 50 backups" in result["msg"]
     assert "the oldest is 'n0'" in result["msg"] and "backup_retention" in result["msg"]
     assert writes(sandbox) == ["backups.create"] and len(backups(sandbox, "one")) == 50

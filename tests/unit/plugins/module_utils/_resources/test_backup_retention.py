@@ -16,6 +16,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.backup_
     BACKUP_RETENTION,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.snapshot import SNAPSHOT
+from hosted_sandbox.gaps import POINTS
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.platform import (
     add,
@@ -157,11 +158,13 @@ def test_a_deletion_that_did_not_happen_is_not_reported(
     assert len(backups(sandbox, "one")) == 3
 
 
-def test_snapshots_that_others_come_from_may_have_to_stay(sandbox: Sandbox) -> None:
+@pytest.mark.parametrize("status", POINTS["refusal.snapshot_order"].values)
+def test_snapshots_that_others_come_from_may_have_to_stay(sandbox: Sandbox, status: str) -> None:
     """Where the platform wants the newer ones to go first, the error says so, and all stay."""
     for number in range(3):
         run(sandbox, SNAPSHOT, services=["disk"], name=f"auto-{number}")
-    sandbox.profile("plain", **{"snapshot.children": "the removal is refused"})
+    refused = {"snapshot.children": "the removal is refused", "refusal.snapshot_order": status}
+    sandbox.profile("plain", **refused)
     result = run(sandbox, BACKUP_RETENTION, **AUTO, discard_newer=True)
     assert result["failed"] and not result["changed"]
     assert "'auto-2', 'auto-1' were taken after it" in result["msg"]

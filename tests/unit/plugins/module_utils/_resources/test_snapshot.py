@@ -15,6 +15,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.models import
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import waiting
 from ansible_collections.hosted.services.plugins.module_utils._resources.snapshot import SNAPSHOT
 from ansible_collections.hosted.services.plugins.module_utils._resources.snapshot_info import SNAPSHOT_INFO
+from hosted_sandbox.gaps import POINTS
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.platform import (
     calls,
@@ -251,10 +252,17 @@ def test_a_snapshot_that_disappears_is_taken_anew(sandbox: Sandbox) -> None:
     assert run(sandbox, SNAPSHOT, services=["disk"], name="s")["changed"] and names(sandbox) == ["s"]
 
 
-@pytest.mark.parametrize("newer", ["nothing", "deletes them", "refused"])
-def test_a_rollback_past_newer_snapshots_asks_first(sandbox: Sandbox, newer: str) -> None:
+@pytest.mark.parametrize(
+    ("newer", "status"),
+    [
+        ("nothing", "409"),
+        ("deletes them", "409"),
+        *(("refused", status) for status in POINTS["refusal.snapshot_order"].values),
+    ],
+)
+def test_a_rollback_past_newer_snapshots_asks_first(sandbox: Sandbox, newer: str, status: str) -> None:
     """They may be lost with it, and what was lost is told."""
-    three(sandbox, **{"rollback.newer": newer})
+    three(sandbox, **{"rollback.newer": newer, "refusal.snapshot_order": status})
     for check_mode in (True, False):
         refused = run(sandbox, SNAPSHOT, check_mode, **BACK, name="first")
         assert "'second', 'third'" in refused["msg"] and "discard_newer: true" in refused["msg"]
@@ -271,11 +279,14 @@ def test_a_rollback_past_newer_snapshots_asks_first(sandbox: Sandbox, newer: str
     assert run(sandbox, SNAPSHOT, **BACK, name=names(sandbox)[-1])["changed"], "the newest needs no consent"
 
 
-def test_a_snapshot_that_others_depend_on_stays_and_is_told(sandbox: Sandbox) -> None:
-    """The refusal names them."""
-    three(sandbox, **{"snapshot.children": "the removal is refused"})
+@pytest.mark.parametrize("status", POINTS["refusal.snapshot_order"].values)
+def test_a_snapshot_that_others_depend_on_stays_and_is_told(sandbox: Sandbox, status: str) -> None:
+    """The refusal names them, and is not asked for again."""
+    three(sandbox, **{"snapshot.children": "the removal is refused", "refusal.snapshot_order": status})
     result = run(sandbox, SNAPSHOT, services=["disk"], name="first", state="absent", discard_newer=True)
     assert result["failed"] and "'second', 'third' were taken after it" in result["msg"]
+    assert "the snapshot second depends on it" in result["msg"] and not result["changed"]
+    assert writes(sandbox) == ["snapshots.delete"]
     assert names(sandbox) == ["first", "second", "third"]
     assert run(sandbox, SNAPSHOT, services=["disk"], name="third", state="absent")["changed"]
 

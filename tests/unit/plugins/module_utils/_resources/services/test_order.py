@@ -26,6 +26,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     error_for_status,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources import service
+from ansible_collections.hosted.services.plugins.module_utils._resources.quote import QUOTE
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import (
     order as service_order,
@@ -53,6 +54,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     EffectUnverified,
     Invalid,
 )
+from hosted_sandbox.gaps import POINTS
 from hosted_sandbox.testing import Sandbox
 from integration.proxy_server import ProxyServer, running
 from unit.plugins.fakes import Clock, FakeClient, carry_out, task_of
@@ -1126,3 +1128,19 @@ def test_a_service_that_appeared_since_the_plan_is_taken_instead_of_ordered() ->
     carry_out(plan)
     assert client.calls == [] and task.effects.facts["service_id"] == "svc_other"
     assert any("appeared before it was ordered; it is used instead" in w for w in task.warnings)
+
+
+@pytest.mark.parametrize("quoted", POINTS["quote.project"].values)
+def test_only_the_order_names_the_project(sandbox: Sandbox, quoted: str) -> None:
+    """A platform may refuse a quote that does."""
+    sandbox.profile("plain", **{"quote.project": quoted})
+    web = next(each["id"] for each in sandbox.api("GET", "/api/projects").json() if each["name"] == "web")
+    sandbox.clear_journal()
+    facts = {name: value for name, value in ORDER.items() if name not in ("name", "state")}
+    priced = run(sandbox, QUOTE, **facts, project="web")
+    assert not priced.get("failed") and writes(sandbox) == ["order.quote"]
+    result = run(sandbox, SERVICE, **{**ORDER, "project": "web"}, state="started")
+    assert result["changed"] and result["service"]["project_id"] == web
+    (placed,) = sandbox.journal("order.create")
+    assert placed["body"]["projectId"] == web
+    assert [line["status"] for line in sandbox.journal("order.quote")] == [200, 200]
