@@ -61,10 +61,11 @@ from .relocations.former_names import check_relocated
 from .relocations.named import needed_for
 from .relocations.work import plan_with, rescued
 from .service import SERVICE, ServiceResource, await_ready, plan_existing
+from .services.neighbors import late_aliases
 from .services.options import BudgetOptions, ServiceOptions
 from .services.settings import is_same_command
 from .services.view import View, observe, read_state
-from .shared.aliases import aliases_of
+from .shared.aliases import alias_in_settings, aliases_of
 from .shared.limits import check_max_parallel
 from .shared.names import is_variant_of
 from .shared.options import FilePath, StateDirOptions, WaitOptions, option
@@ -758,15 +759,6 @@ def alias_of(client: Client, target: Part, project: Part) -> str:
     return alias
 
 
-def alias_in_settings(client: Client, id: str) -> str | None:
-    """Return the alias that the settings of a service show, which are never late; ``None`` if it has none."""
-    try:
-        network = client.settings(id).network
-    except HostedError:
-        return None
-    return network.alias if network else None
-
-
 def aliases_in(client: Client, project: str | None) -> dict[str, str]:
     """Return the aliases in a project by the id of the service; none if it does not exist yet."""
     graph = client.project_graph(project) if project else None
@@ -789,6 +781,9 @@ def check_neighbors(task: Task[SourceOptions], document: Document, contents: Con
     if used <= keys:
         return
     home = find_home(task.client.projects(), contents)
-    there = aliases_in(task.client, home.id if home else None)
-    check_targets(document, contents, list(there.values()))
+    graph = task.client.project_graph(home.id) if home else None
+    there = {*aliases_of(graph).values()} if graph else set()
+    if graph and not used <= keys | there:
+        there.update(late_aliases(task.client, [graph]).values())
+    check_targets(document, contents, sorted(there))
     document.check()

@@ -18,7 +18,8 @@ from .services.all_services import cannot_be_completed, may_be_cut, missing_from
 from .services.listing import read_homes
 from .services.lookup import expect_created, label, near_miss, project_with_name
 from .services.namesakes import oldest_projects, similar_name
-from .shared.aliases import read_aliases, warn_of_clashes
+from .services.neighbors import read_aliases
+from .shared.aliases import warn_of_clashes
 from .shared.limits import MAX_PROJECT_NAME
 from .shared.names import is_variant_of, same_name
 from .shared.options import Options, option

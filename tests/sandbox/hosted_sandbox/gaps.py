@@ -442,7 +442,7 @@ FORMS = (
           ("all services", "those that are ACTIVE", "those that are not applications")),
     Point("project.name", PROJECTS, "What does the platform make of blanks and capitals in a project's name?",
           ("as given", "trimmed", "single spaces", "refused", "lower case")),
-    Point("project.page", PROJECTS, "How soon does the page of a project show who joined or left it?",
+    Point("project.page", PROJECTS, "How soon do page and graph of a project show who joined or left it?",
           ("at once", "1 s late")),
     Point("error.form", ERRORS, "Which form has the body of a refusal whose status is not stated?",
           ("error form", "text", "another JSON")),

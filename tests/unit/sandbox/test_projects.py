@@ -86,13 +86,17 @@ def test_the_graph_follows_references(sandbox: Sandbox, order: Order) -> None:
 
 
 def _shown(sandbox: Sandbox, project: str) -> list[str]:
+    """Return the names that the page of a project shows, as its graph does."""
     page = sandbox.api("GET", f"/api/projects/{project}").json()
     assert page["resourceCount"] == len(page["resources"])
-    return [service["name"] for service in page["resources"]]
+    names = [service["name"] for service in page["resources"]]
+    graph = sandbox.api("GET", f"/api/projects/{project}/graphe").json()
+    assert [node["name"] for node in graph["nodes"]] == names
+    return names
 
 
 def test_the_page_of_a_project_may_lag_behind_the_list_of_services(sandbox: Sandbox, order: Order) -> None:
-    """Only `/api/resources` is promised to show a new service at once."""
+    """Only `/api/resources` is promised to show a new service at once, so the graph may lag as well."""
     sandbox.clock(freeze=True)
     first, second = _create(sandbox, "first"), _create(sandbox, "second")
     sandbox.delays(project_page=5)
@@ -106,6 +110,20 @@ def test_the_page_of_a_project_may_lag_behind_the_list_of_services(sandbox: Sand
     assert (_shown(sandbox, first), _shown(sandbox, second)) == (["mc"], [])
     sandbox.clock(advance=5)
     assert (_shown(sandbox, first), _shown(sandbox, second)) == ([], ["mc"])
+
+
+def test_an_edge_leads_only_to_what_the_graph_shows(sandbox: Sandbox, order: Order) -> None:
+    sandbox.clock(freeze=True)
+    sandbox.api("POST", "/api/apps", {"slug": "shop"})
+    sandbox.delays(project_page=5)
+    order("postgresql", "db")
+    written = {"environment": {"A": "${db.HOST}"}}
+    assert sandbox.api("PUT", "/api/apps/shop/environment", written).status_code == 200
+    (project,) = sandbox.api("GET", "/api/projects").json()
+    for nodes, edges in ((1, 0), (2, 1)):
+        graph = sandbox.api("GET", f"/api/projects/{project['id']}/graphe").json()
+        assert (len(graph["nodes"]), len(graph["edges"])) == (nodes, edges)
+        sandbox.clock(advance=5)
 
 
 def test_the_list_of_projects_may_lag_behind_a_creation(sandbox: Sandbox) -> None:

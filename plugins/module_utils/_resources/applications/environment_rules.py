@@ -13,11 +13,13 @@ from typing import Any
 from ..._api.errors import HostedError, Refused
 from ..._api.models import App, ProjectGraph
 from ..services.lookup import expect_created, find_project, near_miss
+from ..services.neighbors import late_aliases
 from ..shared.aliases import aliases_of, duplicate_aliases
 from ..shared.options import StateDirOptions, names_given, option
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid, NoSuchItem
-from .lookup import OnAppOptions, read_project_of_app
+from ..shared.waiting import poll_for
+from .lookup import LATE_SECONDS, OnAppOptions, read_project_of_app
 
 VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 REFERENCE = re.compile(r"(?<!\$)\$\{([a-z0-9][a-z0-9-]*)\.([A-Z][A-Z0-9_]*)\}")
@@ -47,6 +49,16 @@ class CheckedReferences:
     """Those that only the platform can check, and any ``${...}`` that may or may not be a reference."""
     missing: list[str]
     """The aliases of no neighbor. Outside check mode, there are none."""
+
+
+@dataclass(frozen=True)
+class Neighbors:
+    """The aliases that an environment can refer to, and those to which it does and that nobody has."""
+
+    graphs: list[ProjectGraph]
+    aliases: set[str]
+    missing: set[str]
+    """The project may be late to show them."""
 
 
 def given_variables(options: EnvironmentOptions) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
@@ -138,8 +150,42 @@ def ambiguous_references(environment: Mapping[str, str]) -> list[str]:
     return sorted(name for name, value in environment.items() if BRACES.search(REFERENCE.sub("", value)))
 
 
-def check_references(
+def read_neighbors(
     task: Task[EnvironmentOptions], app: App, environment: Mapping[str, str]
+) -> Neighbors | None:
+    """Read whom the environment of an application can refer to.
+
+    ``None`` if it refers to nobody, or the token cannot read the project: only the platform can check it.
+    """
+    used = {alias for _variable, alias, _field in references(environment)}
+    graphs = graphs_around(task, app) if used else None
+    if graphs is None:
+        return None
+    if app.id:
+        warn_of_duplicates(task, app, graphs[0], used)
+    aliases = {alias for graph in graphs for id, alias in aliases_of(graph).items() if id != app.id}
+    return Neighbors(graphs, aliases, used - aliases)
+
+
+def await_neighbors(
+    task: Task[EnvironmentOptions], app: App, environment: Mapping[str, str]
+) -> Neighbors | None:
+    """Return whom an environment can refer to, as soon as the project shows everyone that it does refer to.
+
+    Other reads would tell at once whether anyone is missing, but a token of an application may not make them.
+    """
+    found: list[Neighbors | None] = [None]
+
+    def shown() -> bool:
+        found[0] = read_neighbors(task, app, environment)
+        return found[0] is None or not found[0].missing
+
+    poll_for(shown, LATE_SECONDS)
+    return found[0]
+
+
+def check_references(
+    task: Task[EnvironmentOptions], app: App, environment: Mapping[str, str], found: Neighbors | None
 ) -> CheckedReferences:
     """Check that references designate neighbors.
 
@@ -149,22 +195,24 @@ def check_references(
     :raises Invalid: naming the variable, the reference and the most similar alias.
     """
     used = list(references(environment))
-    graphs = graphs_around(task, app) if used else None
     open_ones = [f"${{...}} in {name}" for name in ambiguous_references(environment)]
-    if graphs is None:
+    if found is None:
         unchecked = {f"${{{alias}.{field}}}" for _variable, alias, field in used}
         return CheckedReferences(sorted(unchecked) + open_ones, [])
-    neighbors = {alias for graph in graphs for id, alias in aliases_of(graph).items() if id != app.id}
-    if app.id:
-        warn_of_duplicates(task, app, graphs[0], {alias for _variable, alias, _field in used})
-    missing = [each for each in used if each[1] not in neighbors]
+    late = set(late_aliases(task.client, found.graphs).values()) if found.missing and no_wait(task) else set()
+    missing = [each for each in used if each[1] in found.missing - late]
     for name, alias, field in missing:
         complaint = f"{name} refers to ${{{alias}.{field}}}, but {alias!r} is no neighbor in its project"
         expect_created(
-            task, Invalid(refusal_message(app, complaint + near_miss(alias, neighbors))), "creates"
+            task, Invalid(refusal_message(app, complaint + near_miss(alias, found.aliases))), "creates"
         )
     unchecked = {f"${{{alias}.{field}}}" for _variable, alias, field in missing}
     return CheckedReferences(sorted(unchecked) + open_ones, sorted({alias for _name, alias, _f in missing}))
+
+
+def no_wait(task: Task[EnvironmentOptions]) -> bool:
+    """Tell whether a task cannot wait for a project to show a neighbor, as its plan has to be complete."""
+    return task.check_mode or task.composed
 
 
 def warn_of_duplicates(task: Task[Any], app: App, graph: ProjectGraph, used: set[str]) -> None:

@@ -79,6 +79,8 @@ class Members:
     """By the id of the service."""
     may_be_default: bool = False
     """Whether it may be the default project of the account, which the platform does not show."""
+    unshown: Collection[str] = ()
+    """The ids of those that the graph of the project does not show yet, nor to what they refer."""
 
     def of(self, entry: Entry) -> Member | None:
         """Return what an entry describes, by its id or its exact name; ``None`` if it is not there.
@@ -132,6 +134,7 @@ def read_members(client: Client, project_id: str, going: Collection[str] = ()) -
         graph.edges or [],
         aliases_of(graph),
         may_be_default=project.id in oldest_projects(projects),
+        unshown={each.id for each in found} - {node.id for node in graph.nodes or []},
     )
 
 

@@ -9,11 +9,12 @@ another service goes before it, and a project goes last.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, Literal, Protocol
 
+from ..._api.client import Client
 from ..._api.models import Project
 from ..._api.text import first_of
 from ..._api.values import ServiceStatus
@@ -131,13 +132,33 @@ def prune_parts(
     check_prune(members, contents, going, ids, task.options.max_delete)
 
     def check_again(part: Part) -> None:
-        now = read_members(part.task.client, members.project.id, {each.id for each in going})
+        now = read_when_shown(part.task.client, members.project.id, {each.id for each in going})
         if now is not None:
             check_references(now, contents, going)
         check_still_unneeded(going, read_needed)
 
     deletions = Deletions(task, members, deleters.service, copies_folder(task), check_again)
     return deletions.parts([(each.id, each) for each in going], parts)
+
+
+def read_when_shown(client: Client, project_id: str, going: Collection[str]) -> Members | None:
+    """Read a project as soon as its graph shows all that stays, as only that tells to what it refers.
+
+    :raises Invalid: if the graph still lacks something.
+    """
+    found: list[Members | None] = [None]
+
+    def unshown() -> list[Member]:
+        found[0] = read_members(client, project_id, going)
+        late = set(found[0].unshown if found[0] else ()) - set(going)
+        return [each for each in found[0].found if each.id in late] if found[0] else []
+
+    if not poll_for(lambda: not unshown(), LATE_SECONDS) and (late := unshown()):
+        raise Invalid(
+            f"the graph of the project lacks {list_members(late)}, so whether that refers to what would be "
+            "deleted is unknown. This was not deleted. Run this again later"
+        )
+    return found[0]
 
 
 def without_needed(

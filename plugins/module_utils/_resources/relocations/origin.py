@@ -50,7 +50,8 @@ class Origin:
     @property
     def alias(self) -> str | None:
         """The name by which its neighbors reach it."""
-        return aliases_of(self.graph).get(self.id)
+        network = self.settings.network if self.settings else None
+        return aliases_of(self.graph).get(self.id) or (network.alias if network else None)
 
     @property
     def public(self) -> bool | None:

@@ -15,16 +15,18 @@ from ..._api.client import Client
 from ..._api.errors import AccessDenied, HostedError, Refused
 from ..._api.models import Dimensions, Project, Scale, Service, ServiceSummary
 from ..._api.values import WITH_SETTINGS, ContainerState, ServiceStatus
-from ..shared.aliases import read_aliases, warn_of_clashes
+from ..shared.aliases import warn_of_clashes
 from ..shared.budget import Commitment, CommitmentKind
 from ..shared.controller_state import one_at_a_time, state_key
 from ..shared.currency import format_price
 from ..shared.money import Cost, Move, format_amount, from_millicents, read_amount
+from ..shared.names import may_be_part
 from ..shared.options import WaitOptions
 from ..shared.pending import COMMAND, NETWORK
 from ..shared.plan import Step, Task
 from ..shared.task_errors import Invalid, WaitEnded
 from ..shared.waiting import QUIET_SECONDS, act, poll_for, wait_until
+from .neighbors import read_aliases
 from .options import MaxMonthlyOptions, ServiceOptions
 from .pending_changes import write_recorded
 from .rates import Rates, rates_of, rates_of_size, risen_rate
@@ -207,10 +209,15 @@ def is_page_right(client: Client, project_id: str, service_id: str, there: bool)
 
 def warn_of_alias(task: Task, service: Service, project: Project) -> None:
     """Warn if another service in the project to join has the same alias."""
-    there = read_aliases(task.client, project.id)
-    own = read_aliases(task.client, service.project_id).get(service.id) if there else None
-    if own is not None:
-        warn_of_clashes(task, {service.id: own}, there, f"project {project.name!r}")
+    own = read_aliases(task.client, service.project_id, lambda other: other.id == service.id).get(service.id)
+    if own is None:
+        return
+
+    def may_have_it(other: ServiceSummary) -> bool:
+        return other.id != service.id and may_be_part(other.name, own)
+
+    there = read_aliases(task.client, project.id, may_have_it)
+    warn_of_clashes(task, {service.id: own}, there, f"project {project.name!r}")
 
 
 def wanted_size(task: Task[ServiceOptions], view: View, changes: ServiceChanges) -> dict[str, Any] | None:

@@ -111,7 +111,8 @@ def _spend(call: Call, service: Service, start: int) -> dict[str, object]:
 async def read_graph(call: Current, id: str) -> Response:
     """Return a project's services and the references between them."""
     project = projects.find(call.world, call.account.id, id)
-    members = projects.members(call.world, project)
+    members = projects.shown(call.world, project)
+    ids = {service.id for service in members}
     return call.json({
         "id": project.id,
         "name": project.name,
@@ -120,6 +121,7 @@ async def read_graph(call: Current, id: str) -> Response:
             {"from": service.id, "to": target, "through": names}
             for service in members
             for target, names in references.edges(call.world, service).items()
+            if target in ids
         ],
     })  # fmt: skip
 

@@ -43,7 +43,7 @@ def members(world: World, project: Project) -> list[Service]:
 
 
 def shown(world: World, project: Project) -> list[Service]:
-    """Return the services on a project's page; only `/api/resources` is sure to show new ones."""
+    """Return the services on a project's page and in its graph; only `/api/resources` is never late."""
     services = lifecycle.live(world, project.account_id)
     late = [service for service in services if service.shown_from > world.now]
     settled = [service for service in members(world, project) if service not in late]
@@ -51,13 +51,13 @@ def shown(world: World, project: Project) -> list[Service]:
 
 
 def page_delay(world: World) -> int:
-    """Return the delay of a project's page, in milliseconds."""
+    """Return the delay of a project's page and its graph, in milliseconds."""
     late = 1.0 if world.gaps["project.page"] == "1 s late" else 0.0
     return round(max(world.delays.project_page, late) * SECOND)
 
 
 def join(world: World, service: Service, project: Project) -> None:
-    """Add a service to a project, whose page may show it later."""
+    """Add a service to a project, whose page and graph may show it later."""
     service.shown_before = service.project_id if service.project_id != project.id else ""
     service.shown_from = world.now + page_delay(world)
     service.project_id = project.id

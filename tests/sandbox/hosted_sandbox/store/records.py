@@ -114,7 +114,7 @@ class Service(Record):
     `endpoint` is the `host` and `port` of a database that runs outside the sandbox. `restarted` tells of a
     restart, the last signal that came: when it did (`at`), and since when the container ran (`since`);
     `signalled` of the last signal of any kind, and what the container was at then. The
-    page of its project shows a service from `shown_from` on; that of the project `shown_before` until then.
+    page and the graph of its project show a service from `shown_from` on; those of `shown_before` until then.
     It can be read by its id from `read_from` on. As many reads of the list of applications as `unread` says
     leave it out. `stale` holds the settings that are shown until its `until`.
     """

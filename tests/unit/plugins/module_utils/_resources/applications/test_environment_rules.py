@@ -19,6 +19,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.applica
     placeholder_app,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.environment import ENVIRONMENT
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from unit.plugins.fakes import FakeClient, task_of
 
@@ -146,12 +147,19 @@ class Project(FakeClient):
         return m.ProjectGraph.model_validate({"nodes": [{"id": "svc_shop", "alias": "shop"}, *others]})
 
 
+def check_references(
+    task: Task[rules.EnvironmentOptions], app: m.App, environment: Mapping[str, str]
+) -> rules.CheckedReferences:
+    """Check the references of an environment as a task does that waits for no neighbor."""
+    return rules.check_references(task, app, environment, rules.read_neighbors(task, app, environment))
+
+
 def checked(
     client: FakeClient, environment: Mapping[str, str], check_mode: bool = False
 ) -> tuple[list[str], Any]:
     """Return what the platform alone can check, and the warnings."""
     task = task_of(ENVIRONMENT, client, check_mode, slug="shop")
-    return rules.check_references(task, APP, environment).unchecked, task.warnings
+    return check_references(task, APP, environment).unchecked, task.warnings
 
 
 def test_a_reference_to_a_neighbor_is_fine() -> None:
@@ -195,7 +203,7 @@ def test_the_project_of_an_application_is_found_past_one_without_services() -> N
 def test_the_neighbors_that_are_missing_are_named_in_check_mode() -> None:
     task = task_of(ENVIRONMENT, Project("db"), check_mode=True, slug="shop")
     environment = {"A": "${cache.URL}${db.URL}", "B": "${cache.HOST} ${x.y}"}
-    assert rules.check_references(task, APP, environment).missing == ["cache"]
+    assert check_references(task, APP, environment).missing == ["cache"]
 
 
 @pytest.mark.parametrize(
@@ -221,7 +229,7 @@ def test_a_new_application_refers_to_services_of_the_project_that_it_joins(
     given = {} if project is None else {"project": project}
     task = task_of(ENVIRONMENT, client, check_mode=True, slug="shop", **given)
     environment = {"A": "${db.URL}", "B": "${other.URL}", "C": "${x.URL}"}
-    found = rules.check_references(task, placeholder_app("shop"), environment)
+    found = check_references(task, placeholder_app("shop"), environment)
     assert found == rules.CheckedReferences(*expected)
 
 

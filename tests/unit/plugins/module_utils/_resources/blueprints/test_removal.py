@@ -309,6 +309,25 @@ def test_what_others_refer_to_stays(sandbox: Sandbox, apply: Any) -> None:
     assert deleted(sandbox) == []
 
 
+@pytest.mark.parametrize("seconds", [3, 3600])
+def test_what_the_graph_shows_late_may_refer_to_what_goes(
+    sandbox: Sandbox, apply: Any, seconds: float
+) -> None:
+    """Only the list of services is promised to show an application at once."""
+    sandbox.delays(**{**NO_DELAYS, "project_page": seconds})
+    shop = next(each["id"] for each in sandbox.api("GET", "/api/projects").json() if each["name"] == "shop")
+    assert sandbox.api("POST", "/api/apps", {"slug": "acme-late", "projectId": shop}).ok
+    refer(sandbox, "acme-late", "old")
+    done = prune(apply, shop_with(applications={"acme-web": {}, "acme-late": {}}))
+    said = (
+        "refers to service 'old'"
+        if seconds < 60
+        else "the graph of the project lacks application 'acme-late'"
+    )
+    assert said in done["msg"]
+    assert deleted(sandbox) == []
+
+
 def test_a_reference_that_the_file_removes_stays_until_a_deploy(sandbox: Sandbox, apply: Any) -> None:
     """The container keeps the environment that it has, and nothing deploys it without an image."""
     refer(sandbox, "acme-web", "world")
