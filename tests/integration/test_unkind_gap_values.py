@@ -547,6 +547,8 @@ ALIASES = """
 - name: Move the first
   hosted.services.service: {id: "FIRST", new_project: games}
   ignore_errors: true
+- name: See who is there
+  hosted.services.service_info: {project: games}
 - name: Move it back
   hosted.services.service: {id: "FIRST", new_project: default}
 - name: Delete the project
@@ -565,6 +567,10 @@ def test_an_alias_may_be_taken_in_another_project(refused: str, ansible: Ansible
     assert "the alias 'mc' is taken in the default project ('default')" in warnings(run["Delete the project"])
     assert moved.failed is (refused == "409")
     assert moved.result["changed"] is (refused != "409")
+    if refused == "409":
+        assert "the alias mc is taken in this project" in moved.message
+    there = [each["id"] for each in run["See who is there"].result["services"]]
+    assert (first in there) is (refused != "409") and len(there) == 1 + (refused != "409")
     assert run["Delete the project"].result["changed"] is True
     aliases = [
         sandbox.api("GET", f"/api/resources/{id}/settings").json()["network"]["alias"]
