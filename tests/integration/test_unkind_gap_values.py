@@ -579,6 +579,42 @@ def test_an_alias_may_be_taken_in_another_project(refused: str, ansible: Ansible
     assert aliases == ["mc", "mc"]
 
 
+DELETED = """
+- name: Delete the project
+  hosted.services.project: {name: games, state: absent, force: true}
+  ignore_errors: true
+"""
+
+
+@pytest.mark.parametrize("way", ["kept", "renamed", "refused"])
+def test_an_alias_may_be_taken_in_the_default_project(way: str, ansible: Ansible, sandbox: Sandbox) -> None:
+    """Only a move is promised to leave the alias as it is, so the task tells of any other."""
+    fill = {
+        "refusal.project_alias": "422" if way == "refused" else "not refused",
+        "project.alias": "a new one" if way == "renamed" else "its own",
+    }
+    sandbox.profile("plain", **fill)
+    order(sandbox)
+    games = sandbox.api("POST", "/api/projects", {"name": "games"}).json()["id"]
+    others = [
+        sandbox.api("POST", "/api/order", {**ORDER, "name": name, "projectId": games}).json()["instanceId"]
+        for name in ("mc", "other")
+    ]
+    done = ansible.tasks(DELETED)["Delete the project"]
+    assert "the alias 'mc' is taken in the default project ('default')" in warnings(done)
+    projects = {each["name"]: each["id"] for each in sandbox.api("GET", "/api/projects").json()}
+    assert set(projects) == ({"default", "games"} if way == "refused" else {"default"})
+    found = [sandbox.api("GET", f"/api/resources/{id}").json()["projectId"] for id in others]
+    assert found == [projects["games" if way == "refused" else "default"]] * 2
+    assert done.failed is (way == "refused") and done.result["changed"] is (way != "refused")
+    assert len(sandbox.journal("projects.delete")) == 1
+    if way == "refused":
+        assert "the alias mc is taken in the default project" in done.message
+    renamed = f"the alias of service {others[0]} is 'mc-2' in the default project, no longer 'mc'"
+    assert (renamed in warnings(done)) is (way == "renamed")
+    assert warnings(done).count("no longer") == (way == "renamed")
+
+
 def test_a_404_of_a_gateway_deletes_nothing(ansible: Ansible, sandbox: Sandbox) -> None:
     """What is still there was not deleted, whoever says that there is no such item."""
     tasks = """

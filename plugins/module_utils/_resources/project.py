@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
@@ -19,7 +19,7 @@ from .services.listing import read_homes
 from .services.lookup import expect_created, label, near_miss, project_with_name
 from .services.namesakes import oldest_projects, similar_name
 from .services.neighbors import read_aliases
-from .shared.aliases import warn_of_clashes
+from .shared.aliases import alias_in_settings, warn_of_clashes
 from .shared.limits import MAX_PROJECT_NAME
 from .shared.names import is_variant_of, same_name
 from .shared.options import Options, option
@@ -247,17 +247,32 @@ def read_project(task: Task[ProjectOptions], name: str, is_it: Callable[[Project
     return project.as_dict()
 
 
-def warn_of_alias_conflicts(task: Task[ProjectOptions], current: Project) -> None:
+def warn_of_alias_conflicts(task: Task[ProjectOptions], current: Project, joining: Mapping[str, str]) -> None:
     """Warn of services whose alias is taken in the project that they will join.
 
     That is the default project, which is assumed to be the oldest.
+
+    :param joining: the aliases by the id of the service.
     """
     others = [project for project in task.client.projects() if project.id != current.id]
     homes = [project for project in others if project.id in oldest_projects([*others, current])]
     if len(homes) == 1:
-        there = read_aliases(task.client, homes[0].id)
-        joining = read_aliases(task.client, current.id) if there else {}
+        there = read_aliases(task.client, homes[0].id) if joining else {}
         warn_of_clashes(task, joining, there, f"the default project ({homes[0].name!r})")
+
+
+def warn_of_new_aliases(task: Task[ProjectOptions], before: Mapping[str, str]) -> None:
+    """Warn of services that have another alias since they joined the default project.
+
+    Only a move to a project that is named is documented to leave it as it is (Settings, rule 6).
+    """
+    for id, alias in before.items():
+        now = alias_in_settings(task.client, id)
+        if now not in (None, alias):
+            task.warn(
+                f"the alias of service {id} is {now!r} in the default project, no longer {alias!r}: a "
+                f"reference such as ${{{alias}.URL}} does not lead to it. Let what refers to it name {now!r}"
+            )
 
 
 def find_members(task: Task[ProjectOptions], project: Project) -> tuple[int, list[ServiceSummary]]:
@@ -345,11 +360,13 @@ def plan_absent(task: Task[ProjectOptions], current: Project | None) -> Plan:
         return Plan(result=None)
     count, unread = find_members(task, current)
     check_empty(task, current, count)
+    joining: dict[str, str] = {}
     if count:
+        joining = read_aliases(task.client, current.id)
         task.warn(
             f"deleting project {current.name!r} lets its {counted(count, 'service')} join the default project"
         )
-        warn_of_alias_conflicts(task, current)
+        warn_of_alias_conflicts(task, current, joining)
 
     if task.check_mode:
         task.warn(
@@ -357,23 +374,37 @@ def plan_absent(task: Task[ProjectOptions], current: Project | None) -> Plan:
             "refuses to delete that one"
         )
 
-    def delete() -> None:
-        if unread and not task.options.force:
-            await_readable(task, current)
-        try:
-            task.client.delete_project(current.id)
-        except Refused as error:
-            if "default project" not in error.message:
-                error.append("; the default project, for one, cannot be deleted")
-            raise
-        await_removal(
-            task,
-            lambda: any(project.id == current.id for project in task.client.projects()),
-            f"project {current.name!r}",
-        )
-
     return Plan(
         result=None,
-        steps=[Step(f"delete project {current.name!r}", delete)],
+        steps=[
+            Step(
+                f"delete project {current.name!r}",
+                lambda: delete_project(task, current, joining, may_have_some=bool(unread)),
+            )
+        ],
         before={"name": current.name},
     )
+
+
+def delete_project(
+    task: Task[ProjectOptions], project: Project, joining: Mapping[str, str], *, may_have_some: bool
+) -> None:
+    """Delete a project and tell of the services that have another alias after it.
+
+    :param joining: the aliases of its services, by id.
+    :param may_have_some: whether services cannot be read yet that may be in it.
+    """
+    if may_have_some and not task.options.force:
+        await_readable(task, project)
+    try:
+        task.client.delete_project(project.id)
+    except Refused as error:
+        if "default project" not in error.message:
+            error.append("; the default project, for one, cannot be deleted")
+        raise
+    await_removal(
+        task,
+        lambda: any(each.id == project.id for each in task.client.projects()),
+        f"project {project.name!r}",
+    )
+    warn_of_new_aliases(task, joining)

@@ -140,6 +140,12 @@ REFUSALS = (
         ("not refused", "409", "400", "422", "403"),
     ),
     Point(
+        "refusal.project_alias",
+        PROJECTS,
+        "With which status is a deletion refused if the default project has an alias of the project?",
+        ("not refused", "409", "400", "422", "403"),
+    ),
+    Point(
         "refusal.delete_again",
         STATES,
         "With which status is the deletion of what is DELETING refused?",
@@ -444,6 +450,9 @@ FORMS = (
           ("as given", "trimmed", "single spaces", "refused", "lower case")),
     Point("project.page", PROJECTS, "How soon do page and graph of a project show who joined or left it?",
           ("at once", "1 s late")),
+    Point("project.alias", PROJECTS,
+          "Under which alias does a service of a deleted project join the default one if its own is taken?",
+          ("its own", "a new one")),
     Point("error.form", ERRORS, "Which form has the body of a refusal whose status is not stated?",
           ("error form", "text", "another JSON")),
     Point("currency", "Resources and their fields / Wallet", "What is `currency`?", ("EUR", "USD", "eur")),

@@ -54,6 +54,28 @@ def test_services_of_a_deleted_project_join_the_default_one(sandbox: Sandbox, or
     assert sandbox.api("GET", f"/api/projects/{project}").status_code == 404
 
 
+@pytest.mark.rule("projects-delete")
+@pytest.mark.parametrize(
+    ("status", "alias", "expected"),
+    [("not refused", "its own", "mc"), ("not refused", "a new one", "mc-2"), ("422", "a new one", "mc")],
+)
+def test_an_alias_of_a_deleted_project_may_be_taken(
+    sandbox: Sandbox, order: Order, status: str, alias: str, expected: str
+) -> None:
+    sandbox.profile("plain", **{"refusal.project_alias": status, "project.alias": alias})
+    project = _create(sandbox, "games")
+    first, second = order(name="mc"), order(name="mc", projectId=project)
+    other = order(name="other", projectId=project)
+    refused = status != "not refused"
+    assert sandbox.api("DELETE", f"/api/projects/{project}").status_code == (422 if refused else 200)
+    default = sandbox.api("GET", "/api/projects").json()[0]["id"]
+    home = project if refused else default
+    for key, there, named in ((first, default, "mc"), (second, home, expected), (other, home, "other")):
+        assert sandbox.api("GET", f"/api/resources/{key}").json()["projectId"] == there
+        network = sandbox.api("GET", f"/api/resources/{key}/settings").json()["network"]
+        assert network["alias"] == named
+
+
 @pytest.mark.rule("spend-parts", "billing-read-only")
 def test_parts_sum_to_the_cent(sandbox: Sandbox, order: Order) -> None:
     sandbox.clock(freeze=True)

@@ -225,21 +225,14 @@ def generate(product: Product, service: Service) -> dict[str, str]:
 def alias(world: World, account_id: str, project_id: str, name: str) -> str:
     """Derive a name for the project's network from a service's name, unique in the project."""
     base = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "service"
-    taken = {
-        service.alias for service in lifecycle.live(world, account_id) if service.project_id == project_id
-    }
-    return next(name for number in range(1, 10**6) if (name := _numbered(base, number)) not in taken)
+    return projects.free_alias(world, account_id, project_id, base)
 
 
 def free_slug(world: World, base: str) -> str:
     """Derive a slug from an alias that no application of any account has."""
     taken = {service.slug for service in world.store.all(Service) if service.status != "DELETED"}
     base = f"{base[:32].rstrip('-')}-app" if len(base) < 3 else base[:36].rstrip("-")
-    return next(name for number in range(1, 10**6) if (name := _numbered(base, number)) not in taken)
-
-
-def _numbered(base: str, number: int) -> str:
-    return base if number == 1 else f"{base}-{number}"
+    return next(name for number in range(1, 10**6) if (name := projects.numbered(base, number)) not in taken)
 
 
 def take_port(world: World, service: Service, rule: str) -> None:

@@ -106,10 +106,29 @@ def delete(world: World, project: Project) -> None:
     if project.default:
         raise RefusedError("project_default", "The default project cannot be deleted")
     home = default(world, project.account_id)
+    there = {service.alias for service in members(world, home)}
+    clashes = sorted(service.alias for service in members(world, project) if service.alias in there)
+    if clashes and world.gaps["refusal.project_alias"] != "not refused":
+        raise RefusedError("project_alias", f"the alias {clashes[0]} is taken in the default project")
     for service in world.store.of(Service, project.account_id):
         if service.project_id == project.id:
+            if service.alias in clashes and world.gaps["project.alias"] == "a new one":
+                service.alias = free_alias(world, home.account_id, home.id, service.alias)
             join(world, service, home)
     world.store.drop(project)
+
+
+def free_alias(world: World, account_id: str, project_id: str, base: str) -> str:
+    """Return a name, or one with a number after it, that no service of a project has as its alias."""
+    taken = {
+        service.alias for service in lifecycle.live(world, account_id) if service.project_id == project_id
+    }
+    return next(name for number in range(1, 10**6) if (name := numbered(base, number)) not in taken)
+
+
+def numbered(base: str, number: int) -> str:
+    """Return a name with a number after it, unless it is the first."""
+    return base if number == 1 else f"{base}-{number}"
 
 
 def move(world: World, service: Service, account: Account, project_id: str) -> None:
