@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from ..._api.errors import HostedError, Interrupted
-from ..._api.models import App, ProjectGraph, Service
+from ..._api.models import App, ProjectGraph, Service, ServiceSummary
 from ..._api.values import ContainerState, ServiceStatus
 from ..applications.environment_rules import REFERENCE
 from ..applications.fingerprints import Fingerprints, state_folder
@@ -24,6 +24,7 @@ from ..applications.release_list import DeclaredReleases, ListedRelease, read_de
 from ..applications.releases import QUICK_SCAN_SECONDS, all_releases, scan_of
 from ..applications.running import same_image
 from ..services.lookup import label
+from ..services.neighbors import late_in_graphs
 from ..services.view import read_state
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid
@@ -85,9 +86,13 @@ class Dependent:
         return {"slug": self.slug, "variables": plain or None, "secret_variables": secret or None}
 
 
-def read_dependents(task: Task[RelocateOptions], origin: Origin, record: Relocation) -> list[Dependent]:
+def read_dependents(
+    task: Task[RelocateOptions], origin: Origin, record: Relocation, late: Sequence[ServiceSummary] = ()
+) -> list[Dependent]:
     """Return the applications that refer to the old service or, on the way, to the new one.
 
+    :param late: those that the graph does not show, in check mode only: one whose environment is given is
+        taken for one that refers to it.
     :raises Invalid: for what refers to it and cannot be rewritten, and for variables that are not given.
     """
     options = task.options
@@ -96,7 +101,10 @@ def read_dependents(task: Task[RelocateOptions], origin: Origin, record: Relocat
     remembered = set(record.content.dependents)
     left = set(options.without_dependents)
     found, others = [], []
-    for id in {*referring, *(app.id for app in origin.apps.values() if app.slug in remembered)}:
+    if late:
+        task.warn(unknown_references(origin, late))
+    remembered_ids = {app.id for app in origin.apps.values() if app.slug in remembered}
+    for id in {*referring, *remembered_ids, *(app.id for app in late)}:
         app = origin.apps.get(id)
         if id in left or (app is not None and app.slug in left):
             continue
@@ -120,6 +128,22 @@ def referring_to(graph: ProjectGraph, ids: Collection[str | None]) -> dict[str, 
     return referring
 
 
+def unknown_references(origin: Origin, late: Sequence[ServiceSummary]) -> str:
+    """Say that what refers to the service is not known yet."""
+    names = ", ".join(f"{app.name!r}" for app in late)
+    return (
+        f"the graph of the project of {origin.label} does not show the new application {names} yet, so "
+        "whether that refers to it is not known"
+    )
+
+
+def late_apps(
+    task: Task[RelocateOptions], graph: ProjectGraph, apps: Collection[str | None]
+) -> list[ServiceSummary]:
+    """Return the applications in a project that its graph does not show yet."""
+    return late_in_graphs(task.client, [graph], lambda service: service.id in apps)
+
+
 def check_not_referred_to(task: Task[RelocateOptions], service: Service) -> None:
     """Refuse to delete a service to which something refers that the task does not name in without_dependents.
 
@@ -129,7 +153,9 @@ def check_not_referred_to(task: Task[RelocateOptions], service: Service) -> None
     try:
         graph = task.client.project_graph(str(service.project_id))
         referring = referring_to(graph, {service.id})
-        slugs = {app.id: str(app.slug) for app in task.client.apps()} if referring else {}
+        slugs = {app.id: str(app.slug) for app in task.client.apps()}
+        if late := late_apps(task, graph, slugs):
+            raise Invalid(f"the graph of the project does not show application {late[0].name!r} yet")
     except HostedError as error:
         error.append(
             f". So whether anything refers to {label(service)} is not known, and nothing was deleted. Run "

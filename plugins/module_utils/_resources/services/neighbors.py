@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The aliases in a project, also of a service that its graph does not show yet.
+"""What the graph of a project does not show yet, and the aliases in a project, also of that.
 
 Only ``/api/resources`` is documented to show a new service at once (Ordering). So one that stands there, is
 in the project and is not in the graph is one that the graph shows late.
@@ -22,12 +22,10 @@ from .listing import read_homes
 Keep = Callable[[ServiceSummary], bool]
 
 
-def late_aliases(
+def late_in_graphs(
     client: Client, graphs: Iterable[ProjectGraph], keep: Keep = lambda service: True
-) -> dict[str, str]:
-    """Return the aliases that the graphs of projects do not show yet, by the id of the service.
-
-    None if the token may not read the services of the account.
+) -> list[ServiceSummary]:
+    """Return the services in projects that their graphs do not show yet, nor to what they refer.
 
     :param keep: tells which services matter. If one of these is in no graph, each project is read.
     """
@@ -39,19 +37,31 @@ def late_aliases(
         there = service.status not in ServiceStatus.DELETING_OR_DELETED
         return service.id not in shown and there and keep(service)
 
+    services = [service for service in all_services(client, may_be_late) if may_be_late(service)]
+    homes = read_homes(client, services) if services else {}
+    return [service for service in services if homes.get(service.id) in projects]
+
+
+def late_aliases(
+    client: Client, graphs: Iterable[ProjectGraph], keep: Keep = lambda service: True
+) -> dict[str, str]:
+    """Return the aliases that the graphs of projects do not show yet, by the id of the service.
+
+    None if the token may not read the services of the account.
+
+    :param keep: as for :func:`late_in_graphs`.
+    """
     try:
-        services = [service for service in all_services(client, may_be_late) if may_be_late(service)]
-        homes = read_homes(client, services) if services else {}
+        late = late_in_graphs(client, graphs, keep)
     except Refused:
         return {}
-    late = [id for id, project in homes.items() if project in projects]
-    return {id: alias for id in late if (alias := alias_in_settings(client, id))}
+    return {each.id: alias for each in late if (alias := alias_in_settings(client, each.id))}
 
 
 def read_aliases(client: Client, project_id: str | None, keep: Keep = lambda service: True) -> dict[str, str]:
     """Return the aliases of a project; empty if it cannot be read, because that is no reason to fail.
 
-    :param keep: as for :func:`late_aliases`.
+    :param keep: as for :func:`late_in_graphs`.
     """
     if not project_id:
         return {}
