@@ -20,11 +20,12 @@ from .options import WaitOptions
 from .plan import Task
 
 OF_THE_MOMENT = re.compile(
-    r"\b(busy|in progress|under ?way|running|locked|another|too (soon|early)|later|wait|pending|restoring|"
-    r"not (complete|completed|done|finished|ready) yet)\b",
+    r"\b(busy|in progress|under ?way|running|locked|another|too (soon|early)|later|wait|pending|restoring)\b",
     re.IGNORECASE,
 )
 """What a refusal speaks of that passes by itself."""
+NOT_YET = re.compile(r"\bnot (yet )?(complete|completed|done|finished|ready)( yet)?\b", re.IGNORECASE)
+"""What a refusal says that passes by itself, whatever its status."""
 OF_LIMITS = re.compile(r"\b(limit|max(imum)?|quota|too many|at most|no more)\b", re.IGNORECASE)
 """What a refusal speaks of that only a deletion changes."""
 OF_NAMES = re.compile(
@@ -108,8 +109,10 @@ def is_transient(error: Refused | RateLimited) -> bool:
     """Tell whether a refusal may be one of the moment."""
     if isinstance(error, (RateLimited, Locked)):
         return True
-    if not isinstance(error, Conflict) or is_name_conflict(error):
+    if is_name_conflict(error):
         return False
+    if not isinstance(error, Conflict):
+        return bool(NOT_YET.search(error.message))
     return says_temporary(error) or not OF_LIMITS.search(error.message)
 
 
@@ -120,7 +123,7 @@ def is_name_conflict(error: HostedError) -> bool:
 
 def says_temporary(error: HostedError) -> bool:
     """Tell whether a refusal says that it passes by itself."""
-    return bool(OF_THE_MOMENT.search(error.message))
+    return bool(OF_THE_MOMENT.search(error.message) or NOT_YET.search(error.message))
 
 
 def limiting_option(
