@@ -271,6 +271,28 @@ def test_what_another_run_made_in_the_same_moment_is_taken() -> None:
     assert "the name is taken" in warning
 
 
+@pytest.mark.parametrize(
+    ("status", "reason", "waits"),
+    [(409, "no", True), (422, "a project named web exists already", True), (400, "a bad name", False)],
+)
+def test_what_the_list_shows_late_is_taken_too(status: int, reason: str, waits: bool, clock: Clock) -> None:
+    """An earlier run that was killed made it. A refusal that speaks of anything else is told at once."""
+    looks: list[list[Any]] = [[], [], [item("made by the other")]]
+
+    def refused() -> None:
+        raise error_for_status(reason, status)
+
+    def make() -> bool:
+        return create_unique(refused, lambda: looks.pop(0), "x", task_of(SERVICE, FakeClient()))
+
+    if waits:
+        assert not make() and looks == []
+    else:
+        with pytest.raises(Refused, match=reason):
+            make()
+        assert len(looks) == 2
+
+
 def test_a_refusal_stays_one_where_nothing_appeared_or_that_cannot_be_seen() -> None:
     def broken() -> list[Any]:
         raise ConnectionFailed("cannot connect")
