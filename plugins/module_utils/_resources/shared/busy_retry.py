@@ -24,8 +24,9 @@ OF_THE_MOMENT = re.compile(
     re.IGNORECASE,
 )
 """What a refusal speaks of that passes by itself."""
-NOT_YET = re.compile(r"\bnot (yet )?(complete|completed|done|finished|ready)( yet)?\b", re.IGNORECASE)
-"""What a refusal says that passes by itself, whatever its status."""
+DONE = "(complete|completed|done|finished|ready)"
+NOT_YET = re.compile(rf"\bnot ({DONE} yet|yet {DONE})\b", re.IGNORECASE)
+"""What a refusal says that passes by itself, whatever its status. A bare "not completed" may be for good."""
 OF_LIMITS = re.compile(r"\b(limit|max(imum)?|quota|too many|at most|no more)\b", re.IGNORECASE)
 """What a refusal speaks of that only a deletion changes."""
 OF_NAMES = re.compile(
