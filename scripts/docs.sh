@@ -18,6 +18,10 @@ mkdir -p "$build/source/reference"
 cp -r docs/. "$build/source"
 cp tests/sandbox/README.md "$build/source/sandbox/sandbox.md"
 cp CHANGELOG.rst "$build/source/changelog.rst"
+# What the guides link to elsewhere in the repository stands beside them on the site.
+cp extensions/eda/plugins/event_source/account.schema.json "$build/source/guides"
+sed -i -e 's|(../../tests/sandbox/README\.md|(../sandbox/sandbox.md|g' \
+    -e 's|(../../extensions/eda/plugins/event_source/|(|g' "$build"/source/guides/*.md
 antsibull-docs collection --use-current --squash-hierarchy --fail-on-error --no-add-antsibull-docs-version \
     --dest-dir "$build/source/reference" hosted.services
 # The theme has a table of contents of its own, and a narrow column for the titles of pages.

@@ -30,3 +30,4 @@ def usual_umask() -> None:
 def own_records(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep what tasks remember out of the home of whoever runs the tests, and of other processes."""
     monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path_factory.getbasetemp() / f"ansible-{os.getpid()}"))
+    monkeypatch.delenv("HOSTED_SERVICES_HOME", raising=False)
