@@ -341,10 +341,9 @@ test-budget: dev ## random plays under a budget (RUNS=10000 SEED=1 PROFILE=plain
 	@python -m money.budget --runs $(or $(RUNS),10000) --seed $(or $(SEED),1) --profiles $(or $(PROFILE),plain) \
 	    --log $(BUILD)/budget.jsonl
 
-# For files of a kind: make mutants ONLY=services/order,shared/money SAMPLE=0. SAMPLE=0 takes every change.
-.PHONY: mutants
-mutants: dev ## change plugins in one place at a time; do unit tests notice? (SAMPLE=100 SEED=1 ONLY=... MIRROR=1)
-	@python scripts/mutants.py --sample $(or $(SAMPLE),100) --seed $(or $(SEED),1) $(if $(ONLY),--only $(ONLY)) $(if $(MIRROR),--mirror-only)
+.PHONY: affected
+affected: dev ## the tests that concern what changed since main (BASE=..., LIST=1 to see them, RECORD=1 once)
+	@python -m ansible_collections.hosted.services.scripts.affected --base $(or $(BASE),main) $(if $(RECORD),--record) $(if $(LIST),--list)
 
 .PHONY: load
 load: dev ## 10,000 requests from 16 clients at once, and a look for losses
