@@ -112,7 +112,7 @@ SHORT_PATHS = sed 's\#^[^ ]*$(COLLECTION)/\#\#'
 .PHONY: lint
 lint: dev ## every linter; one that fails does not hide the next
 	@$(MAKE) --keep-going lint-style lint-types lint-test-types lint-yaml lint-ansible lint-docs lint-changelog \
-	    lint-licences
+	    lint-licences lint-weight
 
 .PHONY: lint-style
 lint-style: dev
@@ -148,6 +148,10 @@ lint-changelog: dev
 lint-licences: dev
 	reuse lint --quiet || reuse lint --lines
 
+.PHONY: lint-weight
+lint-weight: dev ## lines and files by folder, calls and functions of a task, against the budgets in scripts/weigh.py
+	@python scripts/weigh.py
+
 # A worker that has nothing left to do takes tests from another one. Integration tests wait for delays of the
 # platform and for Ansible's pauses half of their time, so four workers use two cores.
 WORKERS := -n 2 --dist worksteal
@@ -174,10 +178,6 @@ integration: dev ## real playbooks against a sandbox; the other gap profiles are
 	@rm -rf $(SEEN) && mkdir -p $(SEEN)
 	ROUTES_SEEN=$(SEEN) PAIRWISE_TURN=$(TURN) pytest -q $(WAITING_WORKERS) tests/integration
 	@python -m integration.coverage $(SEEN)
-
-.PHONY: coverage
-coverage: dev ## renew docs/coverage.md from the last whole `make integration`
-	@python -m integration.coverage $(SEEN) --write
 
 .PHONY: sandbox-documents
 sandbox-documents: dev ## renew docs/sandbox from the sandbox
