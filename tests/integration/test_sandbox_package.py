@@ -9,6 +9,7 @@ import contextlib
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import zipfile
@@ -63,7 +64,8 @@ def running(programs: Path, tmp_path: Path) -> Iterator[dict[str, Any]]:
     subprocess.run(command, cwd=tmp_path, env={}, check=True, timeout=120)
     facts = json.loads((tmp_path / "ready.json").read_text())
     yield facts
-    requests.post(facts["control_url"] + "/stop", timeout=10)
+    headers = {"X-Control-Secret": facts["control_secret"]}
+    requests.post(facts["control_url"] + "/stop", headers=headers, timeout=10).raise_for_status()
 
 
 def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
@@ -157,8 +159,10 @@ def surroundings(tmp_path: Path, wheel: Path) -> dict[str, str]:
 def stop_all(text: str) -> None:
     """Stop what a guide that broke off has left running."""
     for port in set(re.findall(r"http://127\.0\.0\.1:(\d+)|control_port: (\d+)", text)):
-        with contextlib.suppress(requests.RequestException):
-            requests.post(f"http://127.0.0.1:{''.join(port)}/stop", timeout=5)
+        with contextlib.suppress(requests.RequestException, KeyError):
+            os.kill(
+                requests.get(f"http://127.0.0.1:{''.join(port)}/", timeout=5).json()["pid"], signal.SIGTERM
+            )
 
 
 def test_every_line_of_the_guide(tmp_path: Path, surroundings: dict[str, str], tarball: Path) -> None:

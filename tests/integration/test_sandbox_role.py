@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -128,7 +129,9 @@ def test_a_life(role: Role) -> None:
     # Ports of templates and of the command line are strings.
     again = role.play(**{name: str(role.variables[name]) for name in PORTS})
     assert changes(again) == 0
-    assert role.facts() == first == again["Facts"].result["sandbox_facts"]
+    facts = again["Facts"].result["sandbox_facts"]
+    assert {**facts, **role.facts()} == {**facts, **first} == facts
+    assert facts["control_secret"] == json.loads((role.folder / "ready.json").read_text())["control_secret"]
 
     assert changes(role.play(sandbox_profile="terse")) > 0
     second = role.facts()

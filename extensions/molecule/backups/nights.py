@@ -31,7 +31,11 @@ DAILY, WEEKLY = 7, 4
 
 def call(method: str, url: str, body: Any = None) -> Any:
     """Make a call to the sandbox, its API or its control port."""
-    headers = {"Authorization": f"Bearer {FACTS['tokens']['full']}", "Content-Type": "application/json"}
+    headers = {
+        "Authorization": f"Bearer {FACTS['tokens']['full']}",
+        "X-Control-Secret": FACTS["control_secret"],
+        "Content-Type": "application/json",
+    }
     data = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(url, data, headers, method=method)  # noqa: S310 - the sandbox
     with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310 - the sandbox

@@ -21,7 +21,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from hosted_sandbox.api.gateway import Answer, replay
-from hosted_sandbox.server import Options, Site, assemble, facts, listen, open_world, serve
+from hosted_sandbox.server import Options, Site, assemble, listen, open_world, serve
 from hosted_sandbox.testing import START_SECONDS, SandboxClient
 from hosted_sandbox.traffic import connections
 
@@ -60,7 +60,7 @@ class Embedded(SandboxClient):
             self._site = assemble(options, world, listen(options))
             self._site.journal.listener = self._written
             self._loop.run_until_complete(
-                serve(self._site, self._stop, lambda: begun.set_result(facts(options, world)))
+                serve(self._site, self._stop, lambda: begun.set_result(self._site.ready()))
             )
             world.store.close()
         except BaseException as error:

@@ -9,12 +9,13 @@ import asyncio
 import contextlib
 import json
 import os
+import secrets
 import shutil
 import signal
 import socket
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -153,10 +154,11 @@ async def run(options: Options) -> None:
     """Serve until SIGTERM or SIGINT."""
     listeners = listen(options)
     folder = options.data or Path(tempfile.mkdtemp(prefix="sandbox-"))
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     world = open_world(options, folder)
     try:
-        await serve(assemble(options, world, listeners), _stop_event(), lambda: announce(options, world))
+        site = assemble(options, world, listeners)
+        await serve(site, _stop_event(), lambda: announce(site))
     finally:
         world.store.close()
         if options.data is None:
@@ -167,13 +169,22 @@ async def run(options: Options) -> None:
 
 @dataclass
 class Site:
-    """The applications of all ports over one world."""
+    """The applications of all ports over one world. `secret` is for who controls it, see the guard."""
 
+    options: Options
     world: World
     listeners: Listeners
     control: ASGIApp
     gateway: ASGIApp
     journal: Journal
+    secret: str = field(default_factory=secrets.token_urlsafe)
+
+    def ready(self) -> dict[str, Any]:
+        """Return what the ready file holds: the facts, and what only whoever started the sandbox knows."""
+        return facts(self.options, self.world) | {
+            "control_secret": self.secret,
+            "page_url": f"{self.world.addresses.control}/#secret={self.secret}",
+        }
 
 
 def assemble(options: Options, world: World, listeners: Listeners) -> Site:
@@ -189,16 +200,17 @@ def assemble(options: Options, world: World, listeners: Listeners) -> Site:
         scans.catch_up(world)
     gateway = Gateway(world, create_apis(world), faults=faults, journal=journal, routes=routes)
     control = Control(world, faults, journal, lambda: facts(options, world))
-    page = Page(control, routes, options.host)
-    return Site(world, listeners, Guard(page, options.host), gateway, journal)
+    page = Page(control, routes)
+    return Site(options, world, listeners, page, gateway, journal)
 
 
 async def serve(site: Site, stop: asyncio.Event, ready: Callable[[], None]) -> None:
     """Serve until `stop` is set; call `ready` once everything listens."""
     sftp = await serve_sftp(site.world, site.listeners.sftp)
+    host = site.options.host
     servers = [
-        (_http(site.gateway, Protocol), site.listeners.api),
-        (_http(site.control), site.listeners.control),
+        (_http(Guard(site.gateway, host), Protocol), site.listeners.api),
+        (_http(Guard(site.control, host, site.secret)), site.listeners.control),
         (_http(registry_app(site.world)), site.listeners.registry),
     ]
     tasks = [asyncio.create_task(server.serve(sockets=[listener])) for server, listener in servers]
@@ -259,25 +271,32 @@ def facts(options: Options, world: World) -> dict[str, Any]:
     }
 
 
-def announce(options: Options, world: World) -> None:
+def announce(site: Site) -> None:
     """Write the ready file, which exists as long as the sandbox runs, and print a banner."""
+    options = site.options
     if options.ready_file:
-        part = options.ready_file.with_name(f".{options.ready_file.name}.part")
-        part.write_text(json.dumps(facts(options, world)))
-        part.replace(options.ready_file)
+        # A new file that nobody else can read, under a name that nobody can have put there.
+        number, part = tempfile.mkstemp(dir=options.ready_file.parent)
+        with open(number, "w", encoding="utf-8") as file:
+            json.dump(site.ready(), file)
+        Path(part).replace(options.ready_file)
     if not options.quiet:
-        print(_banner(options, world), flush=True)
+        print(_banner(site), flush=True)
 
 
-def _banner(options: Options, world: World) -> str:
-    where = world.addresses
+def _banner(site: Site) -> str:
+    options, world, where = site.options, site.world, site.world.addresses
+    page, secret = site.ready()["page_url"], site.secret
+    if options.detach:  # Others may read the log.
+        page, secret = (f"see {name} in {options.ready_file}" for name in ("page_url", "control_secret"))
     kept = f"kept in {options.data}" if options.data else "forgotten at the end (--data DIR keeps it)"
     return f"""\
 The sandbox is ready.
 
   API       {where.api}
   control   {where.control}
-  page      {where.control}/ (open it in a browser)
+  page      {page} (open it in a browser)
+  secret    {secret} (X-Control-Secret, for what changes something on the control port)
   SFTP      {where.sftp_host}:{where.sftp_port}
   registry  {where.registry or "-"}
   tokens    {FULL_TOKEN} (FULL), {REGISTRY_TOKEN} (REGISTRY)

@@ -56,6 +56,8 @@ class SandboxClient:
     def _take(self, facts: dict[str, Any]) -> None:
         self.base_url: str = facts["base_url"]
         self.control_url: str = facts["control_url"]
+        self.control_secret: str = facts["control_secret"]
+        self.page_url: str = facts["page_url"]
         self.token: str = facts["tokens"]["full"]
         self.registry_token: str = facts["tokens"]["registry"]
         self.sftp_host: str = facts["sftp"]["host"]
@@ -70,7 +72,10 @@ class SandboxClient:
 
     def control(self, method: str, path: str, body: Any = None, query: dict[str, str] | None = None) -> Any:
         """Call the control port and return its JSON."""
-        answer = self._session.request(method, self.control_url + path, json=body, params=query, timeout=60)
+        answer = self._session.request(
+            method, self.control_url + path, json=body, params=query, timeout=60,
+            headers={"X-Control-Secret": self.control_secret},
+        )  # fmt: skip
         if answer.status_code != 200:
             raise RuntimeError(f"{method} {path}: {answer.text}")
         return answer.json()

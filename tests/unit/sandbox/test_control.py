@@ -184,8 +184,10 @@ def test_a_control_call_that_makes_no_sense(sandbox: Sandbox) -> None:
 
 def test_a_document_may_be_yaml(sandbox: Sandbox) -> None:
     text = "projects: [one, two]\n"
-    assert requests.post(f"{sandbox.control_url}/seed", data=text, timeout=10).status_code == 200
-    assert requests.post(f"{sandbox.control_url}/seed", data="a: [", timeout=10).status_code == 400
+    for document, status in ((text, 200), ("a: [", 400)):
+        headers = {"X-Control-Secret": sandbox.control_secret}
+        answer = requests.post(f"{sandbox.control_url}/seed", data=document, headers=headers, timeout=10)
+        assert answer.status_code == status
     assert len(sandbox.api("GET", "/api/projects").json()) == 3
 
 
@@ -223,7 +225,7 @@ def test_the_banner_and_the_end(tmp_path: Path) -> None:
         assert process.wait(10) == 0
     assert "export HOSTED_SERVICES_TOKEN=sandbox-full-token" in banner
     assert "export HOSTED_SERVICES_URL=http://127.0.0.1:" in banner
-    assert re.search(r"page      http://127\.0\.0\.1:\d+/ ", banner)
+    assert re.search(r"page      http://127\.0\.0\.1:\d+/#secret=(\S+) [^\n]*\n  secret    \1 ", banner)
     assert not ready.exists(), "it is there as long as the sandbox is"
 
 
@@ -232,9 +234,12 @@ def test_in_the_background_until_it_is_told_to_stop(tmp_path: Path) -> None:
     command = [sys.executable, str(SANDBOX), *ANY_PORTS, "--ready-file", str(ready), "--detach", str(log)]
     subprocess.run(command, check=True, capture_output=True, timeout=60)
     facts = json.loads(ready.read_text())
-    assert requests.get(facts["control_url"] + "/", timeout=10).json() == facts
+    headers = {"X-Control-Secret": facts["control_secret"]}
+    shown = requests.get(facts["control_url"] + "/", timeout=10).json()
+    assert {**facts, **shown} == facts
+    assert facts.keys() - shown.keys() == {"control_secret", "page_url"}
     assert (facts["options"]["profile"], facts["options"]["port"]) == (None, 0)
-    assert requests.post(facts["control_url"] + "/stop", timeout=10).status_code == 200
+    assert requests.post(facts["control_url"] + "/stop", headers=headers, timeout=10).status_code == 200
     end = time.monotonic() + 30
     while ready.exists() and time.monotonic() < end:
         time.sleep(0.05)

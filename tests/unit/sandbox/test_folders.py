@@ -9,11 +9,16 @@ import json
 import os
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
-from hosted_sandbox.control.folders import packed, unpack
+from hosted_sandbox.control.folders import checked, packed, unpack
 from hosted_sandbox.embedded import Embedded
+from hosted_sandbox.testing import Sandbox
+
+FOLDER: dict[str, Any] = {"mode": 0o700, "modified": 0}
+FILE: dict[str, Any] = {"mode": 0o600, "modified": 0, "content": "dGhlaXJz"}
 
 
 def filled(folder: Path) -> Path:
@@ -23,7 +28,8 @@ def filled(folder: Path) -> Path:
     (inner / "program").write_bytes(b"\0\xff")
     (inner / "program").chmod(0o750)
     os.utime(inner / "program", ns=(1_000_000_001, 1_000_000_001))
-    (folder / "files" / "link").symlink_to("../elsewhere/nowhere")
+    (folder / "files" / "one" / "link").symlink_to("deep/nowhere")
+    (folder / "files" / "one" / "absolute").symlink_to(folder / "files" / "one" / "deep")
     Path(os.fsdecode(bytes(folder) + b"/files/no text \xff")).touch()
     os.utime(folder / "files" / "one", ns=(2_000_000_002, 2_000_000_002))
     (folder / "other").mkdir()
@@ -35,20 +41,61 @@ def test_what_is_packed_comes_back(tmp_path: Path) -> None:
     assert not [path for path in saved if path.startswith("other")]
     after = tmp_path / "after"
     (after / "files" / "stale").mkdir(parents=True)
-    unpack(after, ("files", "copies"), json.loads(json.dumps(saved)))
+    names = ("files", "copies")
+    unpack(after, names, checked(names, json.loads(json.dumps(saved))))
     assert packed(after, ("files", "copies")) == saved
     program = (after / "files" / "one" / "deep" / "program").stat()
     assert (program.st_mode & 0o777, program.st_mtime_ns) == (0o750, 1_000_000_001)
     assert (after / "files" / "one").stat().st_mtime_ns == 2_000_000_002
-    assert os.readlink(after / "files" / "link") == "../elsewhere/nowhere"
+    assert os.readlink(after / "files" / "one" / "link") == "deep/nowhere"
+    assert os.readlink(after / "files" / "one" / "absolute") == str(after / "files" / "one" / "deep")
 
 
 @pytest.mark.parametrize("path", ["other/a", "files/../../a", "/etc/a"])
-def test_what_leads_elsewhere_is_refused(path: str, tmp_path: Path) -> None:
-    entry: dict[str, Any] = {"mode": 0o600, "modified": 0, "content": ""}
+def test_what_leads_elsewhere_is_refused(path: str) -> None:
     with pytest.raises(ValueError, match="no path of a saved state"):
-        unpack(tmp_path, ("files",), {path: entry})
-    assert list(tmp_path.iterdir()) == []
+        checked(("files",), {path: FILE})
+
+
+@pytest.mark.parametrize(
+    ("path", "target", "behind"),
+    [
+        ("files/{id}/out", "{folder}", "/key"),  # a link, and a file behind it
+        ("files/{id}/o%75t", "{folder}", "/key"),  # in another spelling
+        ("files/{id}/out", "../../../../../../../../../..{folder}/key", ""),
+        ("files/{id}", "{folder}", "/key"),
+        ("files", "{folder}", "/{id}/key"),
+        ("copies", "{folder}", "/x/key"),
+        ("registry/shop", "{folder}/key", ""),
+        ("files/{id}/e", "s/d/..", ""),  # inside by itself, and through the link s/d out
+    ],
+)
+def test_a_saved_state_leads_nowhere_else(
+    sandbox: Sandbox, tmp_path: Path, path: str, target: str, behind: str
+) -> None:
+    """Or it would write, and show, any file of whoever runs the sandbox."""
+    (victim := tmp_path / "key").write_text("mine")
+    service = sandbox.seed({"services": [{"name": "mc", "product": "minecraft"}]})["services"]["mc"]
+    state, home = sandbox.control("GET", "/state"), f"files/{service}"
+    state["files"] |= {f"{home}/s": FOLDER, f"{home}/s/d": {"target": ".."}, "registry": FOLDER}
+    sandbox.control("PUT", "/state", state)
+    assert sandbox.control("GET", "/state")["files"] == state["files"]
+    path, target, behind = (part.format(id=service, folder=tmp_path) for part in (path, target, behind))
+    link = {path: {"target": target}, **({unquote(path) + behind: FILE} if behind else {})}
+    with pytest.raises(RuntimeError, match="saved state"):
+        sandbox.control("PUT", "/state", {**state, "files": state["files"] | link})
+    assert sandbox.control("GET", "/state")["files"] == state["files"]
+    assert (victim.read_text(), os.listdir(tmp_path)) == ("mine", ["key"])
+
+
+@pytest.mark.parametrize("kind", ["service", "backup", "snapshot"])
+@pytest.mark.parametrize("key", ["../../victim", "..", "", "/etc"])
+def test_an_id_is_no_path(sandbox: Sandbox, kind: str, key: str) -> None:
+    """Services and copies have folders of the names of their ids, which a saved state may bring."""
+    state = sandbox.control("GET", "/state")
+    state["records"][kind] = [{"id": key}]
+    with pytest.raises(RuntimeError, match="no name of a folder"):
+        sandbox.control("PUT", "/state", state)
 
 
 def test_a_sandbox_on_a_thread_is_steered_like_any_other() -> None:

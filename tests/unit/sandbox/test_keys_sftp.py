@@ -211,6 +211,67 @@ def test_a_session_stays_in_its_root(sandbox: Sandbox, order: Order) -> None:
     assert missing.status_code == 404
 
 
+async def _lead_out(client: asyncssh.SFTPClient, target: Path, name: str) -> None:
+    """Make a link that leads out of the root: where it was made, it led inside."""
+    await client.makedirs(deep := "a/" * 20, exist_ok=True)
+    await client.symlink("../" * 20 + str(target)[1:], f"{deep}l")
+    await client.rename(f"{deep}l", name)
+
+
+def test_a_moved_link_leads_nowhere(sandbox: Sandbox, order: Order, tmp_path: Path) -> None:
+    """Neither SFTP, nor the file manager with its own temporary file, nor a backup follows it."""
+    (victim := tmp_path / "victim.txt").write_text("mine")
+    (folder := tmp_path / "folder").mkdir()
+    service, key = order(), _generate()
+    base = f"/api/resources/{service}"
+    _add(sandbox, key)
+    part = f".new.txt.{sandbox.control('GET', '/')['pid']}.part"
+
+    async def roam() -> None:
+        async with _session(sandbox, service, client_keys=[key]) as client:
+            for target, name in ((victim, "file"), (folder, "folder"), (victim, part)):
+                await _lead_out(client, target, name)
+            for path in ("file", "folder", "folder/new"):
+                for act in (client.stat, client.open, client.listdir, client.realpath, client.mkdir):
+                    with pytest.raises(asyncssh.SFTPError):
+                        await act(path)
+            # A folder that was opened, and became a link before it was read.
+            await client.mkdir("plain")
+            handle = await client._handler.opendir(b"plain")
+            await client.rename("plain", "moved")
+            await client.rename("folder", "plain")
+            with pytest.raises(asyncssh.SFTPError):
+                await client._handler.readdir(handle)
+            await client.open("s", "w", asyncssh.SFTPAttrs(permissions=0o4755))
+            await client.chmod("s", 0o6755)
+            assert (await client.stat("s")).permissions in (0o100755, 0o755)
+
+    asyncio.run(roam())
+    for path in ("file", "plain/new", "new.txt"):
+        sandbox.api("POST", f"{base}/files/write", {"path": path, "content": "theirs"})
+        sandbox.api("POST", f"{base}/backups", {"name": "copy"})
+        answer = sandbox.api("GET", f"{base}/files/contents?path={path}")
+        assert (answer.status_code == 404) is (path != "new.txt")
+    assert "bWluZQ" not in str(sandbox.control("GET", "/state")["files"])
+    assert (victim.read_text(), os.listdir(folder)) == ("mine", [])
+
+
+@pytest.mark.parametrize("name", ["data", "data/database.sqlite3", "data/database.sqlite3-journal"])
+def test_a_database_follows_no_link(sandbox: Sandbox, order: Order, tmp_path: Path, name: str) -> None:
+    service, key = order("postgresql", "db"), _generate()
+    _add(sandbox, key)
+
+    async def roam() -> None:
+        async with _session(sandbox, service, client_keys=[key]) as client:
+            if name != "data":
+                await client.mkdir("data")
+            await _lead_out(client, tmp_path if name == "data" else tmp_path / "new", name)
+
+    asyncio.run(roam())
+    answer = sandbox.api("POST", f"/api/resources/{service}/database/query", {"sql": "CREATE TABLE t (a)"})
+    assert (answer.status_code, "link" in answer.text, os.listdir(tmp_path)) == (400, True, [])
+
+
 def test_a_deleted_service_is_closed(sandbox: Sandbox, order: Order) -> None:
     service = order()
     access = sandbox.api("POST", f"/api/resources/{service}/sftp/password").json()

@@ -29,6 +29,8 @@ def page(browser: Browser, sandbox: Sandbox) -> Iterator[Browser]:
     browser.problems.clear()
     browser.size(1280, 900)
     browser.open(f"{sandbox.control_url}/")
+    browser.value(f"location.href = {sandbox.page_url!r}")
+    browser.wait("location.hash === ''")  # The secret is in no history.
     browser.value("window.opened = true")  # Lost if the page is loaded again.
     yield browser
     assert browser.problems == []
@@ -70,6 +72,14 @@ def test_its_buttons_act_without_leaving_it(page: Browser, sandbox: Sandbox) -> 
     page.click(".danger button")
     page.wait(f"!{shows('web', 'services')}")
     assert page.value("window.opened")
+
+
+def test_its_buttons_need_the_secret_of_its_address(page: Browser, sandbox: Sandbox) -> None:
+    page.value("sessionStorage.clear()")
+    page.click("form[action='/page/faults/clear'] button")
+    page.wait(shows("at the address with #secret=", "problem"))
+    assert [problem for problem in page.problems if "403" not in problem] == []
+    page.problems.clear()
 
 
 def test_a_refusal_stays_until_something_succeeds(page: Browser, sandbox: Sandbox) -> None:

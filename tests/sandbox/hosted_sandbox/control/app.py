@@ -21,7 +21,7 @@ from starlette.routing import Route
 
 from hosted_sandbox.clock import SECOND, Clock, parse, stamp
 from hosted_sandbox.control import operator
-from hosted_sandbox.control.folders import packed, unpack
+from hosted_sandbox.control.folders import checked, packed, unpack
 from hosted_sandbox.control.seed import apply_seed, timestamp
 from hosted_sandbox.domain import lifecycle, money, scans
 from hosted_sandbox.domain.catalogue import ACCOUNT, create_catalogue
@@ -154,9 +154,13 @@ class Control:
 
     def load(self, request: Request, document: Document) -> Any:
         """Load a saved document. What was deleted since is there again, and on no list a second time."""
+        records, entries = document["records"], checked(KEPT_FOLDERS, document["files"])
+        for kind in ("service", "backup", "snapshot"):
+            for record in records.get(kind, ()):
+                self.world.place("files", record["id"])
+        self.world.store.load(records)
         self.world.removed.clear()
-        self.world.store.load(document["records"])
-        unpack(self.world.folder, KEPT_FOLDERS, document["files"])
+        unpack(self.world.folder, KEPT_FOLDERS, entries)
         self.world.load_settings()
 
     # time

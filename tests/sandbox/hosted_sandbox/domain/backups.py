@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import shutil
-from pathlib import Path
 
 from hosted_sandbox.clock import SECOND
 from hosted_sandbox.domain import copy_rules, events, files, lifecycle, views
@@ -16,13 +15,9 @@ from hosted_sandbox.domain.world import World, action
 from hosted_sandbox.store.records import Backup, Service, Snapshot, Task
 
 
-def _copies(world: World, key: str) -> Path:
-    return world.folder / "copies" / key
-
-
 def copy_files(world: World, service: Service, key: str) -> int:
     """Copy the files of a service under the id of a backup or snapshot; return their size in bytes."""
-    target = _copies(world, key)
+    target = world.place("copies", key)
     shutil.copytree(lifecycle.root(world, service), target, symlinks=True)
     return files.size_of(target)
 
@@ -35,8 +30,8 @@ def _restore_files(world: World, service: Service, key: str) -> None:
             shutil.rmtree(path)
         else:
             path.unlink()
-    if _copies(world, key).is_dir():
-        shutil.copytree(_copies(world, key), home, symlinks=True, dirs_exist_ok=True)
+    if world.place("copies", key).is_dir():
+        shutil.copytree(world.place("copies", key), home, symlinks=True, dirs_exist_ok=True)
 
 
 def create(world: World, service: Service, name: str) -> Backup:
@@ -77,7 +72,7 @@ def _backed_up(world: World, task: Task) -> None:
         backup.completed_at = world.now
     except OSError:
         # A file disappeared while it was copied, or cannot be copied, or the operator made backups fail.
-        shutil.rmtree(_copies(world, backup.id), ignore_errors=True)
+        shutil.rmtree(world.place("copies", backup.id), ignore_errors=True)
         backup.status = "FAILED"
     world.store.put(backup)
 
@@ -169,7 +164,7 @@ def _drop(world: World, copy: Backup | Snapshot) -> None:
 
 def _erase(world: World, copy: Backup | Snapshot) -> None:
     """Delete a copy from the lists as well, as one that makes room for another."""
-    shutil.rmtree(_copies(world, copy.id), ignore_errors=True)
+    shutil.rmtree(world.place("copies", copy.id), ignore_errors=True)
     world.store.drop(copy)
 
 

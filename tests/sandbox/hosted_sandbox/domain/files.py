@@ -11,6 +11,7 @@ import os
 import shutil
 import stat
 import unicodedata
+import uuid
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
@@ -141,9 +142,10 @@ def write(world: World, service: Service, path: str, content: str) -> Path:
     if place == lifecycle.root(world, service).resolve() or place.is_dir():
         raise RefusedError("file_conflict", "a directory is in the way")
     _parents(world, place)
-    fresh = place.with_name(f".{place.name[:200]}.{os.getpid()}.part")
+    fresh = place.with_name(f".{uuid.uuid4().hex}.part")
     try:
-        fresh.write_bytes(content.encode())
+        with fresh.open("xb") as file:  # Nothing that a client may have put there.
+            file.write(content.encode())
         fresh.replace(place)
     except OSError as error:
         fresh.unlink(missing_ok=True)

@@ -30,7 +30,7 @@ def live(world: World, account_id: str) -> list[Service]:
 
 def root(world: World, service: Service) -> Path:
     """Return the folder of a service's files, for the file manager and SFTP."""
-    folder = world.folder / "files" / service.id
+    folder = world.place("files", service.id)
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
@@ -264,9 +264,9 @@ def _deleted(world: World, task: Task) -> None:
     service = world.store.need(Service, task.target)
     for kind in (Backup, Snapshot):
         for copy in world.store.of(kind, service.id):
-            shutil.rmtree(world.folder / "copies" / copy.id, ignore_errors=True)
+            shutil.rmtree(world.place("copies", copy.id), ignore_errors=True)
             world.store.drop(copy)
-    shutil.rmtree(world.folder / "files" / service.id, ignore_errors=True)
+    shutil.rmtree(world.place("files", service.id), ignore_errors=True)
     service.deleted_at = world.now
     service.port = None
     set_status(world, service, "DELETED")

@@ -100,7 +100,7 @@ class World:
 
     def __init__(self, store: Store, folder: Path, profile: Profile) -> None:
         self.store = store
-        self.folder = folder
+        self.folder = folder.resolve()
         self.gaps = profile
         self.clock = Clock()
         self.delays = Delays()
@@ -109,6 +109,15 @@ class World:
         self._task_time: int | None = None
         self.removed: dict[tuple[str, str], list[tuple[int, dict[str, Any]]]] = {}
         self.listings: dict[tuple[str, str], tuple[int, list[dict[str, Any]]]] = {}
+
+    def place(self, kind: str, key: str) -> Path:
+        """Return the folder of a service's `files`, or of a backup or snapshot in `copies`, by its id.
+
+        :raises ValueError: if the id, which a saved state may have brought, leads elsewhere.
+        """
+        if key in ("", ".", "..") or "/" in key or "\0" in key:
+            raise ValueError(f"{key!r} is no name of a folder")
+        return self.folder / kind / key
 
     def linger(self, name: str, owner: str, view: dict[str, Any]) -> None:
         """Keep a deleted item on a list for a while, if this platform does."""

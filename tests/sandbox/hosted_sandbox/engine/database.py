@@ -173,6 +173,8 @@ class DatabaseEngine:
             raise EngineError("unsupported", f"the tunnel cannot open an engine of the kind {self.engine}")
 
     def _connect(self) -> sqlite3.Connection:
+        if any(path.is_symlink() for path in (self.folder, *self.folder.glob(f"{_FILE}*"))):
+            raise EngineError("failed statement", f"{self.folder.name}/{_FILE} is or is behind a link")
         self.folder.mkdir(parents=True, exist_ok=True)
         return sqlite3.connect(self.path, isolation_level=None, timeout=self._limit)
 

@@ -14,12 +14,11 @@ from urllib.parse import parse_qsl
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from hosted_sandbox.control.app import REFUSED, Act, Control
-from hosted_sandbox.control.guard import is_own
 from hosted_sandbox.page import account, traffic
 from hosted_sandbox.page.markup import Html, tag, text
 from hosted_sandbox.traffic.routes import RouteTable
@@ -56,10 +55,9 @@ def wants_page(scope: Scope) -> bool:
 class Page:
     """The ASGI application in front of the control API: the page, and all else as before."""
 
-    def __init__(self, control: Control, routes: RouteTable, bound: str) -> None:
+    def __init__(self, control: Control, routes: RouteTable) -> None:
         self._control = control
         self._options = traffic.route_options(routes)
-        self._bound = bound
         self._api = control.app()
         self._app = Starlette(routes=[
             Route("/", self.read),
@@ -81,13 +79,6 @@ class Page:
 
     async def read(self, request: Request) -> Response:
         """Show the page; `?requests=writes` leaves out every GET of the list of requests."""
-        host = request.headers.get("host", "")
-        if not is_own(host, self._bound):
-            where = self._control.facts()["control_url"]
-            message = (
-                f"This sandbox has no page at {host!r}. Open {where}, or start it with --host and that name."
-            )
-            return PlainTextResponse(message, 403, HEADERS)
         self._control.world.tick()
         return self._shown(request.query_params.get("requests") == "writes")
 
@@ -151,9 +142,6 @@ class Page:
         return await self._act(request, self._control.reset, _sure)
 
     async def _act(self, request: Request, act: Act, document: Callable[[Form], dict[str, Any]]) -> Response:
-        if "origin" not in request.headers:
-            # The guard has seen that it is our own. Browsers always send it; programs have the control API.
-            return PlainTextResponse("This form is for browsers. Use the control API.", 403, HEADERS)
         form = dict(parse_qsl((await request.body()).decode(errors="replace"), keep_blank_values=True))
         try:
             self._control.run(act, request, document(form))

@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 // Fetch the page again every second, replace the sections that changed, and mark their new and changed rows.
-// Buttons send their form without leaving the page. Without this script, all of it works by reloading.
+// Buttons send their form without leaving the page, with the secret of the address that the sandbox printed.
+// Without this script, reload the page to see what changed.
 "use strict";
 (() => {
   const PAUSE = 1000; // Milliseconds between two looks.
@@ -12,6 +13,13 @@
   const sections = new Map(); // The HTML of each live section by id.
   const state = document.getElementById("state");
   const problem = document.getElementById("problem");
+
+  // Keep the secret in this tab, out of the address and the history.
+  function keep() {
+    if (!location.hash.startsWith("#secret=")) return;
+    sessionStorage.setItem("secret", location.hash.slice("#secret=".length));
+    history.replaceState(null, "", location.pathname + location.search);
+  }
 
   function say(text, good) {
     if (state.textContent !== text) state.textContent = text;
@@ -63,9 +71,14 @@
     const body = new URLSearchParams(new FormData(form, button));
     let answer;
     try {
-      answer = await fetch(form.getAttribute("action"), { method: "POST", body, headers: { Accept: "text/html" } });
+      const headers = { Accept: "text/html", "X-Control-Secret": sessionStorage.getItem("secret") || "" };
+      answer = await fetch(form.getAttribute("action"), { method: "POST", body, headers });
     } catch {
       say("The sandbox does not answer", false);
+      return;
+    }
+    if (answer.status === 403) {
+      problem.replaceChildren((await answer.json()).message);
       return;
     }
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
@@ -92,6 +105,8 @@
     sections.set(section.id, section.innerHTML);
     mark(section, true);
   }
+  keep();
+  window.addEventListener("hashchange", keep); // The address of a page that is open already.
   document.addEventListener("visibilitychange", () => document.hidden || look());
   say("Live", true);
   setTimeout(follow, PAUSE);

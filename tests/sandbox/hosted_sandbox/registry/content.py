@@ -19,6 +19,7 @@ from typing import IO, Any, cast
 
 import zstandard
 
+from hosted_sandbox.registry import oci
 from hosted_sandbox.registry.oci import Descriptor, Manifest, ManifestError, parse_manifest, platform_name
 
 GZIP_MAGIC = b"\x1f\x8b"
@@ -38,9 +39,8 @@ class Blobs:
         self.root = root
 
     def path(self, digest: str) -> Path:
-        """Return the path of the content of `digest`, whether it exists or not."""
-        algorithm, __, encoded = digest.partition(":")
-        return self.root / algorithm / encoded
+        """Return the path of the content of `digest`, whether it exists or not; never for no digest."""
+        return self.root / (digest.replace(":", "/") if oci.is_digest(digest) else "none")
 
     def read(self, digest: str) -> bytes:
         """Return the content; raise `FileNotFoundError` if it is missing."""

@@ -157,10 +157,7 @@ class Repository:
 
     def tagged(self, tag: str) -> str | None:
         """Return the digest of `tag`, or None."""
-        try:
-            return (self._tags / tag).read_text()
-        except FileNotFoundError:
-            return None
+        return (self._tags / tag).read_text() if tag in self.tags() else None
 
     def delete_tag(self, tag: str) -> None:
         """Delete a tag; the manifest stays."""

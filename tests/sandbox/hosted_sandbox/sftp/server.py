@@ -9,6 +9,8 @@ import base64
 import os
 import posixpath
 import socket
+import stat
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -92,12 +94,12 @@ class Files(asyncssh.SFTPServer):
     def open(self, path: bytes, pflags: int, attrs: asyncssh.SFTPAttrs) -> Any:
         """Open a file below the root."""
         self._follow(path)
-        return super().open(path, pflags, attrs)
+        return super().open(path, pflags, self._settable(attrs))
 
     def open56(self, path: bytes, desired_access: int, flags: int, attrs: asyncssh.SFTPAttrs) -> Any:
         """Open a file in later protocol versions."""
         self._follow(path)
-        return super().open56(path, desired_access, flags, attrs)
+        return super().open56(path, desired_access, flags, self._settable(attrs))
 
     def stat(self, path: bytes) -> Any:
         """Return the attributes of the target of a path."""
@@ -116,6 +118,8 @@ class Files(asyncssh.SFTPServer):
     def _settable(self, attrs: asyncssh.SFTPAttrs) -> asyncssh.SFTPAttrs:
         if self._gaps["sftp.times"] != "that one":
             attrs.atime = attrs.mtime = attrs.atime_ns = attrs.mtime_ns = None
+        if attrs.permissions is not None:  # Nobody is to run a file as whoever runs the sandbox.
+            attrs.permissions &= ~(stat.S_ISUID | stat.S_ISGID)
         return attrs
 
     def posix_rename(self, oldpath: bytes, newpath: bytes) -> Any:
@@ -127,7 +131,12 @@ class Files(asyncssh.SFTPServer):
     def scandir(self, path: bytes) -> Any:
         """List a directory below the root."""
         self._follow(path)
-        return super().scandir(path)
+        return self._entries(path)
+
+    async def _entries(self, path: bytes) -> AsyncIterator[asyncssh.SFTPName]:
+        self._follow(path)  # Once more: it may have become a link since it was opened.
+        async for entry in super().scandir(path):
+            yield entry
 
     def realpath(self, path: bytes) -> Any:
         """Return a path without links, as the client sees it."""

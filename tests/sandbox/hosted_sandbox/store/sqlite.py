@@ -35,6 +35,8 @@ class Store:
     """All records of the sandbox, in memory (`path` None) or in one SQLite file."""
 
     def __init__(self, path: Path | None = None) -> None:
+        if path:
+            path.touch(mode=0o600)
         self._db = sqlite3.connect(str(path) if path else ":memory:", isolation_level=None)
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = NORMAL")
