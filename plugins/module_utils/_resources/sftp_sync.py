@@ -19,7 +19,7 @@ from .._sftp.mirror import PUSH, Mirror
 from .._sftp.patterns import Patterns
 from .._sftp.session import Login, SftpSession
 from .._sftp.sides import Local, Remote
-from .._sftp.trees import ROOT, Kind, Tree, TreeEntry, local_root, remote_root
+from .._sftp.trees import ROOT, Kind, Tree, TreeEntry, remote_root
 from .files.guards import (
     SftpSyncOptions,
     check_deletions,
@@ -163,12 +163,12 @@ def plan_for_expected_service(
     remote = relative_path(on_service, options.dest if pushes(options.direction) else options.src)
     if not pushes(options.direction):
         return plan_unknown_pull(task, login)
-    local = os.path.abspath(os.path.expanduser(options.src))
+    local = Local(os.path.realpath(os.path.expanduser(options.src)))
     patterns = Patterns(options.include, options.exclude)
-    source = asyncio.run(read_source(task, Local(local), patterns))
+    source = asyncio.run(read_source(task, local, patterns))
     target = Tree() if remote else Tree({ROOT: TreeEntry(Kind.DIRECTORY)})
     if source.unreadable:
-        raise TransferFailed(describe_failures(describe_unreadable(Local(local), source)))
+        raise TransferFailed(describe_failures(describe_unreadable(local, source)))
     changes = compare(source, target, rules_of(task, modes, set()))
     return as_plan(task, login, changes, (source, target), lambda: None)
 
@@ -186,13 +186,14 @@ async def open_mirror(task: Task[SftpSyncOptions], session: SftpSession) -> Mirr
     local = os.path.abspath(os.path.expanduser(options.src if push else options.dest))
     given = options.dest if push else options.src
     remote = relative_path("dest" if push else "src", given) or "."
-    here, there = local_root(local), await remote_root(session.sftp, remote)
+    # A link to a file is followed to read it, and replaced by what is written.
+    place = Local(os.path.realpath(local) if push else local)
+    here, there = await place.look(ROOT), await remote_root(session.sftp, remote)
     source, target = (here, there) if push else (there, here)
     into = options.dest.endswith("/") or (target is not None and target.kind is Kind.DIRECTORY)
     if source is not None and source.kind is not Kind.DIRECTORY and into:
         if push:
             remote = posixpath.join(remote, os.path.basename(local))
         else:
-            local = os.path.join(local, posixpath.basename(remote))
-    there_side = Remote(session.sftp, remote)
-    return Mirror(Local(local), there_side, options.direction, task.progress)
+            place = Local(os.path.join(local, posixpath.basename(remote)))
+    return Mirror(place, Remote(session.sftp, remote), options.direction, task.progress)

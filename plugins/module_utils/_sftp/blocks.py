@@ -75,14 +75,14 @@ def read_whole(handle: int, offset: int, length: int) -> bytes:
 
 
 async def read_remote(file: Any, offset: int, length: int) -> bytes:
-    """Read a block of an open file of the server, which may send less than it was asked for."""
+    """Read a block of an open file of the server, which may send less than it was asked for, or more."""
     data: bytes = await file.read(length, offset)
     while len(data) < length:
         piece = await file.read(length - len(data), offset + len(data))
         if not piece:
             raise Shrank
         data += piece
-    return data
+    return data[:length]
 
 
 async def send(read: Read, file: Any, blocks: Blocks, moved: Moved) -> None:
@@ -102,8 +102,8 @@ async def fetch(file: Any, handle: int, blocks: Blocks, moved: Moved) -> None:
 
     async def move(offset: int, length: int) -> None:
         end = offset + length
-        while offset < end:  # a server may send less than it was asked for
-            data = await file.read(end - offset, offset)
+        while offset < end:  # a server may send less than it was asked for, or more
+            data = (await file.read(end - offset, offset))[: end - offset]
             if not data:
                 raise Shrank
             skipped = blocks.may_skip(offset, data)

@@ -68,6 +68,12 @@ class TreeChanges:
         """The number of bytes to copy."""
         return sum(entry.size for entry in self.files.values())
 
+    @property
+    def growth(self) -> int:
+        """How many bytes more the target holds once the files are copied."""
+        replaced = {path: self.there.get(path) for path in (*self.files, *self.in_the_way)}
+        return self.bytes - sum(old.size for old in replaced.values() if old and old.kind is Kind.FILE)
+
     def drop_modes(self) -> None:
         """Leave permissions as they are."""
         self.unchanged += len(self.modes)

@@ -26,42 +26,58 @@ ADVICE = (
 GONE = f"its temporary file or its folder is gone; {ADVICE}"
 
 
-def open_held(place: str, mode: int) -> tuple[int, str]:
-    """Make a temporary file for ``place``; return its handle and its path.
+def open_held(folder: int, mode: int) -> tuple[int, str]:
+    """Make a temporary file in an open folder; return its handle and its name.
 
     No other run removes it while the handle, or a copy of that, is open.
     """
     while True:
-        path = temporary_path(place)
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode)
+        name = temporary_path("")
+        handle = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode, dir_fd=folder)
         # Another run may have found it before it was held.
-        if lock(handle) is not False and os.path.lexists(path):
-            return handle, path
+        if lock(handle) is not False and os.fstat(handle).st_nlink:
+            return handle, name
         os.close(handle)
         with suppress(FileNotFoundError):
-            os.unlink(path)
+            os.unlink(name, dir_fd=folder)
 
 
-def put_in_place(temporary: str, place: str) -> None:
+@contextmanager
+def replacing(folder: int, name: str, mode: int) -> Iterator[int]:
+    """Make a file that takes the place of another once it is whole; yield its handle."""
+    handle, temporary = open_held(folder, mode)
+    try:
+        yield handle
+        os.close(os.dup(handle))  # some file systems tell here that it is not whole
+        put_in_place(folder, temporary, name)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(temporary, dir_fd=folder)
+        raise
+    finally:
+        os.close(handle)
+
+
+def put_in_place(folder: int, temporary: str, name: str) -> None:
     """Rename a temporary file.
 
     :raises FileNotFoundError: saying what may have removed it.
     """
     try:
-        os.replace(temporary, place)
+        os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
     except FileNotFoundError:
         raise FileNotFoundError(errno.ENOENT, GONE) from None
 
 
 @contextmanager
-def claimed(path: str, now: float) -> Iterator[bool]:
+def claimed(folder: int, name: str, now: float) -> Iterator[bool]:
     """Tell whether a temporary file of this machine is nobody's, and let nobody else claim it meanwhile."""
     handle = None
     with suppress(OSError):  # it is a link, another user's, or gone
-        handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
+        handle = os.open(name, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
     try:
         free = None if handle is None else lock(handle)
-        yield is_old(path, now) if free is None else free
+        yield is_old(folder, name, now) if free is None else free
     finally:
         if handle is not None:
             os.close(handle)
@@ -78,10 +94,10 @@ def lock(handle: int) -> bool | None:
     return True
 
 
-def is_old(path: str, now: float) -> bool:
+def is_old(folder: int, name: str, now: float) -> bool:
     """Tell whether a file of this machine has not been written to for long."""
     try:
-        return is_stale(os.lstat(path).st_mtime, now)
+        return is_stale(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mtime, now)
     except OSError:
         return False
 

@@ -19,6 +19,7 @@ from .compare import TreeChanges
 from .count import Count
 from .errors import TransferFailed
 from .library import asyncssh
+from .local_folder import free_room
 from .relay import Relayed, Unreadable
 from .server_features import try_attributes, try_links, try_renaming, try_zero_time
 from .sides import OWNER, Local, Remote, Side
@@ -112,6 +113,23 @@ class Mirror:
 
         await self._each("compare", filled, attempt, count)
 
+    def check_room(self, changes: TreeChanges) -> None:
+        """Refuse a pull of more than this machine has room for, before any of it is written.
+
+        A file gets no more bytes than were listed.
+
+        :raises TransferFailed: with both figures.
+        """
+        if self.direction != PULL or changes.growth <= 0:
+            return
+        free = free_room(self.local.root)
+        if changes.growth > free:
+            raise TransferFailed(
+                f"this would take {changes.growth} bytes more on this machine, and "
+                f"{printable_path(self.local.root)} has room for {free}; make room, or leave files out. "
+                "Nothing was changed"
+            )
+
     async def apply(self, changes: TreeChanges) -> None:
         """Make the target like the source. What is there already is not touched, so it can be run again.
 
@@ -189,7 +207,7 @@ class Mirror:
                 abandoned = await self.target.is_leftover(path)
             except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
                 raise
-            except asyncssh.SFTPError:
+            except (asyncssh.SFTPError, OSError):
                 abandoned = False
             if not abandoned:
                 running.append(path)

@@ -24,8 +24,9 @@ from functools import partial
 from typing import Any, ClassVar
 
 from .blocks import Blocks, Moved, Read, block_size, digest, fetch, holds, read_remote, read_whole, send
-from .leftovers import GONE, claimed, is_stale, open_held, put_in_place
+from .leftovers import GONE, claimed, is_stale, put_in_place, replacing
 from .library import asyncssh
+from .local_folder import LocalFolder, change_mode
 from .patterns import Patterns
 from .server_features import (
     NEW,
@@ -42,12 +43,10 @@ from .trees import (
     Kind,
     Tree,
     TreeEntry,
-    check_entry_name,
     encode_path,
     join,
-    local_tree,
-    plain_entry,
     printable_path,
+    read_names,
     remote_tree,
     shown_entry,
 )
@@ -143,25 +142,25 @@ class Local(Side):
 
     where = "on this machine"
 
+    def __init__(self, root: str) -> None:
+        super().__init__(root)
+        self.folder = LocalFolder(root)
+
     async def tree(self, patterns: Patterns, skip: Callable[[str, str], None]) -> Tree:
         """Read the tree."""
-        return local_tree(self.root, patterns, skip)
+        return self.folder.tree(patterns, skip)
 
     async def look(self, path: str) -> TreeEntry | None:
-        """Return what is at a path, but for the target of a link; ``None`` if there is nothing."""
-        try:
-            return plain_entry(os.lstat(self.at(path)))
-        except FileNotFoundError:
-            return None
+        """Return what is at a path; ``None`` if there is nothing."""
+        return self.folder.look(path)
 
     async def listing(self, folder: str) -> dict[str, TreeEntry]:
-        """Return what a directory holds now, by name, but for the targets of links."""
-        found = {name: await self.look(join(folder, name)) for name in os.listdir(self.at(folder))}
-        return {name: entry for name, entry in found.items() if entry is not None}
+        """Return what a directory holds now, by name."""
+        return dict(self.folder.listing(folder))
 
     async def try_reading(self, path: str) -> None:
         """Open a file, and close it again."""
-        os.close(os.open(self.at(path), os.O_RDONLY))
+        os.close(self.folder.open_file(path))
 
     @asynccontextmanager
     # The decorator makes a method of it that is none of pylint's coroutines.
@@ -169,7 +168,7 @@ class Local(Side):
         self, path: str
     ) -> AsyncIterator[Read]:
         """Open a file to read blocks of it."""
-        with open(self.at(path), "rb", buffering=0) as content:
+        with open(self.folder.open_file(path), "rb", buffering=0) as content:
 
             async def read(offset: int, length: int) -> bytes:
                 return read_whole(content.fileno(), offset, length)
@@ -187,55 +186,61 @@ class Local(Side):
     async def make_directory(self, path: str, entry: TreeEntry) -> None:
         """Make a directory."""
         try:
-            os.mkdir(self.at(path), 0o777 if entry.mode is None else entry.mode | OWNER)
+            with self.folder.parent(path) as (folder, name):
+                os.mkdir(name, 0o777 if entry.mode is None else entry.mode | OWNER, dir_fd=folder)
         except FileExistsError:  # it is no failure if another run has made it
             if not await self.has_directory(path):
                 raise
 
     async def make_link(self, path: str, entry: TreeEntry, new: bool) -> None:
         """Make a symbolic link; one that is not ``new`` takes the place of one that is there."""
-        temporary = temporary_path(self.at(path))
-        os.symlink(str(entry.target), temporary)
-        put_in_place(temporary, self.at(path))
+        with self.folder.parent(path) as (folder, name):
+            temporary = temporary_path("")
+            os.symlink(str(entry.target), temporary, dir_fd=folder)
+            put_in_place(folder, temporary, name)
+
+    def share(self, earlier: Local, path: str) -> None:
+        """Make a file of an earlier copy one of this tree as well, by a hard link."""
+        above = posixpath.dirname(path).split("/")
+        for depth in range(1, len(above) + 1) if above[0] else ():
+            with self.folder.parent("/".join(above[:depth])) as (folder, name), suppress(FileExistsError):
+                os.mkdir(name, OWNER, dir_fd=folder)
+        with earlier.folder.parent(path) as (old, name), self.folder.parent(path) as (new, _name):
+            os.link(name, name, src_dir_fd=old, dst_dir_fd=new, follow_symlinks=False)
 
     async def set_mode(self, path: str, mode: int) -> None:
         """Set permissions. A file with other hard links is copied first: one may be of an earlier copy."""
-        place = self.at(path)
-        found = os.lstat(place)
-        if not stat.S_ISREG(found.st_mode) or found.st_nlink == 1:
-            os.chmod(place, mode)
-            return
-        handle, temporary = open_held(place, PRIVATE)
-        try:
-            await asyncio.to_thread(shutil.copy2, place, temporary)
-            os.chmod(temporary, mode)
-            put_in_place(temporary, place)
-        except BaseException:
-            with suppress(FileNotFoundError):
-                os.unlink(temporary)
-            raise
-        finally:
-            os.close(handle)
+        with self.folder.parent(path) as (folder, name):
+            found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            if not stat.S_ISREG(found.st_mode) or found.st_nlink == 1:
+                change_mode(folder, name, mode)
+                return
+            with open(self.folder.open_file(path), "rb") as old, replacing(folder, name, PRIVATE) as handle:
+                with open(handle, "wb", closefd=False) as new:
+                    await asyncio.to_thread(shutil.copyfileobj, old, new)
+                os.utime(handle, ns=(found.st_atime_ns, found.st_mtime_ns))
+                os.fchmod(handle, mode)
 
     async def remove(self, path: str, kind: Kind) -> None:
         """Remove a file, a link or an empty directory."""
-        if kind is Kind.DIRECTORY:
-            os.rmdir(self.at(path))
-        else:
-            os.unlink(self.at(path))
+        with self.folder.parent(path) as (folder, name):
+            if kind is Kind.DIRECTORY:
+                os.rmdir(name, dir_fd=folder)
+            else:
+                os.unlink(name, dir_fd=folder)
 
     async def is_leftover(self, path: str) -> bool:
         """Tell whether a temporary file is nobody's any more. A name that was put aside always is."""
-        with claimed(self.at(path), time.time()) as free:
+        with self.folder.parent(path) as (folder, name), claimed(folder, name, time.time()) as free:
             return free or not is_temporary(path)
 
     async def remove_leftover(self, path: str) -> bool:
         """Remove what :meth:`is_leftover` still holds for; return whether it was there and is gone."""
-        with claimed(self.at(path), time.time()) as free:
+        with self.folder.parent(path) as (folder, name), claimed(folder, name, time.time()) as free:
             if not free and is_temporary(path):
                 return False
             try:
-                os.unlink(self.at(path))
+                os.unlink(name, dir_fd=folder)
             except FileNotFoundError:
                 return False
             return True
@@ -246,7 +251,7 @@ class Local(Side):
 
     def digest(self, path: str) -> bytes:
         """Return the checksum of a file's content."""
-        with open(self.at(path), "rb") as file:
+        with open(self.folder.open_file(path), "rb") as file:
             return hashlib.file_digest(file, "sha256").digest()
 
 
@@ -278,8 +283,8 @@ class Remote(Side):
 
     async def listing(self, folder: str) -> dict[str, TreeEntry]:
         """Return what a directory holds now, by name, but for the targets of links."""
-        found = await self.sftp.readdir(encode_path(self.at(folder)))
-        return {check_entry_name(item.filename): shown_entry(item.attrs) for item in found}
+        found = await read_names(self.sftp, self.at(folder), folder, Tree(name=self.at(folder)))
+        return {name: shown_entry(attributes) for name, attributes in found.items()}
 
     async def try_reading(self, path: str) -> None:
         """Open a file, and close it again."""
@@ -420,25 +425,13 @@ class Remote(Side):
 
     async def pull(self, target: Local, path: str, entry: TreeEntry, moved: Moved) -> None:
         """Put a file of the server onto this machine."""
+        made = 0o666 if entry.mode is None else PRIVATE
         async with self._open(path) as file, self._turn(entry):
-            made = 0o666 if entry.mode is None else PRIVATE
-            handle, temporary = open_held(target.at(path), made)
-            held = os.dup(handle)  # to close the file may fail, and it is to be held until it has its name
-            try:
-                try:
-                    await fetch(file, handle, Blocks(entry.size, self._block), moved)
-                    if entry.mode is not None:
-                        os.chmod(handle, entry.mode)
-                    os.utime(handle, (entry.mtime, entry.mtime))
-                finally:
-                    os.close(handle)
-                put_in_place(temporary, target.at(path))
-            except BaseException:
-                with suppress(FileNotFoundError):
-                    os.unlink(temporary)
-                raise
-            finally:
-                os.close(held)
+            with target.folder.parent(path) as (folder, name), replacing(folder, name, made) as handle:
+                await fetch(file, handle, Blocks(entry.size, self._block), moved)
+                if entry.mode is not None:
+                    os.chmod(handle, entry.mode)
+                os.utime(handle, (entry.mtime, entry.mtime))
 
     async def holds(self, other: Side, path: str, entry: TreeEntry, moved: Moved) -> bool:
         """Tell whether a file has the content that it has on the other side, where it has the same size."""

@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import posixpath
 import re
 import stat
 from collections.abc import Callable, Collection, Container
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
@@ -25,6 +25,13 @@ TEMPORARY = re.compile(r"\.hosted-[0-9a-f]{16}\.part")
 ASIDE = re.compile(r"(.+)\.hosted-[0-9a-f]{16}\.old", re.DOTALL)
 """The names that files have while another takes their place, on servers that do not rename over a file."""
 LISTINGS_AT_ONCE = 32
+MOST_ENTRIES, MOST_LEVELS = 2_000_000, 128
+"""How much a tree may hold, and how deep: far more than anybody copies file by file."""
+LONGEST_NAME = 1024
+"""The bytes of a name. No file system takes as many."""
+LONGEST_TARGET = 4096
+SHOWN = 60
+"""The characters of a path without end that a message shows."""
 ROOT = ""
 UNKNOWN = -1
 """The size of a file of which the server does not tell any."""
@@ -76,6 +83,27 @@ class Tree:
     """Other entries that were met and take no part, as nothing includes them."""
     taken: dict[str, str] = field(default_factory=dict)
     """Paths that may not be written, as they lead to something that is excluded, by the path of that."""
+    name: str = field(default="the tree", compare=False)
+    """How messages call it."""
+    met: int = field(default=0, compare=False)
+    """How many entries were listed, whether or not they take part."""
+
+    def meet(self, path: str) -> None:
+        """Count an entry that was listed.
+
+        :raises TransferFailed: if there are more, or one lies deeper, than any tree may have.
+        """
+        self.met += 1
+        if self.met > MOST_ENTRIES:
+            raise TransferFailed(
+                f"{self.name} has more than {MOST_ENTRIES} entries, which is the most that is copied at once. Copy "
+                "it in parts, or move what is not needed elsewhere"
+            )
+        if path.count("/") >= MOST_LEVELS:
+            raise TransferFailed(
+                f"{self.name} is more than {MOST_LEVELS} levels deep, at {printable_path(path)[:SHOWN]}..., "
+                "which is the most that is copied. Move that folder elsewhere"
+            )
 
     def __contains__(self, path: str) -> bool:
         return path in self.entries
@@ -186,79 +214,12 @@ def within(path: str, places: Container[str]) -> bool:
     return ROOT in places
 
 
-# --- Here ---------------------------------------------------------------------------------------------
-
-
-def local_tree(root: str, patterns: Patterns, skip: Callable[[str, str], None]) -> Tree:
-    """Read a tree of this machine; an empty one where there is nothing. ``skip`` hears what is left out.
-
-    :raises TransferFailed: when the root cannot be read.
-    """
-    tree = Tree(patterns=patterns)
-    try:
-        base = local_root(root)
-        if base is None:
-            return tree
-        tree.entries[ROOT] = base
-        folders = list_local(tree, root, ROOT, patterns, skip) if base.kind is Kind.DIRECTORY else []
-    except OSError as error:
-        raise TransferFailed(f"cannot read {printable_path(str(error.filename))}: {error.strerror}") from None
-    while folders:
-        folder = folders.pop()
-        try:
-            folders += list_local(tree, root, folder, patterns, skip)
-        except OSError as error:
-            tree.cannot_read(folder, str(error.strerror))
-    tree.prune(patterns)
-    return tree
-
-
-def list_local(
-    tree: Tree, root: str, folder: str, patterns: Patterns, skip: Callable[[str, str], None]
-) -> list[str]:
-    """Note what a directory holds; return the directories in it that are to be looked into."""
-    inner = []
-    with os.scandir(os.path.join(root, folder)) as found:
-        for item in found:
-            path = join(folder, item.name)
-            try:
-                entry = local_entry(item.path, item.stat(follow_symlinks=False))
-            except FileNotFoundError:  # somebody has removed it in the meantime
-                continue
-            if tree.add(path, entry, patterns):
-                inner.append(path)
-            elif entry.kind is Kind.OTHER:
-                tree.left_out.add(path)
-                skip(path, "it is neither a file, a directory nor a link")
-    return inner
-
-
-def local_root(root: str) -> TreeEntry | None:
-    """Return what stands at the root; a link that the user named is followed."""
-    try:
-        return local_entry(root, os.stat(root))
-    except FileNotFoundError:
-        return local_entry(root, os.lstat(root)) if os.path.islink(root) else None
-
-
-def local_entry(path: str, info: os.stat_result) -> TreeEntry:
-    """Read what ``lstat`` told."""
-    entry = plain_entry(info)
-    return replace(entry, target=os.readlink(path)) if entry.kind is Kind.LINK else entry
-
-
-def plain_entry(info: os.stat_result) -> TreeEntry:
-    """Read what ``lstat`` told, without the target of a link."""
-    mode = info.st_mode
-    return TreeEntry(kind_of(mode), info.st_size, int(info.st_mtime), stat.S_IMODE(mode))
-
-
 # --- On the server ------------------------------------------------------------------------------------
 
 
 async def remote_tree(sftp: Any, root: str, patterns: Patterns, skip: Callable[[str, str], None]) -> Tree:
     """Read a tree of the server; an empty one where there is nothing. ``skip`` hears what is left out."""
-    tree = Tree(patterns=patterns)
+    tree = Tree(patterns=patterns, name=f"{printable_path(root)} on the service")
     base = await remote_root(sftp, root)
     if base is None:
         return tree
@@ -269,9 +230,9 @@ async def remote_tree(sftp: Any, root: str, patterns: Patterns, skip: Callable[[
         async with at_once:
             names = await list_remote(sftp, root, folder, tree)
         inner = []
-        for item in names:
-            path = join(folder, check_entry_name(item.filename))
-            entry = await remote_entry(sftp, join(root, path), item.attrs)
+        for name, attributes in names.items():
+            path = join(folder, name)
+            entry = await remote_entry(sftp, join(root, path), attributes)
             if tree.add(path, entry, patterns):
                 inner.append(path)
             elif entry.kind is Kind.OTHER:
@@ -285,8 +246,10 @@ async def remote_tree(sftp: Any, root: str, patterns: Patterns, skip: Callable[[
     return tree
 
 
-async def list_remote(sftp: Any, root: str, folder: str, tree: Tree) -> list[Any]:
-    """Return what a server lists of a directory; nothing, and a note in ``tree``, where it cannot be read.
+async def list_remote(sftp: Any, root: str, folder: str, tree: Tree) -> dict[str, Any]:
+    """Return what a server lists of a directory, by name.
+
+    Where it cannot be read, that is nothing, and a note in ``tree``.
 
     OpenSSH lists nothing, not even the directory itself, of one that may be listed and not entered. Taken for
     an empty one, it would have what it holds deleted on the other side.
@@ -295,7 +258,7 @@ async def list_remote(sftp: Any, root: str, folder: str, tree: Tree) -> list[Any
     """
     place = join(root, folder)
     try:
-        names = await sftp.readdir(encode_path(place))
+        names = await read_names(sftp, place, folder, tree)
         if not names:
             await sftp.stat(encode_path(join(place, ".")))
     except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
@@ -305,8 +268,30 @@ async def list_remote(sftp: Any, root: str, folder: str, tree: Tree) -> list[Any
         if folder == ROOT:
             raise TransferFailed(f"cannot read {printable_path(place)} on the service: {reason}") from None
         tree.cannot_read(folder, reason)
-        return []
-    return [item for item in names if item.filename not in (b".", b"..")]
+        return {}
+    return {name: attributes for name, attributes in names.items() if name not in (".", "..")}
+
+
+async def read_names(sftp: Any, place: str, folder: str, tree: Tree) -> dict[str, Any]:
+    """Return what a server lists of a directory, by name. ``tree`` counts it.
+
+    A file that is replaced meanwhile may be listed as what it was, and as what it is: then the first counts.
+
+    :raises TransferFailed: for a name that cannot be one, and for one name of two kinds.
+    """
+    names: dict[str, Any] = {}
+    async with aclosing(sftp.scandir(encode_path(place))) as listed:
+        async for item in listed:
+            tree.meet(join(folder, "."))
+            name = check_entry_name(item.filename)
+            first = kind_of(names.setdefault(name, item.attrs).permissions or 0)
+            kind = kind_of(item.attrs.permissions or 0)
+            if first is not kind:
+                raise TransferFailed(
+                    f"the server lists '{printable_path(join(folder, name))}' twice, as a {first.value} and "
+                    f"as a {kind.value}. If something changed it just then, run this again"
+                )
+    return names
 
 
 async def remote_root(sftp: Any, root: str) -> TreeEntry | None:
@@ -382,8 +367,9 @@ def check_entry_name(name: bytes) -> str:
 
     :raises TransferFailed: for such a name: no honest server sends one.
     """
-    if not name or b"/" in name or b"\0" in name:
-        raise TransferFailed(f"the server sent an invalid file name: {name!r}; nothing was done")
+    if not name or len(name) > LONGEST_NAME or b"/" in name or b"\0" in name:
+        shown = name[:SHOWN]
+        raise TransferFailed(f"the server sent an invalid file name: {shown!r}; nothing was done")
     return name.decode("utf-8", "surrogateescape")
 
 

@@ -15,6 +15,7 @@ from ..._api.client import FILES_PER_DELETE, Client
 from ..._api.errors import NotFoundResponse, Refused, TokenRejected, UnexpectedAnswer
 from ..._api.models import FileEntry, Service
 from ..._api.text import counted
+from ..._sftp.trees import MOST_LEVELS, SHOWN
 from ..services.lookup import label
 from ..shared.options import Options
 from ..shared.plan import Task
@@ -51,8 +52,27 @@ class FileManager:
     def entries(self, directory: str) -> list[FileEntry]:
         """Return the entries of a directory, as first read."""
         if directory not in self._seen:
-            self._seen[directory] = self.client.files(self.id, directory) if directory else self._list_root()
+            self._seen[directory] = self._list(directory) if directory else self._list_root()
         return self._seen[directory]
+
+    def _list(self, directory: str) -> list[FileEntry]:
+        """Return what the platform lists, but for the directory itself and the one above.
+
+        :raises UnexpectedAnswer: for what is no name, as it would lead elsewhere, and for an endless tree.
+        """
+        if directory.count("/") >= MOST_LEVELS:
+            raise UnexpectedAnswer(
+                f"{directory[:SHOWN]!r}... on {self.label} is more than {MOST_LEVELS} levels deep, which is the "
+                "most that is looked into"
+            )
+        found = [item for item in self.client.files(self.id, directory) if item.name not in (".", "..")]
+        for name in (item.name for item in found):
+            if not name or "/" in name or "\0" in name:
+                raise UnexpectedAnswer(
+                    f"the platform lists {name[:SHOWN]!r} in {directory or 'the root'!r} of {self.label}, which "
+                    "is no file name"
+                )
+        return found
 
     def _list_root(self) -> list[FileEntry]:
         """Return what the root holds. The first name of it under which the platform shows anything is kept.
@@ -68,7 +88,7 @@ class FileManager:
         for _attempt in range(2):
             for root in left:
                 try:
-                    found = self.client.files(self.id, root)
+                    found = self._list(root)
                 except Refused as error:
                     if not error.may_mean_absent:
                         raise

@@ -92,8 +92,10 @@ class MirrorWork:
     def plan(self) -> Plan:
         """Return the plan. Where check mode, or having nothing to do, would hide a failure, it fails here.
 
-        :raises TransferFailed: for directories that cannot be read, and for what may not be written.
+        :raises TransferFailed: for directories that cannot be read, and for what may not be written or has no
+            room.
         """
+        self.mirror.check_room(self.changes)
         result = self._result()
         if self._foreseen() and (self.task.check_mode or not self.changes):
             raise self._failed(self._foreseen(), changed=bool(self.changes), sftp_sync=result)

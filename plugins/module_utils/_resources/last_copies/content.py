@@ -23,11 +23,12 @@ from ..._sftp.compare import PERMISSIONS, Rules, check_sizes, compare, without_s
 from ..._sftp.errors import TransferFailed
 from ..._sftp.host_keys import ACCEPT_NEW, HostKeys
 from ..._sftp.library import require
+from ..._sftp.local_folder import free_room
 from ..._sftp.mirror import PULL, Mirror
 from ..._sftp.patterns import Patterns
 from ..._sftp.session import Login, SftpSession
 from ..._sftp.sides import Local, Remote
-from ..._sftp.trees import ROOT, Kind, Tree, TreeEntry, local_tree, printable_path
+from ..._sftp.trees import ROOT, Kind, Tree, TreeEntry, printable_path
 from ..databases.dump import NoDumpError, Source, content_digest, dump_from
 from ..files.mirror import describe_failures, describe_unreadable
 from ..services.options import ServiceOptions
@@ -136,18 +137,21 @@ class FileContent(Content):
         self.sftp_session.run(self._write(folder, before))
 
     async def _write(self, folder: str, before: str | None) -> None:
-        mirror = self._mirror(folder)
-        os.mkdir(mirror.local.root, ENTERED)
-        shared = await self._share(Local(mirror.local.root), before) if before else set()
-        there = local_tree(mirror.local.root, Patterns(), lambda path, why: None)
-        await mirror.apply(compare(self.source, there, Rules(lambda path, *__: path in shared)))
+        local = Local(os.path.join(folder, FILES))
+        mirror = Mirror(local, self.remote, PULL, self.task.progress)
+        os.mkdir(local.root, ENTERED)
+        shared = await self._share(local, before) if before else set()
+        there = await local.tree(Patterns(), lambda path, why: None)
+        changes = compare(self.source, there, Rules(lambda path, *__: path in shared))
+        mirror.check_room(changes)
+        await mirror.apply(changes)
         if mirror.failures:
             raise TransferFailed(describe_failures(mirror.failures))
 
     async def _share(self, local: Local, before: str) -> set[str]:
         """Link the files that the earlier copy has with the same content; return them."""
         earlier = Local(os.path.join(before, FILES))
-        there = local_tree(earlier.root, Patterns(), lambda path, why: None).entries
+        there = (await earlier.tree(Patterns(), lambda path, why: None)).entries
         alike = {
             path: entry
             for path, entry in self.source.entries.items()
@@ -157,21 +161,18 @@ class FileContent(Content):
         shared = set()
         for path in await mirror.same_content(alike, there):
             with suppress(OSError):  # it is copied then
-                os.makedirs(os.path.dirname(local.at(path)), ENTERED, exist_ok=True)
-                os.link(earlier.at(path), local.at(path), follow_symlinks=False)
+                local.share(earlier, path)
                 shared.add(path)
         return shared
-
-    def _mirror(self, folder: str) -> Mirror:
-        return Mirror(Local(os.path.join(folder, FILES)), self.remote, PULL, self.task.progress)
 
     def verify(self, folder: str) -> Sequence[Entry]:
         """Compare every file with the service, and then see that the service has not changed since."""
         return self.sftp_session.run(self._verify(folder))
 
     async def _verify(self, folder: str) -> Sequence[Entry]:
-        mirror = self._mirror(folder)
-        there = local_tree(mirror.local.root, Patterns(), lambda path, why: None).entries
+        local = Local(os.path.join(folder, FILES))
+        mirror = Mirror(local, self.remote, PULL, self.task.progress)
+        there = (await local.tree(Patterns(), lambda path, why: None)).entries
         wrong = [path for path in self.source.entries.keys() | there.keys()
                  if outline(self.source.entries.get(path)) != outline(there.get(path))]  # fmt: skip
         if wrong:
@@ -310,9 +311,7 @@ def check_room(content: Content, root: str, shared: bool) -> None:
 
     :raises Invalid: with both figures.
     """
-    while not os.path.lexists(root):
-        root = os.path.dirname(root)
-    free = shutil.disk_usage(root).free
+    free = free_room(root)
     if content.size is not None and content.size > free and not shared:
         raise Invalid(
             f"the copy has {counted(content.size, 'byte')}, and {printable_path(root)} has room for "

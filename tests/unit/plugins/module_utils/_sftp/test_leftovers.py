@@ -11,7 +11,7 @@ import fcntl
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -175,9 +175,11 @@ def test_one_that_was_removed_before_it_was_held_is_made_anew(
         flock(handle, how)
 
     monkeypatch.setattr(fcntl, "flock", removed_first)
-    handle, path = leftovers.open_held(str(tmp_path / "a"), 0o600)
+    folder = os.open(tmp_path, os.O_RDONLY)
+    handle, name = leftovers.open_held(folder, 0o600)
     os.close(handle)
-    assert [str(each) for each in tmp_path.iterdir()] == [path] and len(turns) == 2
+    os.close(folder)
+    assert [each.name for each in tmp_path.iterdir()] == [name] and len(turns) == 2
 
 
 def test_what_is_gone_already_is_no_failure_and_no_change(tmp_path: Path) -> None:
@@ -207,10 +209,9 @@ class Made:
     async def mkdir(self, path: bytes, attrs: asyncssh.SFTPAttrs) -> None:
         raise asyncssh.SFTPFailure("Failure")
 
-    async def readdir(self, path: bytes) -> list[asyncssh.SFTPName]:
-        if self.kind is None:
-            return []
-        return [asyncssh.SFTPName(b"a", attrs=asyncssh.SFTPAttrs(permissions=self.kind | 0o755))]
+    async def scandir(self, path: bytes) -> AsyncIterator[asyncssh.SFTPName]:
+        if self.kind is not None:
+            yield asyncssh.SFTPName(b"a", attrs=asyncssh.SFTPAttrs(permissions=self.kind | 0o755))
 
 
 @pytest.mark.parametrize(
@@ -312,9 +313,9 @@ def test_a_temporary_file_that_is_gone_is_told_as_that(
         fill(server.root / "theirs", {"a": "a"})
         replace = os.replace
 
-        def swept(old: str, new: str) -> None:
-            os.unlink(old)
-            replace(old, new)
+        def swept(old: str, new: str, src_dir_fd: int, dst_dir_fd: int) -> None:
+            os.unlink(old, dir_fd=src_dir_fd)
+            replace(old, new, src_dir_fd=src_dir_fd, dst_dir_fd=dst_dir_fd)
 
         monkeypatch.setattr(os, "replace", swept)
         result = sync(server, direction="pull", src="theirs", dest=str(tmp_path / "copy"))

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import unicodedata
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -13,7 +14,8 @@ from typing import Any, TypeAlias
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._sftp import spelling
-from ansible_collections.hosted.services.plugins.module_utils._sftp.sides import Local, Remote
+from ansible_collections.hosted.services.plugins.module_utils._sftp.local_folder import LocalFolder
+from ansible_collections.hosted.services.plugins.module_utils._sftp.sides import Remote
 from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import Kind, Tree, TreeEntry
 from unit.plugins.module_utils._sftp import servers
 from unit.plugins.module_utils._sftp.mirrored import fill, holds, sync
@@ -54,7 +56,14 @@ def filled_sides(
 def fold_names_here(direction: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Make this machine find names in any spelling, if it is the target."""
     if direction == "pull":
-        monkeypatch.setattr(Local, "at", lambda side, path: present(side.root, f"{side.root}/{path}"))
+        opened, parent = LocalFolder.opened, LocalFolder.parent
+
+        def find(folder: LocalFolder, path: str) -> str:
+            there = os.path.relpath(present(folder.root, f"{folder.root}/{path}"), folder.root)
+            return "" if there == "." else there
+
+        monkeypatch.setattr(LocalFolder, "opened", lambda own, path: opened(own, find(own, path)))
+        monkeypatch.setattr(LocalFolder, "parent", lambda own, path: parent(own, find(own, path)))
 
 
 @pytest.mark.parametrize("direction", ["push", "pull"])

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import posixpath
+from collections.abc import AsyncIterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -101,7 +102,7 @@ def listed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     async def listing(sftp: Any, root: str, folder: str, tree: Any) -> Any:
         seen.append(folder)
-        return [SimpleNamespace(filename=name.encode(), attrs=kind) for name, kind in SERVER[folder].items()]
+        return SERVER[folder]
 
     async def entry(sftp: Any, path: str, kind: Any) -> Any:
         return trees.TreeEntry(kind)
@@ -135,18 +136,18 @@ class Folder:
         self.listing = listing
         self.entering = entering
 
-    async def readdir(self, path: bytes) -> list[SimpleNamespace]:
+    async def scandir(self, path: bytes) -> AsyncIterator[SimpleNamespace]:
         if self.listing is not None:
             raise self.listing
-        names = () if self.entering is not None else (b".", b"..")
-        return [SimpleNamespace(filename=name) for name in names]
+        for name in () if self.entering is not None else (b".", b".."):
+            yield SimpleNamespace(filename=name, attrs=SimpleNamespace(permissions=0o40755))
 
     async def stat(self, path: bytes) -> None:
         if self.entering is not None:
             raise self.entering
 
 
-def names_in(server: Folder, folder: str, tree: trees.Tree) -> list[Any]:
+def names_in(server: Folder, folder: str, tree: trees.Tree) -> dict[str, Any]:
     """Return what a server lists of a directory."""
     return asyncio.run(trees.list_remote(server, "srv", folder, tree))
 
@@ -156,12 +157,12 @@ def test_a_directory_that_is_not_shown_is_not_taken_for_an_empty_one(way: str) -
     """What it holds would be deleted on the other side."""
     denied: dict[str, Any] = {way: asyncssh.SFTPPermissionDenied("not allowed")}
     tree = trees.Tree()
-    assert names_in(Folder(**denied), "web/inner", tree) == []
+    assert names_in(Folder(**denied), "web/inner", tree) == {}
     assert tree.unreadable == {"web/inner": "not allowed"}
     with pytest.raises(TransferFailed, match="cannot read srv on the service: not allowed"):
         names_in(Folder(**denied), "", tree)
     empty = trees.Tree()
-    assert names_in(Folder(), "web", empty) == [] and empty.unreadable == {}
+    assert names_in(Folder(), "web", empty) == {} and empty.unreadable == {}
 
 
 @pytest.mark.parametrize("lost", [asyncssh.SFTPConnectionLost("lost"), asyncssh.SFTPNoConnection("none")])
@@ -170,42 +171,6 @@ def test_a_connection_that_is_lost_makes_no_directory_unreadable(lost: Exception
     with pytest.raises(lost.__class__):
         names_in(Folder(lost), "web", tree)
     assert tree.unreadable == {}
-
-
-# --- What is here -------------------------------------------------------------------------------------
-
-
-def test_a_tree_of_this_machine_is_read_to_its_end_and_through_no_link(tmp_path: Path) -> None:
-    (tmp_path / "web" / "inner").mkdir(parents=True)
-    (tmp_path / "web" / "inner" / "c.txt").touch()
-    (tmp_path / "link").symlink_to("web")
-    os.mkfifo(tmp_path / "pipe")
-    skipped: list[tuple[str, str]] = []
-    found = trees.local_tree(str(tmp_path), Patterns(), lambda path, why: skipped.append((path, why)))
-    assert sorted(found.entries) == ["", "link", "web", "web/inner", "web/inner/c.txt"]
-    assert (found.entries["link"].kind, found.entries["link"].target) == (trees.Kind.LINK, "web")
-    assert skipped == [("pipe", "it is neither a file, a directory nor a link")]
-    assert found.left_out == {"pipe"}
-
-
-def test_what_is_removed_while_a_tree_is_read_is_not_in_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("a", "gone", "z"):
-        (tmp_path / name).touch()
-    read = trees.local_entry
-
-    def entry(path: str, info: os.stat_result) -> trees.TreeEntry:
-        if path.endswith("/gone"):
-            raise FileNotFoundError(path)
-        return read(path, info)
-
-    monkeypatch.setattr(trees, "local_entry", entry)
-    assert sorted(trees.local_tree(str(tmp_path), Patterns(), lambda path, why: None).entries) == [
-        "",
-        "a",
-        "z",
-    ]
 
 
 def test_a_half_written_file_takes_no_part_and_is_not_looked_into() -> None:
