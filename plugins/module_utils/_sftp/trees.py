@@ -96,8 +96,8 @@ class Tree:
         self.met += 1
         if self.met > MOST_ENTRIES:
             raise TransferFailed(
-                f"{self.name} has more than {MOST_ENTRIES} entries, which is the most that is copied at once. Copy "
-                "it in parts, or move what is not needed elsewhere"
+                f"{self.name} has more than {MOST_ENTRIES} entries, the most that is copied at once. Copy it "
+                "in parts, or move what is not needed elsewhere"
             )
         if path.count("/") >= MOST_LEVELS:
             raise TransferFailed(

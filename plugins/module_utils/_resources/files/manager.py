@@ -62,15 +62,15 @@ class FileManager:
         """
         if directory.count("/") >= MOST_LEVELS:
             raise UnexpectedAnswer(
-                f"{directory[:SHOWN]!r}... on {self.label} is more than {MOST_LEVELS} levels deep, which is the "
-                "most that is looked into"
+                f"{directory[:SHOWN]!r}... on {self.label} is more than {MOST_LEVELS} levels deep, the most "
+                "that is looked into"
             )
         found = [item for item in self.client.files(self.id, directory) if item.name not in (".", "..")]
         for name in (item.name for item in found):
             if not name or "/" in name or "\0" in name:
                 raise UnexpectedAnswer(
-                    f"the platform lists {name[:SHOWN]!r} in {directory or 'the root'!r} of {self.label}, which "
-                    "is no file name"
+                    f"the platform lists {name[:SHOWN]!r} in {directory or 'the root'!r} of {self.label}, "
+                    "which is no file name"
                 )
         return found
 
