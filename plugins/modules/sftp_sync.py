@@ -197,11 +197,10 @@ extends_documentation_fragment:
 requirements:
   - asyncssh >= 2.14.2
 notes:
-  - Other users of this machine, and a server, may put links where folders were. On this machine, no link below O(src)
-    or O(dest) is followed, even while the task runs. O(src) and O(dest) themselves may be links, or lie below links.
-  - A tree may have 2,000,000 items and 128 levels. A name that a server lists twice as items of two kinds is refused.
-    A pull writes no more of a file than its listed size. It is refused before anything is written if the files would
-    need more space than is free; sparse and compressed files count with their full size.
+  - On this machine, no link below O(src) or O(dest) is followed, even if another user makes it while the task runs.
+    O(src) and O(dest) themselves may be links, or lie below links.
+  - A tree may have 2,000,000 items and 128 levels. A name that a server lists as items of two kinds is refused, and so
+    is a pull of more bytes than are free; sparse and compressed files count with their full size.
   - The connection options O(base_url) and O(token) are required only with O(service). O(timeout) is also the deadline
     for connecting and logging in over SFTP.
   - A file that cannot be read or written does not stop the others. The task fails at the end, RV(failures) says why,

@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import stat
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import asyncssh
@@ -18,10 +20,12 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.models import SftpAccess
 from ansible_collections.hosted.services.plugins.module_utils._resources.clone import FILES
+from ansible_collections.hosted.services.plugins.module_utils._resources.file_info import FILE_INFO
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._sftp import trees
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible
+from integration.proxy_server import ProxyServer, running
 from unit.plugins.module_utils._resources.platform import id_of, run
 from unit.plugins.module_utils._sftp.mirrored import fill, holds, sync
 from unit.plugins.module_utils._sftp.odd_servers import Plain, odd_server
@@ -150,6 +154,18 @@ def test_a_name_that_is_none_is_refused(name: bytes, tmp_path: Path) -> None:
     assert not (tmp_path / "dest").exists()
 
 
+@pytest.mark.parametrize("name", ["", "../x", "a/b", "a\0b"])
+def test_a_name_that_is_none_is_refused_from_the_platform_as_well(name: str, sandbox: Sandbox) -> None:
+    sandbox.seed({"services": [{"name": "one", "product": "minecraft", "files": {"a.txt": ""}}]})
+
+    def change(content: bytes) -> bytes:
+        return content.replace(b'"a.txt"', json.dumps(name).encode())
+
+    with running(ProxyServer(sandbox, change=change)) as proxy:
+        platform: Any = SimpleNamespace(base_url=proxy.url, token=sandbox.token)
+        assert "is no file name" in run(platform, FILE_INFO, service="one")["msg"]
+
+
 # --- Bounds ---------------------------------------------------------------------------------------------
 
 
@@ -170,11 +186,7 @@ class Endless(Lying):
             yield (b"." if number % 2 else b"f%d" % number), FILE
 
 
-class Huge(Lying):
-    """Tells that a file has more than any disk."""
-
-    size = 2**62
-    listings: ClassVar = {b"src": [(b"f", FILE)]}
+HUGE = lying(size=2**62, listings={b"src": [(b"f", FILE)]})
 
 
 @pytest.mark.parametrize(
@@ -182,7 +194,7 @@ class Huge(Lying):
     [
         (Nesting, "is more than 128 levels deep"),
         (Endless, "has more than 1000 entries"),
-        (Huge, "would take 4611686018427387904 bytes more on this machine, and"),
+        (HUGE, "would take 4611686018427387904 bytes more on this machine, and"),
     ],
 )
 def test_a_tree_without_end_is_a_clear_error(
@@ -281,7 +293,6 @@ def test_a_push_reads_through_no_link_that_takes_the_place_of_a_folder(
 ) -> None:
     """What a recovery pushes is read by the same code."""
     src = fill(tmp_path / "tree", {"a/f": "ours", "b": "ours"})
-    (src / "b").write_text("ours")
     with odd_server(tmp_path, swapping("mkdir", lambda: swap(src / "a", outside))) as server:
         done = play(ansible, server, "push", src, "up")
         assert "tree/a is no directory any more" in done["msg"]

@@ -186,8 +186,7 @@ async def open_mirror(task: Task[SftpSyncOptions], session: SftpSession) -> Mirr
     local = os.path.abspath(os.path.expanduser(options.src if push else options.dest))
     given = options.dest if push else options.src
     remote = relative_path("dest" if push else "src", given) or "."
-    # A link to a file is followed to read it, and replaced by what is written.
-    place = Local(os.path.realpath(local) if push else local)
+    place = Local(os.path.realpath(local) if push else local)  # what is written replaces a link to a file
     here, there = await place.look(ROOT), await remote_root(session.sftp, remote)
     source, target = (here, there) if push else (there, here)
     into = options.dest.endswith("/") or (target is not None and target.kind is Kind.DIRECTORY)

@@ -72,12 +72,13 @@ def put_in_place(folder: int, temporary: str, name: str) -> None:
 @contextmanager
 def claimed(folder: int, name: str, now: float) -> Iterator[bool]:
     """Tell whether a temporary file of this machine is nobody's, and let nobody else claim it meanwhile."""
-    handle = None
+    handle, old = None, False
     with suppress(OSError):  # it is a link, another user's, or gone
+        old = is_stale(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mtime, now)
         handle = os.open(name, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
     try:
         free = None if handle is None else lock(handle)
-        yield is_old(folder, name, now) if free is None else free
+        yield old if free is None else free
     finally:
         if handle is not None:
             os.close(handle)
@@ -92,14 +93,6 @@ def lock(handle: int) -> bool | None:
     except OSError:
         return None
     return True
-
-
-def is_old(folder: int, name: str, now: float) -> bool:
-    """Tell whether a file of this machine has not been written to for long."""
-    try:
-        return is_stale(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mtime, now)
-    except OSError:
-        return False
 
 
 def is_stale(mtime: float, now: float) -> bool:

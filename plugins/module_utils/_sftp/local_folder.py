@@ -159,11 +159,8 @@ class LocalFolder:
         for name, entry in self.listing(folder):
             path = join(folder, name)
             tree.meet(path)
-            if tree.add(path, entry, tree.patterns):
+            if tree.take(path, entry, skip):
                 inner.append(path)
-            elif entry.kind is Kind.OTHER:
-                tree.left_out.add(path)
-                skip(path, "it is neither a file, a directory nor a link")
         return inner
 
 
@@ -186,8 +183,8 @@ def change_mode(folder: int, name: str, mode: int) -> None:
             os.close(handle)
 
 
-def free_room(path: str) -> int:
-    """Return the bytes that this user can still write at a path, or where it will be."""
+def room_at(path: str) -> tuple[str, int]:
+    """Return how many bytes can still be written at a path, after the nearest one above it that is there."""
     while not os.path.lexists(path):
         path = os.path.dirname(path)
-    return shutil.disk_usage(path).free
+    return path, shutil.disk_usage(path).free

@@ -19,7 +19,7 @@ from .compare import TreeChanges
 from .count import Count
 from .errors import TransferFailed
 from .library import asyncssh
-from .local_folder import free_room
+from .local_folder import room_at
 from .relay import Relayed, Unreadable
 from .server_features import try_attributes, try_links, try_renaming, try_zero_time
 from .sides import OWNER, Local, Remote, Side
@@ -114,20 +114,14 @@ class Mirror:
         await self._each("compare", filled, attempt, count)
 
     def check_room(self, changes: TreeChanges) -> None:
-        """Refuse a pull of more than this machine has room for, before any of it is written.
-
-        A file gets no more bytes than were listed.
+        """Refuse a pull of more than there is room for. No file gets more bytes than were listed.
 
         :raises TransferFailed: with both figures.
         """
-        if self.direction != PULL or changes.growth <= 0:
-            return
-        free = free_room(self.local.root)
-        if changes.growth > free:
+        if self.direction == PULL and changes.growth > (room := room_at(self.local.root))[1]:
             raise TransferFailed(
-                f"this would take {changes.growth} bytes more on this machine, and "
-                f"{printable_path(self.local.root)} has room for {free}; make room, or leave files out. "
-                "Nothing was changed"
+                f"this would take {changes.growth} bytes more on this machine, and {printable_path(room[0])} "
+                f"has room for {room[1]}; make room, or leave files out. Nothing was changed"
             )
 
     async def apply(self, changes: TreeChanges) -> None:

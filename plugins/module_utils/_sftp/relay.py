@@ -49,11 +49,6 @@ class Relayed(Remote):
         async with self._named():
             return await super().tree(patterns, skip)
 
-    async def try_reading(self, path: str) -> None:
-        """Open a file, and close it again."""
-        async with self._named():
-            await super().try_reading(path)
-
     @asynccontextmanager
     async def reading(self, path: str) -> AsyncIterator[Read]:
         """Open a file to read blocks of it."""

@@ -86,9 +86,10 @@ class Side(ABC):
     async def listing(self, folder: str) -> dict[str, TreeEntry]:
         """Return what a directory holds now, by name, but for the targets of links."""
 
-    @abstractmethod
     async def try_reading(self, path: str) -> None:
         """Open a file, and close it again."""
+        async with self.reading(path):
+            pass
 
     @abstractmethod
     def reading(self, path: str) -> AbstractAsyncContextManager[Read]:
@@ -158,10 +159,6 @@ class Local(Side):
         """Return what a directory holds now, by name."""
         return dict(self.folder.listing(folder))
 
-    async def try_reading(self, path: str) -> None:
-        """Open a file, and close it again."""
-        os.close(self.folder.open_file(path))
-
     @asynccontextmanager
     # The decorator makes a method of it that is none of pylint's coroutines.
     async def reading(  # pylint: disable=invalid-overridden-method
@@ -177,7 +174,12 @@ class Local(Side):
 
     async def checksum(self, path: str, entry: TreeEntry) -> bytes:
         """Return the checksum of a file's content, which is read beside everything else."""
-        return await asyncio.to_thread(self.digest, path)
+
+        def digest() -> bytes:
+            with open(self.folder.open_file(path), "rb") as file:
+                return hashlib.file_digest(file, "sha256").digest()
+
+        return await asyncio.to_thread(digest)
 
     async def make_parents(self) -> None:
         """Make the directories above the root, where they are missing."""
@@ -237,22 +239,15 @@ class Local(Side):
     async def remove_leftover(self, path: str) -> bool:
         """Remove what :meth:`is_leftover` still holds for; return whether it was there and is gone."""
         with self.folder.parent(path) as (folder, name), claimed(folder, name, time.time()) as free:
-            if not free and is_temporary(path):
-                return False
-            try:
-                os.unlink(name, dir_fd=folder)
-            except FileNotFoundError:
-                return False
-            return True
+            with suppress(FileNotFoundError):
+                if free or not is_temporary(path):
+                    os.unlink(name, dir_fd=folder)
+                    return True
+            return False
 
     async def explain_full_disk(self, error: Exception, path: str, entry: TreeEntry | None) -> str:
         """Say so when something failed for lack of room."""
         return "no space left on this machine" if getattr(error, "errno", None) in FULL else ""
-
-    def digest(self, path: str) -> bytes:
-        """Return the checksum of a file's content."""
-        with open(self.folder.open_file(path), "rb") as file:
-            return hashlib.file_digest(file, "sha256").digest()
 
 
 class Remote(Side):
@@ -285,11 +280,6 @@ class Remote(Side):
         """Return what a directory holds now, by name, but for the targets of links."""
         found = await read_names(self.sftp, self.at(folder), folder, Tree(name=self.at(folder)))
         return {name: shown_entry(attributes) for name, attributes in found.items()}
-
-    async def try_reading(self, path: str) -> None:
-        """Open a file, and close it again."""
-        async with self._open(path):
-            pass
 
     @asynccontextmanager
     # The decorator makes a method of it that is none of pylint's coroutines.

@@ -29,7 +29,6 @@ MOST_ENTRIES, MOST_LEVELS = 2_000_000, 128
 """How much a tree may hold, and how deep: far more than anybody copies file by file."""
 LONGEST_NAME = 1024
 """The bytes of a name. No file system takes as many."""
-LONGEST_TARGET = 4096
 SHOWN = 60
 """The characters of a path without end that a message shows."""
 ROOT = ""
@@ -95,18 +94,23 @@ class Tree:
         """
         self.met += 1
         if self.met > MOST_ENTRIES:
-            raise TransferFailed(
-                f"{self.name} has more than {MOST_ENTRIES} entries, the most that is copied at once. Copy it "
-                "in parts, or move what is not needed elsewhere"
-            )
-        if path.count("/") >= MOST_LEVELS:
-            raise TransferFailed(
-                f"{self.name} is more than {MOST_LEVELS} levels deep, at {printable_path(path)[:SHOWN]}..., "
-                "which is the most that is copied. Move that folder elsewhere"
-            )
+            what = f"has more than {MOST_ENTRIES} entries"
+        elif path.count("/") >= MOST_LEVELS:
+            what = f"is more than {MOST_LEVELS} levels deep, at {printable_path(path)[:SHOWN]}..."
+        else:
+            return
+        raise TransferFailed(f"{self.name} {what}, the most that is copied. Copy parts of it, or tidy it up")
 
     def __contains__(self, path: str) -> bool:
         return path in self.entries
+
+    def take(self, path: str, entry: TreeEntry, skip: Callable[[str, str], None]) -> bool:
+        """Add an entry; ``skip`` hears of one that is left out. Return whether to look into it."""
+        found = self.add(path, entry, self.patterns)
+        if entry.kind is Kind.OTHER and not found:
+            self.left_out.add(path)
+            skip(path, "it is neither a file, a directory nor a link")
+        return found
 
     def add(self, path: str, entry: TreeEntry, patterns: Patterns) -> bool:
         """Note an entry that was met; return whether it is a directory to look into."""
@@ -233,11 +237,8 @@ async def remote_tree(sftp: Any, root: str, patterns: Patterns, skip: Callable[[
         for name, attributes in names.items():
             path = join(folder, name)
             entry = await remote_entry(sftp, join(root, path), attributes)
-            if tree.add(path, entry, patterns):
+            if tree.take(path, entry, skip):
                 inner.append(path)
-            elif entry.kind is Kind.OTHER:
-                tree.left_out.add(path)
-                skip(path, "it is neither a file, a directory nor a link")
         await run_all(*(look_into(path) for path in inner))
 
     if base.kind is Kind.DIRECTORY:

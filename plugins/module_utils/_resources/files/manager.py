@@ -60,18 +60,11 @@ class FileManager:
 
         :raises UnexpectedAnswer: for what is no name, as it would lead elsewhere, and for an endless tree.
         """
-        if directory.count("/") >= MOST_LEVELS:
-            raise UnexpectedAnswer(
-                f"{directory[:SHOWN]!r}... on {self.label} is more than {MOST_LEVELS} levels deep, the most "
-                "that is looked into"
-            )
         found = [item for item in self.client.files(self.id, directory) if item.name not in (".", "..")]
-        for name in (item.name for item in found):
-            if not name or "/" in name or "\0" in name:
-                raise UnexpectedAnswer(
-                    f"the platform lists {name[:SHOWN]!r} in {directory or 'the root'!r} of {self.label}, "
-                    "which is no file name"
-                )
+        odd = [item.name for item in found if not item.name or "/" in item.name or "\0" in item.name]
+        if odd or directory.count("/") >= MOST_LEVELS:
+            why = f"{odd[0][:SHOWN]!r} is no file name" if odd else f"it is over {MOST_LEVELS} levels deep"
+            raise UnexpectedAnswer(f"{directory[:SHOWN]!r} on {self.label} cannot be looked into: {why}")
         return found
 
     def _list_root(self) -> list[FileEntry]:

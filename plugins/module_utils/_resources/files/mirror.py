@@ -92,8 +92,7 @@ class MirrorWork:
     def plan(self) -> Plan:
         """Return the plan. Where check mode, or having nothing to do, would hide a failure, it fails here.
 
-        :raises TransferFailed: for directories that cannot be read, and for what may not be written or has no
-            room.
+        :raises TransferFailed: for directories that cannot be read, and for what may not be written.
         """
         self.mirror.check_room(self.changes)
         result = self._result()

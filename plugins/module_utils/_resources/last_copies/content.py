@@ -23,7 +23,7 @@ from ..._sftp.compare import PERMISSIONS, Rules, check_sizes, compare, without_s
 from ..._sftp.errors import TransferFailed
 from ..._sftp.host_keys import ACCEPT_NEW, HostKeys
 from ..._sftp.library import require
-from ..._sftp.local_folder import free_room
+from ..._sftp.local_folder import room_at
 from ..._sftp.mirror import PULL, Mirror
 from ..._sftp.patterns import Patterns
 from ..._sftp.session import Login, SftpSession
@@ -311,7 +311,7 @@ def check_room(content: Content, root: str, shared: bool) -> None:
 
     :raises Invalid: with both figures.
     """
-    free = free_room(root)
+    root, free = room_at(root)
     if content.size is not None and content.size > free and not shared:
         raise Invalid(
             f"the copy has {counted(content.size, 'byte')}, and {printable_path(root)} has room for "

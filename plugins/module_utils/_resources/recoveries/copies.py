@@ -115,9 +115,8 @@ class Chosen:
     @property
     def dump(self) -> str | None:
         """The path of its dump; ``None`` if it has files."""
-        # A link in its place would have another file of this machine restored.
-        there = [each.name for each in os.scandir(self.copy.path) if each.is_file(follow_symlinks=False)]
-        there = [name for name in DUMPS if name in there]
+        files = [each.name for each in os.scandir(self.copy.path) if each.is_file(follow_symlinks=False)]
+        there = [name for name in DUMPS if name in files]  # a link would have any file restored
         engine = self.shelf.about.get("engine")
         whole = len(os.listdir(self.copy.path)) == 1
         is_dump = bool(there) and (bool(engine) if engine is not None else whole)
