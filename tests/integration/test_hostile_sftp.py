@@ -131,10 +131,8 @@ def test_a_copy_of_a_service_takes_no_name_twice(
     with odd_server(tmp_path, lying(listings=told, links={b"a": b"."})) as server:
         access = SftpAccess.model_validate({n: server.options[n] for n in ("host", "port", "username")})
         monkeypatch.setattr(Client, "sftp", lambda client, id: access)
-        login = {
-            "private_key_file": server.options["private_key_file"],
-            "known_hosts": str(tmp_path / "known_hosts"),
-        }
+        key = server.options["private_key_file"]
+        login = {"private_key_file": key, "known_hosts": str(tmp_path / "known_hosts")}
         one, two = id_of(sandbox, "one"), id_of(sandbox, "two")
         project = sandbox.api("GET", f"/api/resources/{two}").json()["projectId"]
         if way == "keep_copy":
