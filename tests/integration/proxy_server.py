@@ -23,7 +23,8 @@ S = TypeVar("S", bound=socketserver.BaseServer)
 
 
 class ProxyServer(ThreadingHTTPServer):
-    """The server. `change` gets every answer of success as bytes; `refusal` is the status of refusals."""
+    """The server. `change` gets every answer of success as bytes; `refusal` is the status of refusals, and
+    `route` gets the path of every call."""
 
     daemon_threads = True
 
@@ -33,12 +34,14 @@ class ProxyServer(ThreadingHTTPServer):
         refuse: Refusal = lambda method, path, authorization, body: None,
         change: Callable[[bytes], bytes] = lambda content: content,
         refusal: int = 400,
+        route: Callable[[str], str] = lambda path: path,
     ) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.behind = sandbox.base_url
         self.refuse = refuse
         self.change = change
         self.refusal = refusal
+        self.route = route
 
     @property
     def url(self) -> str:
@@ -59,7 +62,7 @@ class Handler(BaseHTTPRequestHandler):
         status = self.server.refusal
         content = self.server.refuse(self.command, self.path, self.headers["Authorization"], body)
         if content is None:
-            url, headers = self.server.behind + self.path, dict(self.headers)
+            url, headers = self.server.behind + self.server.route(self.path), dict(self.headers)
             reply = requests.request(self.command, url, headers=headers, data=body.encode(), timeout=60)
             status, content = reply.status_code, self.server.change(reply.content)
         self.send_response(status)
