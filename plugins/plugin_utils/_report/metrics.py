@@ -40,9 +40,9 @@ def family(name: str, help: str, samples: Iterable[Sample]) -> Iterator[str]:
 
 
 def escaped(text: Any) -> str:
-    """Return text for a label. What cannot be encoded is replaced, and other signs of control are blanks."""
-    shown = "".join(one if one.isprintable() or one == "\n" else " " for one in str("" if text is None else text))
-    return shown.translate(ESCAPED)
+    """Return text for a label. What cannot be encoded is replaced, and signs of control become blanks."""
+    shown = ("" if text is None else str(text)).encode(errors="replace").decode()
+    return "".join(one if one.isprintable() or one == "\n" else " " for one in shown).translate(ESCAPED)
 
 
 def account_families(page: Page) -> Iterator[tuple[str, str, list[Sample]]]:

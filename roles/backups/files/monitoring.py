@@ -232,7 +232,7 @@ def exposition(samples: Iterable[Sample]) -> str:
 
 
 def escaped(text: str) -> str:
-    """Write the value of a label: the format escapes these three characters. Others of control become blanks."""
+    """Write the value of a label: the format escapes three characters. Those of control become blanks."""
     text = "".join(one if one.isprintable() or one == "\n" else " " for one in text)
     return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
 
