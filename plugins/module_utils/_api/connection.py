@@ -9,6 +9,7 @@ import hashlib
 import ipaddress
 import os
 import re
+import socket
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,6 +18,10 @@ from urllib.parse import urlsplit
 from .errors import ConfigurationError
 
 MAX_TIMEOUT = 24 * 60 * 60
+UNCHECKED = (
+    "validate_certs is off: no certificate was checked, so anybody on the way to the server could read the "
+    "token and change what was sent and received"
+)
 HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
 
@@ -74,6 +79,11 @@ class Connection:
     def verify(self) -> bool | str:
         """The ``verify`` argument of requests: a CA file, ``True`` for the system's CAs, or ``False``."""
         return self.validate_certs and (self.ca_path or True)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What every user of the connection is told of it."""
+        return [UNCHECKED] if not self.validate_certs and self.base_url.startswith("https:") else []
 
     @cached_property
     def proxies(self) -> dict[str, str]:
@@ -150,3 +160,20 @@ def is_loopback(host: str) -> bool:
         return False
     # Python versions disagree on whether an IPv4-mapped IPv6 address is loopback.
     return address.is_loopback and getattr(address, "ipv4_mapped", None) is None
+
+
+def leads_inside(host: str, *, direct: bool) -> bool:
+    """Tell whether ``host`` is this machine or on its link, where clouds keep a machine's own secrets.
+
+    :param direct: whether this machine looks names up; a proxy does so itself.
+    """
+    name = host.strip("[]").rstrip(".").lower()
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:  # also reads 127.1 and 2130706433, as whatever connects does
+        found = socket.getaddrinfo(name, None, flags=0 if direct else socket.AI_NUMERICHOST)
+    except (OSError, UnicodeError):
+        return False
+    addresses = [ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in found]
+    plain = [getattr(address, "ipv4_mapped", None) or address for address in addresses]
+    return any(each.is_loopback or each.is_link_local or each.is_unspecified for each in plain)

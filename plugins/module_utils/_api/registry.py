@@ -33,7 +33,7 @@ from .http_transport import is_connection_failure, root_reason
 from .libraries import requests
 from .models import RegistryCredentials
 from .registry_session import ELSEWHERE, RegistrySession, without_query
-from .session import describe_pause, pause_before_retry, retry_after_seconds, wait_for_retry
+from .session import describe_pause, parse, pause_before_retry, retry_after_seconds, wait_for_retry
 from .text import Redactor, clean
 from .uploads import Content, Upload
 
@@ -41,6 +41,7 @@ RETRIES = 2
 UNABLE = (400, 403, 404, 405, 501)
 """The statuses of a registry that does not take over blobs of other repositories."""
 DIGEST = re.compile(r"sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128}")
+TAG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}")
 T = TypeVar("T")
 
 
@@ -76,7 +77,7 @@ class Repository:
         self._redact = Redactor([credentials.secret])
         address = f"{scheme_of(credentials.host)}://{credentials.host}/v2/"
         self._root = f"{address}{self.path}"
-        self._session = RegistrySession(credentials, verify, timeout, log)
+        self._session = RegistrySession(credentials, verify, timeout, lambda line: log(self._redact(line)))
         self._attempt(lambda: self._session.look(address))
 
     # --- Reading --------------------------------------------------------------------------------------
@@ -212,6 +213,12 @@ class Repository:
     # --- Sending requests -----------------------------------------------------------------------------
 
     def _manifest(self, reference: str) -> str:
+        """Return the URL of a manifest.
+
+        :raises UnexpectedAnswer: for any other path in the registry, as the platform may name.
+        """
+        if not DIGEST.fullmatch(reference) and not TAG.fullmatch(reference):
+            raise UnexpectedAnswer(f"{reference!r} is neither the digest of an image nor a tag")
         return f"{self._root}/manifests/{reference}"
 
     def _with_retries(self, call: Callable[[], T]) -> T:
@@ -231,14 +238,13 @@ class Repository:
         """Make a call once, and convert the exceptions of the libraries."""
         try:
             return call()
-        except HostedError:
+        except HostedError as error:
+            error.reworded(self._redact(error.message))
             raise
         except requests.exceptions.SSLError as error:
             raise ConfigurationError(
                 f"the certificate of the registry {self._host} was not accepted: {root_reason(error)}"
             ) from None
-        except requests.exceptions.InvalidJSONError:
-            raise Interrupted(f"the registry {self._host} answered with something that is not JSON") from None
         except ValueError as error:  # urllib splits no URL whose port or brackets are wrong
             raise UnexpectedAnswer(
                 f"the registry {self._host} names an invalid address: {clean(self._redact(str(error)))}"
@@ -306,9 +312,9 @@ def check_response(response: Any) -> bool:
 def registry_message(response: Any) -> str:
     """Return the messages in the body of an error, or the meaning of its status."""
     try:
-        errors = response.json()["errors"]
+        errors = parse(response.content)["errors"]
         said = clean("; ".join(f"{error.get('code')}: {error.get('message')}" for error in errors))
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         said = ""
     return said or MEANINGS.get(response.status_code, "no reason was given")
 

@@ -15,25 +15,30 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
-from .connection import is_loopback
-from .errors import ConfigurationError, Refused, UnexpectedAnswer, error_for_status
-from .libraries import requests
+from .connection import is_loopback, leads_inside
+from .errors import ConfigurationError, Interrupted, Refused, UnexpectedAnswer, error_for_status
+from .http_transport import CHUNK, CallThread
+from .libraries import requests, urllib3
 from .models import RegistryCredentials
 from .proxies import from_environment
+from .session import parse
 from .text import clean
 from .uploads import Chunk
 
 CONNECT_SECONDS = 10.0
 MAX_REDIRECTS = 3
+MAX_ANSWER = 4 * 1024 * 1024
+"""The largest manifest, token or message in bytes, unpacked. Registries take no larger manifest either."""
 ELSEWHERE = (301, 302, 303, 307, 308)
 """Redirects to an object store: a registry may keep blobs there."""
-PARAMETER = re.compile(r'([A-Za-z]+)="([^"]*)"')
+PARAMETER = re.compile(r'\b([A-Za-z]+)="([^"]*)"')
 
 
 class RegistrySession:
     """A session with one registry, for several threads. Sends the secret to it and its token server only.
 
-    :param timeout: how long the registry may be silent, in seconds.
+    :param timeout: how long the registry may be silent, in seconds, and how long an answer may take in all
+        where no blob is sent or received.
     :param log: called with one line per request, without secrets.
     """
 
@@ -55,6 +60,8 @@ class RegistrySession:
         self._session.trust_env = (
             False  # keeps requests from reading .netrc and asking the platform for proxies
         )
+        # Otherwise requests reads the whole body of each redirect, though it follows none.
+        self._session.get_redirect_target = lambda response: None
 
     def look(self, url: str) -> None:
         """Request the root of the registry, which says whether it takes Basic; then no request is sent twice.
@@ -107,15 +114,23 @@ class RegistrySession:
         return response
 
     def check_address(self, url: str) -> None:
-        """Refuse to follow the registry to an unencrypted address.
+        """Refuse to follow the registry to an unencrypted address, or from elsewhere to this machine.
+
+        A token server or a store on another host is usual, as with Docker Hub; https proves who it is.
 
         :raises ConfigurationError: naming it.
         """
-        parts = urlsplit(url)
-        if parts.scheme != "https" and not is_loopback(parts.hostname or ""):
+        target = urllib3.util.parse_url(url)  # as requests does; urlsplit may see another host
+        if target.scheme != "https" and not is_loopback((target.host or "").strip("[]")):
             raise ConfigurationError(
                 f"the registry {self._host} leads to {without_query(url)}, which is not https; the "
                 "registry's secret is not sent there"
+            )
+        own = urllib3.util.parse_url(f"https://{self._host}")
+        if target.netloc != own.netloc and is_inside(target) and not is_inside(own):
+            raise ConfigurationError(
+                f"the registry {self._host} leads to {without_query(url)}, an address of this machine or its "
+                "link, where only a registry on this machine may lead; nothing is sent there"
             )
 
     def _send(
@@ -132,22 +147,51 @@ class RegistrySession:
         self.check_address(url)
         login = {"Authorization": authorization} if authorization else {}
         begun, outcome = time.monotonic(), "no answer"
-        try:
+
+        def call() -> Any:
             response = self._session.request(
                 method,
                 url,
                 headers={**headers, **login},
                 data=data,
                 allow_redirects=False,
-                stream=stream,
+                stream=True,
                 timeout=self._timeout,
                 **from_environment(url, self._verify),
             )
+            return response if stream and response.status_code < 300 else self._read_whole(response)
+
+        thread = CallThread()
+        try:
+            lasts = stream or isinstance(data, Chunk)
+            response = call() if lasts else thread.run(self._timeout[1], call)
             outcome = str(response.status_code)
             return response
+        except TimeoutError:
+            raise Interrupted(
+                f"no complete response of the registry {self._host} within {self._timeout[1]:g} seconds"
+            ) from None
         finally:
+            thread.stop()
             took = (time.monotonic() - begun) * 1000
             self._log(f"{method} {without_query(url)} -> {outcome} in {took:.0f} ms")
+
+    def _read_whole(self, response: Any) -> Any:
+        """Read the body of a response, and return it.
+
+        :raises UnexpectedAnswer: if it has more than :data:`MAX_ANSWER` bytes.
+        """
+        body = b""
+        for piece in response.iter_content(CHUNK):
+            body += piece
+            if len(body) > MAX_ANSWER:
+                response.close()
+                raise UnexpectedAnswer(
+                    f"a response of {urlsplit(response.url).netloc} is larger than "
+                    f"{MAX_ANSWER // 1024 // 1024} MB, the limit for a manifest, a token or a message"
+                )
+        response._content = body
+        return response
 
     def _answer(self, challenge: str) -> str | None:
         """Return the header that answers a challenge; ``None`` if the challenge is of an unknown kind."""
@@ -167,11 +211,16 @@ class RegistrySession:
         response = self._send("GET", str(url), {"Accept": "application/json"}, None, self._basic)
         if response.status_code != requests.codes.ok:
             raise self._refused(f"its token server answered {response.status_code}")
-        told = response.json()
+        try:
+            told = parse(response.content)
+        except (ValueError, RecursionError):
+            raise Interrupted(
+                f"the token server of the registry {self._host} answered with something that is not JSON"
+            ) from None
         if not isinstance(told, dict):
             raise UnexpectedAnswer(f"the token server of the registry {self._host} returned no JSON object")
         token = told.get("token") or told.get("access_token")
-        if not isinstance(token, str):
+        if not isinstance(token, str) or not token.isascii() or not token.isprintable():
             raise self._refused("its token server returned no token")
         return token
 
@@ -180,6 +229,12 @@ class RegistrySession:
         return error_for_status(
             f"the registry {self._host} does not accept the account's registry credentials: {reason}", 401
         )
+
+
+def is_inside(url: Any) -> bool:
+    """Tell whether a parsed URL leads to this machine or its link."""
+    proxies = from_environment(url.url, verify=True)["proxies"]
+    return leads_inside(url.host or "", direct=not requests.utils.select_proxy(url.url, proxies))
 
 
 def without_query(url: str) -> str:

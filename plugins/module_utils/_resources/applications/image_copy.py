@@ -19,11 +19,8 @@ from typing import Any
 from ..._api.registry import Repository
 from ..shared.plan import Task
 from ..shared.task_errors import EffectUnverified, Invalid, NoSuchItem
-from .oci_layout import Part
+from .oci_layout import Part, is_first_visit
 from .repository import each_part
-
-MAX_DEPTH = 4
-"""How many indexes may lie within each other."""
 
 
 @dataclass(frozen=True)
@@ -36,22 +33,25 @@ class StoredManifest:
     parts: Sequence[Part]
 
 
-def stored_manifests(source: Repository, digest: str, depth: int = 0) -> Iterator[StoredManifest]:
-    """Yield the manifest of an image, after all those that it refers to if it is an index.
+def stored_manifests(
+    source: Repository, digest: str, visited: set[str] | None = None, depth: int = 0
+) -> Iterator[StoredManifest]:
+    """Yield the manifest of an image, after all those that it refers to if it is an index, and each once.
 
     :raises NoSuchItem: if the repository lacks one of them.
     :raises Invalid: if one is damaged.
     """
-    if depth > MAX_DEPTH:
-        raise Invalid(f"{source.name} holds {digest}, whose indexes refer to each other without an end")
+    visited = set() if visited is None else visited
+    if not is_first_visit(visited, digest, depth):
+        return
     if source.digest_of(digest) is None:
         raise NoSuchItem(f"{source.name} holds no image {digest}")
     content, media_type = source.manifest(digest)
     manifest = read_manifest(source, digest, content)
-    for entry in manifest.get("manifests") or []:
-        yield from stored_manifests(source, Part.read(entry).digest, depth + 1)
-    entries = [*filter(None, [manifest.get("config")]), *(manifest.get("layers") or [])]
-    yield StoredManifest(digest, content, media_type, [Part.read(entry) for entry in entries])
+    for inner in Part.listed(manifest, "manifests"):
+        yield from stored_manifests(source, inner.digest, visited, depth + 1)
+    config = [Part.read(manifest["config"])] if manifest.get("config") else []
+    yield StoredManifest(digest, content, media_type, [*config, *Part.listed(manifest, "layers")])
 
 
 def read_manifest(source: Repository, digest: str, content: bytes) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import tarfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -27,7 +28,16 @@ INDEXES = (
     "application/vnd.docker.distribution.manifest.list.v2+json",
 )
 NAME_ANNOTATION = "org.opencontainers.image.ref.name"
+MEDIA_TYPE = re.compile(r"[A-Za-z0-9!#$&^_.+/-]{0,255}")
 MAX_JSON = 4 * 1024 * 1024
+MAX_HEADERS = 2 * 1024**3
+"""The size of all headers of an archive in bytes: a million files have less."""
+MAX_PART = MAX_ARCHIVE = 1024**4
+"""The size of the largest part, and of the largest archive once it is unpacked, in bytes."""
+MAX_MEMBERS = MAX_MANIFESTS = 1_000_000
+"""How many files an archive may hold, and how many manifests an image may consist of."""
+MAX_DEPTH = 64
+"""How many indexes may lie within each other."""
 READ_SIZE = 1024 * 1024
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
@@ -52,14 +62,28 @@ class Part:
         size = entry.get("size") if isinstance(entry, dict) else None
         if not isinstance(digest, str) or not DIGEST.fullmatch(digest) or not isinstance(size, int):
             raise Invalid("the image is damaged: it refers to a part without a digest or a size")
-        platform = entry.get("platform")
+        if not 0 <= size <= MAX_PART:
+            raise Invalid(f"the image is damaged: the size of {digest} is not from 0 to {MAX_PART} bytes")
+        platform, notes = entry.get("platform"), entry.get("annotations")
+        name = notes.get(NAME_ANNOTATION) if isinstance(notes, dict) else None
         return cls(
             digest,
             size,
             str(entry.get("mediaType", "")),
             platform_of(platform) if isinstance(platform, dict) else None,
-            (entry.get("annotations") or {}).get(NAME_ANNOTATION),
+            name if isinstance(name, str) else None,
         )
+
+    @classmethod
+    def listed(cls, manifest: Mapping[str, Any], key: str) -> list[Part]:
+        """Return the parts that a manifest lists under a key.
+
+        :raises Invalid: if that is not a list of descriptors.
+        """
+        entries = manifest.get(key) or []
+        if not isinstance(entries, list):
+            raise Invalid(f"the image is damaged: its {key} are not a list")
+        return [cls.read(entry) for entry in entries]
 
 
 @dataclass(frozen=True)
@@ -167,15 +191,57 @@ class Folder(Layout):
             raise NoSuchItem(f"{self.path!r} lacks {name}: {error.strerror}") from None
 
 
+class Bounded:
+    """A file of which no more than :data:`MAX_JSON` bytes are read: tarfile reads a header whole."""
+
+    def __init__(self, file: Any) -> None:
+        self._file, self._left = file, MAX_JSON
+
+    def read(self, size: int) -> bytes:
+        """Read bytes."""
+        self._left -= size
+        if self._left < 0:
+            raise tarfile.ReadError("the header of a file in it is too long")
+        return bytes(self._file.read(size))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+
+class Header(tarfile.TarInfo):
+    """The header of a file in an archive, with a bound: a few packed bytes may unpack to gigabytes."""
+
+    @classmethod
+    def fromtarfile(cls, archive: Any) -> Header:
+        """Read the next one."""
+        file = archive.fileobj
+        archive.fileobj = Bounded(file)
+        try:
+            header = super().fromtarfile(archive)
+        finally:
+            archive.fileobj = file
+        if header.sparse is not None:
+            raise tarfile.ReadError("it holds a sparse file, and images have none")
+        return header
+
+
 class Archive(Layout):
     """A layout in a tar archive, which is opened for each file: several threads may read from it."""
 
     def __init__(self, path: str) -> None:
         self.path = path
+        self._members: dict[str, tarfile.TarInfo] = {}
         with self._opened() as archive:
             try:
-                self._members = {os.path.normpath(member.name): member for member in archive}
-            except (tarfile.TarError, OSError, EOFError) as error:
+                content = 0
+                for count, member in enumerate(archive):
+                    self._members[os.path.normpath(member.name)] = member
+                    content += member.size if member.isreg() else 0
+                    is_large = archive.offset > MAX_ARCHIVE or archive.offset - content > MAX_HEADERS
+                    if is_large or count >= MAX_MEMBERS:
+                        most = f"{MAX_MEMBERS} files or {MAX_ARCHIVE} bytes unpacked"
+                        raise tarfile.ReadError(f"it has more than {most}, or needless headers")
+            except Exception as error:  # each kind of packing has its own for what is damaged
                 raise self._unreadable(error) from None
 
     @contextmanager
@@ -201,12 +267,12 @@ class Archive(Layout):
 
     def _opened(self) -> tarfile.TarFile:
         try:
-            return tarfile.open(self.path)
-        except (tarfile.TarError, OSError, EOFError) as error:
+            return tarfile.open(self.path, tarinfo=Header)
+        except (tarfile.TarError, OSError, EOFError, RecursionError) as error:
             raise self._unreadable(error) from None
 
     def _unreadable(self, error: Exception) -> Invalid:
-        return Invalid(f"{self.path!r} is not an OCI archive, or it is cut short: {error}")
+        return Invalid(f"{self.path!r} is not an OCI archive, or it is cut short or too large: {error}")
 
 
 def open_layout(path: str) -> Folder | Archive:
@@ -244,13 +310,14 @@ def choose_image(layout: Layout, name: str | None, wanted: str | None, running: 
             f"{layout.path!r} is not an OCI layout ({error.message}). docker buildx build --output type=oci, "
             "podman save --format oci-archive and skopeo copy write one"
         ) from None
-    named = [Part.read(entry) for entry in index.get("manifests") or []]
+    named = Part.listed(index, "manifests")
     if name is not None:
         known = [part.name for part in named if part.name]
         named = [part for part in named if part.name == name]
         if not named:
             raise NoSuchItem(f"{layout.path!r} holds no image named {name!r}{near_miss(name, known)}")
-    images = [image for part in named for image in images_of(layout, part)]
+    visited: set[str] = set()
+    images = [image for part in named for image in images_of(layout, part, visited)]
     return select_platform(
         layout,
         images,
@@ -259,19 +326,38 @@ def choose_image(layout: Layout, name: str | None, wanted: str | None, running: 
     )
 
 
-def images_of(layout: Layout, part: Part) -> Iterator[Image]:
-    """Yield the images that a part of an index refers to, without attestations."""
+def images_of(layout: Layout, part: Part, visited: set[str], depth: int = 0) -> Iterator[Image]:
+    """Yield the images that a part of an index refers to, without attestations, and each once."""
+    if not is_first_visit(visited, part.digest, depth):
+        return
     content, manifest = layout.json(blob_path(part), part)
     media_type = manifest.get("mediaType") or part.media_type
+    if not isinstance(media_type, str) or not MEDIA_TYPE.fullmatch(media_type):
+        raise damaged_error(layout.path, f"{part.digest} has a media type that is none")
     if media_type in INDEXES:
-        for entry in manifest.get("manifests") or []:
-            inner = Part.read(entry)
+        for inner in Part.listed(manifest, "manifests"):
             if inner.platform != "unknown/unknown":
-                yield from images_of(layout, inner)
+                yield from images_of(layout, inner, visited, depth + 1)
         return
-    parts = [Part.read(manifest.get("config")), *(Part.read(entry) for entry in manifest.get("layers") or [])]
+    parts = [Part.read(manifest.get("config")), *Part.listed(manifest, "layers")]
     _config, config = layout.json(blob_path(parts[0]), parts[0])
     yield Image(part.digest, media_type, content, platform_of(config), parts)
+
+
+def is_first_visit(visited: set[str], digest: str, depth: int) -> bool:
+    """Tell whether a manifest was not met before, and note it: each is read once, however many name it.
+
+    :param depth: how many indexes it lies within.
+    :raises Invalid: if that is too deep, or there are too many.
+    """
+    if depth > MAX_DEPTH or len(visited) > MAX_MANIFESTS:
+        raise Invalid(
+            f"the image has more than {MAX_DEPTH} levels of indexes within each other, or more than "
+            f"{MAX_MANIFESTS} manifests, at {digest}"
+        )
+    is_new = digest not in visited
+    visited.add(digest)
+    return is_new
 
 
 def default_platform(images: Sequence[Image], running: str | None) -> str | None:

@@ -9,9 +9,10 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+from ..._api.connection import UNCHECKED
 from ..._api.errors import HostedError, Refused
 from ..._api.models import App
-from ..._api.registry import Repository
+from ..._api.registry import Repository, scheme_of
 from ..shared.options import Options
 from ..shared.parallel import run_parallel
 from ..shared.plan import Task
@@ -33,8 +34,11 @@ def open_repository(
     :param sent: called after each uploaded chunk with its size in bytes.
     """
     options, client = task.options, task.client
+    credentials = client.registry_credentials()
+    if not options.validate_certs and scheme_of(credentials.host) == "https":
+        task.warn(UNCHECKED)
     return Repository(
-        client.registry_credentials(),
+        credentials,
         slug,
         options.timeout,
         options.validate_certs and (options.ca_path or True),

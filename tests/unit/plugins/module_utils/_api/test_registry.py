@@ -347,26 +347,6 @@ def test_an_answer_that_is_not_json_where_a_token_was_wanted(tmp_path: Path) -> 
             strange.repository().digest_of("v1")
 
 
-def test_the_secret_does_not_follow_the_registry_to_a_plain_connection(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whoever hears the request for a token hears the secret as well."""
-    asked: list[str] = []
-    plain = requests.Session.request
-
-    def heard(session: requests.Session, method: str, url: str, **options: Any) -> requests.Response:
-        asked.append(url)
-        return plain(session, method, url, **options)
-
-    monkeypatch.setattr(requests.Session, "request", heard)
-    challenge = b'Bearer realm="http://tokens.invalid/token",service="registry"'
-    answer = (401, [(b"www-authenticate", challenge), (b"content-length", b"0")], b"")
-    with odd(tmp_path, answer=lambda method, path: answer) as strange:
-        with pytest.raises(ConfigurationError, match="not https; the registry's secret is not sent there"):
-            strange.repository().has_blob(DIGEST)
-        assert asked and all(url.startswith(f"http://{strange.host}/") for url in asked)
-
-
 @pytest.mark.parametrize("header", [[], [(b"retry-after", b"0")]])
 def test_a_registry_that_wants_a_pause_gets_it(tmp_path: Path, header: Headers) -> None:
     answers = iter([(429, [*header, (b"content-length", b"0")], b"")])

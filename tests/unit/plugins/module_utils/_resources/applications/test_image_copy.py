@@ -15,15 +15,10 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api.models import RegistryCredentials
 from ansible_collections.hosted.services.plugins.module_utils._api.registry import Repository
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_image import APP_IMAGE
-from ansible_collections.hosted.services.plugins.module_utils._resources.applications import image_copy
 from ansible_collections.hosted.services.plugins.module_utils._resources.applications.image_copy import (
     ImageCopy,
-    stored_manifests,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
-    Invalid,
-    NoSuchItem,
-)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import NoSuchItem
 from hosted_sandbox.registry.images import build_image
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.platform import run
@@ -87,34 +82,3 @@ def task_of() -> Any:
     client = SimpleNamespace(close=lambda: None, set_pace=lambda *given: None)
     client.clone = lambda: client
     return SimpleNamespace(client=client)
-
-
-class Endless:
-    """A repository whose indexes refer to each other, or whose manifest is none."""
-
-    name = "registry/acme-shop"
-
-    def __init__(self, content: Any) -> None:
-        self.content = json.dumps(content).encode()
-
-    def digest_of(self, reference: str) -> str:
-        """Everything is there."""
-        return reference
-
-    def manifest(self, reference: str) -> tuple[bytes, str]:
-        """It is always the same."""
-        return self.content, INDEX
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ({"manifests": [{"digest": f"sha256:{'1' * 64}", "size": 2}]}, "without an end"),
-        ([], "is no manifest"),
-    ],
-)
-def test_what_is_no_image_is_refused(content: Any, message: str) -> None:
-    repository: Any = Endless(content)
-    with pytest.raises(Invalid, match=message):
-        list(stored_manifests(repository, f"sha256:{'1' * 64}"))
-    assert image_copy.MAX_DEPTH

@@ -123,7 +123,7 @@ def test_what_is_no_layout_is_told(tmp_path: Path, build: Builder) -> None:
     with pytest.raises(Invalid, match="is not an OCI layout"):
         oci.choose_image(oci.open_layout(str(build.path)), None, None)
     (tmp_path / "text").write_text("text")
-    with pytest.raises(Invalid, match="is not an OCI archive, or it is cut short"):
+    with pytest.raises(Invalid, match="is not an OCI archive, or it is cut short or too large"):
         oci.open_layout(str(tmp_path / "text"))
     with pytest.raises(Invalid, match="holds no image"):
         oci.choose_image(build.index(), None, None)
@@ -182,14 +182,6 @@ def test_an_archive_in_dockers_own_form_is_told_with_what_converts_it(tmp_path: 
         archive.addfile(tarfile.TarInfo("manifest.json"))
     with pytest.raises(Invalid, match=r"skopeo copy docker-archive:.*image.tar oci-archive:NEW.tar"):
         oci.choose_image(oci.open_layout(str(tmp_path / "image.tar")), None, None)
-
-
-@pytest.mark.parametrize(
-    "entry", [None, {}, {"digest": "sha256:1", "size": 1}, {"digest": "sha256:" + "a" * 64}]
-)
-def test_a_part_needs_a_digest_and_a_size(entry: Any) -> None:
-    with pytest.raises(Invalid, match="without a digest or a size"):
-        oci.Part.read(entry)
 
 
 def test_a_part_is_as_its_digest_says(build: Builder) -> None:

@@ -1,0 +1,245 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Registries and images that mean no good: endless, without a bottom, and leading where nobody should go."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+import tarfile
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hosted_sandbox.registry.images import build_image, tar_of
+from hosted_sandbox.testing import Sandbox
+from integration.ansible_run import Ansible, Outcome, Run
+from integration.hostile_registry import INDEX, SECRET, Answer, HostileRegistry, hostile
+from integration.proxy_server import running
+from integration.tls import Authority, Proxy, TlsFront
+from integration.tls import running as fronts_running
+
+REGISTRY = "registry.example.test"
+LEVELS = 30
+CLONE = """
+- name: Clone
+  hosted.services.clone: {source: shop, project: copy, rename: {suffix: -copy}, without_data: [acme-api]}
+"""
+
+
+@pytest.fixture
+def shop(sandbox: Sandbox) -> Sandbox:
+    """A platform with an application that runs."""
+    image = {"slug": "acme-api", "project": "shop", "images": [{"tag": "v1"}], "deployed": "v1"}
+    sandbox.seed({"balance_cents": 100_000, "projects": ["old", "shop"], "apps": [image]})
+    return sandbox
+
+
+def told(outcome: Outcome) -> str:
+    """Return the error of a task that failed for a reason that people understand."""
+    assert outcome.failed
+    assert "defect of the collection" not in outcome.message and "Traceback" not in outcome.message
+    return outcome.message
+
+
+def index(*entries: dict[str, Any]) -> dict[str, Any]:
+    """Return an index of these manifests."""
+    return {"schemaVersion": 2, "mediaType": INDEX, "manifests": list(entries)}
+
+
+# --- What is read of a registry -------------------------------------------------------------------------
+
+
+def clone(ansible: Ansible, shop: Sandbox, registry: HostileRegistry, top: dict[str, Any]) -> Run:
+    """Clone an application that runs this image."""
+    with hostile(shop, registry, digest=top["digest"]) as environment:
+        return ansible.tasks(CLONE, "ignore_errors: true\n", env=environment)
+
+
+def test_each_manifest_is_read_once(ansible: Ansible, shop: Sandbox) -> None:
+    """Thirty indexes that each name the next one twice are 30 manifests, not 2^30."""
+    registry = HostileRegistry()
+    top = registry.keep(index())
+    for _level in range(LEVELS):
+        top = registry.keep(index(top, top))
+    run = clone(ansible, shop, registry, top)
+    assert "was not pushed to this application" in told(run["Clone"]), "the platform has its own registry"
+    asked = [path for method, path, _login in registry.asked if method == "GET"]
+    read = [path for path in asked if "/acme-api/manifests/" in path]
+    assert len(read) == len(set(read)) == LEVELS + 1
+
+
+@pytest.mark.parametrize(
+    ("content", "says"), [(b"[]", "is no manifest"), (b'{"manifests": 5}', "not a list")]
+)
+def test_what_is_no_image_is_told(content: bytes, says: str, ansible: Ansible, shop: Sandbox) -> None:
+    """Though its digest is right."""
+    registry = HostileRegistry()
+    assert says in told(clone(ansible, shop, registry, registry.keep(content))["Clone"])
+
+
+def test_indexes_have_a_bottom(ansible: Ansible, shop: Sandbox) -> None:
+    """1,500 within each other are refused, after the 64 that are allowed."""
+    registry = HostileRegistry()
+    top = registry.keep(index())
+    for _level in range(1500):
+        top = registry.keep(index(top))
+    assert "64 levels" in told(clone(ansible, shop, registry, top)["Clone"])
+
+
+PACKED, ZEROS = {"Content-Encoding": "gzip"}, gzip.compress(bytes(50_000_000))
+BOMBS: dict[str, tuple[dict[str, str], bytes, str]] = {
+    "gzip": (PACKED, ZEROS, "larger than 4 MB"),
+    "plain": ({}, bytes(5_000_000), "larger than 4 MB"),
+    "an error": ({**PACKED, "status": "500"}, ZEROS, "larger than 4 MB"),
+    "a redirect": ({"Location": "/", "status": "307"}, bytes(50_000_000), "larger than 4 MB"),
+    "deep error": ({"status": "403"}, b'{"errors":' * 100_000, "refused (403)"),
+    "another manifest": ({}, b"{}", "does not match digest"),
+    "an echo": ({"status": "403"}, json.dumps({"errors": [{"message": SECRET}]}).encode(), "refused (403)"),
+}
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_answers_have_a_size(bomb: str, ansible: Ansible, shop: Sandbox) -> None:
+    """Unpacked, whatever their status; what is wrong with them is told, without the secret."""
+    headers, body, says = BOMBS[bomb]
+    headers = dict(headers)
+    answer = Answer(int(headers.pop("status", 200)), headers, body)
+    registry = HostileRegistry(
+        lambda method, path, login: answer if method == "GET" and "/manifests/" in path else None
+    )
+    run = clone(ansible, shop, registry, registry.keep(index()))
+    assert says in told(run["Clone"])
+    assert SECRET not in run.output
+
+
+# --- Where a registry leads -----------------------------------------------------------------------------
+
+
+PLACES = (
+    "http://{0}/", "http://localhost:{1}/", "https://{0}/", "https://2130706433:{1}/",
+    "https://[::ffff:127.0.0.1]:{1}/", "http://{0}\\@other.test/", "https://169.254.169.254/", "https://127.1:{1}/",
+)  # fmt: skip
+
+
+CASES = [*product(("login",), PLACES), *product(("blob",), PLACES[:3])]
+
+
+@pytest.mark.parametrize(("way", "place"), CASES)
+def test_nobody_leads_to_this_machine(way: str, place: str, ansible: Ansible, shop: Sandbox) -> None:
+    """A registry elsewhere has neither its secret sent to a port of the controller, nor a request."""
+    inside = HostileRegistry()
+    where = place.format(inside.host, inside.host.partition(":")[2])
+
+    def answer(method: str, path: str, login: str) -> Answer | None:
+        if way == "login":
+            return Answer(401, {"Www-Authenticate": f'Bearer realm="{where}"'})
+        if "/blobs/" in path:
+            upload = Answer(202, {"Location": "/v2/acme/acme-api-copy/blobs/uploads/1"})
+            return {"GET": Answer(307, {"Location": where}), "POST": upload}.get(method, Answer(404))
+        return None
+
+    registry = HostileRegistry(answer)
+    part = {"digest": f"sha256:{'1' * 64}", "size": 9}
+    run = clone_elsewhere(ansible, shop, registry, inside, registry.keep({"config": part}))
+    assert "this machine or its link" in told(run["Clone"])
+    assert inside.asked == [] and SECRET not in run.output
+
+
+def clone_elsewhere(
+    ansible: Ansible, shop: Sandbox, registry: HostileRegistry, inside: HostileRegistry, top: dict[str, Any]
+) -> Run:
+    """Clone with a registry that is reached by a proxy, under a name of its own."""
+    authority = Authority(ansible.folder, "authority")
+    front = TlsFront(authority.issue("registry", [REGISTRY]), registry.server_address[1])
+    proxy = Proxy(front.port)
+    known = {"HTTPS_PROXY": f"http://127.0.0.1:{proxy.port}", "HOSTED_SERVICES_CA_PATH": str(authority.path)}
+    around = {"NO_PROXY": "localhost,127.0.0.1,2130706433,ip6-localhost,169.254.169.254"}
+    with (
+        fronts_running(front, proxy),
+        running(inside),
+        hostile(shop, registry, REGISTRY, top["digest"]) as environment,
+    ):
+        return ansible.tasks(CLONE, "ignore_errors: true\n", env={**environment, **known, **around})
+
+
+# --- Images on disk -------------------------------------------------------------------------------------
+
+
+def wrapped(folder: Path, levels: int, **changes: Any) -> dict[str, bytes]:
+    """Return the files of an image, changed, within that many indexes, each of which names the next twice."""
+    build_image(folder / "image", {"app/server": b"x"})
+    found = [path for path in folder.glob("image/**/*") if path.is_file()]
+    files = {str(path.relative_to(folder / "image")): path.read_bytes() for path in found}
+    (entry,) = json.loads(files["index.json"])["manifests"]
+    manifest = json.loads(files[blob(entry)])
+    for content in [{**manifest, **changes}, *[None] * levels]:
+        raw = json.dumps(index(entry, entry) if content is None else content).encode()
+        entry = {"digest": f"sha256:{hashlib.sha256(raw).hexdigest()}", "size": len(raw)}
+        entry["mediaType"] = INDEX if content is None else manifest["mediaType"]
+        files[blob(entry)] = raw
+    return {**files, "index.json": json.dumps(index(entry)).encode()}
+
+
+def blob(entry: dict[str, Any]) -> str:
+    """Return the path of what a descriptor refers to."""
+    return f"blobs/{entry['digest'].replace(':', '/')}"
+
+
+def odd(files: dict[str, bytes], **member: Any) -> bytes:
+    """Return an archive with one more member."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        extra = tarfile.TarInfo(member.pop("name", "extra"))
+        for name, value in member.items():
+            setattr(extra, name, value)
+        archive.addfile(extra)
+        for name, content in files.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+def long_header(files: dict[str, bytes]) -> bytes:
+    """Return a packed archive whose first header unpacks to more than anybody needs."""
+    info = tarfile.TarInfo("long")
+    info.type, info.size = tarfile.XHDTYPE, 100_000_000
+    return gzip.compress(info.tobuf() + bytes(info.size) + tar_of(files))
+
+
+HUGE = {"config": {"digest": f"sha256:{'2' * 64}", "size": 10**400}}
+SPARSE = {"GNU.sparse.map": "0,0", "GNU.sparse.size": str(2**50), "GNU.sparse.name": "big"}
+LINK = {"type": tarfile.SYMTYPE, "linkname": "/etc/passwd"}
+IMAGES: dict[str, tuple[Callable[[Path], bytes], str]] = {
+    "thirty": (lambda folder: tar_of(wrapped(folder, LEVELS)), ""),
+    "names outside": (lambda folder: odd(wrapped(folder, 0), name="../../outside"), ""),
+    "a link outside": (lambda folder: odd(wrapped(folder, 0), **LINK), ""),
+    "too deep": (lambda folder: tar_of(wrapped(folder, 1500)), "64 levels"),
+    "a long header": (lambda folder: long_header(wrapped(folder, 0)), "too long"),
+    "a sparse file": (lambda folder: odd(wrapped(folder, 0), pax_headers=SPARSE), "sparse file"),
+    "a size without end": (lambda folder: tar_of(wrapped(folder, 0, **HUGE)), "size of sha256:2222"),
+    "no list": (lambda folder: tar_of(wrapped(folder, 0, layers=5)), "layers are not a list"),
+    "no config": (lambda folder: tar_of(wrapped(folder, 0, config=[1])), "without a digest"),
+    "a header": (lambda folder: tar_of(wrapped(folder, 0, mediaType="a\r\nX: y")), "media type"),
+}  # fmt: skip
+
+
+def test_images_from_elsewhere(ansible: Ansible, sandbox: Sandbox) -> None:
+    """Those that are no bombs are pushed; of the others something is said that people understand."""
+    sandbox.seed({"apps": [{"slug": "shop"}]})
+    tasks = []
+    for number, (name, (make, _says)) in enumerate(IMAGES.items()):
+        (ansible.folder / str(number)).mkdir()
+        (ansible.folder / f"{number}.tar").write_bytes(make(ansible.folder / str(number)))
+        tasks.append({"name": name, "hosted.services.app_image": {"slug": "shop", "path": f"{number}.tar"}})
+    run = ansible.tasks(json.dumps(tasks), "ignore_errors: true\n")
+    for name, (_make, says) in IMAGES.items():
+        assert (says in told(run[name])) if says else run[name].outcome == "ok", run[name]
+    assert not list(ansible.folder.parent.glob("**/outside"))
