@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import json
-from contextlib import AbstractContextManager
+import re
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -158,3 +159,40 @@ def test_inventory_evaluates_nothing(ansible: Ansible, sandbox: Sandbox) -> None
         listed = inventory.run("--graph")
         check(listed.stdout + listed.stderr, ansible.folder)
         assert "{{" not in listed.stdout
+
+
+ANSWERS = {
+    "long numbers": lambda content: re.sub(rb": ?\d+", b": 1" + b"0" * 400, content),
+    "longer numbers": lambda content: re.sub(rb": ?\d+", b": " + b"9" * 6000, content),
+    "no numbers": lambda content: re.sub(rb": ?\d+", b": NaN", content),
+    "infinite numbers": lambda content: re.sub(rb": ?\d+", b": 1e999", content),
+    "no end": lambda content: b"[" * 200_000,
+    "too deep": lambda content: b"[" * 101 + b"]" * 101,
+}
+MODULES = ("billing_info", "service_info", "account_info", "project_info")
+
+
+def test_answers_without_bounds_are_told(ansible: Ansible, sandbox: Sandbox) -> None:
+    """Numbers that no amount has, and nesting: each in a sentence. Nothing of it is in a result."""
+    sandbox.seed(SEED)
+    tasks = []
+    with ExitStack() as stack:
+        for name, change in ANSWERS.items():
+            url = stack.enter_context(running(ProxyServer(sandbox, change=change))).url
+            for module in MODULES:
+                options: dict[str, Any] = {"base_url": url, "retries": 0}
+                if module == "billing_info":
+                    options["include"] = ["overview", "wallet", "daily_spend", "invoices"]
+                tasks.append({"name": f"{module} {name}", f"hosted.services.{module}": options})
+        bomb = ProxyServer(sandbox, refuse=lambda *call: b"<" * 100_000)
+        tasks.append({
+            "name": "tags without an end", "hosted.services.account_info": {
+                "base_url": stack.enter_context(running(bomb)).url,
+            },
+        })  # fmt: skip
+        run = ansible.tasks(json.dumps(tasks), "ignore_errors: true\n")
+    check(run.output, ansible.folder)
+    for outcome in run.outcomes:
+        assert outcome.failed or "numbers" in outcome.name, outcome
+        assert not re.search(r": (NaN|Infinity)|\d{300}", json.dumps(outcome.result)), outcome
+    assert len(run.outcomes) == len(tasks)

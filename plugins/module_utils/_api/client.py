@@ -32,6 +32,9 @@ from .session import Session
 from .values import ServiceStatus
 
 MAX_PAGES = 1000
+MAX_ENTRIES = 1_000_000
+MAX_LIST = 1024 * 1024 * 1024
+"""How many entries a list may have on all its pages, and how many bytes these may have."""
 METRICS_PER_CALL = 50
 FILES_PER_DELETE = 100
 REMOVAL_SECONDS = 10.0
@@ -132,11 +135,17 @@ class Client:
     ) -> Iterator[M]:
         """Yield the items of all pages for which ``keep`` is true.
 
-        :raises UnexpectedAnswer: if the platform repeats a cursor, or after :data:`MAX_PAGES` pages.
+        :raises UnexpectedAnswer: if the platform repeats a cursor, or the list has no end: after
+            :data:`MAX_PAGES` pages, :data:`MAX_ENTRIES` entries or :data:`MAX_LIST` bytes.
         """
         query, seen = dict(query or {}), set()
+        count, begun = 0, self.session.received_bytes
         for _page in range(MAX_PAGES):
             items, cursor = items_of(route, self._send(route, query=query, **ids), keep)
+            count += len(items)
+            if count > MAX_ENTRIES or self.session.received_bytes - begun > MAX_LIST:
+                most = f"{MAX_ENTRIES} entries or {MAX_LIST // 1024 // 1024} MB"
+                raise UnexpectedAnswer(f"{route}: the list has more than {most}; stopped")
             yield from items
             if not cursor:
                 return

@@ -19,7 +19,8 @@ from .libraries import urllib3
 from .pools import open_pools, origin
 from .text import clean
 
-MAX_BODY = 64 * 1024 * 1024
+MAX_BODY = 256 * 1024 * 1024
+"""The largest response in bytes, unpacked: a list of a million entries is smaller."""
 MAX_CONNECT = 10.0
 CHUNK = 64 * 1024
 OPENSSL_CODE = re.compile(r"^\[\w+(: \w+)?\] ")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import codecs
 import json
+import math
 import re
 import time
 from collections.abc import Callable, Iterable
@@ -24,7 +25,8 @@ from .routes import Idempotency, Route, Scope, Undocumented
 from .text import Redactor, clean
 
 MAX_DEPTH = 100
-MAX_VALUES = 2_000_000
+MAX_VALUES = 10_000_000
+"""How many values and containers a response may hold: a list of a million entries has fewer."""
 SMALL = 8 * 1024 * 1024
 """The size in bytes up to which a body cannot need much memory, whatever it holds."""
 MAX_MESSAGE = 100_000
@@ -36,7 +38,8 @@ MIN_TIME_TO_WRITE = 5.0
 """The seconds that must be left to retry a call that cannot be resent: cut off, its outcome is unknown."""
 SENTENCES = ("message", "detail", "error_description", "error", "title", "errors")
 """The keys of the message in an error's body. The specification shows the first one."""
-TAG = re.compile(r"<(style|script)\b.*?</\1>|<[^>]*>", re.DOTALL | re.IGNORECASE)
+TAG = re.compile(r"<(style|script)\b.*?(?:</\1>|\Z)|<[^<>]*>", re.DOTALL | re.IGNORECASE)
+"""Matches a tag. Those without an end are not searched for it again and again."""
 EMPTY_WORDS = frozenset({errors.NO_REASON, "forbidden", "access denied", "permission denied"})
 """Messages that say no more than the status."""
 OF_TOKENS = re.compile(r"\b(token|scope|auth|credential)", re.IGNORECASE)
@@ -60,6 +63,8 @@ class Session:
     ) -> None:
         self.connection = connection
         self.clock = PlatformClock()
+        self.received_bytes = 0
+        """The size of all responses so far."""
         self.attempts_of_call = 0
         """The number of requests that the last call took, retries included."""
         self.next_turn: Callable[[float], float] = lambda now: now
@@ -158,6 +163,7 @@ class Session:
         try:
             response = self._transport.exchange(self._request(route, url, query, body), seconds)
             outcome = str(response.status)
+            self.received_bytes += len(response.body)
             self.clock.set(response.date)
             return self._check_response(route, response)
         except TimeoutError:
@@ -300,7 +306,8 @@ def parse(body: bytes) -> Any:
     if len(body) > SMALL and sum(map(body.count, (b",", b"[", b"{"))) > MAX_VALUES:
         raise Excessive(f"the response holds more than {MAX_VALUES} values")
     # The codec utf-8-sig strips the BOM, too, but each Ansible worker would have to import it.
-    value = json.loads(body.removeprefix(codecs.BOM_UTF8).decode())
+    text = body.removeprefix(codecs.BOM_UTF8).decode()
+    value = json.loads(text, **STRICT) if LONG_NUMBER.search(body) else json.loads(text)
     if body.count(b"[") + body.count(b"{") > MAX_DEPTH and not is_shallow(value):
         raise Excessive(f"the response is nested more than {MAX_DEPTH} levels deep")
     return with_whole_characters(value) if HALF_CHARACTER.search(body) else value
@@ -308,6 +315,18 @@ def parse(body: bytes) -> Any:
 
 HALF_CHARACTER = re.compile(rb"\\u[dD][89a-fA-F]")
 """Matches an escaped surrogate. A lone one cannot be written to a file or terminal."""
+
+
+def bounded_number(text: str) -> float:
+    """Parse a number, in the cases that JSON's own parser may read as one without a finite value."""
+    if not math.isfinite(value := float(text)):
+        raise Excessive("the response holds a number without bounds, such as NaN or 1e999")
+    return value if set(text) & set(".eE") else int(text)
+
+
+LONG_NUMBER = re.compile(rb"\d{300}|[eE]\+?\d{3}|NaN|Infinity")
+STRICT: dict[str, Any] = dict.fromkeys(("parse_int", "parse_float", "parse_constant"), bounded_number)
+"""To read all numbers in Python takes twice as long."""
 
 
 def is_shallow(value: Any) -> bool:

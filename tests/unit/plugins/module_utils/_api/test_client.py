@@ -23,6 +23,7 @@ class Script:
         self.answers = iter(answers)
         self.sent: list[tuple[str, Any, Any]] = []
         self.attempts_of_call = 1
+        self.received_bytes = 0
 
     def send(
         self,

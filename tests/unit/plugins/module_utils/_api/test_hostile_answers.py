@@ -15,7 +15,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.hosted.services.plugins.module_utils._api import errors, http_transport, session
+from ansible_collections.hosted.services.plugins.module_utils._api import (
+    client,
+    errors,
+    http_transport,
+    session,
+)
 from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._api.client import MAX_PAGES, Client
 from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import Response
@@ -198,3 +203,24 @@ def test_a_list_that_never_ends_is_left() -> None:
     assert isinstance(outcome, errors.UnexpectedAnswer)
     assert f"does not end after {MAX_PAGES} pages" in outcome.message
     assert sender.pages == MAX_PAGES
+
+
+@pytest.mark.parametrize(("bound", "value"), [("MAX_ENTRIES", 2500), ("MAX_LIST", 100_000)])
+def test_a_list_that_grows_is_left(bound: str, value: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many pages within their own bounds may be too much together."""
+
+    class Growing(Answering):
+        """Has 1,000 entries on each page."""
+
+        pages = 0
+
+        def _attempt(self, *arguments: Any) -> Any:
+            self.pages += 1
+            self.received_bytes += 40_000
+            return {"items": [{"id": "a", "type": "b", "at": "c"}] * 1000, "nextCursor": self.pages}
+
+    monkeypatch.setattr(client, bound, value)
+    sender = Growing(b"")
+    outcome = call("events", sender)
+    assert isinstance(outcome, errors.UnexpectedAnswer)
+    assert "the list has more than" in outcome.message and sender.pages == 3

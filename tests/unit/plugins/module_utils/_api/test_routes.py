@@ -112,6 +112,7 @@ class Recorder:
 
     def __init__(self) -> None:
         self.calls: list[tuple[Route[Any], dict[str, Any]]] = []
+        self.received_bytes = 0
 
     def send(
         self,
