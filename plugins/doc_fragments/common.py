@@ -51,7 +51,8 @@ options:
     default: Bearer
   validate_certs:
     description:
-      - Whether to verify the server's certificate. Turn this off only for tests on this machine.
+      - Whether to verify the server's certificate. Turn this off only for tests on this machine. Each result
+        then has a warning that says so.
       - If not set, the environment variable E(HOSTED_SERVICES_VALIDATE_CERTS) is used.
     type: bool
     default: true
@@ -158,7 +159,8 @@ options:
       - name: HOSTED_SERVICES_AUTH_SCHEME
   validate_certs:
     description:
-      - Whether to verify the server's certificate. Turn this off only for tests on this machine.
+      - Whether to verify the server's certificate. Turn this off only for tests on this machine. A warning
+        then says so.
     type: bool
     default: true
     env:

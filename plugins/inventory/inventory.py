@@ -324,7 +324,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             raise
         except Exception as error:  # a defect of the collection; its text may hold a secret
             raise AnsibleParserError(defect_result(error)["msg"]) from None
-        for warning in listing.warnings:
+        for warning in [*settings.warnings, *listing.warnings]:
             self.display.warning(warning)
         self._add_hosts(listing, settings.base_url, handed_on)
 

@@ -56,6 +56,7 @@ class RunContext:
 def execute(resource: Resource, options: Mapping[str, Any], context: RunContext) -> dict[str, Any]:
     """Run a task and return its result in Ansible's form. Any exception becomes a failed result."""
     result: dict[str, Any] = {"changed": False}
+    warnings: list[str] = []
     task: Task | None = None
     client: Any = None
     redact: Redactor | None = None
@@ -63,11 +64,13 @@ def execute(resource: Resource, options: Mapping[str, Any], context: RunContext)
         require()
         check_waiting(options)
         if resource.needs_api(options):
-            client = context.connect(connection(options, resource.name), context.log)
+            settings = connection(options, resource.name)
+            warnings += settings.warnings
+            client = context.connect(settings, context.log)
             client.hide(partial(secrets_of, resource, options))
         redact = redactor_of(resource.redacted_values(options))
         progress = redacting(context.progress, redact)
-        task = Task(client, resource.read_options(options), context.check_mode, progress)
+        task = Task(client, resource.read_options(options), context.check_mode, progress, warnings)
         task.guard = guard = BudgetGuard(task)
         if client is not None:
             client.on_commit = guard.committing
@@ -89,8 +92,8 @@ def execute(resource: Resource, options: Mapping[str, Any], context: RunContext)
         result.update(defect_result(error))
     if task is not None:
         result.update(task.effects.facts)
-        if task.warnings:
-            result["warnings"] = without_secrets(resource, options, task.warnings)
+    if warnings:
+        result["warnings"] = without_secrets(resource, options, warnings)
     result["invocation"] = {"module_args": shown_options(resource, options)}
     shown: dict[str, Any] = map_strings(result, redact) if redact else result
     return shown

@@ -120,6 +120,8 @@ class Account:
         self.checked = False
         """Whether it is known whom the token belongs to."""
         self.settings = connection(vars(options), "event source account")
+        for warning in self.settings.warnings:
+            LOG.warning("%s: %s", NAME, warning)
         self.rules = options.rules(self.settings.base_url)
         self.unmatched: list[str] = []
         """The patterns of backup_services that matched nothing at the last poll."""

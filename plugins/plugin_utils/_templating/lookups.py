@@ -74,6 +74,8 @@ class ReadingLookup(LookupBase):
             plain = untagged({name: self.get_option(name) for name in CONNECTION_SPEC})
             options = with_token_decrypted(with_selected_token(plain, given), cast(DataLoader, self._loader))
             settings = connection(options, self._name())
+            for warning in settings.warnings:
+                display.warning(warning)
             session = Session(settings, lambda line: display.vvv(f"hosted.services: {line}"))
             try:
                 return self.read(Client(session), untagged(list(terms)))

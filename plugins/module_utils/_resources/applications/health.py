@@ -147,6 +147,8 @@ def await_healthy(task: Task[Any], check: HealthCheck, url: str) -> str | None:
 
     Waits for as long as the check says, whatever the task's own options for waiting are.
     """
+    if not check.validate_certs and url.startswith("https:"):
+        task.warn("validate_certs of health_check is off: the certificate of the application was not checked")
     verify: bool | str = (task.options.ca_path or True) if check.validate_certs else False
     options = replace(task.options, wait_timeout=check.timeout, wait_interval=check.interval)
     problem: str | None = None
