@@ -162,7 +162,8 @@ class MariaDB(Server):
 
     def sql(self, text: str, database: str = "") -> str:
         where = ["--no-defaults", f"--socket={self.folder}/socket", "--user=root"]
-        return self.run("mariadb", *where, "--batch", "--skip-column-names", "--", database, text=text)
+        options = ["--batch", "--skip-column-names", "--binary-mode", "--comments"]
+        return self.run("mariadb", *where, *options, "--", database, text=text)
 
     def create(self) -> None:
         quoted = PASSWORD.replace("\\", "\\\\").replace("'", "''")

@@ -32,13 +32,20 @@ CONNECT_SECONDS = 10
 LAST_WORDS = 500
 LAST_LINES = 5
 
+LONGEST_LOGIN = 1000
+"""How many bytes a name or password may have. The engines' programs cut lines of 4,096 bytes into several."""
+CONTROL = re.compile("[\0-\x1f\x7f-\x9f\ud800-\udfff]")
+
 #: Who owns a view, trigger, routine or event of MariaDB and MySQL, which only an administrator may restore.
-#: The clause stands in these lines alone, and a value of a row in none of them.
-DEFINER = re.compile(rb"DEFINER=`(?:[^`]|``)*`(?:@`(?:[^`]|``)*`)? ?")
-VIEW_OWNER = re.compile(rb"/\*!50013 " + DEFINER.pattern + rb"SQL SECURITY ")
-OWNED = re.compile(rb"(?:/\*!\d+ )?CREATE(?: OR REPLACE)?(?:\*/ /\*!\d+| )")
-END_OF_BODY = b";;"
-"""What such a statement ends with, and so does the line before it, which sets that."""
+#: The clause stands at the beginning of these statements alone.
+NAME = rb"(?:`(?:[^`]|``)*`|\"(?:[^\"]|\"\")*\")"
+DEFINER = rb"DEFINER=" + NAME + rb"(?:@" + NAME + rb")? ?"
+OWNED = re.compile(rb"((?:/\*!\d+ )?CREATE(?: OR REPLACE)?(?:\*/ /\*!\d+)? )" + DEFINER)
+VIEW = re.compile(rb"/\*!50001 CREATE ALGORITHM=\w+ \*/\s*$")
+OWNED_VIEW = re.compile(rb"(/\*!50013 )" + DEFINER)
+"""The line that follows that of a view."""
+ROWS = re.compile(rb"INSERT INTO `(?:[^`\n]|``)*`(?: \((?:`(?:[^`\n]|``)*`(?:, )?)+\))? VALUES\b")
+"""What rows begin with, in whose values every line break is written as an escape."""
 COMPLETED = b"-- Dump completed"
 """What the programs of MariaDB and MySQL end a dump with."""
 ARCHIVE = b"PGDMP"
@@ -46,8 +53,9 @@ ARCHIVE = b"PGDMP"
 WITHOUT_OWNERS = ("--no-owner", "--no-privileges")
 READER = "pg_restore"
 """What reads PostgreSQL's custom format."""
-MADE_ANEW = re.compile(rb"-- Dump completed|\\(?:un)?restrict [0-9A-Za-z]+\s*$")
-"""The lines that differ in every dump: its time, and the key of PostgreSQL's restricted mode."""
+RESTRICT = re.compile(rb"\\restrict ([0-9A-Za-z]+)\s*$")
+HEADING = 10
+"""Among how many lines PostgreSQL's restricted mode is entered."""
 SANDBOX_MODE = b"/*M!999999"
 """A line that MariaDB's client understands and others take for a command of their own."""
 
@@ -59,6 +67,9 @@ HOW_TO_CONNECT = re.compile(
     r"|plugin[-_]dir|default[-_]auth|cleartext[-_]plugin)"
 )
 """The options of MariaDB and MySQL that users may set: how it encrypts and logs in, how long a row may be."""
+
+
+LOGIN_TEXTS = ("user", "password", "database")
 
 
 class NoDumpError(Exception):
@@ -156,7 +167,7 @@ def kept_options(program: str) -> list[str]:
         [program, "--print-defaults"], stdin=subprocess.DEVNULL, capture_output=True, check=False
     )
     if done.returncode:
-        said = " ".join(done.stderr.decode(errors="replace").split())[-LAST_WORDS:]
+        said = last_words(done.stderr)
         raise NoDumpError(f"{Path(program).name} cannot read its option files; correct them: {said}")
     options = re.split(r"\s+(?=--)", done.stdout.decode(errors="surrogateescape").strip())
     return [each for each in options if HOW_TO_CONNECT.match(each)]
@@ -187,17 +198,83 @@ def mysql_command(program: str, login: Login, secret: str) -> list[str]:
 
 
 def without_owners(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the lines of a dump without owners: what is restored belongs to whoever restores it."""
-    before = b""
+    """Yield the lines of a dump without owners: what is restored belongs to whoever restores it.
+
+    What looks like an owner in a text, a comment or a name is left as it is.
+    """
+    place = Place()
+    in_rows = in_view = False
     for line in lines:
-        begins_body = before.endswith(END_OF_BODY) and OWNED.match(line)
-        before = line.rstrip()
-        yield DEFINER.sub(b"", line, count=1) if begins_body or VIEW_OWNER.match(line) else line
+        if in_rows or (place.at_start and ROWS.match(line)):
+            in_rows = not line.endswith(b";\n")
+            yield line
+            continue
+        owned = OWNED if place.at_start else OWNED_VIEW
+        found = owned.match(line) if place.at_start or in_view else None
+        in_view = place.at_start and VIEW.match(line) is not None
+        place.read(line)
+        yield found[1] + line[found.end() :] if found else line
+
+
+class Place:
+    """Where in a dump of MariaDB or MySQL its reader is, which only who reads the quotes before it knows."""
+
+    COMMAND = re.compile(rb"DELIMITER (\S+)\s*$")
+    MODE = re.compile(rb"/\*!\d+ SET sql_mode\s*= (.*)")
+    _within = b""
+    """What ends the text, name or comment that has begun."""
+    _begun = False
+    """Whether anything of a statement was read."""
+    _delimiter = b";"
+    _mode = b""
+
+    @property
+    def at_start(self) -> bool:
+        """Whether the next line may begin a statement."""
+        return not (self._begun or self._within)
+
+    def read(self, line: bytes) -> None:
+        """Go on to the end of a line."""
+        if self.at_start and (command := self.COMMAND.match(line)):
+            self._delimiter = command[1]
+            return
+        if self.at_start and (mode := self.MODE.match(line)):
+            self._mode = mode[1]
+        position = 0
+        while position < len(line):
+            position = self._leave(line, position) if self._within else self._enter(line, position)
+
+    def _leave(self, line: bytes, position: int) -> int:
+        """Return where a text, name or comment ends; a backslash hides a quote of a text."""
+        hides = self._within == b"'" or (self._within == b'"' and b"ANSI_QUOTES" not in self._mode)
+        escape = rb"\\.|" if hides and b"NO_BACKSLASH_ESCAPES" not in self._mode else b""
+        for found in re.compile(escape + re.escape(self._within), re.DOTALL).finditer(line, position):
+            if found[0] == self._within:
+                self._within = b""
+                return found.end()
+        return len(line)
+
+    def _enter(self, line: bytes, position: int) -> int:
+        """Return where the next text, name, comment or statement begins."""
+        pattern = rb"['\"`#]|--(?=\s)|/\*(?!M?!)|" + re.escape(self._delimiter)
+        found = re.compile(pattern).search(line, position)
+        end = found.start() if found else len(line)
+        self._begun = self._begun or bool(line[position:end].strip())
+        if found is None or found[0] in (b"#", b"--"):
+            return len(line)
+        if found[0] == self._delimiter:
+            self._begun = False
+        elif found[0] == b"/*":
+            self._within = b"*/"
+        else:
+            self._begun, self._within = True, found[0]
+        return found.end()
 
 
 def for_mysql(lines: Iterable[bytes]) -> Iterator[bytes]:
     """Yield the lines of a dump as MySQL's own client reads them, whichever program made it."""
-    return without_owners(line for line in lines if not line.startswith(SANDBOX_MODE))
+    kept = (line for number, line in enumerate(lines) if number or not line.startswith(SANDBOX_MODE))
+    return without_owners(kept)
 
 
 POSTGRESQL = Engine(
@@ -259,8 +336,9 @@ def reach(connection: Mapping[str, Any]) -> tuple[str, int]:
             continue
         try:
             socket.create_connection((host, int(port)), CONNECT_SECONDS).close()
-        except OSError as error:
-            reasons.append(f"{host}:{port}: {error.strerror or error}")
+        except (OSError, UnicodeError) as error:
+            why = getattr(error, "strerror", None) or error
+            reasons.append(CONTROL.sub("", f"{host}:{port}: {why}"))
             continue
         return str(host), int(port)
     raise NotDumpableError(
@@ -284,8 +362,21 @@ def find_source(connection: Mapping[str, Any]) -> Source:
     engine = engine_of(str(connection.get("engine")))
     program = program_of(engine)
     host, port = reach(connection)
-    names = ("user", "password", "database")
-    return Source(engine, program, Login(host, port, *(str(connection.get(name) or "") for name in names)))
+    return Source(engine, program, Login(host, port, *(login_text(connection, name) for name in LOGIN_TEXTS)))
+
+
+def login_text(connection: Mapping[str, Any], name: str) -> str:
+    """Return a text of a login, which must stay one value wherever it is written.
+
+    :raises NotDumpableError: if it cannot. The message does not show it, as it may be the password.
+    """
+    text = str(connection.get(name) or "")
+    if CONTROL.search(text) or len(text.encode()) > LONGEST_LOGIN:
+        raise NotDumpableError(
+            f"the {name} that the platform names for the database holds a control character, or has more "
+            f"than {LONGEST_LOGIN} bytes, so it is not used to log in. Give the database another one"
+        )
+    return text
 
 
 def surroundings() -> dict[str, str]:
@@ -294,6 +385,12 @@ def surroundings() -> dict[str, str]:
 
 
 # --- Dumping ----------------------------------------------------------------------------------------
+
+
+def last_words(said: bytes, password: str = "") -> str:
+    """Return the end of what a program said, without the password and what a terminal would obey."""
+    text = said.decode(errors="replace").replace(password or "\0", "***")
+    return CONTROL.sub("", " ".join(text.split()))[-LAST_WORDS:]
 
 
 @contextmanager
@@ -351,10 +448,7 @@ def write(file: IO[bytes], source: Source) -> None:
                     packed.writelines(noting(last, engine.lines(process.stdout)))
         if process.returncode:
             words.seek(0)
-            said = words.read().decode(errors="replace")
-            if login.password:
-                said = said.replace(login.password, "***")
-            said = " ".join(said.split())[-LAST_WORDS:]
+            said = last_words(words.read(), login.password)
             raise NoDumpError(f"{Path(program).name} ended with {process.returncode}: {said}")
         check_whole(file, engine, last, program)
 
@@ -394,7 +488,7 @@ def content_digest(dump: Path, engine: Engine) -> str:
     summing = hashlib.sha256()
     try:
         for line in statements(dump, engine):
-            if not MADE_ANEW.match(line):
+            if not (engine.compress and line.startswith(COMPLETED)):  # with the time
                 summing.update(line)
     except (OSError, EOFError, zlib.error) as error:
         raise NoDumpError(f"the dump {dump.name} cannot be read back: {error}") from None
@@ -427,8 +521,20 @@ def statements(dump: Path, engine: Engine, owners: bool = True) -> Iterator[byte
             stderr=words,
         ) as process,
     ):
-        yield from process.stdout or ()
+        yield from unrestricted(process.stdout or ())
         if process.wait():
             words.seek(0)
-            said = " ".join(words.read().decode(errors="replace").split())[-LAST_WORDS:]
-            raise NoDumpError(f"the dump {dump.name} cannot be read back: {said}")
+            raise NoDumpError(f"the dump {dump.name} cannot be read back: {last_words(words.read())}")
+
+
+def unrestricted(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the lines of a dump without the two by which newer programs restrict psql to statements.
+
+    Their key is another one each time, so a line of the content cannot be the second one.
+    """
+    key = None
+    for number, line in enumerate(lines):
+        if number < HEADING and (found := RESTRICT.match(line)):
+            key = found[1]
+        elif key is None or line.rstrip() != b"\\unrestrict " + key:
+            yield line

@@ -4,7 +4,10 @@
 """Restore a dump into another database with its engine's own client, in place of all that is there.
 
 A dump is in a file without a name: nobody else can open it, and it is gone with this process however that
-ends. PostgreSQL is restored in one transaction, so that its users see the old content or the new one. MariaDB
+ends. What it says and what a server answers are statements or data to the client, never commands of its own,
+which would run on this machine: MariaDB's and MySQL's reads in binary mode, PostgreSQL's in restricted mode.
+
+PostgreSQL is restored in one transaction, so that its users see the old content or the new one. MariaDB
 and MySQL cannot do that: their tables are dropped first, and whoever reads meanwhile finds them missing.
 """
 
@@ -13,6 +16,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import secrets
 import shutil
 import subprocess
 import tempfile
@@ -29,8 +33,6 @@ from .dump import (
     COMPLETED,
     CONNECT_SECONDS,
     LAST_LINES,
-    LAST_WORDS,
-    MADE_ANEW,
     POSTGRESQL,
     Engine,
     Login,
@@ -38,6 +40,7 @@ from .dump import (
     Source,
     find_source,
     in_memory,
+    last_words,
     mysql_login,
     program_of,
     statements,
@@ -45,6 +48,8 @@ from .dump import (
     write,
 )
 
+RESTRICTING = b"\\restrict"
+"""psql's command that makes it refuse all others."""
 LOCK_SECONDS = 60
 """How long a restore waits for those who use a table, before it gives up and changes nothing."""
 NEWER = re.compile(rb"SET transaction_timeout = 0;\s*$")
@@ -53,9 +58,9 @@ PREAMBLE = 40
 """How many lines of a dump may come before its content."""
 OF_THE_SERVER = re.compile(
     rb"-- (?:Dumped (?:from|by) |Dumping (?:events|routines) for database |Host: |Server version|"
-    rb"(?:MariaDB|MySQL) dump |Current Database: )"
+    rb"(?:MariaDB|MySQL) dump |Current Database: |Dump completed)"
 )
-"""The lines of a dump that name the database or the server that it was made from."""
+"""The lines of a dump that name the database or the server that it was made from, or when."""
 
 EMPTY_POSTGRESQL = """
 DO $hosted$
@@ -173,8 +178,10 @@ def check_kept(path: Path, engine: Engine) -> None:
 def portable_digest(dump: Path, engine: Engine) -> str:
     """Return a checksum of what a dump says that is the same for another database with the same content."""
     summing = hashlib.sha256()
-    for line in restorable(dump, engine):
-        if not (MADE_ANEW.match(line) or OF_THE_SERVER.match(line)):
+    for number, line in enumerate(restorable(dump, engine)):
+        # Further down in a dump of PostgreSQL, such a line is a row.
+        may_differ = engine.compress or number <= PREAMBLE
+        if not (may_differ and OF_THE_SERVER.match(line)):
             summing.update(line)
     return summing.hexdigest()
 
@@ -198,14 +205,21 @@ class Client:
 
 
 def psql_command(program: str, login: Login, secret: str) -> list[str]:
-    """Read statements from standard input, and end at the first error."""
-    return ["--no-psqlrc", "--no-password", "--quiet", "--set=ON_ERROR_STOP=1"]
+    """Read statements from standard input, write rows without headings, and end at the first error."""
+    options = ["--no-psqlrc", "--no-password", "--quiet", "--set=ON_ERROR_STOP=1"]
+    return [*options, "--tuples-only", "--no-align"]
 
 
 def mysql_command(program: str, login: Login, secret: str) -> list[str]:
-    """Read statements from standard input, and write rows without headings."""
+    """Read statements from standard input, and write rows without headings.
+
+    In binary mode no command but DELIMITER and that of the character set is known, and no byte is changed.
+    """
     return [
         *mysql_login(program, login, secret),
+        "--binary-mode",
+        "--local-infile=0",  # a server or a dump that asks for a file of this machine gets none
+        "--comments",  # those in a trigger or a routine belong to it
         f"--connect-timeout={CONNECT_SECONDS}",
         "--batch",
         "--raw",
@@ -226,10 +240,20 @@ def client_of(engine: Engine) -> Client:
 def check_client(engine: Engine) -> None:
     """Check that what dumps and restores databases of an engine is installed.
 
-    :raises NoDumpError: naming what is missing.
+    :raises NoDumpError: naming what is missing or too old.
     """
     program_of(engine)
-    client_program(engine)
+    program = client_program(engine)
+    if engine is not POSTGRESQL:
+        return
+    done = subprocess.run(  # noqa: S603 - the engine's own program
+        [program, "--help=commands"], stdin=subprocess.DEVNULL, capture_output=True, check=False
+    )
+    if RESTRICTING not in done.stdout:
+        raise NoDumpError(
+            "psql on this machine has no restricted mode, so a database or a dump could run commands here; "
+            f"update {engine.package} to 13.22, 14.19, 15.14, 16.10, 17.6 or later"
+        )
 
 
 def client_program(engine: Engine) -> str:
@@ -284,18 +308,24 @@ def restore(dump: HeldDump, target: Source) -> None:
     run_client(target, [b"SET FOREIGN_KEY_CHECKS = 0;\n", drops, b"SET FOREIGN_KEY_CHECKS = 1;\n"], lines)
 
 
-LIST_POSTGRESQL = rb"""
-\pset format unaligned
-\pset tuples_only on
-\pset fieldsep '\t'
-SELECT format('SELECT %L, count(*) FROM %I.%I', table_schema || '.' || table_name, table_schema, table_name)
-    FROM information_schema.tables WHERE table_type = 'BASE TABLE'
-    AND table_schema NOT IN ('pg_catalog', 'information_schema') ORDER BY 1 \gexec
+COUNT_POSTGRESQL = b"""
+DO $hosted$
+DECLARE found record; counted bigint; every text := '';
+BEGIN
+    FOR found IN SELECT table_schema, table_name FROM information_schema.tables
+        WHERE table_type = 'BASE TABLE' AND table_schema NOT IN ('pg_catalog', 'information_schema')
+    LOOP
+        EXECUTE format('SELECT count(*) FROM %I.%I', found.table_schema, found.table_name) INTO counted;
+        every := every || counted || ' ';
+    END LOOP;
+    PERFORM set_config('hosted.counted', every, false);
+END $hosted$;
+SELECT current_setting('hosted.counted');
 """
+"""Returns how many rows each table has."""
 LIST_MARIADB = b"""
-SELECT CONCAT('SELECT ', QUOTE(TABLE_NAME), ', COUNT(*) FROM `', REPLACE(TABLE_NAME, '`', '``'), '`;')
-    FROM information_schema.TABLES
-    WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = 'BASE TABLE' ORDER BY 1;
+SELECT CONCAT('SELECT COUNT(*) FROM `', REPLACE(TABLE_NAME, '`', '``'), '`;')
+    FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = 'BASE TABLE';
 """
 """Returns the statements that count the rows of each table."""
 
@@ -310,17 +340,17 @@ def check_login(target: Source) -> None:
     run_client(target, [b"SELECT 1;\n"])
 
 
-def count_rows(target: Source) -> dict[str, int]:
+def count_rows(target: Source) -> list[int]:
     """Return how many rows each table of a database has, counted by the engine and not estimated.
 
     :raises NoDumpError: with what the client said.
     """
-    if target.engine is POSTGRESQL:
-        printed = run_client(target, [LIST_POSTGRESQL])
-    else:
-        printed = run_client(target, [run_client(target, [LIST_MARIADB])])
-    lines = [line.rpartition("\t") for line in printed.decode(errors="replace").splitlines()]
-    return {name: int(count) for name, _tab, count in lines if name}
+    postgresql = target.engine is POSTGRESQL
+    printed = run_client(target, [COUNT_POSTGRESQL if postgresql else run_client(target, [LIST_MARIADB])])
+    try:
+        return [int(count) for count in printed.split()]
+    except ValueError:
+        raise NoDumpError("asked how many rows a table has, the database answered with no number") from None
 
 
 def run_client(target: Source, first: Iterable[bytes], then: Iterable[bytes] = ()) -> bytes:
@@ -345,14 +375,18 @@ def run_client(target: Source, first: Iterable[bytes], then: Iterable[bytes] = (
             stderr=words,
         ) as process:
             if process.stdin:
-                feed(process, process.stdin, first, then)
+                feed(process, process.stdin, [*opening(engine), *first], then)
         if process.returncode:
             words.seek(0)
-            said = words.read().decode(errors="replace").replace(login.password or "\0", "***")
-            said = " ".join(said.split())[-LAST_WORDS:]
+            said = last_words(words.read(), login.password)
             raise NoDumpError(f"{Path(program).name} ended with {process.returncode}: {said}")
         rows.seek(0)
         return rows.read()
+
+
+def opening(engine: Engine) -> list[bytes]:
+    """Return what a client reads first: psql ends at a command from here on, as nobody knows the key."""
+    return [RESTRICTING + b" %b\n" % secrets.token_hex(32).encode()] if engine is POSTGRESQL else []
 
 
 def feed(

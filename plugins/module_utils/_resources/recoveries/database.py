@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -101,7 +101,7 @@ class RecoveredDatabase(Resource[DumpOptions]):
                     "restored from. Another version of the engine or of its programs can cause that, and so "
                     "can something that writes to it. Check its content"
                 )
-            told = {"tables": len(now), "rows": sum(now.values()), "same_dump": whole}
+            told = {"tables": len(now), "rows": sum(now), "same_dump": whole}
             result.update(verified=told, seconds=round(time.monotonic() - started, 1))
             record.end(options.key, service.id, {"copy": options.dump})
 
@@ -115,7 +115,7 @@ class RecoveredDatabase(Resource[DumpOptions]):
         state = {"content": options.dump}
         return Plan(result=result, steps=steps, before=state if same else {"content": "another"}, after=state)
 
-    def _check_replaceable(self, options: DumpOptions, service: Service, rows: Mapping[str, int]) -> None:
+    def _check_replaceable(self, options: DumpOptions, service: Service, rows: Sequence[int]) -> None:
         """Refuse to replace what this recovery has not written itself, or what may be in use by now.
 
         :raises Invalid: with what is there.
@@ -134,7 +134,7 @@ class RecoveredDatabase(Resource[DumpOptions]):
         if why:
             raise Invalid(
                 f"the database of {label(service)} is not empty: it has {counted(len(rows), 'table')} with "
-                f"{counted(sum(rows.values()), 'row')}, {why}. Nothing was restored. If that is to be "
+                f"{counted(sum(rows), 'row')}, {why}. Nothing was restored. If that is to be "
                 f"replaced by the dump, name {key!r} in overwrite"
             )
 

@@ -207,7 +207,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Server:
     monkeypatch.setattr(database, "kept_dump", kept)
     monkeypatch.setattr(database, "find_source", server.find)
     monkeypatch.setattr(database, "held_dump", server.dump)
-    monkeypatch.setattr(database, "count_rows", lambda source: dict(server.rows))
+    monkeypatch.setattr(database, "count_rows", lambda source: [*server.rows.values()])
     monkeypatch.setattr(database, "restore", server.restore)
     return server
 
