@@ -10,35 +10,26 @@ from collections.abc import Mapping
 from ipaddress import AddressValueError, IPv6Address
 from typing import Any
 
+from ansible import template
 from ansible.utils.unsafe_proxy import wrap_var
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import SERVICE_ID
 
-try:
-    from ansible.template import trust_as_template
-except ImportError:  # ansible-core 2.18, which takes every string for a template that is not wrapped
-
-    def trust_as_template(value: str) -> str:  # type: ignore[misc]
-        """Return the string as it is."""
-        return value
-
-
 ADDRESS = re.compile(r"(?:\[(?P<ipv6>[^\[\]]+)\]|(?P<host>[A-Za-z0-9][\w.-]*))(?::(?P<port>\d+))?", re.ASCII)
 MAX_PORT = 65535
-SYNTAX = frozenset("{}%#")
+TRUSTS_ALL = not hasattr(template, "trust_as_template")
+"""Whether every string is a template that is not marked otherwise: until ansible-core 2.18."""
 
 
 class MarkedStrings(dict[str, str]):
-    """Strings marked such that nothing in them is ever taken for a template, each of them once.
+    """Strings that ansible-core 2.18 never evaluates, each of them made once, as many hosts have it.
 
-    Marking takes longer than all else that a host needs, and most strings of a host are those of many.
-
-    What has a character that templates are made of is marked as unsafe. Others could be marked as well, but
-    ansible-inventory would then show each as an object with a key ``__ansible_unsafe``.
+    Also those without a brace: a name such as ``lookup('pipe', 'id')`` is an expression in ``when``. Newer
+    releases evaluate none that is not marked as trusted, and so these are not.
     """
 
     def __missing__(self, value: str) -> str:
-        marked: str = trust_as_template(value) if SYNTAX.isdisjoint(value) else wrap_var(value)
+        marked: str = wrap_var(value)
         self[value] = marked
         return marked
 
@@ -61,7 +52,7 @@ def variables_of(
         **(handed_on or {}),
         **connection_variables(service, connect_with),
     }
-    variables: dict[str, Any] = mark_strings(known, marked)
+    variables: dict[str, Any] = mark_strings(known, marked) if TRUSTS_ALL else known
     return variables
 
 

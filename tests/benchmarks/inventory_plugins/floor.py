@@ -15,7 +15,6 @@ import requests
 from ansible.inventory.data import InventoryData
 from ansible.parsing.dataloader import DataLoader
 from ansible.plugins.inventory import BaseInventoryPlugin
-from ansible.template import trust_as_template
 
 DOCUMENTATION = r"""
 name: floor
@@ -41,24 +40,12 @@ class InventoryModule(BaseInventoryPlugin):
             call_all([known["url"] + call for call in batch], known["at_once"])
         for group in known["groups"]:
             inventory.add_group(group)
-        strings: dict[str, str] = {}
         for host, (variables, groups) in known["hosts"].items():
             inventory.add_host(host)
             for name, value in variables.items():
-                inventory.set_variable(host, name, shown(value, strings))
+                inventory.set_variable(host, name, value)
             for group in groups:
                 inventory.add_child(group, host)
-
-
-def shown(value: Any, strings: dict[str, str]) -> Any:
-    """Return ``value`` with strings that ansible-inventory shows as they are, each of them made once."""
-    if isinstance(value, str):
-        if value not in strings:
-            strings[value] = trust_as_template(value)
-        return strings[value]
-    if isinstance(value, dict):
-        return {key: shown(item, strings) for key, item in value.items()}
-    return value
 
 
 def call_all(urls: list[str], at_once: int) -> None:
