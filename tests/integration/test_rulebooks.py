@@ -103,6 +103,69 @@ def test_messages_are_posted_and_orders_are_held(
     assert account.writes() == []
 
 
+HOSTILE = {
+    "expression": "{{ CALL }}",
+    "statement": "{% if CALL %}{% endif %}",
+    "condition": "CALL",
+    "blanks": "lookup ('pipe', 'touch FILE')",
+    "indirect": "[lookup][0]('pipe', 'touch FILE')",
+    "literal": r"""'\x7b\x7b lookup("pipe", "touch FILE") \x7d\x7d'""",
+    "joined": """'{' '{ lookup("pipe", "touch FILE") }' '}'""",
+    "header": "#jinja2: variable_start_string: '[%', variable_end_string: '%]'\n[% CALL %]",
+    "argument": "x cmd='touch FILE'",
+    "terminal": "\x1b]0;owned\x07\u202e",
+}
+"""What a text may be that wants to leave a file, or to steer a terminal."""
+HANDED_ON = """
+- hosts: localhost
+  gather_facts: false
+  tasks:
+    - ansible.builtin.debug: {var: reason}
+    - ansible.builtin.debug: {msg: "{{ reason }}, {{ ansible_eda.event.message }}"}
+    - ansible.builtin.debug: {msg: "of no harm"}
+      when: reason
+      ignore_errors: true
+    - ansible.builtin.assert: {that: "{{ ansible_eda.event.service.name }}"}
+      ignore_errors: true
+    - ansible.builtin.lineinfile: {path: "{{ seen }}", line: "{{ reason }}", create: true, mode: "0600"}
+"""
+
+
+def own_rulebook(play: Path, seen: Path) -> dict[str, Any]:
+    """Return a user's rulebook that hands texts to modules, in both forms of arguments, and to a play."""
+    shown = {"name": "ansible.builtin.debug", "module_args": {"msg": "{{ event.reason }}"}}
+    text = {"name": "ansible.builtin.command", "module_args": "echo {{ event.service.name }}"}
+    passed = {"reason": "{{ event.reason }}", "seen": str(seen)}
+    actions = [{"run_module": shown}, {"run_module": text}]
+    actions.append({"run_playbook": {"name": str(play), "extra_vars": passed}})
+    rule = {"name": "Hand on", "condition": 'event.type == "service_failed"', "actions": actions}
+    source = {"hosted.services.account": {"state_name": "own", **QUICK}}
+    return {"name": "Own", "hosts": "localhost", "sources": [source], "rules": [rule]}
+
+
+def test_no_text_of_an_event_is_evaluated(
+    programs: Path, sandbox: Sandbox, tmp_path: Path, chat: tuple[str, list[str]]
+) -> None:
+    """Names and reasons are posted, passed to modules as arguments and as text, and trusted as variables."""
+    address, messages = chat
+    evaluated, seen, play = tmp_path / "evaluated", tmp_path / "seen", tmp_path / "handed_on.yml"
+    play.write_text(HANDED_ON)
+    call = f"lookup('pipe', 'touch {evaluated}')"
+    texts = [text.replace("CALL", call).replace("FILE", str(evaluated)) for text in HOSTILE.values()]
+    names = [*texts, "Map (new)"]
+    failed = {"product": "minecraft", "status": "FAILED"}
+    services = [{**failed, "name": name, "failure_reason": name} for name in names]
+    sandbox.reset(profile=PROFILE, seed={"services": services}, delays=NO_DELAYS)
+    rules = [shipped("chat", **QUICK), own_rulebook(play, seen)]
+    with Rulebook(programs, tmp_path, sandbox, rules, CHAT_WEBHOOK=address) as rulebook:
+        rulebook.until(lambda: len(messages) == len(names) or evaluated.exists())
+        rulebook.until(lambda: evaluated.exists() or (seen.exists() and "Map" in seen.read_text()))
+    assert not evaluated.exists(), rulebook.said()
+    assert len(seen.read_text().splitlines()) == len(names)
+    assert any("'Map (new)'" in message for message in messages)
+    assert "\x1b]0" not in rulebook.said() and not [text for text in messages if not text.isprintable()]
+
+
 def test_a_wrong_token_ends_the_run_at_once_and_is_named(
     programs: Path, account: Sandbox, tmp_path: Path
 ) -> None:

@@ -12,7 +12,6 @@ import asyncio
 import logging
 import random
 from collections.abc import Callable, Mapping
-from copy import deepcopy
 from datetime import UTC, datetime
 from typing import Any, Protocol, TypeVar
 
@@ -55,6 +54,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.owners import owner_of
 from ansible_collections.hosted.services.plugins.plugin_utils._events.drift import comparison
+from ansible_collections.hosted.services.plugins.plugin_utils._events.inert import inert
 
 NAME = "hosted.services.account"
 LOG = logging.getLogger(NAME)
@@ -276,7 +276,7 @@ class Source:
         while (event := self.file.next_event()) is not None:
             id = str(event["id"])
             # ansible-rulebook would give each delivery an id of its own.
-            await queue.put({**deepcopy(event), "meta": {"uuid": id}})
+            await queue.put({**inert(event), "meta": {"uuid": id}})
             await self.confirmed(id)
             await taken_from(queue)
             try:
