@@ -32,6 +32,13 @@ options:
     description:
       - The blueprint itself, for example from a variable.
     type: dict
+  allow_lookups:
+    description:
+      - Whether templates in O(src) may run lookups, and call what may run something. Set this for a file that you trust as
+        you trust a playbook. Without it, such a template is an error.
+      - Variables are filled in either way, also those whose own templates, in your playbook or inventory, run lookups.
+    type: bool
+    default: false
   max_parallel:
     description:
       - Maximum number of parts that are read at the same time.

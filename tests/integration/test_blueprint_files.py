@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible
@@ -215,3 +216,46 @@ def test_all_that_is_wrong_has_its_place(
         assert said[5].startswith("!vault cannot be decrypted")
         assert "hunter2" not in run[name].message
     assert sandbox.journal() == []
+
+
+CALLS = [
+    "{{ lookup('pipe', 'touch FILE') }}",
+    "{% set l = query %}{{ l('pipe', 'touch FILE') }}",
+    "{{ [q][0]('ansible.builtin.pipe', 'touch FILE') }}",
+    "{{ ['pipe'] | map('extract', {'pipe': 1}) | list }}{{ (lookup)('pipe', 'touch FILE') }}",
+    "{{ cycler.__init__.__globals__.os.popen('touch FILE').read() }}",
+    "{{ (cycler | attr('__init__')).__globals__['os'].popen('touch FILE') }}",
+    "#jinja2: variable_start_string: '[[', variable_end_string: ']]'\n[[ q('pipe', 'touch FILE') ]]{{ 1 }}",
+]
+"""How the text of a file can run a command."""
+OWN = """
+vars:
+  level: "{{ lookup('ansible.builtin.env', 'LEVEL') }}"
+"""
+
+
+def test_a_comparison_runs_no_lookup_of_the_file(ansible: Ansible, sandbox: Sandbox) -> None:
+    """Unless it is told to. What variables of the play look up is filled in: the user wrote that."""
+    sandbox.seed({"projects": ["bakery"]})
+    evaluated = ansible.folder / "evaluated"
+    own = ["{{ level }}", "{{ level.upper() }}", "{{ stage | default(level) }}", "x{{ range(2) | sum }}"]
+    values = [call.replace("FILE", str(evaluated)) for call in CALLS]
+    mine = {f"V{number}": value for number, value in enumerate(own)}
+    tasks = []
+    for number, value in enumerate([*values, None]):
+        environment = mine if value is None else {**mine, "CALL": value}
+        web = {"slug": "acme-web", "environment": environment}
+        blueprint = {"project": "bakery", "applications": {"web": web}}
+        (ansible.folder / f"{number}.yml").write_text(yaml.safe_dump(blueprint))
+        compare = {"hosted.services.drift_info": {"src": f"{number}.yml"}, "ignore_errors": True}
+        tasks.append({"name": f"Compare {number}", **compare})
+    allowed = {"src": "0.yml", "allow_lookups": True}
+    run = ansible.tasks(yaml.safe_dump(tasks), OWN, env={"LEVEL": "debug"}).succeed()
+    assert not evaluated.exists()
+    for number in range(len(values)):
+        message = run[f"Compare {number}"].message
+        assert "environment.CALL" in message and "Set allow_lookups" in message and "V0" not in message
+    assert run[f"Compare {len(values)}"].result["drift"]["drifted"]
+    told = [{"name": "Told to", "hosted.services.drift_info": allowed}]
+    ansible.tasks(yaml.safe_dump(told), OWN, env={"LEVEL": "debug"}).succeed()
+    assert evaluated.exists()

@@ -132,6 +132,25 @@ def test_a_file_that_cannot_be_compared_ends_with_1(account: Ansible, sandbox: S
     assert {suite.get("name"): suite.get("errors") for suite in suites}["files/broken.yml"] == "1"
 
 
+def test_a_lookup_of_a_file_runs_only_if_that_is_allowed(account: Ansible) -> None:
+    """What a variable looks up is the user's own, and is filled in."""
+    path, looked = account.folder / "files" / "games.yml", account.folder / "looked"
+    text = path.read_text()
+    given = {
+        "drift_files": "files/games.yml",
+        "stage": "{{ lookup('ansible.builtin.env', 'PWD') and 'games' }}",
+    }
+    path.write_text(text.replace("project: games", "project: '{{ stage }}'", 1))
+    run_playbook(account, "drift", **given).succeed()
+    call = f"""project: "{{{{ lookup('pipe', 'touch {looked}; echo games') }}}}\""""
+    path.write_text(text.replace("project: games", call, 1))
+    done = run_playbook(account, "drift", **given)
+    assert (done.rc, looked.exists()) == (1, False)
+    assert "Set allow_lookups" in done.stdout
+    run_playbook(account, "drift", drift_allow_lookups=True, **given).succeed()
+    assert looked.exists()
+
+
 def test_a_platform_that_does_not_answer_ends_with_1(account: Ansible) -> None:
     variables = {"drift_files": "files/shop.yml"}
     play = "- ansible.builtin.import_playbook: hosted.services.drift\n"

@@ -21,6 +21,9 @@ from .shared.plan import Plan, Task
 class DriftInfoOptions(SourceOptions):
     """Which blueprint to compare."""
 
+    allow_lookups: bool = False
+    """Read by the action, which renders the file."""
+
 
 class DriftInfoResource(OnBlueprint[DriftInfoOptions]):
     """A blueprint and the project that it describes."""

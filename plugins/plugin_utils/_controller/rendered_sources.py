@@ -17,7 +17,9 @@ from typing import Any
 
 import yaml
 from ansible.errors import AnsibleError, AnsibleUndefinedVariable
+from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.parsing.dataloader import DataLoader
+from jinja2 import TemplateSyntaxError
 
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
     ConfigurationError,
@@ -35,6 +37,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.bluepri
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.connecting import is_encrypted
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
+from ansible_collections.hosted.services.plugins.plugin_utils._controller.template_calls import runs_code
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.values import untagged
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.vaulted import decrypted_text
 
@@ -51,6 +54,12 @@ Template = Callable[[Any], Any]
 
 OPTION = "_rendered"
 """The option that carries what was read to the resource, wherever it runs."""
+LOOKUPS = "allow_lookups"
+"""The option of a resource that only looks: without it, the text of a file runs nothing."""
+RUNS_CODE = (
+    "its template runs a lookup, or calls what may run something, so it was not rendered. Set allow_lookups "
+    "if you trust the file as you trust a playbook"
+)
 KEY = "value"
 OMITTED = "__omit_place_holder__"
 """How the value of ``omit`` begins before ansible-core 2.19."""
@@ -81,7 +90,8 @@ def read_source(
     except HostedError:
         return {}
     rendered = Rendered(text, encrypted)
-    reader = Reader(loader, template, shows_causes=not encrypted)
+    runs_lookups = LOOKUPS not in resource.options or boolean(arguments.get(LOOKUPS, False), strict=False)
+    reader = Reader(loader, template, shows_causes=not encrypted, runs_lookups=runs_lookups)
     with suppress(yaml.YAMLError, RecursionError):  # which the resource says, with the place
         parse_document(text, path, lambda unread: rendered.add(unread, reader.read(unread)))
     return {OPTION: rendered.as_option()} if encrypted or rendered.answers else {}
@@ -90,11 +100,14 @@ def read_source(
 class Reader:
     """Decrypts and renders values."""
 
-    def __init__(self, loader: DataLoader, template: Template, shows_causes: bool) -> None:
+    def __init__(
+        self, loader: DataLoader, template: Template, *, shows_causes: bool, runs_lookups: bool
+    ) -> None:
         self.loader = loader
         self.template = template
         self.shows_causes = shows_causes
         """Whether errors may quote the file."""
+        self.runs_lookups = runs_lookups
 
     def read(self, unread: Unread) -> Answer:
         """Return the value of a text, or why it has none."""
@@ -114,6 +127,8 @@ class Reader:
     def render(self, unread: Unread) -> Answer:
         """Return what a template gives."""
         try:
+            if not self.runs_lookups and runs_code(unread.text):
+                return Answer(problem=RUNS_CODE)
             # Only a dictionary can show that a value is left out: by itself it would be an error.
             found = untagged(self.template({KEY: trust_as_template(unread.text)}))
         except AnsibleUndefinedVariable as error:
@@ -141,6 +156,8 @@ def describe_undefined(said: str) -> str:
 
 def describe_failure(error: Exception, quotes: bool) -> str:
     """Return why a template could not be rendered: where it is wrong by itself, or the kind of error."""
+    if quotes and isinstance(error, TemplateSyntaxError):
+        return f"its template is wrong: {error.message}"
     found = SYNTAX.search(str(error)) if quotes else None
     if found:
         return f"its template is wrong: {found[1] or found[2]}"
