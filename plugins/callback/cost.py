@@ -45,6 +45,7 @@ seealso:
   - module: hosted.services.quote
 """
 
+import json
 from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
@@ -52,7 +53,7 @@ from typing import Any
 from ansible.plugins.callback import CallbackBase
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
-    write_json,
+    atomic_file,
 )
 from ansible_collections.hosted.services.plugins.plugin_utils._cost.entries import (
     COLLECTION,
@@ -134,7 +135,8 @@ class CallbackModule(CallbackBase):
             self.shown = entries
         path = self.get_option("output_path")
         if path:
-            write_json(path, as_json(summaries))
+            with atomic_file(path) as file:
+                json.dump(as_json(summaries), file, indent=2)
 
     def _read(self, result: Any, failed: bool = False) -> None:
         task, host = field_of(result, "task"), field_of(result, "host").get_name()

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .._api.errors import ConfigurationError
+from .._api.private_folder import make_private_folder, refuse_strangers
 from .errors import HostKeyRefused
 from .library import asyncssh
 
@@ -55,6 +56,7 @@ class HostKeys:
     def read(self) -> Any:
         """Return the file's entries."""
         try:
+            refuse_strangers(self.path)
             return asyncssh.read_known_hosts(self.path)
         except FileNotFoundError:
             return asyncssh.import_known_hosts("")
@@ -114,8 +116,8 @@ class HostKeys:
             return
         line = f"{self.name} {self.offered.export_public_key().decode().strip()}\n"
         try:
-            os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
-            with open(self.path, "a+", encoding="utf-8", errors="surrogateescape") as file:
+            make_private_folder(os.path.dirname(self.path))
+            with open(self.path, "a+", encoding="utf-8", errors="surrogateescape", opener=private) as file:
                 fcntl.flock(file, fcntl.LOCK_EX)
                 file.seek(0)
                 there = file.read()
@@ -126,6 +128,11 @@ class HostKeys:
                 f"the key of {self.name} cannot be written to known_hosts {self.path!r}: {error.strerror}. "
                 "Name another file in known_hosts, or set host_key_checking: off if the network is trusted"
             ) from None
+
+
+def private(path: str, flags: int) -> int:
+    """Open a file, which is for this user alone if it is new."""
+    return os.open(path, flags, 0o600)
 
 
 def check_address(host: str, port: int) -> None:

@@ -24,7 +24,7 @@ from typing import Any
 
 from ..._api.errors import ConfigurationError
 from ..._api.libraries import ValidationError
-from ..shared.controller_state import atomic_file, collection_folder, state_key, try_lock
+from ..shared.controller_state import atomic_file, collection_folder, make_folder_of, state_key, try_lock
 from .arguments import SourceOptions, expanded
 from .observation import VERSION, State
 
@@ -112,8 +112,8 @@ def open_state(path: str) -> Iterator[StateFile]:
     """
     folder = os.path.dirname(path)
     try:
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-        handle = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        make_folder_of(path)
+        handle = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     except OSError as error:
         raise ConfigurationError(
             f"the state file cannot be kept in {folder!r}: {error.strerror}. Make it writable, or name "

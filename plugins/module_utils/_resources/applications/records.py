@@ -191,7 +191,6 @@ def declared_in(record: Pending) -> dict[str, str]:
 def keep(record: Pending, kind: str, content: Mapping[str, Any]) -> None:
     """Write a file beside a record. If that is not possible, the next task knows less."""
     with suppress(OSError):
-        os.makedirs(os.path.dirname(record.path), mode=0o700, exist_ok=True)
         write_json(file_of(record, kind), {"id": record.id, **content})
 
 

@@ -43,7 +43,6 @@ def remember(task: Task[StateDirOptions], contents: Contents, failed: Collection
         for name, value in facts_of(entry)
     }
     try:
-        os.makedirs(os.path.dirname(last.path), mode=0o700, exist_ok=True)
         last.restore({**stale, **fresh})
     except OSError as error:
         task.warn(

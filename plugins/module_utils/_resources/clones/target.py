@@ -100,7 +100,6 @@ class MadeRecord:
         :raises Invalid: if it cannot be written: without it, the next run could not tell what is its own.
         """
         try:
-            os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
             write_json(self.path, {name: getattr(self, name) for name in self.kept()})
         except OSError as error:
             raise Invalid(f"state_dir cannot be written to ({error}); nothing was ordered") from None

@@ -24,11 +24,11 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
+from ..._api.private_folder import PRIVATE_FOLDER, make_private_folder, refuse_strangers
 from ..._sftp.errors import TransferFailed
 from ..._sftp.trees import printable_path
 from ..shared.task_errors import Invalid
 
-PRIVATE_FOLDER = 0o700
 PARTIAL = ".partial-"
 """What the name of a folder begins with until its copy is verified."""
 COPY_NAME = re.compile(r"[0-9]{8}T[0-9]{6}Z(?:-[0-9]+)?")
@@ -60,7 +60,7 @@ class CopyFolder:
         """
         try:
             if self.own:
-                os.makedirs(os.path.dirname(self.root), PRIVATE_FOLDER, exist_ok=True)
+                make_private_folder(self.root)
             make_private(self.root)
             make_private(self.path)
             for name in os.listdir(self.path):
@@ -186,9 +186,10 @@ def folder_name(name: str, id: str) -> str:
 
 
 def make_private(path: str) -> None:
-    """Make a folder for this user alone, unless it is there."""
+    """Make a folder for this user alone, unless it is there, and nobody's trap."""
     with suppress(FileExistsError):
         os.mkdir(path, PRIVATE_FOLDER)
+    refuse_strangers(path)
 
 
 def flush_tree(root: str) -> None:

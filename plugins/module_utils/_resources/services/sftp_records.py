@@ -65,7 +65,6 @@ class SftpRecords:
         for service in services:
             access = service["sftp"]
             self.records[service["id"]] = {"status": service["status"], "access": access, "at": at}
-        os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
         write_json(self.path, {id: record for id, record in self.records.items() if record["access"]})
 
 

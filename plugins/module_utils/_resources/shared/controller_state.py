@@ -14,6 +14,7 @@ import fcntl
 import hashlib
 import json
 import os
+import stat
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
@@ -23,6 +24,7 @@ from typing import IO, Any, TextIO
 from urllib.parse import urlsplit
 
 from ..._api.connection import is_loopback
+from ..._api.private_folder import PRIVATE_FOLDER, make_private_folder, refuse_strangers
 from .task_errors import Invalid
 
 FOLDER_VARIABLE = "HOSTED_SERVICES_HOME"
@@ -59,6 +61,22 @@ def records_folder(name: str, state_dir: str | None) -> str:
     return os.path.join(os.path.expanduser(state_dir), name) if state_dir else collection_folder(name)
 
 
+def make_folder_of(path: str) -> None:
+    """Make the folder of a file, and those above it that are missing, for this user alone.
+
+    Earlier versions left the collection's own open to everybody where the umask did not forbid it.
+
+    :raises OSError: if that is not possible, or any of them, or the file, may be a trap of another user.
+    """
+    make_private_folder(os.path.dirname(path))
+    with suppress(FileNotFoundError):
+        refuse_strangers(path)
+    with suppress(OSError):  # another user's, who was trusted with it, or not there
+        own = collection_folder("")
+        if os.stat(own).st_mode & (stat.S_IWOTH | stat.S_ISVTX) == stat.S_IWOTH:
+            os.chmod(own, PRIVATE_FOLDER)
+
+
 @lru_cache
 def normalized_url(base_url: str) -> str:
     """Return a URL in a form that is the same for all spellings of a platform's address.
@@ -86,8 +104,8 @@ def lock_file(path: str, seconds: float) -> Iterator[bool]:
     :raises TimeoutError: if another process holds the lock for ``seconds``.
     :raises OSError: if the file cannot be created.
     """
-    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    make_folder_of(path)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     until = time.monotonic() + seconds
     waited = False
     try:
@@ -178,6 +196,7 @@ def flush_to_disk(file: IO[Any]) -> None:
 
 
 def write_json(path: str, content: Mapping[str, Any]) -> None:
-    """Write JSON atomically with mode 0600. The folder must exist."""
+    """Write JSON atomically with mode 0600; make the folder as :func:`make_folder_of`."""
+    make_folder_of(path)
     with atomic_file(path) as file:
         json.dump(content, file, indent=2)

@@ -60,15 +60,14 @@ class RecordFile:
 
     @contextmanager
     def written(self) -> Iterator[None]:
-        """Make the folder of the file for a write.
+        """Say what to do if a write fails.
 
-        :raises Invalid: if that or the write fails, with what to do.
+        :raises Invalid: if it does.
         """
-        folder = os.path.dirname(self.path)
         try:
-            os.makedirs(folder, mode=0o700, exist_ok=True)
             yield
         except OSError as error:
+            folder = os.path.dirname(self.path)
             raise Invalid(
                 f"{self.what} cannot be kept in {folder!r}: {error.strerror or error}. Make it writable, or "
                 "name another folder in state_dir or HOSTED_SERVICES_HOME"

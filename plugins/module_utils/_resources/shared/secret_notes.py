@@ -63,8 +63,6 @@ class SecretNote:
 
         :raises OSError: if it cannot be written.
         """
-        for made in (collection_folder(FOLDER), os.path.dirname(self.path)):  # each for the owner alone
-            os.makedirs(made, mode=0o700, exist_ok=True)
         since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         content = {"endpoint": self.endpoint, "subject": self.subject, "what": what, "since": since}
         if kept_in is not None:

@@ -29,7 +29,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..._api.errors import undone_if_nothing_happened
-from .controller_state import atomic_file, collection_folder, flush_to_disk, in_turn
+from .controller_state import atomic_file, collection_folder, flush_to_disk, in_turn, make_folder_of
 from .options import FilePath, Options, option
 from .plan import Task
 from .secret_notes import FOLDER, SecretNote
@@ -143,7 +143,7 @@ def check_writable(task: Task[SecretsOptions]) -> None:
     folder = os.path.dirname(os.path.abspath(path))
     try:
         if not task.options.secrets_dest:
-            os.makedirs(folder, mode=0o700, exist_ok=True)
+            make_folder_of(path)
         handle, trial = tempfile.mkstemp(dir=folder)
         try:
             with os.fdopen(handle, "wb") as file:
@@ -270,7 +270,7 @@ class SecretWriter:
         """
         path = default_path(f"{id}-not-returned")
         with suppress(Exception):
-            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+            make_folder_of(path)
             write_private(path, content)
             self.note.write(labels, kept_in=path)
 
@@ -286,7 +286,7 @@ class SecretWriter:
         """Write secrets to the default place after all. Where that fails too, say that they are lost."""
         path = default_path(id)
         try:
-            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+            make_folder_of(path)
             self._write(path, content)
         except Exception as error:
             if not self.task.options.return_secrets:
