@@ -52,6 +52,7 @@ from typing import Any
 
 from ansible.plugins.callback import CallbackBase
 
+from ansible_collections.hosted.services.plugins.module_utils._api.text import in_one_line
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
     atomic_file,
 )
@@ -82,7 +83,9 @@ def warns(method: Callable[..., None]) -> Callable[..., None]:
             method(self, *given, **named)
         except Exception as error:
             self._display.warning(
-                f"hosted.services.cost: the costs are not complete: {type(error).__name__}: {error}"
+                in_one_line(
+                    f"hosted.services.cost: the costs are not complete: {type(error).__name__}: {error}"
+                )
             )
 
     return guarded

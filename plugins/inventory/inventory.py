@@ -241,6 +241,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.libraries import require
 from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
+from ansible_collections.hosted.services.plugins.module_utils._api.text import in_one_line
 from ansible_collections.hosted.services.plugins.module_utils._api.values import FAMILIES, ServiceStatus
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.listing import (
     Listing,
@@ -531,7 +532,9 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             reasons = "; ".join(
                 f"{expression!r} cannot be evaluated: {failed[expression]}" for expression in failed
             )
-            self.display.warning(f"hostnames named no host, so each has the name of its service: {reasons}")
+            self.display.warning(
+                in_one_line(f"hostnames named no host, so each has the name of its service: {reasons}")
+            )
         return found
 
     def _preferred_name(

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible
@@ -29,6 +30,13 @@ SEED = {"projects": ["web"], "services": [
 ]}  # fmt: skip
 
 
+class Loader(yaml.SafeLoader):
+    """Reads what Ansible reads."""
+
+
+Loader.add_constructor("!unsafe", lambda loader, node: node.value)
+
+
 def poison(value: Any, form: str, key: str = "") -> Any:
     """Return an answer in which every text for people has a form, which may hold the text."""
     if isinstance(value, dict):
@@ -38,13 +46,15 @@ def poison(value: Any, form: str, key: str = "") -> Any:
     return form.replace("TEXT", value) if isinstance(value, str) and key in POISONED else value
 
 
-def hostile(sandbox: Sandbox, folder: Path, expression: str = "") -> AbstractContextManager[ProxyServer]:
+def hostile(
+    sandbox: Sandbox, folder: Path, expression: str = "", more: str = ""
+) -> AbstractContextManager[ProxyServer]:
     """Return a platform whose names want to be evaluated: that would leave a file, and the number 1337.
 
     They are templates that steer a terminal, or, if given, an expression that is a condition by itself.
     """
     run = f"lookup('pipe', 'touch {folder / 'evaluated'}')"
-    form = expression.replace("RUN", run) or f"TEXT{{{{ 7 * 191 }}}}{{{{ {run} }}}}{STEERING}"
+    form = expression.replace("RUN", run) or f"TEXT{{{{ 7 * 191 }}}}{{{{ {run} }}}}{more}{STEERING}"
 
     def change(content: bytes) -> bytes:
         try:
@@ -301,3 +311,48 @@ def test_no_text_is_a_condition(expression: str, source: str, ansible: Ansible, 
             assert not (ansible.folder / "evaluated").exists()
             for name in ("copied", "rendered"):
                 assert (ansible.folder / name).read_text().count("'pipe'") >= 2
+
+
+OWN_LINES = '"} 1\nowned_metric 1\n- owned: true\n\towned'
+FORMATS = r"""
+- hosts: localhost
+  gather_facts: false
+  tasks:
+    - hosted.services.report_info: {}
+      register: account
+    - hosted.services.blueprint_info: {project: "{{ account.report.projects[0].id }}"}
+      register: exported
+    - hosted.services.service: {id: "{{ account.report.services[0].id }}", state: absent}
+    - ansible.builtin.copy:
+        {dest: "{{ playbook_dir }}/{{ item.key }}", content: "{{ item.value }}", mode: "0600"}
+      loop: "{{ made | dict2items }}"
+      vars:
+        made:
+          made.prom: "{{ account.report | hosted.services.report_prometheus }}"
+          made.html: "{{ account.report | hosted.services.report_html }}"
+          made.yml: "{{ exported.blueprints[0].text }}"
+"""
+
+
+def test_what_is_written_in_another_format_holds_no_line_of_its_own(
+    ansible: Ansible, sandbox: Sandbox
+) -> None:
+    """Metrics, the page, an exported blueprint, and the table and the file of costs; names of any length."""
+    sandbox.seed(SEED)
+    env = {
+        "ANSIBLE_CALLBACKS_ENABLED": "results_file,hosted.services.cost",
+        "HOSTED_SERVICES_COST_OUTPUT": str(ansible.folder / "made.json"),
+    }
+    with hostile(sandbox, ansible.folder, more=OWN_LINES + "x" * 4000) as server:
+        run = ansible.playbook(FORMATS, env={**env, "HOSTED_SERVICES_URL": server.url}).succeed()
+    check(run.output, ansible.folder)
+    texts = {path.suffix: path.read_text() for path in ansible.folder.glob("made.*")}
+    for text in (run.output, *texts.values()):
+        assert [line for line in text.splitlines() if line.lstrip().startswith(("owned", "- owned"))] == []
+    for text in texts.values():
+        assert [char for char in set(text) if not char.isprintable() and char not in "\n\xa0"] == []
+    metrics = texts[".prom"].splitlines()
+    assert [line for line in metrics if not line.startswith(("# ", "hosted_report_"))] == []
+    assert max(map(len, run.stdout.partition("COST")[2].splitlines())) < 300
+    assert OWN_LINES in yaml.load(texts[".yml"], Loader)["project"]  # noqa: S506 - derived from the safe one
+    assert json.loads(texts[".json"])["runs"]

@@ -75,6 +75,11 @@ def printable(text: str) -> str:
     return "".join(char if harmless(char) else char.encode("unicode_escape").decode() for char in text)
 
 
+def in_one_line(text: str) -> str:
+    """Return ``text`` as :func:`printable` does, with line breaks and tabs escaped as well."""
+    return printable(text).replace("\n", r"\n").replace("\t", r"\t")
+
+
 def shortened(text: str) -> str:
     """Return ``text`` with its middle removed if it is longer than :data:`LONGEST`."""
     half = LONGEST // 2

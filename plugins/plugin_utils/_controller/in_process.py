@@ -45,7 +45,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.http_transpor
     Transport,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
-from ansible_collections.hosted.services.plugins.module_utils._api.text import printable
+from ansible_collections.hosted.services.plugins.module_utils._api.text import in_one_line
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.connecting import (
     read_token,
     with_selected_token,
@@ -199,7 +199,7 @@ class InProcessAction(ActionBase):
             return lambda line: None
         host = variables.get("inventory_hostname")
         seconds = progress_interval(variables.get("hosted_progress_interval", SECONDS_BETWEEN_PROGRESS))
-        return throttle(lambda line: display.display(f"  [{host}] {printable(line)}"), seconds)
+        return throttle(lambda line: display.display(f"  [{host}] {in_one_line(line)}"), seconds)
 
     def _run_here(self, arguments: Mapping[str, Any], progress: Callable[[str], None]) -> dict[str, Any]:
         spec = argument_spec(self.resource)

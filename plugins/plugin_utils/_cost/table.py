@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal
 
-from ansible_collections.hosted.services.plugins.module_utils._api.text import printable
+from ansible_collections.hosted.services.plugins.module_utils._api.text import in_one_line
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import format_amount
 from ansible_collections.hosted.services.plugins.plugin_utils._cost.entries import Entry
 from ansible_collections.hosted.services.plugins.plugin_utils._cost.summary import Row, Summary, Total
@@ -18,6 +18,8 @@ NOTHING_MOVED = "No task changed what the services cost."
 UNKNOWN = "unknown"
 HEADINGS = ("service", "action", "monthly before", "after", "change")
 AMOUNT_COLUMNS = (2, 3, 4)
+LONGEST = 100
+"""The longest name that is shown whole."""
 
 
 def write_table(summary: Summary) -> list[str]:
@@ -31,7 +33,7 @@ def write_table(summary: Summary) -> list[str]:
     if summary.not_priced:
         lines.append("Not priced, and in no sum:")
         lines += [f"  - {describe_unpriced(entry)}" for entry in summary.not_priced]
-    return [printable(line) for line in lines]
+    return [in_one_line(line) for line in lines]
 
 
 def money(amount: Decimal | None, currency: str | None, sign: bool = False) -> str:
@@ -43,10 +45,16 @@ def money(amount: Decimal | None, currency: str | None, sign: bool = False) -> s
     return f"{plus}{text} {currency}" if currency else f"{plus}{text}"
 
 
+def shown(name: str) -> str:
+    """Return a name in one line that leaves room for what stands beside it."""
+    text = in_one_line(name)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
 def cells_of(row: Row, with_project: bool) -> Sequence[str]:
     """Return the cells of a service, with its project if others have its name."""
     place = f" (project {row.project})" if with_project and row.project else ""
-    name = printable(f"{row.service or row.service_id or UNKNOWN}{place}")
+    name = shown(f"{row.service or row.service_id or UNKNOWN}{place}")
     amounts = (money(row.before, row.currency), money(row.after, row.currency))
     return (name, ", ".join(row.actions), *amounts, money(row.change, row.currency, sign=True))
 
@@ -75,7 +83,8 @@ def write_funds(total: Total) -> list[str]:
 def describe_unpriced(entry: Entry) -> str:
     """Return which task moved money that has no price, and why it has none."""
     origin = entry.origin
-    what = f": {', '.join(entry.moves)} {entry.service or entry.service_id or UNKNOWN}" if entry.moves else ""
+    name = shown(entry.service or entry.service_id or UNKNOWN)
+    what = f": {', '.join(entry.moves)} {name}" if entry.moves else ""
     return f"task {origin.task!r} on {origin.host}{what}; {entry.reason}"
 
 

@@ -12,11 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
+from ansible_collections.hosted.services.plugins.module_utils._api.text import printable
 from ansible_collections.hosted.services.plugins.plugin_utils._report.page import Page, check_report
 
 Sample = tuple[Mapping[str, Any], Any]
 """Labels and a value; ``None`` if it is unknown."""
-ESCAPED = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
+ESCAPED = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": " "})
 
 
 def report_prometheus(report: Any) -> str:
@@ -40,9 +41,8 @@ def family(name: str, help: str, samples: Iterable[Sample]) -> Iterator[str]:
 
 
 def escaped(text: Any) -> str:
-    """Return text for a label. What cannot be encoded is replaced, and signs of control become blanks."""
-    shown = ("" if text is None else str(text)).encode(errors="replace").decode()
-    return "".join(one if one.isprintable() or one == "\n" else " " for one in shown).translate(ESCAPED)
+    """Return text for a label, in which nothing steers a terminal or ends the line."""
+    return ("" if text is None else printable(str(text))).translate(ESCAPED)
 
 
 def account_families(page: Page) -> Iterator[tuple[str, str, list[Sample]]]:

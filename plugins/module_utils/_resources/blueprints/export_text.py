@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..._api.libraries import yaml
+from ..._api.text import printable
 from ..services.listing import printable_only
 from .export import Export, Exported
 from .rendering import UNSAFE_TAG, is_template
@@ -65,11 +66,12 @@ def as_yaml(data: dict[str, Any]) -> str:
     )
     Dumper.add_representer(str, represent_text)
     text: str = yaml.dump(data, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=float("inf"))
-    return text
+    return printable(text)  # what that changes is inside of double quotes, where YAML reads it as it was
 
 
 def represent_text(dumper: Any, text: str) -> Any:
     """Return a text as YAML. One that looks like a template is marked, so that it reads back as it is."""
+    steers = printable(text) != text
     if is_template(text):
-        return dumper.represent_scalar(UNSAFE_TAG, text, style="'")
-    return dumper.represent_str(text)
+        return dumper.represent_scalar(UNSAFE_TAG, text, style='"' if steers else "'")
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"' if steers else None)

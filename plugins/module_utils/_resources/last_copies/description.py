@@ -13,7 +13,7 @@ from typing import Any
 
 from ..._api.libraries import yaml
 from ..._api.models import App, Service, Settings
-from ..._api.text import printable
+from ..._api.text import in_one_line
 from ..._api.values import ContainerState
 from ..services.view import View
 from ..shared.plan import Task
@@ -58,7 +58,7 @@ def describe_service(
         }
     ]
     text = yaml.dump(tasks, Dumper=dumper(), sort_keys=False, allow_unicode=False, width=100)
-    head = "".join(f"# {printable(line)}\n" for line in heading(view, app, options, made_at))
+    head = "".join(f"# {in_one_line(line)}\n" for line in heading(view, app, options, made_at))
     return f"{head}---\n{text}"
 
 

@@ -107,6 +107,15 @@ def test_a_name_cannot_leave_the_comment() -> None:
     assert all(line.startswith("# ") for line in head.splitlines())
 
 
+def test_an_image_cannot_leave_the_comment() -> None:
+    client = FakeClient()
+    client.add_service("svc_1", "shop")
+    app = App(id="svc_1", slug="shop", status="ACTIVE", image_ref="shop\n- name: evil\n  command: id\n#\t")
+    text, task = described(client, app)
+    assert set(task) == {"name", "hosted.services.app"}
+    assert all(line.startswith("# ") for line in text.partition("---")[0].splitlines())
+
+
 def test_a_name_cannot_turn_around_what_is_read() -> None:
     client = FakeClient()
     client.add_service("svc_1", "web\u202egnp")
