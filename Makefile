@@ -394,7 +394,7 @@ $(STAMP):
 	    $(PYTHON) -m venv --clear --without-pip $(VENV); \
 	    $(PYTHON) -m pip --python $(VENV)/bin/python install -q --disable-pip-version-check pip; \
 	}
-	@$(PIP_INSTALL) -r tests/requirements.txt
+	@$(PIP_INSTALL) --require-hashes -r tests/requirements.txt
 	@rm -f $(VENV)/.installed-*
 	@touch $@
 
@@ -405,13 +405,13 @@ $(LINK):
 $(PEERS_STAMP):
 	@echo "Installing the peers into $(PEERS) ..."
 	@$(VENV)/bin/python -m venv --clear --without-pip $(PEERS)
-	@python -m pip --python $(PEERS)/bin/python install -q --disable-pip-version-check -r $(PEERS_LIST)
+	@python -m pip --python $(PEERS)/bin/python install -q --disable-pip-version-check --require-hashes -r $(PEERS_LIST)
 	@touch $@
 
 $(SLICES_STAMP):
 	@echo "Installing ansible-runner into $(SLICES) ..."
 	@$(VENV)/bin/python -m venv --clear --without-pip $(SLICES)
-	@python -m pip --python $(SLICES)/bin/python install -q --disable-pip-version-check -r $(SLICES_LIST)
+	@python -m pip --python $(SLICES)/bin/python install -q --disable-pip-version-check --require-hashes -r $(SLICES_LIST)
 	@touch $@
 
 .PHONY: install
@@ -430,14 +430,21 @@ packages: ## install the Debian packages that some tests compare with (as root)
 docs: dev ## render the reference and the guides into site/
 	@scripts/docs.sh
 
+# Each NAME.in gives a NAME.txt with every library that it takes, and the hashes of all of its files.
+PINNED := tests/requirements docs/requirements tests/integration/rulebook tests/benchmarks/peers \
+    tests/benchmarks/slices
+RENEWED ?= --upgrade
+
 .PHONY: pins
-pins: ## renew tests/requirements.txt from tests/requirements.in
+pins: ## renew the pins; RENEWED= keeps the versions, RENEWED="--upgrade-package NAME" all others
 	@rm -rf $(BUILD)/pins
 	@$(PYTHON) -m venv $(BUILD)/pins
-	@$(BUILD)/pins/bin/$(PIP_INSTALL) -r tests/requirements.in
-	@{ echo '# Made by `make pins` from tests/requirements.in.'; \
-	   $(BUILD)/pins/bin/python -m pip list --format freeze --exclude pip --exclude setuptools; \
-	} > tests/requirements.txt
+	@$(BUILD)/pins/bin/$(PIP_INSTALL) uv
+	@for list in $(PINNED); do \
+	    if [ "$$list" = tests/requirements ]; then same=; else same='--constraints tests/requirements.txt'; fi; \
+	    $(BUILD)/pins/bin/uv pip compile -q --generate-hashes --no-annotate --custom-compile-command 'make pins' \
+	        $(RENEWED) $$same $$list.in -o $$list.txt; \
+	done
 
 .PHONY: clean
 clean: ## remove everything that was built

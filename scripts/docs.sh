@@ -4,12 +4,11 @@
 set -euo pipefail
 
 build=.build/docs
-stamp=$build/venv/.installed-$(cat docs/requirements.txt tests/requirements.txt | cksum | cut -d ' ' -f 1)
+stamp=$build/venv/.installed-$(cksum < docs/requirements.txt | cut -d ' ' -f 1)
 if [ ! -e "$stamp" ]; then
     echo "Installing what the site needs into $build/venv ..."
     python -m venv --clear "$build/venv"
-    "$build/venv/bin/python" -m pip install -q --disable-pip-version-check \
-        -c tests/requirements.txt -r docs/requirements.txt
+    "$build/venv/bin/python" -m pip install -q --disable-pip-version-check --require-hashes -r docs/requirements.txt
     touch "$stamp"
 fi
 

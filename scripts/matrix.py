@@ -46,7 +46,7 @@ TOOLS = (
 # What a new FastAPI makes of an old pydantic: warnings that no user sees, and other words for one document.
 OLD = ("-W", "default", "--ignore", "tests/unit/sandbox/test_documents.py")
 # ansible-core decides on these itself.
-NOT_PINNED = re.compile(r"^(ansible-core|resolvelib)==")
+NOT_PINNED = re.compile(r"^(ansible-core|resolvelib)==.*?[^\\]\n", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def install(pair: Pair, python: str) -> None:
         pip(pair, f"ansible-core=={pair.core}.0", *lower_bounds(), *TOOLS)
     else:
         pinned = pair.folder / "pins.txt"
-        pinned.write_text("".join(line for line in pins.splitlines(True) if not NOT_PINNED.match(line)))
+        pinned.write_text(NOT_PINNED.sub("", pins))
         # The pins are complete, so there is nothing to work out; that would find fault with the one left out.
         pip(pair, "--no-deps", "-r", str(pinned))
         pip(pair, f"ansible-core=={pair.core}.*")

@@ -85,6 +85,7 @@ options:
 requirements:
   - python >= 3.11
   - requests
+  - urllib3
   - pydantic >= 2
   - cryptography
   - PyYAML
@@ -196,6 +197,7 @@ options:
 requirements:
   - python >= 3.11
   - requests
+  - urllib3
   - pydantic >= 2
   - cryptography
   - PyYAML

@@ -36,15 +36,14 @@ def environment() -> Path:
 
     Skips the test if PyPI cannot be reached.
     """
-    texts = (REQUIREMENTS, REPOSITORY / "requirements.txt")
-    version = hashlib.sha256(b"".join(path.read_bytes() for path in texts) + sys.version.encode()).hexdigest()
+    version = hashlib.sha256(REQUIREMENTS.read_bytes() + sys.version.encode()).hexdigest()
     folder = BUILD / f"rulebook-{version[:16]}"
     with lock_file(str(BUILD / "rulebook.lock"), INSTALL_SECONDS):
         if not (folder / "complete").exists():
             shutil.rmtree(folder, ignore_errors=True)
             subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
             pip = [sys.executable, "-m", "pip", "--python", str(folder / "bin" / "python"), "install", "-q"]
-            command = [*pip, "--disable-pip-version-check", "-r", str(REQUIREMENTS)]
+            command = [*pip, "--disable-pip-version-check", "--require-hashes", "-r", str(REQUIREMENTS)]
             done = subprocess.run(
                 command, capture_output=True, text=True, check=False, timeout=INSTALL_SECONDS
             )

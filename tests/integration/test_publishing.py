@@ -312,7 +312,7 @@ def third_party() -> set[str]:
 
 def test_the_requirements_are_what_is_imported() -> None:
     """What Ansible or another of them cannot do without is not listed again."""
-    of_others = {"certifi", "jinja2", "typing_extensions", "urllib3"}
+    of_others = {"certifi", "jinja2", "typing_extensions"}
     imported = {packages_distributions()[name][0].lower() for name in third_party() - of_others}
     assert imported == {each.name.lower() for each in required()}
 

@@ -72,7 +72,7 @@ try:
 except ImportError:
     certifi = urllib3 = None  # type: ignore[assignment]
 if urllib3 is None or find_spec("requests") is None:
-    MISSING.append("requests")  # which brings both
+    MISSING.append("requests")  # which brings the others
 
 try:
     from cryptography.hazmat.primitives.asymmetric import rsa
