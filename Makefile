@@ -106,7 +106,7 @@ bench-slices: dev $(SLICES_STAMP) ## measure a play over 500 services in four sl
 # --- the stages of `make test`, each to be run alone -------------------------------------------------------
 
 # The plugins and the sandbox are checked as packages; what nothing imports is named here.
-TYPED_FILES = $(wildcard tests/unit tests/integration tests/faults tests/money tests/calendars tests/benchmarks tests/*.py) scripts
+TYPED_FILES = $(wildcard tests/unit tests/integration tests/attacks tests/faults tests/money tests/calendars tests/benchmarks tests/*.py) scripts
 SHORT_PATHS = sed 's\#^[^ ]*$(COLLECTION)/\#\#'
 
 .PHONY: lint
@@ -327,6 +327,11 @@ CHAOS_PROFILES ?= plain
 test-chaos: dev ## random plays with a fault at every fifth call (RUNS=10000 SEED=1); one broken off goes on
 	@python -m faults.chaos --runs $(or $(RUNS),10000) --seed $(or $(SEED),1) --profiles $(CHAOS_PROFILES) \
 	    --log $(BUILD)/chaos.jsonl
+
+# The turns are shared among virtual environments: CORES="--core .venv --core ../venv-of-the-newest-core".
+.PHONY: test-attacks
+test-attacks: dev ## everything over a platform and servers whose every text is an attack (ATTACKS="--story sleep --turns 3")
+	@python -m attacks.run $(CORES) $(ATTACKS)
 
 # BILLED_PROFILES=pairwise:1-20 for other platforms; each gets all of the plays.
 BILLED_PROFILES ?= plain

@@ -14,10 +14,13 @@ from typing import Any, TypeVar
 
 import requests
 
-from hosted_sandbox.testing import Sandbox
+from hosted_sandbox.testing import SandboxClient
 
 Refusal = Callable[[str, str, str, str], bytes | None]
 """Takes method, path, the token's header and the body of a call; returns the body of a refusal, or none."""
+
+Asked = Callable[[str, str], tuple[str, str]]
+"""Takes path and body of a call, and returns those that the platform gets."""
 
 S = TypeVar("S", bound=socketserver.BaseServer)
 
@@ -28,13 +31,14 @@ class ProxyServer(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(
+    def __init__(  # noqa: PLR0917 - they go by their names
         self,
-        sandbox: Sandbox,
+        sandbox: SandboxClient,
         refuse: Refusal = lambda method, path, authorization, body: None,
         change: Callable[[bytes], bytes] = lambda content: content,
         refusal: int = 400,
         route: Callable[[str], str] = lambda path: path,
+        asked: Asked = lambda path, body: (path, body),
     ) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.behind = sandbox.base_url
@@ -42,6 +46,7 @@ class ProxyServer(ThreadingHTTPServer):
         self.change = change
         self.refusal = refusal
         self.route = route
+        self.asked = asked
 
     @property
     def url(self) -> str:
@@ -62,7 +67,9 @@ class Handler(BaseHTTPRequestHandler):
         status = self.server.refusal
         content = self.server.refuse(self.command, self.path, self.headers["Authorization"], body)
         if content is None:
-            url, headers = self.server.behind + self.server.route(self.path), dict(self.headers)
+            path, body = self.server.asked(self.server.route(self.path), body)
+            url, headers = self.server.behind + path, dict(self.headers)
+            headers.pop("Content-Length", None)
             reply = requests.request(self.command, url, headers=headers, data=body.encode(), timeout=60)
             status, content = reply.status_code, self.server.change(reply.content)
         self.send_response(status)

@@ -65,53 +65,6 @@ def hostile(
     return running(ProxyServer(sandbox, change=change))
 
 
-PLAY = r"""
-- hosts: localhost
-  gather_facts: false
-  tasks:
-    - hosted.services.project_info: {include: [services, graph, spend]}
-      register: projects
-    - hosted.services.service_info: {include: [details, settings, events, logs, sftp]}
-      register: services
-    - hosted.services.account_info: {}
-      register: account
-    - hosted.services.billing_info: {include: [overview, wallet, daily_spend, invoices]}
-      register: billing
-    - name: Pass names on through templates
-      ansible.builtin.set_fact:
-        names: "{{ projects.projects | map(attribute='name') + services.services | map(attribute='name') }}"
-        picked: "{{ services | hosted.services.pick_services(name='mc*') | map(attribute='name') | first }}"
-        mixed: "{{ 'of ' ~ account.account.email ~ (billing | string) }}"
-        url: "{{ lookup('hosted.services.database_url', services.services[1].id) }}"
-    - name: They are what they were
-      ansible.builtin.assert:
-        that:
-          - names | length >= 3
-          - names | select('search', '7 \* 191') | length == names | length
-          - picked is search('7 \* 191')
-          - mixed is search('7 \* 191')
-          - mixed is not search((7 * 191) | string)
-        quiet: true
-    - name: Make a project of such a name
-      hosted.services.project: {name: "{{ picked[:39] }}"}
-      diff: true
-      ignore_errors: true
-    - name: Ask for what is not there
-      hosted.services.service: {name: mx}
-      ignore_errors: true
-    - name: Ask for a project that is not there
-      hosted.services.service: {name: mc, project: wbe}
-      ignore_errors: true
-    - name: Be refused in such words
-      hosted.services.service_info: {id: unknown}
-      ignore_errors: true
-    - name: Show the difference of such a file
-      hosted.services.file: {service: "{{ services.services[0].id }}", path: a.txt, content: "new\n"}
-      diff: true
-      ignore_errors: true
-"""
-
-
 def check(output: str, folder: Path) -> None:
     """Check that nothing was evaluated, and that no terminal would have been steered."""
     assert not (folder / "evaluated").exists()
@@ -119,60 +72,6 @@ def check(output: str, folder: Path) -> None:
     assert "defect of the collection" not in output
     assert "Traceback" not in output
     assert [char for char in set(output) if not char.isprintable() and char != "\n"] == []
-
-
-@pytest.mark.parametrize("in_process", [True, False], ids=["in_process", "as_module"])
-def test_modules_evaluate_nothing(in_process: bool, ansible: Ansible, sandbox: Sandbox) -> None:
-    """Results, what is made of them, errors, warnings and diffs, in both ways of running a task."""
-    sandbox.seed(SEED)
-    with hostile(sandbox, ansible.folder) as server:
-        run = ansible.playbook(PLAY, in_process=in_process, env={"HOSTED_SERVICES_URL": server.url}).succeed()
-    check(run.output, ansible.folder)
-    assert r"\x1b[31m" in run.output, "it was met, and written out"
-    failed = [outcome for outcome in run.outcomes if outcome.outcome == "failed"]
-    assert len(failed) >= 3
-    made = [line["body"]["name"] for line in sandbox.journal("projects.create")]
-    assert [name for name in made if "7 * 191" in name], "the name went out as it came in"
-
-
-def test_inventory_evaluates_nothing(ansible: Ansible, sandbox: Sandbox) -> None:
-    """Names of hosts and groups, host variables, and what is composed of them; also from the cache."""
-    sandbox.seed(SEED)
-    inventory = Inventory(ansible, sandbox)
-    options: dict[str, Any] = {
-        "compose": {"composed": "hosted_name ~ '!'"},
-        "groups": {"large": "hosted_name is search('x')"},
-        "keyed_groups": [{"key": "hosted_name", "prefix": "named"}, {"key": "hosted_product.name"}],
-        "hostnames": ["hosted_project ~ hosted_name"],
-        "include_settings": True,
-        "cache": True,
-        "cache_plugin": "jsonfile",
-        "cache_connection": str(ansible.folder / "cache"),
-    }
-    play = r"""
-- hosts: all
-  gather_facts: false
-  tasks:
-    - name: They are what they were
-      ansible.builtin.assert:
-        that:
-          - hosted_name is search('7 \* 191')
-          - composed is search('7 \* 191')
-          - hosted_host.label is search('7 \* 191')
-          - hosted_settings.network.alias is search('7 \* 191')
-        quiet: true
-"""
-    with hostile(sandbox, ansible.folder) as server:
-        inventory.write(**{**options, "base_url": server.url})
-        for _again in range(2):
-            run = ansible.playbook(play).succeed()
-            check(run.output, ansible.folder)
-            hosts = {outcome.host for outcome in run.outcomes}
-            assert len(hosts) == 2
-            assert not [host for host in hosts if set(host) & set("{}%#'\x1b")]
-        listed = inventory.run("--graph")
-        check(listed.stdout + listed.stderr, ansible.folder)
-        assert "{{" not in listed.stdout
 
 
 ANSWERS = {
