@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Literal
+from typing import Literal
 
 from ..._api.libraries import BaseModel, ConfigDict, Field
 
@@ -254,20 +254,3 @@ KINDS: tuple[type[AccountEvent], ...] = (
 def type_of(kind: type[AccountEvent]) -> str:
     """Return the value of ``type`` of a kind of events."""
     return INNER_CAPITAL.sub("_", kind.__name__).lower()
-
-
-def json_schema() -> dict[str, Any]:
-    """Return the JSON Schema of all events, without what ansible-rulebook adds to them."""
-    schemas = [kind.model_json_schema(mode="serialization") for kind in KINDS]
-    definitions: dict[str, Any] = {}
-    for kind, schema in zip(KINDS, schemas, strict=True):
-        definitions.update(schema.pop("$defs", {}))
-        # ansible-rulebook adds `meta`, with the source and the time at which it received the event.
-        schema["properties"]["meta"] = {"type": "object", "description": "Added by ansible-rulebook."}
-        definitions[kind.__name__] = schema
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "Events of hosted.services.account",
-        "oneOf": [{"$ref": f"#/$defs/{kind.__name__}"} for kind in KINDS],
-        "$defs": dict(sorted(definitions.items())),
-    }

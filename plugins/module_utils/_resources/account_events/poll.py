@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from ..._api.models import App, ServiceSummary
+from ..._api.models import App
 from .events import AccountEvent, ApplicationFacts, ServiceFacts
 from .observation import Observation, ServiceMemory, State
 
@@ -78,19 +78,6 @@ def service_facts(id: str, service: ServiceMemory) -> ServiceFacts:
         status=service.status,
         state=service.state,
         product=service.product,
-    )
-
-
-def facts_of_summary(service: ServiceSummary, state: str | None = None) -> ServiceFacts:
-    """Return what an event says of a service that is in the list."""
-    slug = service.product.slug if service.product else None
-    return ServiceFacts(
-        id=service.id,
-        name=service.name,
-        family=service.family,
-        status=service.status,
-        state=state,
-        product=slug,
     )
 
 

@@ -11,7 +11,6 @@ from ..._api.libraries import Field
 from .plan_schema import BackupSection, SleepSection
 from .sections import Amount, Section, WholeNumber
 
-SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema"
 SCHEMA_URL = "https://example.invalid/hosted/services/blob/main/docs/blueprint.schema.json"
 """Where editors find the schema: in the project's repository, whose address `make addresses` writes."""
 
@@ -168,22 +167,3 @@ class Blueprint(Section):
     budget: Any | None = Field(
         default=None, description="What may be spent in a month: an amount, or account, projects and run."
     )
-
-
-def json_schema() -> dict[str, Any]:
-    """Return the JSON Schema of a blueprint, for editors."""
-    schema: dict[str, Any] = without_null(Blueprint.model_json_schema())
-    return {"$schema": SCHEMA_DIALECT, **schema, "title": "Blueprint of hosted.services"}
-
-
-def without_null(schema: Any) -> Any:
-    """Return a schema in which nothing may be null: what is left out is not written at all."""
-    if isinstance(schema, list):
-        return [without_null(each) for each in schema if each != {"type": "null"}]
-    if not isinstance(schema, dict):
-        return schema
-    found = {key: without_null(value) for key, value in schema.items() if (key, value) != ("default", None)}
-    choices = found.get("anyOf")
-    if choices and len(choices) == 1:
-        found = {**{key: value for key, value in found.items() if key != "anyOf"}, **choices[0]}
-    return found

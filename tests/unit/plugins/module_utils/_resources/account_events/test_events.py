@@ -17,7 +17,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.account
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.events import (
     KINDS,
     AccountEvent,
-    json_schema,
     type_of,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.observer import (
@@ -26,6 +25,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.account
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.state_file import (
     new_state,
 )
+from ansible_collections.hosted.services.scripts.event_schema import json_schema
 from unit.plugins.module_utils._resources.account_events.histories import FrameClient, history
 from unit.plugins.module_utils._resources.account_events.test_changes import READING, RULES
 

@@ -13,12 +13,12 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.schema import (
     Blueprint,
-    json_schema,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import ServiceResource
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.options import (
     ServiceOptions,
 )
+from ansible_collections.hosted.services.scripts.blueprint_schema import json_schema
 
 PUBLISHED = (
     next(parent for parent in Path(__file__).resolve().parents if (parent / "galaxy.yml").is_file()) / "docs"
