@@ -244,9 +244,9 @@ def test_a_service_that_is_left_out_is_told_unless_it_may_be() -> None:
 
 
 def test_a_label_is_escaped_as_prometheus_wants_it() -> None:
-    """Only these three characters are; a line stays a line."""
+    """Only these three characters are, and those of control are blanks; a line stays a line."""
     metrics = after_run(seen=[entry(NASTY, service_id="x")])["metrics"]
-    label = r'service="a\"b\\c\nd|e=f' + "'g\ttab\""
+    label = r'service="a\"b\\c\nd|e=f' + "'g tab\""
     assert f'{{plan="nightly",{label},service_id="x"}}' in metrics
     assert all(line.startswith(("#", "hosted_backup_")) for line in metrics.splitlines())
 
