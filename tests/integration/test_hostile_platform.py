@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Any
@@ -74,11 +75,20 @@ def check(output: str, folder: Path) -> None:
     assert [char for char in set(output) if not char.isprintable() and char != "\n"] == []
 
 
+def more(pair: bytes) -> Callable[[bytes], bytes]:
+    """Return what puts one key more, with its value, into each object."""
+    return lambda content: re.sub(rb"\{(?!\})", lambda found: b"{" + pair + b", ", content)
+
+
 ANSWERS = {
     "long numbers": lambda content: re.sub(rb": ?\d+", b": 1" + b"0" * 400, content),
     "longer numbers": lambda content: re.sub(rb": ?\d+", b": " + b"9" * 6000, content),
     "no numbers": lambda content: re.sub(rb": ?\d+", b": NaN", content),
     "infinite numbers": lambda content: re.sub(rb": ?\d+", b": 1e999", content),
+    "more numbers of two parts": more(b'"oddCents": 1' + b"0" * 298 + b"e99"),
+    "more numbers as texts": more(b'"oddCents": "1e999990"'),
+    "more numbers as larger texts": more(b'"oddCents": "1e99999999999"'),
+    "more numbers under endless keys": more(b'"' + b"K" * 200_000 + b'": 1'),
     "no end": lambda content: b"[" * 200_000,
     "too deep": lambda content: b"[" * 101 + b"]" * 101,
 }

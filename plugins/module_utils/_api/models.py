@@ -16,6 +16,8 @@ from typing import Any
 
 from .libraries import BaseModel, ConfigDict, to_camel, to_snake
 
+LONGEST_KEY = 64
+"""The characters of a key that is converted: pydantic takes days for one of a megabyte of capitals."""
 PLAIN_TYPES = frozenset({str, int, float, bool, type(None)})
 """The types whose values are in results as they are."""
 
@@ -23,6 +25,11 @@ PLAIN_TYPES = frozenset({str, int, float, bool, type(None)})
 def alias(name: str) -> str:
     """Return the JSON name of a field. A trailing underscore avoids a Python keyword or a pydantic name."""
     return str(to_camel(name.rstrip("_")))
+
+
+def snake_key(name: str) -> str:
+    """Return a JSON key of the platform in snake_case. One without end stays as it is."""
+    return str(to_snake(name)) if len(name) <= LONGEST_KEY else name
 
 
 class Model(BaseModel):
@@ -41,7 +48,7 @@ class Model(BaseModel):
             for name, value in vars(self).items()
         }
         for name, value in (self.model_extra or {}).items():
-            found[to_snake(name)] = plain(value)
+            found[snake_key(name)] = plain(value)
         return found
 
 

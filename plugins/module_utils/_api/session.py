@@ -324,7 +324,8 @@ def bounded_number(text: str) -> float:
     return value if set(text) & set(".eE") else int(text)
 
 
-LONG_NUMBER = re.compile(rb"\d{300}|[eE]\+?\d{3}|NaN|Infinity")
+LONG_NUMBER = re.compile(rb"\d(?<!\d\d)\d{199}|[eE]\+?\d{3}|NaN|Infinity")
+"""200 digits and an exponent of two are the most that is finite. Digits are looked at once."""
 STRICT: dict[str, Any] = dict.fromkeys(("parse_int", "parse_float", "parse_constant"), bounded_number)
 """To read all numbers in Python takes twice as long."""
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from .._api.libraries import to_snake
-from .._api.models import App
+from .._api.models import App, snake_key
 from .._api.values import ServiceStatus
 from .applications.lookup import (
     app_view,
@@ -117,5 +116,5 @@ def entries_or_answer(answer: Any) -> Any:
 def snake_keys(value: Any) -> Any:
     """Return ``value`` with every key of its objects in snake_case."""
     if isinstance(value, dict):
-        return {to_snake(key): snake_keys(item) for key, item in value.items()}
+        return {snake_key(key): snake_keys(item) for key, item in value.items()}
     return [snake_keys(item) for item in value] if isinstance(value, list) else value

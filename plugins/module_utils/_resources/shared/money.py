@@ -13,6 +13,9 @@ from typing import Any, Literal
 from ..._api.decoding import describe_type
 from .task_errors import Invalid
 
+MOST_DIGITS = 400
+"""How far from the point the first digit of an amount may be: "1e999999" would fill a megabyte."""
+
 
 def from_millicents(amount: int | Decimal) -> Decimal:
     """Convert millicents to currency units: 1060 becomes 1.06 (What the service does)."""
@@ -72,7 +75,7 @@ def to_decimal(value: Any) -> Decimal | None:
         amount = Decimal(str(value))
     except InvalidOperation:
         return None
-    return amount if amount.is_finite() else None
+    return amount if amount.is_finite() and abs(amount.adjusted()) <= MOST_DIGITS else None
 
 
 def in_currency(value: Any, unit: str) -> str:
