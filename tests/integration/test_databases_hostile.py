@@ -132,6 +132,9 @@ def for_mariadb() -> str:
     bodies = [
         f"CREATE TABLE {table} (note text, raw blob, `c\n{NAME}` int) COMMENT {texts[1]}",
         f"INSERT INTO {table} (note, raw) VALUES {rows}",
+        # A dump names the columns of such a table, here with as many backticks as a name can have.
+        f"CREATE TABLE named (`{'``' * 60}\nx` int, y int INVISIBLE)",
+        "INSERT INTO named () VALUES ()",
         f"CREATE {owner} TRIGGER tr BEFORE INSERT ON {table} FOR EACH ROW BEGIN {one} "
         f"SET NEW.note = CONCAT({shown});\n SET NEW.note = NEW.note; {one} END",
         f"CREATE {owner} PROCEDURE pr() COMMENT {texts[4]} BEGIN {one} SELECT {shown}; {one}\r\nEND",

@@ -44,7 +44,8 @@ OWNED = re.compile(rb"((?:/\*!\d+ )?CREATE(?: OR REPLACE)?(?:\*/ /\*!\d+)? )" + 
 VIEW = re.compile(rb"/\*!50001 CREATE ALGORITHM=\w+ \*/\s*$")
 OWNED_VIEW = re.compile(rb"(/\*!50013 )" + DEFINER)
 """The line that follows that of a view."""
-ROWS = re.compile(rb"INSERT INTO `(?:[^`\n]|``)*`(?: \((?:`(?:[^`\n]|``)*`(?:, )?)+\))? VALUES\b")
+QUOTED = rb"`(?:[^`\n]|``)*`"
+ROWS = re.compile(rb"INSERT INTO " + QUOTED + rb"(?: \(" + QUOTED + rb"(?:, " + QUOTED + rb")*\))? VALUES\b")
 """What rows begin with, in whose values every line break is written as an escape."""
 COMPLETED = b"-- Dump completed"
 """What the programs of MariaDB and MySQL end a dump with."""
