@@ -219,6 +219,14 @@ def test_a_server_that_sends_more_than_it_listed_fills_no_disk(tmp_path: Path) -
     assert holds(tmp_path / "dest") == {"f": "evil"}
 
 
+def test_a_link_without_end_is_left_out(tmp_path: Path) -> None:
+    files = lying(listings={b"src": [(b"l", LINK), (b"f", FILE)]}, links={b"src/l": b"f/" * 1_000_000})
+    with odd_server(tmp_path, files) as server:
+        done = sync(server, direction="pull", src="src", dest=str(tmp_path / "dest"))
+    assert holds(tmp_path / "dest") == {"f": "evil"}
+    assert max(map(len, done["warnings"])) < 10_000
+
+
 # --- Another user of this machine -----------------------------------------------------------------------
 
 

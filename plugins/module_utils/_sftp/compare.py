@@ -16,6 +16,8 @@ PERMISSIONS, SPECIAL = 0o777, 0o7000
 """The bits of a mode that are copied, and those that are set only if the user names them (setuid, sticky)."""
 MOST_LINKS = 40
 """The number of links that are followed on the way to one place, as in Linux."""
+LONGEST_TARGET = 4096
+"""The characters of where a link leads. No system takes more, and servers may send megabytes."""
 Same = Callable[[str, TreeEntry, TreeEntry], bool]
 
 
@@ -222,7 +224,8 @@ def without_stray_links(tree: Tree, skip: Callable[[str, str], None]) -> Tree:
         if entry.kind is Kind.LINK and entry.target is None:
             stray[path] = "it is a link, and the server does not show where it leads"
         elif entry.kind is Kind.LINK and not stays_inside(path, str(entry.target), tree.entries):
-            stray[path] = f"it is a link that leads out of the tree, to {printable_path(str(entry.target))}"
+            where = printable_path(str(entry.target)[:LONGEST_TARGET])
+            stray[path] = f"it is a link that leads out of the tree, to {where}"
     for path, why in stray.items():
         skip(path, why)
     return without(tree, stray)
@@ -240,10 +243,10 @@ def stays_inside(path: str, target: str, entries: Mapping[str, TreeEntry]) -> bo
     Climbing at the beginning of a target is safe, as the directories above a link are real ones. Further on
     it is safe where the tree knows what is climbed out of.
     """
-    if path == ROOT or not target or target.startswith("/"):
+    if path == ROOT or not is_relative(target):
         return False
     here, todo, links = path.split("/")[:-1], target.split("/")[::-1], 0
-    while todo:
+    while ".." in todo:
         name = todo.pop()
         if name == ".." and not here:
             return False
@@ -252,7 +255,7 @@ def stays_inside(path: str, target: str, entries: Mapping[str, TreeEntry]) -> bo
         elif name not in ("", "."):
             here.append(name)
             entry = entries.get("/".join(here))
-            if ".." not in todo or (entry is not None and entry.kind is Kind.DIRECTORY):
+            if entry is not None and entry.kind is Kind.DIRECTORY:
                 continue
             links += 1
             if entry is None or not followed(entry, here, todo) or links > MOST_LINKS:
@@ -262,11 +265,16 @@ def stays_inside(path: str, target: str, entries: Mapping[str, TreeEntry]) -> bo
 
 def followed(entry: TreeEntry, here: list[str], todo: list[str]) -> bool:
     """Put what a link says in its place on a way; return whether that can be done."""
-    if entry.kind is not Kind.LINK or not entry.target or entry.target.startswith("/"):
+    if entry.kind is not Kind.LINK or not is_relative(entry.target or ""):
         return False
     here.pop()
-    todo.extend(entry.target.split("/")[::-1])
+    todo.extend(str(entry.target).split("/")[::-1])
     return True
+
+
+def is_relative(target: str) -> bool:
+    """Tell whether a link says where it leads from its own directory, as one that can be made."""
+    return 0 < len(target) <= LONGEST_TARGET and not target.startswith("/")
 
 
 def describe_entry(entry: TreeEntry, when: Callable[[int], str]) -> str:
