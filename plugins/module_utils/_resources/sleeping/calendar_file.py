@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, tzinfo
-from typing import Any
+from typing import Any, TypeVar
 
+from ..._api.http_transport import CallThread
 from ..._api.libraries import require_for
 from ..shared.task_errors import Invalid
 from .zones import DAY, Interval, first_shown, last_shown, midnight
@@ -24,6 +25,9 @@ TIMES = ("DTSTART", "DTEND", "RECURRENCE-ID", "EXDATE", "RDATE")
 """The properties of an event that hold times."""
 TOO_OFTEN = ("SECONDLY", "MINUTELY")
 """Rhythms that no one means for a service, and that take hours to unfold."""
+MOST_SECONDS = 60
+"""How long it may take to read a calendar, and to unfold a month of it: thousands of events take a tenth."""
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -54,13 +58,44 @@ class CalendarFile:
 
     def unfold(self, begin: datetime, end: datetime) -> list[Interval]:
         """Return from when to when each event lasts between two moments."""
-        try:
+
+        def unfolded() -> list[Interval]:
             found = self.query.between(begin - DAY, end + DAY)
-        except Exception as error:  # the libraries raise whatever a rule provokes
-            raise Invalid(
-                f"the events of {self.path!r} cannot be worked out: {type(error).__name__}: {error}"
-            ) from None
-        return [lasts(event, self.zone) for event in found if not is_canceled(event)]
+            return [lasts(event, self.zone) for event in found if not is_canceled(event)]
+
+        return worked_out(self.path, unfolded)
+
+
+def worked_out(path: str, work: Callable[[], T]) -> T:
+    """Return what is worked out of a calendar.
+
+    :raises Invalid: if the calendar contradicts itself, or that takes too long.
+    """
+    try:
+        return in_time(path, work)
+    except Invalid:
+        raise
+    except Exception as error:  # the libraries raise whatever a rule provokes
+        raise Invalid(
+            f"the events of {path!r} cannot be worked out: {type(error).__name__}: {error}"
+        ) from None
+
+
+def in_time(path: str, work: Callable[[], T]) -> T:
+    """Return what ``work`` returns.
+
+    :raises Invalid: if that takes too long. The abandoned thread ends with the task.
+    """
+    thread = CallThread()
+    try:
+        return thread.run(MOST_SECONDS, work)
+    except TimeoutError:
+        raise Invalid(
+            f"the events of {path!r} are not worked out within {MOST_SECONDS} seconds; look for rules that "
+            "repeat too often, or since long ago, or remove what is past"
+        ) from None
+    finally:
+        thread.stop()
 
 
 def read_calendar(path: str, zone: tzinfo) -> CalendarFile:
@@ -71,8 +106,9 @@ def read_calendar(path: str, zone: tzinfo) -> CalendarFile:
     """
     require_for("an iCalendar file", icalendar, "'icalendar>=6.1.0' 'recurring-ical-events>=3.4.0'")
     try:
-        with open(path, "rb") as file:
-            calendar = icalendar.Calendar.from_ical(file.read())
+        calendar = in_time(path, lambda: parse(path))
+    except Invalid:
+        raise
     except OSError as error:
         raise Invalid(f"the calendar {path!r} cannot be read: {error.strerror or error}") from None
     except Exception as error:  # whatever a file that is no calendar provokes
@@ -81,7 +117,14 @@ def read_calendar(path: str, zone: tzinfo) -> CalendarFile:
         raise Invalid(f"{path!r} is no iCalendar file: it begins with a {calendar.name}")
     for event in calendar.walk("VEVENT"):
         check_event(event, path)
-    return CalendarFile(path, recurring_ical_events.of(calendar), zone)
+    query = worked_out(path, lambda: recurring_ical_events.of(calendar))
+    return CalendarFile(path, query, zone)
+
+
+def parse(path: str) -> Any:
+    """Return what a file holds."""
+    with open(path, "rb") as file:
+        return icalendar.Calendar.from_ical(file.read())
 
 
 def check_event(event: Any, path: str) -> None:
@@ -102,6 +145,8 @@ def check_event(event: Any, path: str) -> None:
         often = [str(each) for each in as_list(rule.get("FREQ")) if str(each).upper() in TOO_OFTEN]
         if often:
             raise Invalid(f"{what} repeats {often[0]}; give it a length instead, or repeat it HOURLY at most")
+        if any(int(each) < 1 for each in as_list(rule.get("INTERVAL"))):  # it would never end
+            raise Invalid(f"{what} repeats with an INTERVAL below 1; correct it")
 
 
 def check_zone(value: Any, what: str) -> None:

@@ -5,13 +5,16 @@
 
 from __future__ import annotations
 
+import threading
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from zoneinfo import ZoneInfo
 
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
+from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping import calendar_file
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.calendar_file import (
     read_calendar,
 )
@@ -103,12 +106,29 @@ def test_what_is_canceled_does_not_count(tmp_path: Path) -> None:
         (["DTSTART:2026010T"], "'Fair' of .* has a DTSTART that cannot be read"),
         ([], "'Fair' .* has no DTSTART"),
         (["DTSTART:20260106T080000Z", "RRULE:FREQ=SECONDLY"], "repeats SECONDLY"),
+        (["DTSTART:20260106T080000Z", "RRULE:FREQ=DAILY;INTERVAL=0"], "an INTERVAL below 1"),
     ],
 )
 def test_what_cannot_be_understood_is_refused(tmp_path: Path, lines: list[str], says: str) -> None:
     """A zone that nobody knows is not taken for that of the plan."""
     with pytest.raises(Invalid, match=says):
         read_calendar(calendar(tmp_path, *lines), PARIS)
+
+
+def test_what_is_not_worked_out_in_time_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As each second of each day, or each hour of two thousand years."""
+    released = threading.Event()
+    endless = SimpleNamespace(between=lambda begin, end: released.wait(60))
+    monkeypatch.setattr(calendar_file, "MOST_SECONDS", 2)
+    monkeypatch.setattr(calendar_file.recurring_ical_events, "of", lambda calendar: endless)
+    with pytest.raises(Invalid, match="not worked out within 2 seconds; look for rules that"):
+        events(tmp_path, "DTSTART:20260106T080000Z")
+    released.set()
+
+
+def test_what_lasts_longer_than_time_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(Invalid, match="cannot be worked out: OverflowError"):
+        events(tmp_path, "DTSTART:20260106T080000Z", "DURATION:P999999999D")
 
 
 def test_what_is_no_calendar_is_refused(tmp_path: Path) -> None:
