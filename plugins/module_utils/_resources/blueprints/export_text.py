@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..._api.libraries import yaml
-from ..._api.text import printable
 from ..services.listing import printable_only
 from .export import Export, Exported
 from .rendering import UNSAFE_TAG, is_template
@@ -66,12 +65,20 @@ def as_yaml(data: dict[str, Any]) -> str:
     )
     Dumper.add_representer(str, represent_text)
     text: str = yaml.dump(data, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=float("inf"))
-    return printable(text)  # what that changes is inside of double quotes, where YAML reads it as it was
+    return "".join(char if is_plain(char) else f"\\U{ord(char):08x}" for char in text)
 
 
 def represent_text(dumper: Any, text: str) -> Any:
-    """Return a text as YAML. One that looks like a template is marked, so that it reads back as it is."""
-    steers = printable(text) != text
+    """Return a text as YAML. One that looks like a template is marked, so that it reads back as it is.
+
+    So does one that turns around what is read, or has one of YAML's rarer line breaks: it is escaped.
+    """
+    style = None if all(map(is_plain, text)) else '"'
     if is_template(text):
-        return dumper.represent_scalar(UNSAFE_TAG, text, style='"' if steers else "'")
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"' if steers else None)
+        return dumper.represent_scalar(UNSAFE_TAG, text, style=style or "'")
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+def is_plain(char: str) -> bool:
+    """Tell whether a character stands in a file as it is."""
+    return char.isprintable() or char == "\n"

@@ -38,6 +38,15 @@ def test_words_that_yaml_takes_for_something_else_stay_text() -> None:
         assert yaml.safe_load(export_text(export)) == export.data
 
 
+def test_odd_line_breaks_and_what_turns_around_the_text_are_escaped() -> None:
+    """Read back otherwise, a name would be that of a service that is not there, and so is ordered."""
+    for name in ("a\x85 b", "\u2028%", "gnp\u202e.txt", "{{ x }}\x85y", "run\nit\x1b[2J", "tea\u200d\ufeff"):
+        export = Export(name, services=[Exported("1", "key", {"name": name, "command": name}, [name])])
+        text = export_text(export)
+        assert parse_document(text, "shop.yml").data == export.data
+        assert not [char for char in text if not char.isprintable() and char != "\n"]
+
+
 def test_an_entry_is_easy_to_read() -> None:
     size = {"cpu_cores": 1, "ram_gb": 2}
     text = export_text(Export("shop", services=[Exported("1", "db", {"dimensions": size}, ["remark"])]))
