@@ -265,3 +265,21 @@ def test_what_is_written_in_another_format_holds_no_line_of_its_own(
     assert max(map(len, run.stdout.partition("COST")[2].splitlines())) < 300
     assert OWN_LINES in yaml.load(texts[".yml"], Loader)["project"]  # noqa: S506 - derived from the safe one
     assert json.loads(texts[".json"])["runs"]
+
+
+@pytest.mark.parametrize("limit", [{"max_monthly": "1"}, {"budget": "1"}])
+def test_a_price_below_zero_fits_no_limit(limit: dict[str, str], ansible: Ansible, sandbox: Sandbox) -> None:
+    """Nor is room made by the rate of a service that is there."""
+    sandbox.seed({**SEED, "balance_cents": 100_000})
+    size = {"cpu_cores": 1, "ram_gb": 2, "storage_gb": 10}
+    order = {"name": "new", "product": "minecraft", "host": "node-paris-1", "dimensions": size, **limit}
+
+    def change(content: bytes) -> bytes:
+        return re.sub(rb'(onthlyMillicents": ?)\d+', rb"\g<1>-5000", content)
+
+    with running(ProxyServer(sandbox, change=change)) as server:
+        task = json.dumps([{"hosted.services.service": {"base_url": server.url, **order}}])
+        done = ansible.tasks(task).outcomes[-1]
+    assert done.failed and "not known" in done.result["msg"]
+    services = sandbox.api("GET", "/api/resources").json()["items"]
+    assert sorted(service["name"] for service in services) == ["db", "mc"]

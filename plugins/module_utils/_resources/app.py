@@ -32,7 +32,7 @@ from .services.settings import check_max_monthly, check_max_monthly_amount, desc
 from .shared.budget import Commitment
 from .shared.controller_state import one_at_a_time
 from .shared.currency import format_price
-from .shared.money import Cost, Move, describe_monthly, format_amount, from_millicents, read_amount
+from .shared.money import Cost, Move, describe_monthly, format_amount, from_millicents, rate_from, read_amount
 from .shared.options import WaitOptions, names_given, option
 from .shared.plan import NOTHING_DONE, Plan, Resource, Step, Task, after_waiting
 from .shared.task_errors import EffectUnverified, Invalid, NoSuchItem, WaitEnded
@@ -345,7 +345,7 @@ def as_quoted(
 
 def cost_of_app_quote(quote: AppQuote) -> Cost:
     """Return the effect of a quote on the monthly price."""
-    monthly = None if quote.monthly_millicents is None else from_millicents(quote.monthly_millicents)
+    monthly = rate_from(quote.monthly_millicents)
     detail = describe_size(quote.dimensions.as_dict()) if quote.dimensions else None
     line = {"label": quote.host_label or quote.host_id, "detail": detail, "monthly": format_amount(monthly)}
     return Cost(from_millicents(0), monthly, [line])

@@ -24,6 +24,7 @@ from ..shared.money import (
     format_amount,
     from_cents,
     from_millicents,
+    rate_from,
     read_amount,
     to_decimal,
 )
@@ -164,7 +165,7 @@ def check_quote_matches(task: Task[ServiceOptions], quote: Quote) -> None:
 
 def cost_of_quote(quote: Quote) -> Cost:
     """Return what a quote does to the monthly price."""
-    monthly = None if quote.monthly_millicents is None else from_millicents(quote.monthly_millicents)
+    monthly = rate_from(quote.monthly_millicents)
     lines = [
         {
             "label": line.label,

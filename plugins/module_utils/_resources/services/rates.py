@@ -13,7 +13,7 @@ from typing import Any
 from ..._api.models import Dimensions, Scale, Service
 from ..._api.values import ServiceStatus
 from ..shared.currency import format_price
-from ..shared.money import Cost, from_millicents, read_amount
+from ..shared.money import Cost, from_millicents, rate_from, read_amount
 from ..shared.plan import Task
 from .options import MaxMonthlyOptions
 from .view import billed_rate
@@ -43,10 +43,7 @@ def rates_of(service: Service) -> Rates:
     pricing = service.pricing
     if pricing is None:
         return Rates(None, None)
-    full, storage = pricing.monthly_millicents, pricing.storage_monthly_millicents
-    return Rates(
-        None if full is None else from_millicents(full), None if storage is None else from_millicents(storage)
-    )
+    return Rates(rate_from(pricing.monthly_millicents), rate_from(pricing.storage_monthly_millicents))
 
 
 def rates_of_size(service: Service, scale: Scale, target: Mapping[str, int]) -> Rates:
@@ -63,7 +60,7 @@ def rates_of_size(service: Service, scale: Scale, target: Mapping[str, int]) -> 
     amount = millicents_of(scale, target)
     if total is not None and millicents_of(scale, now) not in (None, total):
         amount = None
-    full = None if amount is None else from_millicents(amount)
+    full = rate_from(amount)
     disk = (service.dimensions or Dimensions()).storage_gb
     explained = disk is not None and rates_of(service).storage == from_millicents(disk * storage)
     return Rates(full, from_millicents(target["storage_gb"] * storage) if explained else None)

@@ -16,7 +16,7 @@ from ..._api.client import Client
 from ..._api.models import Pricing, Service, ServiceSummary
 from ..._api.values import ServiceStatus
 from ..shared.budget import Holding
-from ..shared.money import from_millicents
+from ..shared.money import rate_from
 from ..shared.parallel import run_parallel
 from .all_services import all_services
 from .lookup import is_listed, read_if_readable
@@ -83,9 +83,12 @@ def rate_of(service: ServiceSummary, detail: Service | None) -> Decimal | None:
     """Return the monthly rate that counts against a budget; ``None`` if it is unknown."""
     pricing = (detail.pricing if detail else None) or Pricing.model_construct()
     status = detail.status if detail else service.status
-    billed, storage = amount(pricing.billed_monthly_millicents), amount(pricing.storage_monthly_millicents)
-    full = amount(service.monthly_millicents)
-    full = amount(pricing.monthly_millicents) if full is None else full
+    billed, storage = (
+        rate_from(pricing.billed_monthly_millicents),
+        rate_from(pricing.storage_monthly_millicents),
+    )
+    full = rate_from(service.monthly_millicents)
+    full = rate_from(pricing.monthly_millicents) if full is None else full
     if billed is not None and status in SETTLED:
         return billed
     if status == ServiceStatus.SUSPENDED and storage is not None:
@@ -93,8 +96,3 @@ def rate_of(service: ServiceSummary, detail: Service | None) -> Decimal | None:
     if billed is not None and full is not None:
         return max(billed, full)
     return Decimal(0) if service.is_free and full is None else full
-
-
-def amount(millicents: int | None) -> Decimal | None:
-    """Return an amount in currency units, if it is known."""
-    return None if millicents is None else from_millicents(millicents)

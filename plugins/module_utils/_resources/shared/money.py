@@ -22,6 +22,11 @@ def from_millicents(amount: int | Decimal) -> Decimal:
     return Decimal(amount) / 1000
 
 
+def rate_from(millicents: int | None) -> Decimal | None:
+    """Convert a monthly rate; ``None`` if it is unknown. One below zero is no rate: it would hide others."""
+    return None if millicents is None or millicents < 0 else from_millicents(millicents)
+
+
 def from_cents(amount: int | Decimal) -> Decimal:
     """Convert cents to currency units: 106 becomes 1.06."""
     return Decimal(amount) / 100
