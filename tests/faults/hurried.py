@@ -32,7 +32,7 @@ from unittest import mock
 from urllib.parse import urlsplit
 
 from ansible_collections.hosted.services.plugins.module_utils import _resources
-from ansible_collections.hosted.services.plugins.module_utils._api import http_transport, session
+from ansible_collections.hosted.services.plugins.module_utils._api import call_thread, http_transport, session
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConnectionFailed
 from ansible_collections.hosted.services.plugins.module_utils._api.routes import ROUTES, Route
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import parallel, waiting
@@ -228,7 +228,7 @@ def hurried(transport: FaultyTransport) -> Iterator[None]:
     """Let the collection run on this transport and by its clock."""
     exchange, within, send = (
         http_transport.HttpTransport.send,
-        http_transport.CallThread.run,
+        call_thread.CallThread.run,
         session.Session.send,
     )
     wait = waiting.wait_until
@@ -239,7 +239,7 @@ def hurried(transport: FaultyTransport) -> Iterator[None]:
     with ExitStack() as stack:
         replace(http_transport.HttpTransport, "send", lambda own, *a: transport.exchange(exchange, own, *a))
         replace(session.Session, "send", lambda own, *a, **k: transport.send(send, own, *a, **k))
-        replace(http_transport.CallThread, "run", lambda own, *a: transport.within(partial(within, own), *a))
+        replace(call_thread.CallThread, "run", lambda own, *a: transport.within(partial(within, own), *a))
         for module in modules():
             if vars(module).get("time") is time:
                 replace(module, "time", transport.clock)

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import json
 import re
-import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from queue import Empty, SimpleQueue
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 from urllib.parse import quote, urlencode
 
 from . import errors
+from .call_thread import CallThread
 from .libraries import urllib3
 from .pools import open_pools, origin
 from .text import clean
@@ -24,8 +23,6 @@ MAX_BODY = 256 * 1024 * 1024
 MAX_CONNECT = 10.0
 CHUNK = 64 * 1024
 OPENSSL_CODE = re.compile(r"^\[\w+(: \w+)?\] ")
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -163,56 +160,6 @@ def encode_query(query: Mapping[str, Any] | None) -> str | None:
     """Return a query string with spaces as ``%20``: not every server decodes a plus. Omits null values."""
     given = {name: value for name, value in (query or {}).items() if value is not None}
     return urlencode(given, doseq=True, quote_via=quote, safe="") or None
-
-
-class CallThread:
-    """A reusable daemon thread that makes calls with a total timeout.
-
-    Socket timeouts bound each read, not their sum, and do not bound name resolution at all. A daemon thread
-    can be abandoned whatever it waits for. The threads of ``concurrent.futures`` cannot: Python joins them
-    on exit.
-    """
-
-    def __init__(self) -> None:
-        self._calls: SimpleQueue[Callable[[], Any] | None] | None = None
-        self._outcomes: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
-
-    def run(self, seconds: float, call: Callable[[], T]) -> T:
-        """Run ``call`` in the thread and return its result, or raise its exception.
-
-        :raises TimeoutError: after ``seconds``. The abandoned thread ends with its own socket timeouts.
-        """
-        if self._calls is None:
-            self._calls, self._outcomes = SimpleQueue(), SimpleQueue()
-            arguments = (self._calls, self._outcomes)
-            threading.Thread(target=make_calls, args=arguments, daemon=True, name="hosted.services").start()
-        self._calls.put(call)
-        try:
-            value, error = self._outcomes.get(timeout=seconds)
-        except Empty:
-            self.stop()  # its late outcome must not pass for that of the next call
-            raise TimeoutError from None
-        if error is not None:
-            raise error
-        result: T = value
-        return result
-
-    def stop(self) -> None:
-        """End the thread after its current call."""
-        if self._calls is not None:
-            self._calls.put(None)
-            self._calls = None
-
-
-def make_calls(
-    calls: SimpleQueue[Callable[[], Any] | None], outcomes: SimpleQueue[tuple[Any, BaseException | None]]
-) -> None:
-    """Make each call and queue its outcome, until ``None`` arrives."""
-    while (call := calls.get()) is not None:
-        try:
-            outcomes.put((call(), None))
-        except BaseException as error:  # the caller raises it in its own thread
-            outcomes.put((None, error))
 
 
 def read_body(response: Any) -> bytes:

@@ -9,7 +9,8 @@ import socket
 from collections.abc import Collection
 from urllib.parse import urlsplit
 
-from .http_transport import CallThread, Request, root_reason, send_with
+from .call_thread import CallThread
+from .http_transport import Request, root_reason, send_with
 from .libraries import urllib3
 from .pools import open_pools
 

@@ -15,9 +15,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
+from .call_thread import CallThread
 from .connection import is_loopback, leads_inside
 from .errors import ConfigurationError, Interrupted, Refused, UnexpectedAnswer, error_for_status
-from .http_transport import CHUNK, CallThread
+from .http_transport import CHUNK
 from .libraries import requests, urllib3
 from .models import RegistryCredentials
 from .proxies import from_environment

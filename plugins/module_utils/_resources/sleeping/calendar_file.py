@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, tzinfo
 from typing import Any, TypeVar
 
-from ..._api.http_transport import CallThread
+from ..._api.call_thread import CallThread
 from ..._api.libraries import require_for
 from ..shared.task_errors import Invalid
 from .zones import DAY, Interval, first_shown, last_shown, midnight
