@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FILES = (
     "galaxy.yml",
     "README.md",
+    "SECURITY.md",
     "docs/guides/blueprints.md",
     "docs/guides/clicks-to-file.md",
     "plugins/module_utils/_resources/blueprints/schema.py",

@@ -28,6 +28,7 @@ WANTED = {
     "extensions/eda/rulebooks/restart.yml",
     "plugins/inventory/inventory.py",
     "README.md",
+    "SECURITY.md",
     "LICENSE",
 }
 UNWANTED = (
