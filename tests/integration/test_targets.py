@@ -19,9 +19,9 @@ from cases import cases
 from hosted_sandbox.gaps import pairwise_array
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import TARGETS, Ansible, Outcome, begin_anew
-from integration.private_files import open_to_others
 from integration.results import compare
 from integration.returns import ELSEWHERE, Comparison
+from integration.test_private_files import open_to_others
 
 NAMES = sorted(path.name for path in TARGETS.iterdir())
 TURN = os.environ.get("PAIRWISE_TURN", "")
@@ -53,25 +53,20 @@ def test_target(target: str, profile: str, ansible: Ansible, sandbox: Sandbox) -
     play = f"- hosts: localhost\n  gather_facts: false\n  roles: [{target}]\n"
     begin_anew(sandbox, profile)
     prepare(target, sandbox)
+    kept = ansible.folder / ".ansible" / "hosted_services"
     os.umask(0o000)
     in_process = ansible.playbook(play).succeed()
     assert sandbox.journal()
-    check_private(ansible)
+    assert not kept.exists() or open_to_others(kept) == {}
     begin_anew(sandbox, profile)
     prepare(target, sandbox)
     os.umask(0o077)
     as_module = ansible.playbook(play, in_process=False).succeed()
     assert sandbox.journal()
-    check_private(ansible)
+    assert not kept.exists() or open_to_others(kept) == {}
     assert "Traceback" not in in_process.output + as_module.output
     compare(in_process, as_module)
     check_documented(target, [*in_process.outcomes, *as_module.outcomes])
-
-
-def check_private(ansible: Ansible) -> None:
-    """Assert that what the modules remember is for its owner alone, whatever the umask."""
-    root = ansible.folder / ".ansible" / "hosted_services"
-    assert not root.exists() or open_to_others(root) == {}
 
 
 def check_documented(target: str, outcomes: list[Outcome]) -> None:

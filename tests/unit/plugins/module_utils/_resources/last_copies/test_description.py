@@ -100,20 +100,13 @@ def test_a_name_that_looks_like_a_template_is_never_run(name: str) -> None:
 def test_a_name_cannot_leave_the_comment() -> None:
     client = FakeClient()
     client.add_service("svc_1", "web\n- name: evil\n  ansible.builtin.command: id\n#\u2028\x85")
+    app = App(id="svc_1", slug="shop", status="ACTIVE", image_ref="shop\n- name: evil\n#\t")
+    assert set(described(client, app)[1]) == {"name", "hosted.services.app"}
     text, task = described(client)
     assert set(task) == {"name", "hosted.services.service"}
     assert task["hosted.services.service"]["name"].startswith("web\n- name: evil")
     head = text.partition("---")[0]
     assert all(line.startswith("# ") for line in head.splitlines())
-
-
-def test_an_image_cannot_leave_the_comment() -> None:
-    client = FakeClient()
-    client.add_service("svc_1", "shop")
-    app = App(id="svc_1", slug="shop", status="ACTIVE", image_ref="shop\n- name: evil\n  command: id\n#\t")
-    text, task = described(client, app)
-    assert set(task) == {"name", "hosted.services.app"}
-    assert all(line.startswith("# ") for line in text.partition("---")[0].splitlines())
 
 
 def test_a_name_cannot_turn_around_what_is_read() -> None:
