@@ -120,7 +120,7 @@ def test_what_is_not_worked_out_in_time_is_refused(tmp_path: Path, monkeypatch: 
     released = threading.Event()
     endless = SimpleNamespace(between=lambda begin, end: released.wait(60))
     monkeypatch.setattr(calendar_file, "MOST_SECONDS", 2)
-    monkeypatch.setattr(calendar_file.recurring_ical_events, "of", lambda calendar: endless)
+    monkeypatch.setattr("recurring_ical_events.of", lambda calendar: endless)
     with pytest.raises(Invalid, match="not worked out within 2 seconds; look for rules that"):
         events(tmp_path, "DTSTART:20260106T080000Z")
     released.set()
