@@ -348,6 +348,9 @@ def test_wrong_input(team: Team) -> None:
         "must begin with / or ~/": {"sftp_access_known_hosts": "known_hosts"},
         "Host late has no SFTP access": {"sftp_access_hosts": ["late"]},
         "Host nobody has no SFTP access": {"sftp_access_hosts": ["nobody"]},
+        # Newer versions of ssh would send a variable of the environment to the server.
+        "Host reveals has no SFTP access": {"sftp_access_hosts": ["reveals"]},
+        "Host quoted has no SFTP access": {"sftp_access_hosts": ["quoted"]},
         "missing required arguments: name": {"sftp_access_keys": [{"public_key": team.bob_key}]},
     }
     role = {"ansible.builtin.include_role": {"name": "hosted.services.sftp_access"}}
@@ -362,7 +365,10 @@ def test_wrong_input(team: Team) -> None:
         for words, variables in cases.items()
     ]
     play = HEAD + f"  tasks: {json.dumps(blocks)}\n"
-    run = team.play("-vvvv", play=play, cases=cases).succeed()
+    odd = team.folder / "odd.ini"
+    hosts = "reveals ansible_user=a${TOKEN}\nquoted ansible_user=\"o'x\"\n"
+    odd.write_text(f"[all:vars]\nansible_host=127.0.0.1\n[all]\n{hosts}")
+    run = team.play("-vvvv", "-i", str(odd), play=play, cases=cases).succeed()
     for words in cases:
         assert words in " ".join(run[words].message.split()), words
     assert "Traceback" not in run.output
