@@ -219,7 +219,7 @@ SPARSE = {"GNU.sparse.map": "0,0", "GNU.sparse.size": str(2**50), "GNU.sparse.na
 LINK = {"type": tarfile.SYMTYPE, "linkname": "/etc/passwd"}
 IMAGES: dict[str, tuple[Callable[[Path], bytes], str]] = {
     "thirty": (lambda folder: tar_of(wrapped(folder, LEVELS)), ""),
-    "names outside": (lambda folder: odd(wrapped(folder, 0), name="../../outside"), ""),
+    "names outside": (lambda folder: odd(wrapped(folder, 0), name="../../escaped"), ""),
     "a link outside": (lambda folder: odd(wrapped(folder, 0), **LINK), ""),
     "too deep": (lambda folder: tar_of(wrapped(folder, 1500)), "64 levels"),
     "a long header": (lambda folder: long_header(wrapped(folder, 0)), "too long"),
@@ -242,4 +242,4 @@ def test_images_from_elsewhere(ansible: Ansible, sandbox: Sandbox) -> None:
     run = ansible.tasks(json.dumps(tasks), "ignore_errors: true\n")
     for name, (_make, says) in IMAGES.items():
         assert (says in told(run[name])) if says else run[name].outcome == "ok", run[name]
-    assert not list(ansible.folder.parent.glob("**/outside"))
+    assert not list(ansible.folder.parent.glob("**/escaped"))
