@@ -332,6 +332,7 @@ test-chaos: dev ## random plays with a fault at every fifth call (RUNS=10000 SEE
 .PHONY: test-attacks
 test-attacks: dev ## everything over a platform and servers whose every text is an attack (ATTACKS="--story sleep --turns 3")
 	@python -m attacks.run $(CORES) $(ATTACKS)
+	$(if $(ATTACKS),,pytest -q -n 2 tests/integration/test_databases_hostile.py) # real servers, full of hostile texts
 
 # BILLED_PROFILES=pairwise:1-20 for other platforms; each gets all of the plays.
 BILLED_PROFILES ?= plain
