@@ -25,7 +25,7 @@ from hosted_sandbox.gaps import POINTS
 from hosted_sandbox.testing import Sandbox
 
 BUDGETS = {
-    "plugins, lines": 68_606,
+    "plugins, lines": 68_607,
     "plugins, code lines": 33_510,
     "module_utils, files": 257,
     "roles and playbooks, lines": 8_990,

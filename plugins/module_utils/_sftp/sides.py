@@ -233,15 +233,15 @@ class Local(Side):
 
     async def is_leftover(self, path: str) -> bool:
         """Tell whether a temporary file is nobody's any more. A name that was put aside always is."""
-        with self.folder.parent(path) as (folder, name), claimed(folder, name, time.time()) as free:
+        with self.folder.parent(path) as place, claimed(*place, time.time()) as free:
             return free or not is_temporary(path)
 
     async def remove_leftover(self, path: str) -> bool:
         """Remove what :meth:`is_leftover` still holds for; return whether it was there and is gone."""
-        with self.folder.parent(path) as (folder, name), claimed(folder, name, time.time()) as free:
+        with self.folder.parent(path) as place, claimed(*place, time.time()) as free:
             with suppress(FileNotFoundError):
                 if free or not is_temporary(path):
-                    os.unlink(name, dir_fd=folder)
+                    os.unlink(place[1], dir_fd=place[0])
                     return True
             return False
 
@@ -417,7 +417,7 @@ class Remote(Side):
         """Put a file of the server onto this machine."""
         made = 0o666 if entry.mode is None else PRIVATE
         async with self._open(path) as file, self._turn(entry):
-            with target.folder.parent(path) as (folder, name), replacing(folder, name, made) as handle:
+            with target.folder.parent(path) as place, replacing(*place, made) as handle:
                 await fetch(file, handle, Blocks(entry.size, self._block), moved)
                 if entry.mode is not None:
                     os.chmod(handle, entry.mode)

@@ -17,6 +17,7 @@ import tarfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from tarfile import ReadError
 from typing import IO, Any
 
 from ..services.lookup import near_miss
@@ -201,7 +202,7 @@ class Bounded:
         """Read bytes."""
         self._left -= size
         if self._left < 0:
-            raise tarfile.ReadError("the header of a file in it is too long")
+            raise ReadError("the header of a file in it is too long")
         return bytes(self._file.read(size))
 
     def __getattr__(self, name: str) -> Any:
@@ -212,16 +213,16 @@ class Header(tarfile.TarInfo):
     """The header of a file in an archive, with a bound: a few packed bytes may unpack to gigabytes."""
 
     @classmethod
-    def fromtarfile(cls, archive: Any) -> Header:
+    def fromtarfile(cls, tarfile: Any) -> Header:
         """Read the next one."""
-        file = archive.fileobj
-        archive.fileobj = Bounded(file)
+        file = tarfile.fileobj
+        tarfile.fileobj = Bounded(file)
         try:
-            header = super().fromtarfile(archive)
+            header = super().fromtarfile(tarfile)
         finally:
-            archive.fileobj = file
+            tarfile.fileobj = file
         if header.sparse is not None:
-            raise tarfile.ReadError("it holds a sparse file, and images have none")
+            raise ReadError("it holds a sparse file, and images have none")
         return header
 
 
@@ -240,7 +241,7 @@ class Archive(Layout):
                     is_large = archive.offset > MAX_ARCHIVE or archive.offset - content > MAX_HEADERS
                     if is_large or count >= MAX_MEMBERS:
                         most = f"{MAX_MEMBERS} files or {MAX_ARCHIVE} bytes unpacked"
-                        raise tarfile.ReadError(f"it has more than {most}, or needless headers")
+                        raise ReadError(f"it has more than {most}, or needless headers")
             except Exception as error:  # each kind of packing has its own for what is damaged
                 raise self._unreadable(error) from None
 
