@@ -366,7 +366,7 @@ def test_wrong_input(team: Team) -> None:
     ]
     play = HEAD + f"  tasks: {json.dumps(blocks)}\n"
     odd = team.folder / "odd.ini"
-    hosts = "reveals ansible_user=a${TOKEN}\nquoted ansible_user=\"o'x\"\n"
+    hosts = 'reveals ansible_user=a${TOKEN}\nquoted ansible_user="o\'x"\n'
     odd.write_text(f"[all:vars]\nansible_host=127.0.0.1\n[all]\n{hosts}")
     run = team.play("-vvvv", "-i", str(odd), play=play, cases=cases).succeed()
     for words in cases:
