@@ -26,6 +26,8 @@ from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
 from .record import Span
 
 DESCRIPTION = "service.json"
+LONGEST_DESCRIPTION = 16_000_000
+"""How many characters of it are read: what is longer is no description."""
 MOMENT = re.compile(r"-(\d{8}T\d{6})Z$", re.IGNORECASE)
 """What the name of a copy ends with: the moment at which its backup was begun, in UTC."""
 DUMPS = tuple(dict.fromkeys(engine.file for engine in ENGINES.values()))
@@ -160,9 +162,11 @@ def read_shelf(path: str) -> Shelf:
     about: Any = {}
     with (
         suppress(OSError, ValueError, RecursionError),
-        open(os.path.join(path, DESCRIPTION), encoding="utf-8") as file,
+        # Somebody else may have put a pipe or a device there, and neither comes to an end.
+        open(os.open(os.path.join(path, DESCRIPTION), os.O_RDONLY | os.O_NONBLOCK), encoding="utf-8") as file,
     ):
-        about = json.load(file)
+        if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            about = json.loads(file.read(LONGEST_DESCRIPTION))
     copies.sort(key=lambda each: (each.moment, each.name))
     return Shelf(id := os.path.basename(path), copies, undated, description_of(id, about))
 

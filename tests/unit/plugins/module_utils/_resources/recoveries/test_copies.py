@@ -288,3 +288,15 @@ def test_a_damaged_description_says_nothing(tmp_path: Path) -> None:
     for text in ("[]", "half {"):
         (tmp_path / "svc_1" / "service.json").write_text(text)
         assert read_shelves(str(tmp_path))[0].about == {}
+
+
+def test_a_description_that_does_not_end_is_not_read(tmp_path: Path) -> None:
+    """Somebody else may have written to the folder."""
+    shelve(tmp_path, "svc_1", {"a": "1"})
+    description = tmp_path / "svc_1" / "service.json"
+    description.unlink(missing_ok=True)
+    os.mkfifo(description)
+    assert read_shelves(str(tmp_path))[0].about == {}
+    description.unlink()
+    description.symlink_to("/dev/zero")
+    assert read_shelves(str(tmp_path))[0].about == {}
