@@ -25,17 +25,17 @@ from hosted_sandbox.gaps import POINTS
 from hosted_sandbox.testing import Sandbox
 
 BUDGETS = {
-    "plugins, lines": 68_607,
-    "plugins, code lines": 33_510,
+    "plugins, lines": 68_616,
+    "plugins, code lines": 33_514,
     "module_utils, files": 257,
     "roles and playbooks, lines": 8_990,
-    "unit tests, lines": 76_727,
-    "integration tests, lines": 29_804,
+    "unit tests, lines": 76_739,
+    "integration tests, lines": 29_831,
     "other tests, lines": 7_015,
     "sandbox, lines": 12_976,
     "scripts, lines": 2_840,
     "docs, lines": 5_639,
-    "changelog fragments, files": 434,
+    "changelog fragments, files": 435,
     "gap points": 233,
     "order, calls": 22,
     "order, functions": 375,

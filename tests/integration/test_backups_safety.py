@@ -167,6 +167,18 @@ def test_a_plan_of_an_empty_project_touches_no_backup(machine: BackupMachine) ->
     assert 'Plan "nightly" cannot be used' in log.read_text()
 
 
+def test_no_text_keeps_a_failure_from_its_hook(machine: BackupMachine) -> None:
+    """Each single quote takes many bytes of a command, which can only be so long."""
+    log = machine.folder / "hooks"
+    machine.install({**NIGHTLY, "on_failure": [f'echo "$BACKUP_ERROR" >>{log}']}).succeed()
+    plan = machine.folder / "etc" / "nightly.yml"
+    quotes = "'" * 20_000
+    plan.write_text(plan.read_text().replace("  keep:\n", f'  keep:\n    within: "{quotes}"\n'))
+    code, output = machine.run("run", "nightly")
+    assert code not in (0, 75), output
+    assert "cannot be used" in log.read_text() and quotes[:4000] in log.read_text()
+
+
 # --- Lists that are given as text ------------------------------------------------------------------------
 
 

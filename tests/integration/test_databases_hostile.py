@@ -12,6 +12,8 @@ import shutil
 import socket
 import socketserver
 import struct
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -33,6 +35,7 @@ Recover = Callable[[str, bytes, dict[str, Any]], str]
 mariadb = pytest.mark.parametrize("servers", ["mariadb"], indirect=True)
 postgresql = pytest.mark.parametrize("servers", ["postgresql"], indirect=True)
 CANARY = "touch canary"
+ROOT = Path(__file__).parents[2]
 SIZE = {"cpu_cores": 1, "ram_gb": 2, "storage_gb": 10}
 TEXTS = [
     f"\\! {CANARY}",
@@ -305,7 +308,7 @@ def test_a_client_that_cannot_be_restricted_is_refused(
 
 
 class Hostile(socketserver.BaseRequestHandler):
-    """Answers whatever a client of MySQL asks with one row, or with FB and the file that it is to send."""
+    """Answers whatever a client of MySQL asks with one row, with FF and an error, or with FB for a file."""
 
     answer = b""
     got: list[bytes]
@@ -322,6 +325,9 @@ class Hostile(socketserver.BaseRequestHandler):
             self.reply(asked)
 
     def reply(self, asked: bytes) -> None:
+        if self.answer.startswith(b"\xff"):
+            self.send(self.answer)
+            return
         if self.answer.startswith(b"\xfb"):
             self.send(self.answer)
             while part := self.receive():
@@ -373,6 +379,15 @@ def test_what_a_server_answers_is_no_command(recover: Recover, answer: str) -> N
         said = recover("mariadb", packed("SELECT 1;"), connection)
     assert "cannot be restored" in said and "\x1b" not in said
     assert got == []
+
+
+def test_an_error_of_a_server_is_shown_in_its_order(tmp_path: Path) -> None:
+    """A mark that turns the direction of text around would let a backup plan say something else."""
+    dumping = [sys.executable, "roles/backups/files/dump_database.py", str(tmp_path)]
+    with hostile(b"\xff\x10\x04#HY000no \xe2\x80\xaehere\xe2\x81\xa6") as (connection, _got):
+        told = json.dumps({"engine": "mariadb", **connection})
+        done = subprocess.run(dumping, input=told, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 1 and done.stderr.endswith("no here (1040)\n"), ascii(done.stderr)
 
 
 @pytest.mark.parametrize(

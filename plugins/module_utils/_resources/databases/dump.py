@@ -339,7 +339,7 @@ def reach(connection: Mapping[str, Any]) -> tuple[str, int]:
             socket.create_connection((host, int(port)), CONNECT_SECONDS).close()
         except (OSError, UnicodeError) as error:
             why = getattr(error, "strerror", None) or error
-            reasons.append(CONTROL.sub("", f"{host}:{port}: {why}"))
+            reasons.append(shown(f"{host}:{port}: {why}"))
             continue
         return str(host), int(port)
     raise NotDumpableError(
@@ -391,7 +391,12 @@ def surroundings() -> dict[str, str]:
 def last_words(said: bytes, password: str = "") -> str:
     """Return the end of what a program said, without the password and what a terminal would obey."""
     text = said.decode(errors="replace").replace(password or "\0", "***")
-    return CONTROL.sub("", " ".join(text.split()))[-LAST_WORDS:]
+    return shown(" ".join(text.split()))[-LAST_WORDS:]
+
+
+def shown(text: str) -> str:
+    """Return a text without what a terminal would obey, or show in another order."""
+    return "".join(one for one in text if one.isprintable())
 
 
 @contextmanager
