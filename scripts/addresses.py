@@ -30,8 +30,10 @@ NOWHERE = "example.invalid"
 """The host of the address until a maintainer fills it in."""
 UNSET = """galaxy.yml: repository is {repository!r}, an address that leads nowhere. Write the address of the \
 project's public
-git repository there, run `make addresses`, commit the files that it changes, and run `make release` again."""
-STALE = "{names}: other addresses than those of repository in galaxy.yml. Run `make addresses`, and commit."
+git repository there, run `python scripts/addresses.py`, commit the files that it changes, and run
+`make release` again."""
+STALE = """{names}: other addresses than those of repository in galaxy.yml. Run `python scripts/addresses.py`,
+and commit."""
 
 
 def addresses(root: Path) -> tuple[str, str]:

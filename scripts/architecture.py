@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Draw docs/architecture.svg, the packages of plugins/ and the imports between them.
 
-`make architecture` renews the picture after a file came, went or got its first import of another package.
+`make documents` renews the picture after a file came, went or got its first import of another package.
 Packages stand in rows, and imports run down: each package that others import has a line of its own at the
 right, which those that import it join. With rows and lines fixed there is nothing for a layout engine to do.
 """

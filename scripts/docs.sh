@@ -4,13 +4,7 @@
 set -euo pipefail
 
 build=.build/docs
-stamp=$build/venv/.installed-$(cksum < docs/requirements.txt | cut -d ' ' -f 1)
-if [ ! -e "$stamp" ]; then
-    echo "Installing what the site needs into $build/venv ..."
-    python -m venv --clear "$build/venv"
-    "$build/venv/bin/python" -m pip install -q --disable-pip-version-check --require-hashes -r docs/requirements.txt
-    touch "$stamp"
-fi
+venv=$(scripts/venv.sh docs/requirements.txt)
 
 rm -rf "$build/source" site
 mkdir -p "$build/source/reference"
@@ -26,5 +20,5 @@ antsibull-docs collection --use-current --squash-hierarchy --fail-on-error --no-
 # The theme has a table of contents of its own, and a narrow column for the titles of pages.
 find "$build/source/reference" -name '*.rst' -exec sed -i '/^\.\. contents::/,/^$/d' {} +
 sed -i -E 's/^    (\w+)_(module|role|filter|lookup|inventory)$/    \1 <\1_\2>/' "$build/source/reference/index.rst"
-"$build/venv/bin/sphinx-build" -q -W --keep-going -b html -d "$build/doctrees" "$build/source" site
+"$venv/bin/sphinx-build" -q -W --keep-going -b html -d "$build/doctrees" "$build/source" site
 echo "The site is in site/index.html."

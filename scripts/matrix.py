@@ -4,9 +4,9 @@
 """Run the tests on every supported ansible-core and Python that this machine has.
 
 Each pair has a virtual environment of its own, .build/matrix/NAME, with the pins of tests/requirements.txt
-but another ansible-core. The pair `lowest` has the lower bounds of requirements.txt instead, and the pair
-`newest` the newest version of every library that the package index has: requirements.txt promises both. A
-Python that is not on this machine is named and left out.
+but another ansible-core; the pair `next` has the newest pre-release of it. The pair `lowest` has the lower
+bounds of requirements.txt instead, and the pair `newest` the newest version of every library that the package
+index has: requirements.txt promises both. A Python that is not on this machine is named and left out.
 
     python scripts/matrix.py                                  # everything, which takes a while
     python scripts/matrix.py --only 2.21-py3.13 --stages unit -- -k transport
@@ -37,7 +37,11 @@ PAIRS = (
 )
 LOWEST = ("2.18", "3.11")
 NEWEST = ("2.21", "3.13")
-STAGES = ("unit", "integration", "sanity")
+STAGES = {
+    "unit": "tests/unit",
+    "integration": "tests/integration",
+    "targets": "tests/integration/test_targets.py",
+}
 # What the tests themselves start, for the pair whose other libraries are as old as they may be.
 TOOLS = (
     *("pytest", "pytest-xdist", "hypothesis", "schemathesis", "httpx"),
@@ -55,7 +59,7 @@ class Pair:
 
     core: str
     python: str
-    libraries: Literal["pinned", "lowest", "newest"] = "pinned"
+    libraries: Literal["pinned", "lowest", "newest", "next"] = "pinned"
 
     @property
     def name(self) -> str:
@@ -68,7 +72,12 @@ class Pair:
         return WORK / self.name
 
 
-ALL = [*(Pair(core, python) for core, python in PAIRS), Pair(*LOWEST, "lowest"), Pair(*NEWEST, "newest")]
+ALL = [
+    *(Pair(core, python) for core, python in PAIRS),
+    Pair(*LOWEST, "lowest"),
+    Pair(*NEWEST, "newest"),
+    Pair(*NEWEST, "next"),
+]
 
 
 def interpreter(version: str) -> str | None:
@@ -105,7 +114,11 @@ def install(pair: Pair, python: str) -> None:
     pins = (ROOT / "tests" / "requirements.txt").read_text(encoding="utf-8")
     wanted = "\n".join(lower_bounds()) if pair.libraries == "lowest" else pins
     # What is newest today may not be tomorrow.
-    if pair.libraries != "newest" and stamp.is_file() and stamp.read_text(encoding="utf-8") == wanted:
+    if (
+        pair.libraries not in ("newest", "next")
+        and stamp.is_file()
+        and stamp.read_text(encoding="utf-8") == wanted
+    ):
         return
     print(f"==> {pair.name}: installing", flush=True)
     subprocess.run([python, "-m", "venv", "--clear", str(pair.folder)], check=True)
@@ -116,7 +129,10 @@ def install(pair: Pair, python: str) -> None:
         pinned.write_text(NOT_PINNED.sub("", pins))
         # The pins are complete, so there is nothing to work out; that would find fault with the one left out.
         pip(pair, "--no-deps", "-r", str(pinned))
-        pip(pair, f"ansible-core=={pair.core}.*")
+        pip(
+            pair,
+            *(["--pre", "ansible-core"] if pair.libraries == "next" else [f"ansible-core=={pair.core}.*"]),
+        )
     if pair.libraries == "newest":
         pip(pair, "--upgrade", "--upgrade-strategy", "eager", *libraries())
     stamp.write_text(wanted, encoding="utf-8")
@@ -141,8 +157,8 @@ def run(pair: Pair, stage: str, arguments: Sequence[str]) -> bool:
             "pytest",
             "-q",
             *(OLD if pair.libraries == "lowest" else ()),
-            f"tests/{stage}",
-            *(arguments or ["-n", "2"]),
+            STAGES[stage],
+            *(arguments or ["-n", "2", "-m", "not release"]),
         ]
     environment = os.environ | {
         "PATH": f"{pair.folder / 'bin'}{os.pathsep}{os.environ['PATH']}",
@@ -162,7 +178,9 @@ def main() -> int:
     """Run what the command line asks for, go on after a failure, and end with a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--only", nargs="+", choices=[pair.name for pair in ALL], help="these pairs")
-    parser.add_argument("--stages", nargs="+", choices=STAGES, default=STAGES)
+    parser.add_argument(
+        "--stages", nargs="+", choices=[*STAGES, "sanity"], default=["unit", "integration", "sanity"]
+    )
     parser.add_argument("arguments", nargs="*", help="for pytest or ansible-test, after --")
     options = parser.parse_args()
     table: dict[str, dict[str, str]] = {}

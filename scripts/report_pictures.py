@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Take the pictures of the report in docs/guides, of an account that has something of everything.
 
-`make report-pictures` runs it. It needs Chromium.
+`make pictures` runs it. It needs Chromium.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Take the pictures of the sandbox's page in docs/guides, after a run of the quickstart playbook.
 
-`make sandbox-pictures` runs it. It needs Chromium.
+`make pictures` runs it. It needs Chromium.
 """
 
 from __future__ import annotations

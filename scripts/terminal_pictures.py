@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Draw the pictures of terminals in docs/guides, from what real playbooks print on a sandbox.
 
-`make terminal-pictures` runs it. The sandbox's clock stands still. Ids and folders, which differ in every
+`make pictures` runs it. The sandbox's clock stands still. Ids and folders, which differ in every
 run, are  for screen readers and for the test that compares it with what the code prints now.
 """
 

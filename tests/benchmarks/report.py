@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Measures the page of a report: seconds from the figures to the file, and its size.
 
-`make bench-report SIZES="100 1000"`. Reading is not part of it: that takes as long as the platform does.
+`make bench-report ARGS="100 1000"`. Reading is not part of it: that takes as long as the platform does.
 """
 
 from __future__ import annotations

@@ -434,7 +434,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"{len(found)} of {given.runs} runs", file=sys.stderr, flush=True)
     bad = [outcome for __, outcome in sorted(found.items()) if outcome.problems]
     for outcome in bad:
-        again = f"make test-chaos SEED={outcome.seed} RUNS=1 CHAOS_PROFILES={outcome.profile}"
+        again = f'make test-chaos ARGS="--seed {outcome.seed} --runs 1 --profiles {outcome.profile}"'
         print(f"seed {outcome.seed} (again: {again}):")
         print("\n".join(f"  {kind}: {text}" for kind, text in outcome.problems))
     print(f"sources {version}, seeds {wanted.start} to {wanted.stop - 1}, {time.monotonic() - begun:.0f} s")

@@ -14,6 +14,8 @@ from pathlib import Path
 from textwrap import indent
 from typing import Any
 
+import pytest
+
 from hosted_sandbox.testing import Sandbox
 from integration import route_log, warm
 from integration.warm import programs
@@ -23,9 +25,13 @@ HERE = Path(__file__).resolve().parent
 TARGETS = HERE / "targets"
 REPOSITORY = HERE.parents[1]
 COLLECTIONS = warm.COLLECTIONS
-PLAY_SECONDS = 300
+PLAY_SECONDS = 1800
 
 PROFILE = os.environ.get("SANDBOX_PROFILE", "plain")
+BOTH_WAYS = pytest.mark.parametrize(
+    "in_process", [True, pytest.param(False, marks=pytest.mark.night)], ids=["in_process", "as_module"]
+)
+"""In the controller and as a module. In the gate, test_targets runs one module of each family both ways."""
 DELAYS = {"provision": 0.2, "start": 0.2, "stop": 0.2, "resume": 0.2, "delete": 0.2}
 
 CONFIGURATION = f"""\

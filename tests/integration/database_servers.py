@@ -20,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-START_SECONDS = 60
+START_SECONDS = 300
 USER, DATABASE = "owner", "shop"
 #: Everything that the password files of the engines treat specially.
 PASSWORD = "p:a\\ss'w\"o#rd %s$;="

@@ -24,7 +24,7 @@ from integration.proxy_server import running as proxy_running
 PROGRAMS = ("docker-registry", "skopeo")
 LOGIN = {"project": "acme", "username": "anna", "secret": "s3cret"}
 HASHED = "anna:$2y$05$abcdefghijklmnopqrstuuLK7U1u6pVRmL7L1BBM2aS35PSZnDXlK\n"
-START_SECONDS = 30.0
+START_SECONDS = 300.0
 
 
 class Docker(NamedTuple):

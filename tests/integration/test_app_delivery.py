@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import shutil
 import time
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,15 +16,9 @@ import requests
 from hosted_sandbox.registry.images import build_image
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import PROFILE, Ansible, Run
-from integration.scenarios import run_scenario
 
 SECRET = "not-for-anybody"
 NOT_PUSHED = f"sha256:{'0' * 64}"
-
-
-def test_app_delivery(tmp_path: Path) -> None:
-    """First delivery, second run, new version, a blocked one, one that does not start, one that is mute."""
-    run_scenario("app_delivery", tmp_path)
 
 
 @pytest.fixture
@@ -111,6 +104,7 @@ def test_check_mode_shows_a_delivery_and_writes_nothing(small: Ansible, sandbox:
     assert sandbox.api("GET", "/api/apps").json()["items"] == []
 
 
+@pytest.mark.night
 @pytest.mark.parametrize("scope", ["registry", "full"])
 def test_check_mode_shows_a_new_version_and_writes_nothing(
     small: Ansible, sandbox: Sandbox, scope: str
@@ -163,6 +157,7 @@ WRONGS: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
+@pytest.mark.night
 @pytest.mark.parametrize("name", WRONGS)
 def test_what_cannot_be_delivered_is_refused_before_anything_is_written(
     small: Ansible, sandbox: Sandbox, name: str
@@ -177,6 +172,7 @@ def test_what_cannot_be_delivered_is_refused_before_anything_is_written(
     assert writes(sandbox) == []
 
 
+@pytest.mark.night
 def test_a_suspended_application_is_refused_before_anything_is_written(
     small: Ansible, sandbox: Sandbox
 ) -> None:
@@ -196,6 +192,7 @@ def test_a_suspended_application_is_refused_before_anything_is_written(
     assert in_service(sandbox) != first and container(sandbox)["VERSION"] == "2"
 
 
+@pytest.mark.night
 def test_a_version_that_responds_is_delivered_with_its_health_check(small: Ansible, sandbox: Sandbox) -> None:
     """Numbers and lists on a command line are text."""
     given = (f"url={sandbox.base_url}/api/apps/whoami", "retries=2", "delay=1")
@@ -206,6 +203,7 @@ def test_a_version_that_responds_is_delivered_with_its_health_check(small: Ansib
     assert run.rc != 0 and "for 2 seconds" in run.output and time.monotonic() - began < 60
 
 
+@pytest.mark.night
 @pytest.mark.parametrize("new", [True, False])
 def test_a_reference_to_no_neighbor_is_refused_before_anything_is_written(
     small: Ansible, sandbox: Sandbox, new: bool
@@ -224,6 +222,7 @@ def test_a_reference_to_no_neighbor_is_refused_before_anything_is_written(
     assert writes(sandbox) == []
 
 
+@pytest.mark.night
 @pytest.mark.parametrize("new", [True, False])
 @pytest.mark.parametrize("arguments", [(), ("--check",)])
 def test_a_digest_has_to_be_in_the_registry(
@@ -238,6 +237,7 @@ def test_a_digest_has_to_be_in_the_registry(
     assert writes(sandbox) == []
 
 
+@pytest.mark.night
 def test_the_secret_of_the_registry_stays_in_memory(small: Ansible, sandbox: Sandbox) -> None:
     """Neither a file nor the output has it after a delivery, at -vvv either."""
     secret = sandbox.api("GET", "/api/registry/credentials").json()["secret"]
@@ -266,6 +266,7 @@ def test_the_playbooks_deliver_and_roll_back(small: Ansible, sandbox: Sandbox) -
     assert small_ones and not any(path.startswith("/api/resources") for path in small_ones)
 
 
+@pytest.mark.night
 def test_rolling_back_after_a_version_that_does_not_run_puts_the_last_good_one_in_service(
     small: Ansible, sandbox: Sandbox
 ) -> None:
@@ -282,6 +283,7 @@ def test_rolling_back_after_a_version_that_does_not_run_puts_the_last_good_one_i
     assert roll_back(small).succeed() and in_service(sandbox) not in (good, broken)
 
 
+@pytest.mark.night
 def test_a_delivery_that_was_rolled_back_is_not_rolled_back_twice(small: Ansible, sandbox: Sandbox) -> None:
     """A pipeline that rolls back whenever a delivery fails keeps the good version in service."""
     deliver(small, "1").succeed()
@@ -295,6 +297,7 @@ def test_a_delivery_that_was_rolled_back_is_not_rolled_back_twice(small: Ansible
     assert sandbox.journal("apps.deploy") == [] and in_service(sandbox) == good
 
 
+@pytest.mark.night
 @pytest.mark.parametrize("nothing", ["", " "])
 def test_a_tag_to_go_back_to_holds_something(small: Ansible, sandbox: Sandbox, nothing: str) -> None:
     """A variable without a value does not stand for the release before."""
@@ -304,6 +307,7 @@ def test_a_tag_to_go_back_to_holds_something(small: Ansible, sandbox: Sandbox, n
     assert sandbox.journal() == []
 
 
+@pytest.mark.night
 def test_relative_paths_begin_where_the_command_is_run(small: Ansible, sandbox: Sandbox) -> None:
     """The playbook lies in the collection, where nobody has an image or wants a file written."""
     small.environment["PWD"] = "/"  # what a program leaves that changes the folder without a shell
@@ -312,6 +316,7 @@ def test_relative_paths_begin_where_the_command_is_run(small: Ansible, sandbox: 
     assert len(list((small.folder / "states").glob("*.json"))) == 1
 
 
+@pytest.mark.night
 def test_there_may_be_nothing_to_go_back_to(small: Ansible, sandbox: Sandbox) -> None:
     """The error names the releases that there are."""
     deliver(small, "1").succeed()
@@ -320,6 +325,7 @@ def test_there_may_be_nothing_to_go_back_to(small: Ansible, sandbox: Sandbox) ->
     assert roll_back(small, rollback_tag="3").rc != 0
 
 
+@pytest.mark.night
 def test_a_list_that_may_lack_releases_to_go_back_to_says_so(small: Ansible, sandbox: Sandbox) -> None:
     """The good ones may be those that it does not show, and they can be named all the same."""
     build_image(small.folder / "3.tar", {"app/server": b"3"})
@@ -334,6 +340,7 @@ def test_a_list_that_may_lack_releases_to_go_back_to_says_so(small: Ansible, san
     roll_back(small, rollback_tag="1").succeed()
 
 
+@pytest.mark.night
 def test_either_an_archive_or_a_digest(small: Ansible) -> None:
     """Without an image there is nothing to deliver."""
     run = small.playbook(
@@ -351,6 +358,7 @@ def container(sandbox: Sandbox) -> dict[str, str]:
     return found
 
 
+@pytest.mark.night
 def test_a_secret_whose_deploy_failed_is_in_effect_after_the_next_run(
     small: Ansible, sandbox: Sandbox
 ) -> None:
@@ -372,6 +380,7 @@ def test_a_secret_whose_deploy_failed_is_in_effect_after_the_next_run(
     assert [outcome.name for outcome in again.outcomes if outcome.result.get("changed")] == []
 
 
+@pytest.mark.night
 def test_an_old_copy_of_the_records_does_not_keep_a_forced_environment_from_being_written(
     small: Ansible, sandbox: Sandbox
 ) -> None:
@@ -393,6 +402,7 @@ def test_an_old_copy_of_the_records_does_not_keep_a_forced_environment_from_bein
     assert container(sandbox)["KEY"] == SECRET
 
 
+@pytest.mark.night
 def test_a_delivery_without_variables_leaves_the_environment(small: Ansible, sandbox: Sandbox) -> None:
     """To have none takes a word of its own; variables that hold nothing are an error, and touch nothing."""
     deliver(small, "1").succeed()
@@ -417,6 +427,7 @@ def test_a_delivery_without_variables_leaves_the_environment(small: Ansible, san
     assert {"KEY", "VERSION"}.isdisjoint(container(sandbox))
 
 
+@pytest.mark.night
 def test_a_release_whose_verdict_was_lifted_is_delivered(small: Ansible, sandbox: Sandbox) -> None:
     """Although its report still says BLOCKED, once the user does not hold that against it."""
     sandbox.profile(PROFILE, **{"lifted.status": "BLOCKED"})
@@ -453,6 +464,7 @@ UNLIKELY = {
 }
 
 
+@pytest.mark.night
 def test_an_unlikely_platform_is_delivered_to_as_well(small: Ansible, sandbox: Sandbox) -> None:
     """All that the specification leaves open of applications, filled in the less likely way at once."""
     sandbox.profile("plain", **UNLIKELY)
@@ -476,6 +488,7 @@ def test_an_unlikely_platform_is_delivered_to_as_well(small: Ansible, sandbox: S
     assert in_service(sandbox) == first
 
 
+@pytest.mark.night
 def test_a_delivery_counts_once_in_a_budget(small: Ansible, sandbox: Sandbox) -> None:
     """The role looks at each application in check mode before it creates it for real."""
     plays = "".join(

@@ -37,7 +37,7 @@ def texts() -> list[str]:
 
 
 def test_the_picture_is_current() -> None:
-    assert architecture.PICTURE.read_text() == architecture.picture(), "run: make architecture"
+    assert architecture.PICTURE.read_text() == architecture.picture(), "run: make documents"
 
 
 def test_the_picture_has_every_file() -> None:

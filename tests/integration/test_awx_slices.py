@@ -22,6 +22,8 @@ from integration.ansible_run import Ansible, Run, begin_anew
 from integration.awx_slices import end_state, hosts_of, write_slice
 from integration.test_budgets import PRICE, WHAT, highest, orders, rate
 
+pytestmark = pytest.mark.night
+
 HOSTS = [f"game-{number}" for number in range(8)]
 THERE = HOSTS[::2]
 """The hosts whose services are there already; the others order theirs."""

@@ -20,6 +20,8 @@ import yaml
 
 from integration.ansible_run import REPOSITORY
 
+pytestmark = pytest.mark.night
+
 if not shutil.which("promtool"):
     pytest.skip("not installed: promtool", allow_module_level=True)
 

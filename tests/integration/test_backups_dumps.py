@@ -24,6 +24,8 @@ from integration.database_servers import (
     missing,
 )
 
+pytestmark = pytest.mark.night
+
 ROWS = 1200  # more than the platform's own tunnel returns at once
 TABLE = "CREATE TABLE orders (id integer PRIMARY KEY, note varchar(80));"
 NOTE = "night's \\ work; \u00e9\u00df"

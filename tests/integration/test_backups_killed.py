@@ -20,6 +20,8 @@ from hosted_sandbox.testing import Sandbox
 from integration.backup_machine import NIGHTLY, BackupMachine
 from integration.killing import LOOK_SECONDS, Counter, kill_points, kill_run, left_of, processes_of
 
+pytestmark = pytest.mark.night
+
 
 @pytest.mark.parametrize("point", [*kill_points("BACKUP_KILLS", "4,10")])
 def test_a_run_that_is_killed(point: int, tmp_path: Path, sandbox: Sandbox) -> None:

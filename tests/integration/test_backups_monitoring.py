@@ -20,6 +20,8 @@ from integration.ansible_run import PROFILE
 from integration.backup_machine import NIGHTLY, BackupMachine
 from integration.database_servers import free_port
 
+pytestmark = pytest.mark.night
+
 NAME = 'it\'s "a|b"\nc = \\d'
 QUICK = {**NIGHTLY, "wait_timeout": 20}
 

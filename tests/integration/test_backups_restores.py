@@ -28,6 +28,8 @@ from integration.database_servers import (
     serving,
 )
 
+pytestmark = pytest.mark.night
+
 GUIDE = REPOSITORY / "docs" / "guides" / "backups.md"
 SCRIPT = REPOSITORY / "roles" / "backups" / "files" / "dump_database.py"
 COMMANDS = {

@@ -23,6 +23,8 @@ from integration.ansible_run import PROFILE, REPOSITORY, Run
 from integration.backup_machine import NIGHTLY, BackupMachine
 from unit.plugins.module_utils._resources.clones.platform import files as files_on
 
+pytestmark = pytest.mark.night
+
 SERVICES = {
     "services": [
         {"name": "one", "product": "minecraft", "project": "web", "files": {"world.dat": "x"}},

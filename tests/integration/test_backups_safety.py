@@ -14,6 +14,8 @@ import pytest
 from hosted_sandbox.testing import Sandbox
 from integration.backup_machine import NIGHTLY, BackupMachine
 
+pytestmark = pytest.mark.night
+
 MARK = "Managed by the role hosted.services.backups"
 SERVICES = {"services": [{"name": "one", "product": "minecraft", "project": "web"}]}
 FOLDERS = ("bin", "units", "cron", "metrics", "rules", "etc", "state")

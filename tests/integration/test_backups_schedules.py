@@ -18,6 +18,8 @@ import pytest
 from hosted_sandbox.testing import Sandbox
 from integration.backup_machine import NIGHTLY, BackupMachine
 
+pytestmark = pytest.mark.night
+
 SYSTEMCTL = """\
 #!/bin/sh
 # Notes what it is asked, and whether each unit is active, enabled, and on disk at that moment.

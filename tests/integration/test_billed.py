@@ -70,6 +70,7 @@ def spoil(outcome: Outcome) -> str:
     return "\n".join(outcome.problems)
 
 
+@pytest.mark.night
 def test_a_price_that_is_announced_wrong_is_named_by_seed_play_and_task(
     work: Runner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -89,6 +90,7 @@ def test_a_price_that_is_announced_wrong_is_named_by_seed_play_and_task(
     assert outcome.largest > 1 and "in the end: " in told
 
 
+@pytest.mark.night
 @pytest.mark.parametrize(
     ("module", "profile", "last"),
     [

@@ -13,9 +13,8 @@ import pytest
 import yaml
 
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import Ansible
+from integration.ansible_run import BOTH_WAYS, Ansible
 
-BOTH_WAYS = pytest.mark.parametrize("in_process", [True, False], ids=["here", "as a module"])
 PLAIN, COMMAND, KEY = "gre3n-apples", "./start --key ch3rry-pie", "y3llow-pears"
 """What is encrypted in a file: a variable that is not marked as secret, a command, and a secret variable."""
 SESSION = "blu3-berries"

@@ -20,6 +20,8 @@ from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible, Run
 from integration.killing import kill_play_after, kill_points
 
+pytestmark = pytest.mark.night
+
 SIZE = {"cpu_cores": 1, "ram_gb": 2, "storage_gb": 10}
 SERVICES = {"db": "postgresql", "cache": "postgresql", "world": "minecraft"}
 SLUGS = ["acme-api", "acme-web"]

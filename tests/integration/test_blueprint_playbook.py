@@ -76,6 +76,7 @@ def test_files_are_applied_from_the_folder_of_the_run(ansible: Ansible, sandbox:
     assert written(sandbox) == []
 
 
+@pytest.mark.night
 def test_a_file_that_fails_does_not_stop_the_others(ansible: Ansible, sandbox: Sandbox) -> None:
     (ansible.folder / "shop.yml").write_text(SHOP)
     (ansible.folder / "blog.yml").write_text("project: blog\n")
@@ -85,6 +86,7 @@ def test_a_file_that_fails_does_not_stop_the_others(ansible: Ansible, sandbox: S
     assert written(sandbox) == ["POST /api/projects"]
 
 
+@pytest.mark.night
 def test_an_application_runs_with_its_command(ansible: Ansible, sandbox: Sandbox) -> None:
     """After the run that deploys it, after one that changes the command alone, and with the next version."""
     images = [{"tag": tag, "labels": {"version": tag}} for tag in ("v1", "v2", "v3")]
@@ -114,6 +116,7 @@ def test_an_application_runs_with_its_command(ansible: Ansible, sandbox: Sandbox
     assert "nothing is left to do" in done.output
 
 
+@pytest.mark.night
 @pytest.mark.parametrize("check", [["--check"], []])
 def test_a_limit_holds_in_the_project_that_the_file_renames(
     ansible: Ansible, sandbox: Sandbox, check: list[str]
@@ -139,6 +142,7 @@ def test_a_limit_holds_in_the_project_that_the_file_renames(
     assert calls == ([] if check else ["PATCH projects", "PUT resources"])
 
 
+@pytest.mark.night
 def test_absent_fails_where_services_outlived_their_project(ansible: Ansible, sandbox: Sandbox) -> None:
     """They joined the default project when somebody deleted their own, and are still billed."""
     sandbox.seed({"services": [{"name": "mc", "product": "minecraft", "project": "shop"}]})
@@ -153,6 +157,7 @@ def test_absent_fails_where_services_outlived_their_project(ansible: Ansible, sa
     assert written(sandbox) == []
 
 
+@pytest.mark.night
 def test_it_says_which_variable_is_missing(ansible: Ansible, sandbox: Sandbox) -> None:
     nothing: list[dict[str, Any]] = [{}, {"blueprint_src": []}, {"blueprint_src": ""}]
     for given in nothing:
@@ -172,6 +177,7 @@ def test_it_prunes_within_the_limits_of_its_variables(ansible: Ansible, sandbox:
     assert written(sandbox) == []
 
 
+@pytest.mark.night
 @pytest.mark.parametrize("check", [[], ["--check"]])
 def test_it_does_not_prune_a_project_that_has_two_files(
     ansible: Ansible, sandbox: Sandbox, check: list[str]
@@ -189,6 +195,7 @@ def test_it_does_not_prune_a_project_that_has_two_files(
     assert sandbox.journal() == []
 
 
+@pytest.mark.night
 def test_files_of_a_prune_have_to_name_their_project(ansible: Ansible, sandbox: Sandbox) -> None:
     """Else one that cannot be read could be of the project of another."""
     sandbox.seed({"services": [{"name": "db", "product": "minecraft", "project": "shop"}]})
@@ -202,6 +209,7 @@ def test_files_of_a_prune_have_to_name_their_project(ansible: Ansible, sandbox: 
     assert sandbox.journal() == []
 
 
+@pytest.mark.night
 def test_files_of_different_projects_are_pruned_together(ansible: Ansible, sandbox: Sandbox) -> None:
     """A file that is named twice is one file, and without a prune a project may have several."""
     services = [{"name": each, "product": "minecraft", "project": each} for each in ("shop", "blog")]
@@ -218,6 +226,7 @@ def test_files_of_different_projects_are_pruned_together(ansible: Ansible, sandb
 # --- Quickstart -------------------------------------------------------------------------------------
 
 
+@pytest.mark.night
 def test_all_orders_together_need_the_balance_for_a_day(ansible: Ansible, sandbox: Sandbox) -> None:
     """Each of the four services needs 0.18, which the balance covers."""
     order = "product: postgresql, host: node-paris-1, dimensions: {cpu_cores: 1, ram_gb: 2, storage_gb: 10}"
@@ -230,6 +239,7 @@ def test_all_orders_together_need_the_balance_for_a_day(ansible: Ansible, sandbo
         assert written(sandbox) == [] and sandbox.ledger()["orders"] == []
 
 
+@pytest.mark.night
 def test_after_the_playbook_its_blueprint_changes_nothing(ansible: Ansible, sandbox: Sandbox) -> None:
     quickstart(ansible)
     sandbox.clear_journal()
@@ -239,6 +249,7 @@ def test_after_the_playbook_its_blueprint_changes_nothing(ansible: Ansible, sand
     assert written(sandbox) == []
 
 
+@pytest.mark.night
 def test_after_its_blueprint_the_playbook_orders_nothing(ansible: Ansible, sandbox: Sandbox) -> None:
     """Both make the same, except for what is no part of a project: a file and a backup."""
     folder = ansible.folder / ".ansible" / "hosted_services" / "quickstart"
@@ -308,6 +319,7 @@ def installed(ansible: Ansible, role: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.night
 def test_the_roles_install_the_plans(ansible: Ansible, sandbox: Sandbox) -> None:
     (ansible.folder / "shop.yml").write_text(WITH_PLANS)
     (ansible.folder / "blog.yml").write_text(BLOG)
@@ -347,6 +359,7 @@ def test_the_roles_install_the_plans(ansible: Ansible, sandbox: Sandbox) -> None
     assert world["status"] == "SUSPENDED"
 
 
+@pytest.mark.night
 def test_only_plans_that_a_role_installed_are_kept(ansible: Ansible, sandbox: Sandbox) -> None:
     """Not one that a killed forecast left, and not one that somebody has put or copied there."""
     given = machine(ansible, sandbox)
@@ -369,6 +382,7 @@ def test_only_plans_that_a_role_installed_are_kept(ansible: Ansible, sandbox: Sa
     assert (etc / "nights.yml").read_text() == plan and (etc / "by-hand.yml").read_text() == by_hand
 
 
+@pytest.mark.night
 def test_an_empty_section_removes_the_plans_of_its_project(ansible: Ansible, sandbox: Sandbox) -> None:
     given = machine(ansible, sandbox)
     (ansible.folder / "blog.yml").write_text(BLOG)
@@ -383,6 +397,7 @@ def test_an_empty_section_removes_the_plans_of_its_project(ansible: Ansible, san
     assert set(installed(ansible, "backups")) == {"other"}
 
 
+@pytest.mark.night
 def test_plans_that_are_wrong_are_refused_before_anything(ansible: Ansible, sandbox: Sandbox) -> None:
     wrong = WITH_PLANS.replace("services: [world], at", "services: [word], at").replace(
         "nights:", "nights: &x"
@@ -394,6 +409,7 @@ def test_plans_that_are_wrong_are_refused_before_anything(ansible: Ansible, sand
     assert sandbox.journal() == []
 
 
+@pytest.mark.night
 def test_plans_of_a_variable_are_not_mixed_with_those_of_files(ansible: Ansible, sandbox: Sandbox) -> None:
     (ansible.folder / "blog.yml").write_text(BLOG)
     given = {**machine(ansible, sandbox), "backups_plans": []}

@@ -70,6 +70,7 @@ def one_by_one(play: BudgetPlay) -> bool:
     )
 
 
+@pytest.mark.night
 def test_each_play_that_breaks_its_budget_without_a_guard_is_found(platform: Sandbox, tmp_path: Path) -> None:
     drawn = [play for play in map(draw_play, range(100, 400)) if one_by_one(play)][:8]
     found = {play.seed: Stage(platform, tmp_path, guarded=False).run(play).problems for play in drawn}
@@ -93,12 +94,14 @@ def above(result: Result) -> bool:
     )
 
 
+@pytest.mark.night
 def test_parallel_tasks_keep_the_budget(platform: Sandbox, tmp_path: Path) -> None:
     result = Stage(platform, tmp_path).run(parallel_orders())
     assert result.problems == []
     assert (result.verdict.commitments, result.verdict.refusals) == (1, 4)
 
 
+@pytest.mark.night
 @pytest.mark.parametrize("defect", ["blind", "stale"])
 def test_a_guard_with_a_defect_is_caught(platform: Sandbox, tmp_path: Path, defect: str) -> None:
     """One ignores what parallel tasks reserve; the other does not look again before the call."""
@@ -106,6 +109,7 @@ def test_a_guard_with_a_defect_is_caught(platform: Sandbox, tmp_path: Path, defe
     assert above(result)
 
 
+@pytest.mark.night
 def test_a_refusal_of_what_fits_is_caught(platform: Sandbox, tmp_path: Path) -> None:
     order = Change(1, "order", LARGE, "shop")
     run = RunOf("a", ["a1"], [order])

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import INVENTORY, Ansible, Run
+from integration.ansible_run import BOTH_WAYS, INVENTORY, Ansible, Run
 from integration.warm import COLD
 
 SIZE = "dimensions: {cpu_cores: 2, ram_gb: 4, storage_gb: 20}"
@@ -69,7 +69,7 @@ def refused(run: Run, name: str = "Order") -> list[str]:
     return [item.message for item in run.items(name) if item.failed]
 
 
-@pytest.mark.parametrize("in_process", [True, False], ids=["in the controller", "as modules"])
+@BOTH_WAYS
 def test_a_loop_orders_what_fits_and_no_more(ansible: Ansible, sandbox: Sandbox, in_process: bool) -> None:
     play = order(["one", "two", "three"])
     run = ansible.tasks(play, variables={"hosted_budget": "22"}, in_process=in_process).succeed()
@@ -116,6 +116,7 @@ def test_check_mode_predicts_across_the_tasks_of_a_run(ansible: Ansible, sandbox
     assert "10.46 EUR over" in run["Order too much"].message
 
 
+@pytest.mark.night
 def test_a_look_before_the_order_does_not_count_twice(ansible: Ansible, sandbox: Sandbox) -> None:
     """What a task in check mode predicts of a real run counts until the same is done for real."""
     looks = "".join(
@@ -150,6 +151,7 @@ def test_the_lowest_limit_holds_wherever_it_is_set(
     assert orders(sandbox) == [] and "5.74 EUR over" in refused(run)[0]
 
 
+@pytest.mark.night
 def test_defaults_do_not_raise_each_other(ansible: Ansible, sandbox: Sandbox) -> None:
     group = "module_defaults: {group/hosted.services.all: {budget: 5}}"
     own = "module_defaults: {hosted.services.service: {budget: 100}}"
@@ -160,6 +162,7 @@ def test_defaults_do_not_raise_each_other(ansible: Ansible, sandbox: Sandbox) ->
     assert orders(sandbox) == [] and "5.74 EUR over" in refused(run)[0]
 
 
+@pytest.mark.night
 def test_a_larger_size_and_a_resumption_are_commitments(ansible: Ansible, sandbox: Sandbox) -> None:
     ansible.tasks(order(["web", "db"])).succeed()
     tasks = f"""
@@ -184,6 +187,7 @@ def test_a_larger_size_and_a_resumption_are_commitments(ansible: Ansible, sandbo
     assert highest(sandbox) <= 22 and rate(sandbox) > 2 * PRICE
 
 
+@pytest.mark.night
 @pytest.mark.parametrize("strategy", ["linear", "free"])
 def test_no_strategy_commits_more_than_fits(ansible: Ansible, sandbox: Sandbox, strategy: str) -> None:
     local = INVENTORY.splitlines()[0].partition(" ")[2].format(python=ansible.programs.python)
@@ -211,6 +215,7 @@ def test_no_strategy_commits_more_than_fits(ansible: Ansible, sandbox: Sandbox, 
     assert len(refusals) == 5
 
 
+@pytest.mark.night
 def test_a_run_adds_no_more_than_it_may_in_any_of_its_processes(ansible: Ansible, sandbox: Sandbox) -> None:
     ansible.tasks(order(["before"])).succeed()
     tasks = (
@@ -235,6 +240,7 @@ def test_a_run_adds_no_more_than_it_may_in_any_of_its_processes(ansible: Ansible
     assert rate(sandbox) == 4 * PRICE
 
 
+@pytest.mark.night
 def test_two_runs_at_once_see_each_other(ansible: Ansible, sandbox: Sandbox) -> None:
     def run(number: int) -> Run:
         own = Ansible(folders[number], sandbox)
@@ -250,6 +256,7 @@ def test_two_runs_at_once_see_each_other(ansible: Ansible, sandbox: Sandbox) -> 
     assert len(orders(sandbox)) == 4 and highest(sandbox) <= 44
 
 
+@pytest.mark.night
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_an_order_without_a_response_keeps_its_part_until_it_shows(
     ansible: Ansible, sandbox: Sandbox, when: str
@@ -286,6 +293,7 @@ def kill_in_the_middle(ansible: Ansible, tasks: str, budget: object, is_there: C
     assert run.returncode == -signal.SIGKILL
 
 
+@pytest.mark.night
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_an_order_whose_run_is_killed_keeps_its_part_until_the_same_run_again(
     ansible: Ansible, sandbox: Sandbox, when: str
@@ -315,6 +323,7 @@ def test_an_order_whose_run_is_killed_keeps_its_part_until_the_same_run_again(
     assert rate(sandbox) == highest(sandbox) == 2 * PRICE
 
 
+@pytest.mark.night
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_what_is_reserved_stays_counted_from_a_later_task_on(
     ansible: Ansible, sandbox: Sandbox, when: str
@@ -375,6 +384,7 @@ def test_a_project_has_a_limit_of_its_own(ansible: Ansible, sandbox: Sandbox) ->
     assert run["Move in"].failed and "the move of service 'elsewhere'" in run["Move in"].message
 
 
+@pytest.mark.night
 def test_an_account_that_cannot_be_read_is_refused(ansible: Ansible, sandbox: Sandbox) -> None:
     sandbox.fault("apps.whoami", "status", status=403, count=None)
     run = ansible.tasks(order(["one"]), variables={"hosted_budget": 100}).succeed()
@@ -385,6 +395,7 @@ def test_an_account_that_cannot_be_read_is_refused(ansible: Ansible, sandbox: Sa
     )
 
 
+@pytest.mark.night
 def test_applications_count(ansible: Ansible, sandbox: Sandbox) -> None:
     create = """
 - name: Create

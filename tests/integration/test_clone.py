@@ -27,7 +27,6 @@ from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import REPOSITORY, Ansible
 from integration.clone_worlds import check_clone, random_world
 from integration.killing import kill_play_after, kill_points
-from integration.scenarios import run_scenario
 from integration.test_blueprint_killed import LATENCY, register_key
 from unit.plugins.module_utils._resources.clones.platform import files, ids_of, monthly_rate, writes_to
 from unit.plugins.module_utils._resources.platform import run
@@ -84,6 +83,7 @@ def refresh(ansible: Ansible, key: str) -> Any:
     return ansible.playbook(text).succeed()[CLONING].result
 
 
+@pytest.mark.night
 def test_staging_is_refreshed_every_monday(ansible: Ansible, sandbox: Sandbox) -> None:
     """Twice the same playbook, from end to end: the second run brings over what changed, and no more."""
     sandbox.seed(SHOP)
@@ -135,11 +135,6 @@ def test_the_playbook(ansible: Ansible, sandbox: Sandbox) -> None:
     assert ordered(sandbox) == ["world"]
 
 
-def test_the_life_of_a_clone(tmp_path: Path) -> None:
-    """From the order to a refresh, in molecule."""
-    run_scenario("clone", tmp_path)
-
-
 # --- Random projects --------------------------------------------------------------------------------
 
 
@@ -148,6 +143,7 @@ def numbers() -> Iterator[int]:
     yield from islice(iter(range(1_000_000)), int(os.environ.get("CLONE_PROJECTS", "4")))
 
 
+@pytest.mark.night
 @pytest.mark.parametrize("number", [*numbers()])
 def test_a_random_project(
     number: int, sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -191,6 +187,7 @@ def clone_task(ansible: Ansible, key: str) -> str:
     return f"- name: Clone\n  hosted.services.clone: {json.dumps(given)}\n"
 
 
+@pytest.mark.night
 @pytest.mark.parametrize(
     ("lost", "now"),
     [
@@ -241,6 +238,7 @@ def task(folder: Path, key: str) -> str:
     return f"- name: Clone\n  hosted.services.clone: {json.dumps(options)}\n"
 
 
+@pytest.mark.night
 @pytest.mark.parametrize("point", [*kill_points("CLONE_KILLS", "40,75,110,150")])
 def test_a_run_that_is_killed(point: int, ansible: Ansible, sandbox: Sandbox) -> None:
     """The next one completes the clone: everything once, equal to the source, which nobody wrote to."""

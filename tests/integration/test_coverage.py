@@ -18,11 +18,9 @@ from integration import coverage, route_log
 from integration.coverage import Call, Observed, Ran, problems, read, where
 from integration.route_log import NotedSandbox, arguments
 from integration.route_options import LEADS
-from integration.test_targets import RUNS
 
 PACKAGE = "ansible_collections.hosted.services.plugins.module_utils._resources"
-RUN = next(run.id for run in RUNS if run.values[0] == "project")
-TEST = f"tests/integration/test_targets.py::test_target[{RUN}]"
+TEST = "tests/integration/test_targets.py::test_target[project]"
 PLUGIN = "hosted.services (Ansible collection; inventory)"
 ELSEWHERE = "tests/integration/test_lookups.py::test_refused"
 

@@ -31,6 +31,8 @@ from integration.test_clone_databases import AS_OWNER, KINDS, connect, id_of
 from unit.plugins.module_utils._resources.platform import run
 from unit.plugins.module_utils._resources.recoveries.platform import MOMENT
 
+pytestmark = pytest.mark.night
+
 Recover = Callable[[str, bytes, dict[str, Any]], str]
 mariadb = pytest.mark.parametrize("servers", ["mariadb"], indirect=True)
 postgresql = pytest.mark.parametrize("servers", ["postgresql"], indirect=True)

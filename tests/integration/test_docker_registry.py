@@ -20,7 +20,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.models import
 from ansible_collections.hosted.services.plugins.module_utils._api.registry_session import RegistrySession
 from hosted_sandbox.registry.images import build_image
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import Ansible
+from integration.ansible_run import BOTH_WAYS, Ansible
 from integration.docker_registry import HASHED, LOGIN, PROGRAMS, platform, serving
 
 pytestmark = pytest.mark.skipif(
@@ -46,7 +46,7 @@ def push(name: str, **more: Any) -> str:
     return f"- name: Push {name}\n  hosted.services.app_image: {options}\n  ignore_errors: true\n"
 
 
-@pytest.mark.parametrize("in_process", [True, False], ids=["in_process", "as_module"])
+@BOTH_WAYS
 def test_what_is_pushed_arrives(pusher: Ansible, sandbox: Sandbox, tmp_path: Path, in_process: bool) -> None:
     """By its digest and its tag, once; a tag moves on, and layers that are there are not sent again."""
     (tmp_path / "docker").mkdir()

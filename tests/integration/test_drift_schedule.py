@@ -24,6 +24,8 @@ from integration.backup_machine import MADE
 from integration.drift_machine import DriftMachine
 from integration.test_backups_schedules import Systemd, processes
 
+pytestmark = pytest.mark.night
+
 SERVICES: dict[str, Any] = {
     "services": [
         {"name": "db", "product": "postgresql", "project": "shop"},

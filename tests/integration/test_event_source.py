@@ -105,6 +105,7 @@ def test_a_service_has_its_events(account: Sandbox, tmp_path: Path) -> None:
     assert own == [], "the source reads"
 
 
+@pytest.mark.night
 @pytest.mark.parametrize("told", ["when it begins", "when it ends"])
 def test_a_restore_that_stops_a_service_is_no_stop(account: Sandbox, tmp_path: Path, told: str) -> None:
     now = datetime.now(UTC)
@@ -132,6 +133,7 @@ def state(sandbox: Sandbox, id: str) -> str:
     return str(sandbox.api("GET", f"/api/resources/metrics?ids={quote(id)}").json()[id]["state"])
 
 
+@pytest.mark.night
 def test_an_application_has_its_events(account: Sandbox, tmp_path: Path) -> None:
     shop = ids(account)["shop"]
 
@@ -159,6 +161,7 @@ def test_an_application_has_its_events(account: Sandbox, tmp_path: Path) -> None
     assert [error.message for event in watched.events for error in SCHEMA.iter_errors(event)] == []
 
 
+@pytest.mark.night
 def test_an_account_has_its_events(account: Sandbox, tmp_path: Path) -> None:
     blueprint = tmp_path / "games.yml"
     blueprint.write_text(yaml.safe_dump(BLUEPRINT))
@@ -192,6 +195,7 @@ def test_an_account_has_its_events(account: Sandbox, tmp_path: Path) -> None:
 # --- Tokens -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.night
 def test_a_wrong_token_ends_it_at_once_and_says_why(account: Sandbox, tmp_path: Path) -> None:
     async def use(watched: Watched) -> None:
         await asyncio.sleep(60)
@@ -202,6 +206,7 @@ def test_a_wrong_token_ends_it_at_once_and_says_why(account: Sandbox, tmp_path: 
     assert not (tmp_path / "state.json").exists()
 
 
+@pytest.mark.night
 def test_a_token_that_is_rotated_is_read_again(
     account: Sandbox, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -225,6 +230,7 @@ def test_a_token_that_is_rotated_is_read_again(
     assert "-token" not in caplog.text
 
 
+@pytest.mark.night
 def test_the_token_of_another_account_deletes_nothing(account: Sandbox, tmp_path: Path) -> None:
     async def use(watched: Watched) -> None:
         await watched.polls(account)
@@ -235,6 +241,7 @@ def test_the_token_of_another_account_deletes_nothing(account: Sandbox, tmp_path
         run_source(arguments(account, tmp_path, token="stranger"), use)
 
 
+@pytest.mark.night
 def test_a_token_for_applications_shows_these_and_says_so_once(
     account: Sandbox, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -250,6 +257,7 @@ def test_a_token_for_applications_shows_these_and_says_so_once(
     assert len(said) == 1
 
 
+@pytest.mark.night
 def test_projects_that_are_taken_from_the_token_stop_nothing(
     account: Sandbox, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -286,6 +294,7 @@ def test_projects_that_are_taken_from_the_token_stop_nothing(
     assert any("project 'games' cannot be read" in text for text in told) and set(told.values()) == {1}
 
 
+@pytest.mark.night
 def test_a_deletion_is_told_though_the_token_may_read_no_project(account: Sandbox, tmp_path: Path) -> None:
     """What the list shows can be read by its id, and what is on no page has no project that may be hidden."""
     many = [{"name": f"n{number}", "product": "bucket", "project": "games"} for number in range(50)]
@@ -305,6 +314,7 @@ def test_a_deletion_is_told_though_the_token_may_read_no_project(account: Sandbo
 # --- Faults and kills -------------------------------------------------------------------------------
 
 
+@pytest.mark.night
 def test_an_hour_without_an_answer_loses_nothing(
     account: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -338,6 +348,7 @@ def test_an_hour_without_an_answer_loses_nothing(
     assert 1 <= len(said) <= 6, "not at each failure"
 
 
+@pytest.mark.night
 def test_a_platform_that_is_away_at_the_start_is_waited_for(account: Sandbox, tmp_path: Path) -> None:
     account.operator(f"services/{ids(account)['world']}", status="FAILED")
     account.fault("*", "status", status=503, count=5)
@@ -368,6 +379,7 @@ CHANGES: tuple[tuple[str, Callable[[Sandbox, str], object]], ...] = (
 )
 
 
+@pytest.mark.night
 def test_kills_at_any_request_lose_nothing_and_repeat_nothing(account: Sandbox, tmp_path: Path) -> None:
     """The source is killed after its first, second, third request and so on, while things happen."""
     world = ids(account)["world"]

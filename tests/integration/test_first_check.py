@@ -15,10 +15,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from hosted_sandbox.registry.images import build_image
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import Ansible, Outcome, Run
+from integration.ansible_run import BOTH_WAYS, Ansible, Outcome, Run
 
 PLAY = Path(__file__).with_name("first_check.yml")
-BOTH_WAYS = pytest.mark.parametrize("in_process", [True, False], ids=["in_process", "as_module"])
 
 
 @pytest.fixture

@@ -12,7 +12,6 @@ import json
 import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -22,8 +21,9 @@ from hosted_sandbox.gaps import Profile
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import PROFILE, Ansible
 from integration.killing import kill_play_after, kill_points, kill_run
-from integration.scenarios import run_scenario
 from integration.warm import COLD
+
+pytestmark = pytest.mark.night
 
 SERVICES: list[dict[str, Any]] = [
     {"name": "db", "product": "postgresql", "project": "shop"},
@@ -34,11 +34,6 @@ SERVICES: list[dict[str, Any]] = [
 RAN = {"db", "web", "game"}
 LATENCY = 0.05
 PLAY = "- hosts: localhost\n  gather_facts: false\n  tasks:\n    - "
-
-
-def test_fleet(tmp_path: Path) -> None:
-    """A fleet that is stopped, and a window that goes on with it."""
-    run_scenario("fleet", tmp_path)
 
 
 def task(state: str, **given: Any) -> str:

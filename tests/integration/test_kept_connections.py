@@ -20,7 +20,7 @@ from integration.ansible_run import Ansible
 from integration.tls import Authority, TlsFront, port_of, running
 from integration.warm import COLD
 
-PATIENCE = 20.0
+PATIENCE = 300.0
 """Seconds in which a process that is about to end has ended, on a busy machine too."""
 FOUR_READS = """
 - name: One
@@ -80,7 +80,7 @@ def end(run: subprocess.Popen[str], sent: signal.Signals) -> None:
     while run.poll() is None and time.monotonic() < deadline:
         run.send_signal(sent)
         with suppress(subprocess.TimeoutExpired):
-            run.wait(PATIENCE / 4)
+            run.wait(5)
 
 
 def test_the_tasks_of_a_run_share_a_connection(ansible: Ansible, front: TlsFront) -> None:
@@ -89,6 +89,7 @@ def test_the_tasks_of_a_run_share_a_connection(ansible: Ansible, front: TlsFront
     assert wait_for_processes(ansible.folder / "play-1.yml", 0) == 0
 
 
+@pytest.mark.night
 def test_the_hosts_of_a_run_share_a_few_connections(ansible: Ansible, front: TlsFront) -> None:
     hosts = ",".join(f"host{number}" for number in range(12))
     play = "- hosts: all\n  gather_facts: false\n  tasks:\n    - hosted.services.account_info:\n" * 2
@@ -103,12 +104,14 @@ def test_it_can_be_turned_off(ansible: Ansible, front: TlsFront) -> None:
     assert front.connections == 3, "one a task; the items of a loop share theirs"
 
 
+@pytest.mark.night
 def test_a_task_with_an_environment_of_its_own_has_its_own(ansible: Ansible, front: TlsFront) -> None:
     """Proxies and authorities come from the environment, and the broker has those of the run."""
     ansible.tasks(FOUR_READS, keywords="environment: {GREETING: hello}").succeed()
     assert front.connections == 3
 
 
+@pytest.mark.night
 def test_a_run_goes_on_when_its_broker_is_killed(ansible: Ansible, front: TlsFront) -> None:
     """The broker is the process of this playbook that leads a session and has no child."""
     kill = f"""
@@ -124,6 +127,7 @@ def test_a_run_goes_on_when_its_broker_is_killed(ansible: Ansible, front: TlsFro
     assert front.connections == 1 + 3
 
 
+@pytest.mark.night
 def test_each_item_has_the_environment_that_it_names(ansible: Ansible, front: TlsFront) -> None:
     """The proxy of one item must not be ignored because another item has a connection already.
 
@@ -144,6 +148,7 @@ def test_each_item_has_the_environment_that_it_names(ansible: Ansible, front: Tl
     assert front.connections == 1
 
 
+@pytest.mark.night
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_nothing_is_left_of_a_run_that_is_killed(
     ansible: Ansible, front: TlsFront, sent: signal.Signals
@@ -172,6 +177,7 @@ def test_nothing_is_left_of_a_run_that_is_killed(
     assert wait_for_processes(play, 0) == 0
 
 
+@pytest.mark.night
 def test_a_run_in_a_deep_folder_shares_a_connection_too(
     ansible: Ansible, front: TlsFront, tmp_path: Path
 ) -> None:

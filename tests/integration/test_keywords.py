@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import Ansible
+from integration.ansible_run import BOTH_WAYS, Ansible
 from integration.proxy_server import running
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFzj6KifbzD3SQ/ODoy4X+uPIHgVn/YK4x+KxD2Lbjot laptop@example"
@@ -50,7 +50,7 @@ def writes(sandbox: Sandbox) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("in_process", [True, False], ids=["in_process", "as_module"])
+@BOTH_WAYS
 def test_check_mode_and_diff(in_process: bool, ansible: Ansible, sandbox: Sandbox) -> None:
     """With --check nothing is sent; with --diff the difference is printed, without it not even computed."""
     run = ansible.playbook(
@@ -268,7 +268,7 @@ def test_where_a_task_runs(ansible: Ansible, sandbox: Sandbox) -> None:
 TOKEN = "a+token/with=signs&that\"are'escaped"
 
 
-@pytest.mark.parametrize("in_process", [True, False], ids=["in_process", "as_module"])
+@BOTH_WAYS
 def test_secrets_stay_secret(in_process: bool, ansible: Ansible, sandbox: Sandbox) -> None:
     """At -vvvv, in results and in the log file there is neither the token nor what an order generated."""
     sandbox.seed({"tokens": [{"id": TOKEN, "scope": "FULL"}]})
@@ -304,7 +304,7 @@ def test_secrets_stay_secret(in_process: bool, ansible: Ansible, sandbox: Sandbo
         assert secret not in shown
 
 
-@pytest.mark.parametrize("in_process", [True, False])
+@BOTH_WAYS
 def test_a_relative_path_starts_at_the_playbook(
     in_process: bool, ansible: Ansible, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -324,7 +324,7 @@ def test_a_relative_path_starts_at_the_playbook(
     assert run["Beside the playbook"].result["ssh_key"]["name"] == "me"
 
 
-@pytest.mark.parametrize("in_process", [True, False], ids=["in_process", "as_module"])
+@BOTH_WAYS
 def test_home_of_ansible_cfg_is_where_the_collection_keeps_its_files(
     in_process: bool, ansible: Ansible, sandbox: Sandbox
 ) -> None:
@@ -344,7 +344,7 @@ def test_home_of_ansible_cfg_is_where_the_collection_keeps_its_files(
     assert not (ansible.folder / ".ansible" / "hosted_services").exists()
 
 
-@pytest.mark.parametrize("in_process", [True, False], ids=["in_process", "as_module"])
+@BOTH_WAYS
 def test_the_environment_names_the_folder_of_the_collection(
     in_process: bool, ansible: Ansible, sandbox: Sandbox
 ) -> None:
@@ -364,7 +364,7 @@ def test_the_environment_names_the_folder_of_the_collection(
     assert not (ansible.folder / ".ansible" / "hosted_services").exists()
 
 
-@pytest.mark.parametrize("in_process", [True, False], ids=["in_process", "as_module"])
+@BOTH_WAYS
 def test_home_of_ansible_cfg_is_where_secrets_are_kept(
     in_process: bool, ansible: Ansible, sandbox: Sandbox
 ) -> None:

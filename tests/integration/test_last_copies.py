@@ -29,7 +29,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.last_co
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import Ansible
+from integration.ansible_run import BOTH_WAYS, Ansible
 from integration.database_servers import (
     DATABASE,
     PASSWORD,
@@ -114,6 +114,7 @@ def make_room(disk: Path) -> None:
     subprocess.run(["mount", "-o", "remount,size=16m", disk], check=True)
 
 
+@pytest.mark.night
 def test_a_disk_that_fills_up_keeps_a_database(engine: Server, sandbox: Sandbox, small_disk: Path) -> None:
     """How large a dump is, nobody knows before; with room, the same task copies and deletes."""
     check_kept(sandbox, delete(sandbox, small_disk / "keep"), small_disk, "db")
@@ -140,6 +141,7 @@ def test_a_disk_that_fills_up_keeps_files(sandbox: Sandbox, small_disk: Path, tm
     assert "one" not in names(sandbox)
 
 
+@pytest.mark.night
 def test_a_database_is_dumped_and_can_be_restored(engine: Server, sandbox: Sandbox, tmp_path: Path) -> None:
     expected = delete(sandbox, tmp_path / "keep", check_mode=True)
     assert expected["actions"][0].startswith("copy a dump of database 'shop' of service 'db'")
@@ -160,6 +162,7 @@ def test_a_database_is_dumped_and_can_be_restored(engine: Server, sandbox: Sandb
     assert PASSWORD not in str(result)
 
 
+@pytest.mark.night
 @pytest.mark.skipif(not shutil.which("jq"), reason="jq is not installed")
 def test_the_documented_command_gives_files_the_permissions_of_the_service(tmp_path: Path) -> None:
     odd = "files/it's a $HOME"
@@ -179,6 +182,7 @@ def test_the_documented_command_gives_files_the_permissions_of_the_service(tmp_p
     assert {path: f"{(tmp_path / path).stat().st_mode & 0o7777:04o}" for path in modes} == modes
 
 
+@pytest.mark.night
 def test_a_database_that_changes_is_kept(
     engine: Server, sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -198,7 +202,7 @@ def test_a_database_that_changes_is_kept(
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
-@pytest.mark.parametrize("in_process", [True, False], ids=["here", "as a module"])
+@BOTH_WAYS
 def test_several_in_a_play_and_one_of_them_again(
     in_process: bool, ansible: Ansible, sandbox: Sandbox, tmp_path: Path
 ) -> None:

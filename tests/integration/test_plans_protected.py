@@ -28,6 +28,8 @@ from integration.proxy_server import ProxyServer, running
 from integration.sleep_machine import NIGHTS, SleepMachine
 from integration.test_backups_role import register
 
+pytestmark = pytest.mark.night
+
 SERVICES = [{"name": name, "product": "minecraft", "project": "web"} for name in ("one", "two")]
 LINE = re.compile(r'# (HELP|TYPE) \S+ .*|# Managed by .*|hosted_\w+\{(\w+="([^"\\]|\\.)*",?)*\} \S+')
 NOBODY = pwd.getpwnam("nobody")

@@ -87,7 +87,8 @@ def defined(path: Path) -> set[str]:
 
 def missing(check: str) -> list[str]:
     """Return what a check names and what does not exist."""
-    targets = re.findall(r"^([a-z-]+):", (REPOSITORY / "Makefile").read_text(), re.MULTILINE)
+    listed = "".join((REPOSITORY / name).read_text() for name in ("Makefile", "tests/stages.yml"))
+    targets = re.findall(r"^(?:  )?([a-z-]+):", listed, re.MULTILINE)
     found = []
     for name in re.findall(r"`([^`]+)`", check):
         path, _colons, test = name.partition("::")

@@ -25,7 +25,6 @@ from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible
 from integration.backup_machine import BackupMachine
 from integration.killing import kill_play_after, kill_points
-from integration.scenarios import run_scenario
 from integration.test_blueprint_killed import register_key
 from unit.plugins.module_utils._resources.clones.platform import files, ids_of, writes_to
 from unit.plugins.module_utils._resources.recoveries.platform import shelve
@@ -157,6 +156,7 @@ def test_a_drill_tells_what_came_back_and_leaves_nothing(ansible: Ansible, sandb
     assert spent(sandbox) <= Decimal(told["monthly"])
 
 
+@pytest.mark.night
 def test_a_drill_that_fails_tells_why_and_leaves_nothing(ansible: Ansible, sandbox: Sandbox) -> None:
     """No order goes out if a copy is missing, and what one order made is deleted if the next one fails."""
     live, key = prepare(ansible, sandbox)
@@ -174,6 +174,7 @@ def test_a_drill_that_fails_tells_why_and_leaves_nothing(ansible: Ansible, sandb
     assert spent(sandbox) <= Decimal(LIMIT)
 
 
+@pytest.mark.night
 def test_a_drill_does_not_pass_with_copies_that_hold_nothing(ansible: Ansible, sandbox: Sandbox) -> None:
     live, key = prepare(ansible, sandbox)
     [file] = (ansible.folder / "copies" / "svc_2").glob("nightly-*/a/b.txt")
@@ -186,6 +187,7 @@ def test_a_drill_does_not_pass_with_copies_that_hold_nothing(ansible: Ansible, s
     check_nothing_is_left(sandbox, live)
 
 
+@pytest.mark.night
 def test_a_drill_that_cannot_begin_is_reported(ansible: Ansible, sandbox: Sandbox) -> None:
     """Else the report would be that of the drill before."""
     _live, key = prepare(ansible, sandbox)
@@ -197,6 +199,7 @@ def test_a_drill_that_cannot_begin_is_reported(ansible: Ansible, sandbox: Sandbo
     assert not told["restored"] and "Delete what an earlier drill has left" in told["problems"][0]
 
 
+@pytest.mark.night
 def test_a_drill_asks_its_databases(ansible: Ansible, sandbox: Sandbox) -> None:
     """An answer that is not the expected one fails it. The playbook `report` reads what it tells."""
     live, key = prepare(ansible, sandbox)
@@ -222,6 +225,7 @@ def test_a_drill_asks_its_databases(ansible: Ansible, sandbox: Sandbox) -> None:
     assert report["Report"].result["report"]["backups"]["drill"]["restored"] is False
 
 
+@pytest.mark.night
 def test_a_drill_whose_services_are_elsewhere_is_not_forgotten(ansible: Ansible, sandbox: Sandbox) -> None:
     """Services of a deleted project join the default one, and are billed there until somebody acts."""
     live, key = prepare(ansible, sandbox)
@@ -271,6 +275,7 @@ def chains() -> Iterator[tuple[int, ...]]:
     yield from (tuple(points[at : at + IN_A_ROW]) for at in range(0, len(points), IN_A_ROW))
 
 
+@pytest.mark.night
 @pytest.mark.parametrize("chain", [*chains()], ids=lambda chain: "-".join(map(str, chain)))
 def test_drills_that_are_killed(chain: tuple[int, ...], ansible: Ansible, sandbox: Sandbox) -> None:
     """The next one deletes what is left before it orders anything. After a whole one, nothing is left."""
@@ -299,6 +304,7 @@ def test_drills_that_are_killed(chain: tuple[int, ...], ansible: Ansible, sandbo
 # --- In earnest -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.night
 def test_an_account_that_is_gone(sandbox: Sandbox, tmp_path: Path) -> None:
     """Role `backups` makes the copies. From them and the file, a new account gets the same."""
     machine, folder = BackupMachine(tmp_path, sandbox), tmp_path
@@ -335,8 +341,3 @@ def test_an_account_that_is_gone(sandbox: Sandbox, tmp_path: Path) -> None:
     assert files(sandbox, made["world"]) == {"/a": None, "/a/b.txt": "of the world"}
     machine.ansible.playbook(play, variables=given).succeed()
     assert len(sandbox.ledger()["orders"]) == 1
-
-
-def test_the_life_of_a_drill(tmp_path: Path) -> None:
-    """From the copies to a report, in molecule."""
-    run_scenario("recover", tmp_path)

@@ -28,6 +28,8 @@ from unit.plugins.module_utils._resources.clones.platform import ids_of
 from unit.plugins.module_utils._resources.platform import run
 from unit.plugins.module_utils._resources.recoveries.platform import MOMENT
 
+pytestmark = pytest.mark.night
+
 Recover = Callable[..., dict[str, Any]]
 SIZE = {"cpu_cores": 1, "ram_gb": 2, "storage_gb": 10}
 ROWS = {"postgresql": 4, "mariadb": 4}

@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import Ansible
+from integration.ansible_run import BOTH_WAYS, Ansible
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFzj6KifbzD3SQ/ODoy4X+uPIHgVn/YK4x+KxD2Lbjot laptop@example"
 SEED = {"services": [{"name": "web", "product": "minecraft", "files": {"data/a.txt": "from the service"}}]}
-BOTH_WAYS = pytest.mark.parametrize("in_process", [True, False], ids=["in_process", "as_module"])
 PLAY = """
 - hosts: localhost
   gather_facts: false

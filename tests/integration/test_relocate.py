@@ -19,7 +19,6 @@ import yaml
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible
 from integration.killing import kill_play_after, kill_points
-from integration.scenarios import run_scenario
 from integration.test_blueprint_killed import LATENCY, register_key
 from unit.plugins.module_utils._resources.clones.platform import environment, files, ids_of
 from unit.plugins.module_utils._resources.relocations.platform import FILES, status_of, write_file
@@ -135,14 +134,10 @@ def test_the_playbook(ansible: Ansible, sandbox: Sandbox) -> None:
     check_in_service(sandbox, ids["survival"], ids["survival-2"], CONTENT)
 
 
-def test_the_life_of_a_relocation(tmp_path: Path) -> None:
-    """There and back again, in molecule."""
-    run_scenario("relocate", tmp_path)
-
-
 # --- Runs that are killed ---------------------------------------------------------------------------
 
 
+@pytest.mark.night
 @pytest.mark.parametrize("way", ["on", "back"])
 @pytest.mark.parametrize("point", [*kill_points("RELOCATE_KILLS", "24,45,66")])
 def test_a_run_that_is_killed(point: int, way: str, ansible: Ansible, sandbox: Sandbox) -> None:
@@ -174,6 +169,7 @@ def test_a_run_that_is_killed(point: int, way: str, ansible: Ansible, sandbox: S
     assert sandbox.writes() == []
 
 
+@pytest.mark.night
 @pytest.mark.parametrize("point", [*kill_points("RELOCATE_BACK_KILLS", "16,34")])
 def test_a_way_back_that_is_killed(point: int, ansible: Ansible, sandbox: Sandbox) -> None:
     """The next run completes it, with what was written to the new service."""

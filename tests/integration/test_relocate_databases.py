@@ -19,6 +19,8 @@ from unit.plugins.module_utils._resources.clones.platform import environment
 from unit.plugins.module_utils._resources.platform import run
 from unit.plugins.module_utils._resources.relocations.platform import done, status_of
 
+pytestmark = pytest.mark.night
+
 
 @pytest.fixture(scope="module", params=KINDS)
 def servers(request: pytest.FixtureRequest) -> Iterator[tuple[Server, Server]]:

@@ -68,6 +68,7 @@ def starts(sandbox: Sandbox) -> list[str]:
     return [line["path"].split("/")[3] for line in posts]
 
 
+@pytest.mark.night
 def test_a_service_that_stops_is_started_twice_and_then_left_to_a_person(
     programs: Path, account: Sandbox, tmp_path: Path
 ) -> None:
@@ -84,6 +85,7 @@ def test_a_service_that_stops_is_started_twice_and_then_left_to_a_person(
     assert account.token not in rulebook.said()
 
 
+@pytest.mark.night
 def test_messages_are_posted_and_orders_are_held(
     programs: Path, account: Sandbox, tmp_path: Path, chat: tuple[str, list[str]]
 ) -> None:
@@ -143,6 +145,7 @@ def own_rulebook(play: Path, seen: Path) -> dict[str, Any]:
     return {"name": "Own", "hosts": "localhost", "sources": [source], "rules": [rule]}
 
 
+@pytest.mark.night
 def test_no_text_of_an_event_is_evaluated(
     programs: Path, sandbox: Sandbox, tmp_path: Path, chat: tuple[str, list[str]]
 ) -> None:
@@ -166,6 +169,7 @@ def test_no_text_of_an_event_is_evaluated(
     assert "\x1b]0" not in rulebook.said() and not [text for text in messages if not text.isprintable()]
 
 
+@pytest.mark.night
 def test_a_wrong_token_ends_the_run_at_once_and_is_named(
     programs: Path, account: Sandbox, tmp_path: Path
 ) -> None:

@@ -24,6 +24,8 @@ from hosted_sandbox import __version__
 from integration.ansible_run import REPOSITORY
 from integration.test_sandbox_role import free_ports
 
+pytestmark = pytest.mark.night
+
 GUIDE = REPOSITORY / "docs" / "guides" / "testing-your-playbooks.md"
 GUIDE_SECONDS = 1200
 SOURCES = REPOSITORY / "tests" / "sandbox"

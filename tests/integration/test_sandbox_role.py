@@ -22,7 +22,8 @@ import requests
 from hosted_sandbox import __version__
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import REPOSITORY, Ansible, Run
-from integration.scenarios import run_scenario
+
+pytestmark = pytest.mark.night
 
 PORTS = ("sandbox_port", "sandbox_control_port", "sandbox_sftp_port", "sandbox_registry_port")
 SEED = {"projects": ["web"]}
@@ -241,9 +242,3 @@ def test_what_is_installed(role: Role, tmp_path: Path) -> None:
         f"hosted-sandbox=={__version__}", "no-such-package", f"hosted-sandbox=={__version__}",
     ]  # fmt: skip
     assert len([*(role.folder / "venv").glob("installed-*")]) == 1
-
-
-def test_the_scenario(tmp_path: Path) -> None:
-    """Molecule drives the role, with a virtual environment of its own, through a whole life."""
-    ports = " ".join(str(port) for port in free_ports(len(PORTS)))
-    run_scenario("sandbox", tmp_path, SANDBOX_PORTS=ports)

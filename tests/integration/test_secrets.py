@@ -24,7 +24,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ed25519
 
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import HERE, REPOSITORY, Ansible, Run
+from integration.ansible_run import BOTH_WAYS, HERE, REPOSITORY, Ansible, Run
 from integration.leak_detection import canary, core, files_below, find_leaks, longest_run
 from integration.proxy_server import ProxyServer, running
 from integration.secret_plays import (
@@ -163,13 +163,12 @@ def echo(sandbox: Sandbox, *methods: str) -> AbstractContextManager[ProxyServer]
     return running(ProxyServer(sandbox, refuse))
 
 
-WAYS = pytest.mark.parametrize("in_process", [True, False], ids=["in_process", "as_module"])
 FORGIVING = "ignore_errors: true\n"
 WRITES = ("POST", "PUT", "PATCH", "DELETE")
 ALL = ("GET", *WRITES)
 
 
-@WAYS
+@BOTH_WAYS
 def test_what_works_and_what_changes(in_process: bool, stage: Stage) -> None:
     """All modules, lookups and the inventory, in check mode and for real; then what they keep is searched."""
     inventory = stage.folder / "hosted.yml"
@@ -200,7 +199,7 @@ def test_what_works_and_what_changes(in_process: bool, stage: Stage) -> None:
     assert stage.leaks() == []
 
 
-@WAYS
+@BOTH_WAYS
 def test_what_is_mistaken(in_process: bool, stage: Stage) -> None:
     """Secrets in the wrong form, under a name with a slip in it, or beside another mistake."""
     tasks = SLIPS if in_process else json.dumps(yaml.safe_load(SLIPS)[::3])
@@ -228,6 +227,7 @@ def test_what_the_platform_echoes(in_process: bool, methods: tuple[str, ...], st
     assert stage.leaks() == []
 
 
+@pytest.mark.night
 @pytest.mark.parametrize(
     ("in_process", "methods"),
     [(True, ALL), (True, WRITES), (False, WRITES)],

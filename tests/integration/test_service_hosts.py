@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import Ansible, Run
+from integration.ansible_run import BOTH_WAYS, Ansible, Run
 
-BOTH_WAYS = pytest.mark.parametrize("in_process", [True, False], ids=["in_process", "as_module"])
 SERVICES = [
     {"name": "survival", "product": "minecraft"},
     {"name": "creative", "product": "minecraft"},

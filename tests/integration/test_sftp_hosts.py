@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import Ansible
+from integration.ansible_run import BOTH_WAYS, Ansible
 
 NO_API = {"HOSTED_SERVICES_URL": None, "HOSTED_SERVICES_TOKEN": None}
 PLAY = """
@@ -159,7 +159,7 @@ def test_a_service_without_an_address_is_on_no_other_machine(
     assert not (tmp_path / "known_hosts").exists(), "nobody was asked for a key"
 
 
-@pytest.mark.parametrize("in_process", [True, False], ids=["in_process", "as_module"])
+@BOTH_WAYS
 @pytest.mark.parametrize("mode", [["--check"], []], ids=["check", "apply"])
 def test_a_relative_source_that_was_cut_short_is_refused(
     mode: list[str], in_process: bool, ansible: Ansible, sandbox: Sandbox, tmp_path: Path
@@ -242,7 +242,7 @@ def delegating(ansible: Ansible, sandbox: Sandbox, tmp_path: Path) -> Delegating
     return Delegating(ansible, sandbox, tmp_path)
 
 
-@pytest.mark.parametrize("in_process", [True, False], ids=["in_process", "as_module"])
+@BOTH_WAYS
 def test_a_delegated_task_works_on_the_host_of_the_play(in_process: bool, delegating: Delegating) -> None:
     """It takes neither address nor login of the machine that it runs on, which loses nothing."""
     run, own = partial(delegating.run, in_process=in_process), delegating.login(delegating.own)

@@ -21,6 +21,8 @@ from integration.ansible_run import Ansible
 from unit.plugins.module_utils._sftp import servers
 from unit.plugins.module_utils._sftp.servers import Server
 
+pytestmark = pytest.mark.night
+
 FILES, FOLDERS = 300, 7
 LINK = "folder-1/link"
 PLAY = """

@@ -17,6 +17,8 @@ from hosted_sandbox.testing import Sandbox
 from integration.sleep_machine import NIGHTS, SleepMachine
 from integration.test_backups_schedules import Systemd, processes
 
+pytestmark = pytest.mark.night
+
 SERVICES: dict[str, Any] = {
     "services": [
         {"name": "db", "product": "postgresql", "project": "shop"},

@@ -3,70 +3,66 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Every module's target: created, unchanged, changed with a diff, deleted; in both ways of running a task.
 
-The other tests take the plain profile when none is named. These take a random one: a module that relies on
-what the specification does not promise is found at once. With a number in PAIRWISE_TURN each takes another
-profile of those that have every pair of values, and the next number the next ones. `make test-profiles` has
-more of them.
+The gate runs each inside the controller on the plain platform, and one of each family as a module, too. The
+night runs all of them both ways on a random platform, which finds a module that relies on what the
+specification does not promise.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from cases import cases
-from hosted_sandbox.gaps import pairwise_array
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import TARGETS, Ansible, Outcome, begin_anew
+from integration.ansible_run import PROFILE, TARGETS, Ansible, Outcome, begin_anew
 from integration.results import compare
 from integration.returns import ELSEWHERE, Comparison
 from integration.test_private_files import open_to_others
 
 NAMES = sorted(path.name for path in TARGETS.iterdir())
-TURN = os.environ.get("PAIRWISE_TURN", "")
+FAMILIES = (
+    "app",
+    "backup",
+    "blueprint",
+    "database_query",
+    "file",
+    "fleet",
+    "project_info",
+    "service",
+    "ssh_key",
+)
+"""A module of each family: those that run as a module in the gate, too."""
+RANDOM = os.environ.get("SANDBOX_PROFILE", "random:1")
 
 
-def profile_of(place: int) -> str:
-    """Return the profile that the target in this place runs under.
-
-    As many turns as there are pairwise profiles take each target through all of them.
-    """
-    if named := os.environ.get("SANDBOX_PROFILE"):
-        return named
-    if not TURN:
-        return "random:1"
-    profiles = len(pairwise_array())
-    apart = max(profiles // len(NAMES), 1)
-    return f"pairwise:{(int(TURN) + place * apart) % profiles + 1}"
+def runs() -> Iterator[Any]:
+    """Yield the target, whether it runs both ways, and its platform."""
+    for name in NAMES:
+        yield pytest.param(name, name in FAMILIES, PROFILE, id=name)
+        yield pytest.param(name, True, RANDOM, id=f"{name}-{RANDOM}", marks=pytest.mark.night)
 
 
-RUNS = [
-    pytest.param(name, profile_of(place), id=f"{name}-{profile_of(place)}")
-    for place, name in enumerate(NAMES)
-]
-
-
-@pytest.mark.parametrize(("target", "profile"), RUNS)
-def test_target(target: str, profile: str, ansible: Ansible, sandbox: Sandbox) -> None:
+@pytest.mark.parametrize(("target", "both_ways", "profile"), [*runs()])
+def test_target(target: str, both_ways: bool, profile: str, ansible: Ansible, sandbox: Sandbox) -> None:
     """The target's own assertions hold inside the controller and as a module, with the same results."""
     play = f"- hosts: localhost\n  gather_facts: false\n  roles: [{target}]\n"
-    begin_anew(sandbox, profile)
-    prepare(target, sandbox)
     kept = ansible.folder / ".ansible" / "hosted_services"
-    os.umask(0o000)
-    in_process = ansible.playbook(play).succeed()
-    assert sandbox.journal()
-    assert not kept.exists() or open_to_others(kept) == {}
-    begin_anew(sandbox, profile)
-    prepare(target, sandbox)
-    os.umask(0o077)
-    as_module = ansible.playbook(play, in_process=False).succeed()
-    assert sandbox.journal()
-    assert not kept.exists() or open_to_others(kept) == {}
-    assert "Traceback" not in in_process.output + as_module.output
-    compare(in_process, as_module)
-    check_documented(target, [*in_process.outcomes, *as_module.outcomes])
+    ran = []
+    for in_process, umask in ((True, 0o000), (False, 0o077)) if both_ways else ((True, 0o000),):
+        begin_anew(sandbox, profile)
+        prepare(target, sandbox)
+        os.umask(umask)
+        ran.append(ansible.playbook(play, in_process=in_process).succeed())
+        assert sandbox.journal()
+        assert not kept.exists() or open_to_others(kept) == {}
+        assert "Traceback" not in ran[-1].output
+    if both_ways:
+        compare(*ran)
+    check_documented(target, [outcome for run in ran for outcome in run.outcomes])
 
 
 def check_documented(target: str, outcomes: list[Outcome]) -> None:

@@ -47,7 +47,7 @@ def without_width(lines: Sequence[str]) -> list[str]:
 @pytest.mark.parametrize(("name", "scene"), SCENES.items(), ids=list(SCENES))
 def test_a_picture_shows_what_the_code_prints(stage: Stage, name: str, scene: Scene) -> None:
     shown, _words = texts_of((FOLDER / f"{name}.svg").read_text(encoding="utf-8"))
-    assert without_width(shown) == without_width(lines_of(stage.play(scene))), "run `make terminal-pictures`"
+    assert without_width(shown) == without_width(lines_of(stage.play(scene))), "run `make pictures`"
 
 
 @pytest.mark.parametrize("name", SCENES)

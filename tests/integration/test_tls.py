@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import Ansible
+from integration.ansible_run import BOTH_WAYS, Ansible
 from integration.inventory.conftest import Inventory
 from integration.results import compare
 from integration.tls import DAY, HOST, Authority, Forward, Proxy, TlsFront, port_of, running
@@ -152,7 +152,7 @@ def test_a_server_without_tls(tls: Tls, ansible: Ansible, sandbox: Sandbox) -> N
     assert "certificate" not in message
 
 
-@pytest.mark.parametrize("in_process", [True, False], ids=["in_process", "as_module"])
+@BOTH_WAYS
 def test_proxy(in_process: bool, tls: Tls, ansible: Ansible, sandbox: Sandbox) -> None:
     """HTTPS_PROXY is asked for a tunnel, and the certificate is that of whom it leads to; NO_PROXY holds."""
     options = {"ca_path": str(tls.authority), "base_url": f"https://{HOST}", "retries": 0}

@@ -15,7 +15,7 @@ import pytest
 
 from hosted_sandbox.registry.images import build_image
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import Ansible, Run
+from integration.ansible_run import BOTH_WAYS, Ansible, Run
 from integration.proxy_server import ProxyServer
 from integration.proxy_server import running as proxy_running
 from integration.tls import DAY, Authority, Proxy, TlsFront, running
@@ -103,7 +103,7 @@ def push(ansible: Ansible, registries: Registries, chosen: dict[str, Case], in_p
     return ansible.playbook(json.dumps(play), in_process=in_process).succeed()
 
 
-@pytest.mark.parametrize("in_process", [True, False], ids=["in_process", "as_module"])
+@BOTH_WAYS
 def test_certificates(in_process: bool, registries: Registries, ansible: Ansible, sandbox: Sandbox) -> None:
     """An image goes to whom the certificate proves to be the registry; others get neither it nor a secret."""
     sandbox.seed({"apps": [{"slug": "shop"}]})

@@ -22,6 +22,8 @@ import requests
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible, Outcome, Run
 
+pytestmark = pytest.mark.night
+
 PATIENCE = 120
 """Seconds after which a call goes on although the other one did not come: a test then says so."""
 PASSED_ON = ("Authorization", "Content-Type", "User-Agent")

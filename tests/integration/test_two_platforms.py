@@ -14,12 +14,11 @@ from typing import Any
 import pytest
 
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import REPOSITORY, Ansible, Run, begin_anew
+from integration.ansible_run import BOTH_WAYS, REPOSITORY, Ansible, Run, begin_anew
 
 EAST, WEST, OF_TASK = "token-of-east", "token-of-west", "of-task"
 WHOSE = {"FULL": "its own", "REGISTRY": "the task's", None: "another"}
 """Whose token came, by its scope: each platform knows its own, and a task's, which is of another scope."""
-BOTH_WAYS = pytest.mark.parametrize("in_process", [True, False], ids=["in_process", "as_module"])
 
 
 @pytest.fixture(scope="module")

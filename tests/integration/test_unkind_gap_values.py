@@ -15,6 +15,8 @@ from hosted_sandbox.gaps import POINTS
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible, Outcome
 
+pytestmark = pytest.mark.night
+
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFzj6KifbzD3SQ/ODoy4X+uPIHgVn/YK4x+KxD2Lbjot laptop@example"
 ORDER = {
     "productSlug": "minecraft",

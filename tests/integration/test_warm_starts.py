@@ -20,6 +20,8 @@ from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible
 from integration.warm import COLD, COLLECTIONS, Programs, programs
 
+pytestmark = pytest.mark.night
+
 REPORT = """\
 import os, sys, time
 print(sys.argv, sys.stdin.isatty(), os.getcwd(), sorted(os.environ.items()), time.tzname, oct(os.umask(0)))

@@ -13,9 +13,7 @@ from typing import Any
 import pytest
 
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import Ansible, Run
-
-BOTH_WAYS = pytest.mark.parametrize("in_process", [True, False], ids=["in_process", "as_module"])
+from integration.ansible_run import BOTH_WAYS, Ansible, Run
 
 
 def over_sftp_host(ansible: Ansible, sandbox: Sandbox, keywords: dict[str, Any], **more: Any) -> Run:

@@ -386,7 +386,7 @@ def tell(result: Result) -> None:
     """Print what is wrong with a play, and how to run it again."""
     if result.problems:
         print(f"{draw_play(result.seed, COLD_SHARE)}")
-        print(f"  again: make test-budget SEED={result.seed} RUNS=1 PROFILE={result.profile}")
+        print(f'  again: make test-budget ARGS="--seed {result.seed} --runs 1 --profiles {result.profile}"')
         print("\n".join(f"  {problem}" for problem in result.problems), flush=True)
 
 

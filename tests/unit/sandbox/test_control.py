@@ -232,7 +232,7 @@ def test_the_banner_and_the_end(tmp_path: Path) -> None:
 def test_in_the_background_until_it_is_told_to_stop(tmp_path: Path) -> None:
     ready, log = tmp_path / "ready.json", tmp_path / "log"
     command = [sys.executable, str(SANDBOX), *ANY_PORTS, "--ready-file", str(ready), "--detach", str(log)]
-    subprocess.run(command, check=True, capture_output=True, timeout=60)
+    subprocess.run(command, check=True, capture_output=True, timeout=300)
     facts = json.loads(ready.read_text())
     headers = {"X-Control-Secret": facts["control_secret"]}
     shown = requests.get(facts["control_url"] + "/", timeout=10).json()
@@ -240,7 +240,7 @@ def test_in_the_background_until_it_is_told_to_stop(tmp_path: Path) -> None:
     assert facts.keys() - shown.keys() == {"control_secret", "page_url"}
     assert (facts["options"]["profile"], facts["options"]["port"]) == (None, 0)
     assert requests.post(facts["control_url"] + "/stop", headers=headers, timeout=10).status_code == 200
-    end = time.monotonic() + 30
+    end = time.monotonic() + 300
     while ready.exists() and time.monotonic() < end:
         time.sleep(0.05)
     assert not ready.exists()
@@ -263,7 +263,7 @@ def test_a_port_in_use_is_named_and_leaves_no_data_behind(tmp_path: Path, option
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         command = [sys.executable, str(SANDBOX), *ANY_PORTS, option, port, "--data", str(tmp_path / "data")]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 1
     assert f"127.0.0.1 port {port}: Address already in use; choose another with {option}" in done.stderr
     assert not (tmp_path / "data").exists()

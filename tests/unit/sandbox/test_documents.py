@@ -32,7 +32,7 @@ def fresh() -> dict[str, str]:
 @pytest.mark.parametrize("name", ["openapi.json", "gaps.md", "rules.md"])
 def test_a_document_is_current(fresh: dict[str, str], name: str) -> None:
     committed = (sandbox_documents.FOLDER / name).read_text(encoding="utf-8")
-    assert committed == fresh[name], "run: make sandbox-documents"
+    assert committed == fresh[name], "run: make documents"
 
 
 def test_the_routes_are_those_of_the_specification() -> None:

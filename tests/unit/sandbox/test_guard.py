@@ -92,7 +92,7 @@ def test_what_it_writes_is_its_own(tmp_path: Path) -> None:
     (tmp_path / ".ready.json.part").symlink_to(victim)
     options = ["--ready-file=ready.json", "--detach=log", "--data=data"]
     command = [sys.executable, str(SANDBOX), *ANY_PORTS, *options]
-    subprocess.run(command, cwd=tmp_path, check=True, timeout=60, umask=0)
+    subprocess.run(command, cwd=tmp_path, check=True, timeout=300, umask=0)
     facts = json.loads((tmp_path / "ready.json").read_text())
     os.kill(facts["pid"], signal.SIGKILL)
     names = ("ready.json", "data", "data/sandbox.sqlite")

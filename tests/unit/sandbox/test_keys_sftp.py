@@ -311,7 +311,7 @@ def _openssh(
     # The options come first: sftp's own -b would set BatchMode, which forbids passwords.
     command = ["sftp", "-q", "-F", "none", *options, *way, "-P", str(access["port"]), "-b", "-", target]
     return subprocess.run(
-        command, input=commands, capture_output=True, text=True, env=environment, timeout=60, check=False
+        command, input=commands, capture_output=True, text=True, env=environment, timeout=300, check=False
     )
 
 

@@ -43,7 +43,7 @@ def test_without_an_address_nothing_is_released(
     with pytest.raises(SystemExit) as refused:
         release.main()
     assert "galaxy.yml: repository is 'https://example.invalid/hosted/services'" in str(refused.value)
-    assert "make addresses" in str(refused.value)
+    assert "python scripts/addresses.py" in str(refused.value)
     assert not (root / ".build").exists()
 
 

@@ -12,7 +12,7 @@ from .plan_schema import BackupSection, SleepSection
 from .sections import Amount, Section, WholeNumber
 
 SCHEMA_URL = "https://example.invalid/hosted/services/blob/main/docs/blueprint.schema.json"
-"""Where editors find the schema: in the project's repository, whose address `make addresses` writes."""
+"""Where editors find the schema: in the project's repository, whose address `scripts/addresses.py` writes."""
 
 
 Variables = dict[str, str]

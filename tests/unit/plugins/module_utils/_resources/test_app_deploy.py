@@ -951,6 +951,7 @@ def test_a_verdict_is_waited_for_as_long_as_the_task_says(
     assert task.effects.actions == ["deploy v2"] and plan.result == "PASSED"
 
 
+@pytest.mark.night
 @pytest.mark.real_time
 @pytest.mark.parametrize(("status", "ends"), [("PASSED", None), ("BLOCKED", "is blocked")])
 def test_the_platform_may_say_that_the_analysis_still_runs(
@@ -1063,6 +1064,7 @@ def hotfix_before_the_verdict(plain: Platform) -> Iterator[list[dict[str, Any]]]
         timer.join()
 
 
+@pytest.mark.night
 @pytest.mark.real_time
 @pytest.mark.parametrize("where", ["before the deploy", "at the deploy"])
 def test_a_hotfix_that_was_deployed_during_the_wait_for_the_verdict_comes_back(
@@ -1082,6 +1084,7 @@ def test_a_hotfix_that_was_deployed_during_the_wait_for_the_verdict_comes_back(
     assert not plain.run(APP_DEPLOY, tag="v2")["changed"], "it is known to run"
 
 
+@pytest.mark.night
 @pytest.mark.real_time
 def test_a_hotfix_comes_back_after_a_failed_health_check(plain: Platform) -> None:
     """The version starts, and does not respond."""

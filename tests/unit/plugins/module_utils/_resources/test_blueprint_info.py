@@ -4,7 +4,7 @@
 """Exports: what they say of a project, that they change nothing, and that they make the same project again.
 
 Accounts are made at random, on platforms that fill the gaps of the specification differently.
-BLUEPRINT_EXPORTS=0-999 takes that many of them (make long-exports).
+BLUEPRINT_EXPORTS=0-999 takes that many of them (stage release-histories).
 """
 
 from __future__ import annotations

@@ -171,6 +171,7 @@ def test_what_a_service_makes_itself_is_deleted_in_any_case(
     assert "/fresh/level.dat" not in files(sandbox, world)
 
 
+@pytest.mark.night
 @pytest.mark.real_time
 def test_two_recoveries_at_once_take_turns(sandbox: Sandbox, recover: Recover) -> None:
     """The second one knows what the first has restored, which is in use by then."""

@@ -4,7 +4,7 @@
 """Figures of reports: they equal those of the platform to the cent, and what cannot be read is named.
 
 Accounts are made at random, on platforms that fill the gaps of the specification differently.
-REPORT_ACCOUNTS=0-199 takes that many of them (make long-reports).
+REPORT_ACCOUNTS=0-199 takes that many of them (stage release-histories).
 """
 
 from __future__ import annotations

@@ -169,7 +169,7 @@ def test_tasks_side_by_side_leave_the_password_that_holds(
     sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, update: str, made: int
 ) -> None:
     monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path / "home"))
-    all_have_planned = Barrier(4, timeout=60)
+    all_have_planned = Barrier(4, timeout=300)
     shown = sftp_password.to_diff
 
     def planned(access: Any, password_set_at: str | None) -> dict[str, Any]:

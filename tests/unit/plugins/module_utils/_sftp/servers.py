@@ -34,7 +34,7 @@ PROFTPD_MODULES = ("/usr/lib/proftpd", "/usr/lib64/proftpd", "/usr/libexec/proft
 RCLONE = shutil.which("rclone") or ""
 AS_A_USER = ("setpriv", "--bounding-set=-dac_override,-dac_read_search,-fowner")
 """Has a program that root starts obey the permissions of files."""
-START_SECONDS = 20.0
+START_SECONDS = 300.0
 
 
 @dataclass(frozen=True)

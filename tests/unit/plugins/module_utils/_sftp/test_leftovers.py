@@ -29,7 +29,7 @@ from unit.plugins.module_utils._sftp.odd_servers import Folding, Plain, odd_serv
 
 PART = ".hosted-0123456789abcdef.part"
 BIG = "b" * 100_000
-SECONDS = 20.0
+SECONDS = 300.0
 
 
 class Gated(Plain):

@@ -25,7 +25,7 @@ from ansible_collections.hosted.services.plugins.plugin_utils._broker.client imp
 from ansible_collections.hosted.services.plugins.plugin_utils._broker.protocol import BrokerDefect
 
 REQUEST = Request("GET", "http://127.0.0.1:1/api", None, None, {}, True, {}, False)
-SECONDS = 20
+SECONDS = 300
 
 
 @pytest.fixture

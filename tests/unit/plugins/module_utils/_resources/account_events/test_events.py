@@ -33,7 +33,7 @@ FILE = Path(__file__).parents[6] / "extensions/eda/plugins/event_source/account.
 
 
 def test_the_file_is_that_of_the_models() -> None:
-    assert json.loads(FILE.read_text()) == json_schema(), "run `make event-schema`"
+    assert json.loads(FILE.read_text()) == json_schema(), "run `make documents`"
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Parts: which are planned for real and which foreseen, in which order they run, what an error stops.
 
-BLUEPRINT_GRAPHS is the number of random graphs (make long-prunes).
+BLUEPRINT_GRAPHS is the number of random graphs (stage release-histories).
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 """Random edits of files, applied with prune: nothing goes that a reader of the rule would not delete.
 
 The rule is written here once more, from its documentation. BLUEPRINT_PRUNES=0-999 takes that many accounts,
-with ten edits each (make long-prunes).
+with ten edits each (stage release-histories).
 """
 
 from __future__ import annotations

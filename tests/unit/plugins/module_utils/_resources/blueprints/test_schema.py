@@ -27,7 +27,7 @@ PUBLISHED = (
 
 def test_the_published_schema_is_current() -> None:
     assert json.loads((PUBLISHED / "blueprint.schema.json").read_text()) == json_schema(), (
-        "run: make blueprint-schema"
+        "run: make documents"
     )
 
 

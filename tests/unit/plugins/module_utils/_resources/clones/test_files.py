@@ -75,6 +75,7 @@ def test_a_file_that_only_looks_changed_stops_nothing(sandbox: Sandbox, given: d
     assert sandbox.writes() == []
 
 
+@pytest.mark.night
 @pytest.mark.real_time
 @pytest.mark.parametrize("_try", range(3))
 def test_what_is_written_while_it_is_copied_is_found_by_the_next_copy(

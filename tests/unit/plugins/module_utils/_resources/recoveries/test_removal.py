@@ -76,6 +76,7 @@ def test_of_two_that_came_up_with_a_lost_order_none_is_deleted(sandbox: Sandbox,
     assert "were created when one of that name was ordered" in " ".join(kept["warnings"])
 
 
+@pytest.mark.night
 @pytest.mark.real_time
 @pytest.mark.parametrize("others", [0, 50])
 def test_a_drill_is_not_forgotten_while_an_order_may_still_be_carried_out(

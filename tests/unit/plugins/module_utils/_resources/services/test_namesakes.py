@@ -1228,7 +1228,7 @@ def test_tasks_of_one_controller_order_a_name_one_after_the_other(
     platform: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As the forks of a play over several hosts do: all plan an order before the first one places it."""
-    forks, place = Barrier(4, timeout=60), Ordering.place
+    forks, place = Barrier(4, timeout=300), Ordering.place
 
     def place_together(ordering: Ordering) -> str:
         forks.wait()

@@ -215,7 +215,7 @@ def test_tasks_side_by_side_order_a_name_once_however_it_is_written(
 
 def let_both_plan(monkeypatch: pytest.MonkeyPatch, tasks: int = 2) -> None:
     """Let each of several tasks go on once all have looked at the platform."""
-    all_have_planned = Barrier(tasks, timeout=60)
+    all_have_planned = Barrier(tasks, timeout=300)
 
     def planned(*given: Any) -> Any:
         all_have_planned.wait()

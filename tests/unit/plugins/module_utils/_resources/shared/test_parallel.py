@@ -40,7 +40,7 @@ def run(client: Client, items: list[int], work: Any, at_once: int = 4) -> list[A
 
 def test_results_come_in_the_order_of_the_items() -> None:
     client = Client()
-    gate = threading.Barrier(2, timeout=5)
+    gate = threading.Barrier(2, timeout=300)
 
     def work(_client: Any, item: int) -> int:
         if item < 2:

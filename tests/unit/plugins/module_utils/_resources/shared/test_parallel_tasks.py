@@ -39,7 +39,7 @@ def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 @pytest.fixture
 def hold(monkeypatch: pytest.MonkeyPatch) -> Hold:
     """Let a function of a module, called once by each of two tasks, return when both have called it."""
-    barrier = Barrier(2, timeout=60)
+    barrier = Barrier(2, timeout=300)
 
     def hold(module: ModuleType, name: str) -> None:
         original = getattr(module, name)

@@ -311,6 +311,7 @@ def test_a_folder_that_is_closed_to_us_is_refused(tmp_path: Path) -> None:
         tmp_path.chmod(0o700)
 
 
+@pytest.mark.night
 @pytest.mark.real_time
 def test_tasks_that_name_one_file_lose_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path / "home"))
