@@ -19,7 +19,7 @@ description:
 options:
   name:
     description:
-      - Name of the backup. With O(state=restored) and O(state=absent), you can use its id instead.
+      - Name of the backup, exactly as it is on the platform. With O(state=restored) and O(state=absent), you can use its id instead.
     type: str
     required: true
   state:
@@ -27,10 +27,7 @@ options:
       - V(present) ensures that a completed backup with this name exists. If one is being made, the task waits for it
         and makes no second one. It deletes a backup with this name whose making failed, and makes it again. A failed one
         that was complete before, for example because only its restore failed, stays beside the new one, and the task
-        warns. If the platform changes the name, for example to lowercase, the task warns, and from then on refuses names
-        that differ only in case, blanks and punctuation. It also refuses names that the platform may have truncated. If
-        the longest name on the service has 32 or more characters, a longer name that begins with it is refused, because
-        it may be that backup.
+        warns.
       - V(restored) replaces the files of the service with those of the backup. If a restore of the backup is already
         in progress, the task waits for it. A restore counts as done once it was seen to begin and end, or after
         O(quiet_time). A backup that is C(COMPLETED) again means that the restore is over; the platform does not

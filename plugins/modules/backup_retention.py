@@ -21,16 +21,12 @@ description:
   - Reads the list again before each deletion, and keeps whatever the policy keeps by then.
   - The platform deletes snapshots by name. If several snapshots of a service have one name and the policy would delete
     one of them, all of them stay, with a warning.
-  - The platform may delete later snapshots along with an earlier one that they are based on, also the newest good one.
-    Where it shows the C(parent) of snapshots, the task fails before it deletes anything that one is based on that has
-    to stay, unless O(discard_newer) is set. Where it shows none, this cannot be known in advance. After each deletion,
-    the task waits until the list shows it, and stops with an error as soon as a snapshot is gone that had to stay. If
-    the platform does that, use O(kind=backups) instead.
+  - Deletes snapshots one by one, and reads the list after each. If a snapshot that had to stay went with one, the task
+    stops there with an error that names it.
 options:
   kind:
     description:
-      - Whether the policy applies to backups or snapshots. All snapshots count as good. The platform may delete later
-        snapshots along with an earlier one.
+      - Whether the policy applies to backups or snapshots. All snapshots count as good.
     type: str
     choices: [backups, snapshots]
     default: backups
@@ -91,13 +87,6 @@ options:
         of its O(off_site_copies).
     type: int
     default: 10
-  discard_newer:
-    description:
-      - With O(kind=snapshots), delete snapshots even if one that has to stay is based on them. The platform does not
-        document what happens to that one; it may delete it. Without this option, the task fails and names them.
-      - The task still stops after the first deletion with which such a snapshot went.
-    type: bool
-    default: false
   off_site_copies:
     description:
       - Names of the off-site copies of the service's backups. Each is the name of a backup and ends with its moment in
@@ -105,8 +94,8 @@ options:
       - The policy is applied to them, too. RV(services[].off_site_copies) says which of them stay. The task deletes
         none of them.
       - One stays if the policy keeps it among the copies, or if it keeps its backup, or if the backup has failed since.
-        One whose backup is not listed goes only if the list certainly shows all backups, or if the policy would delete
-        that backup, too. The newest copy stays.
+        One whose backup is not listed goes only if that of the newest copy is, or if the policy would delete that
+        backup, too. The newest copy stays.
       - Needs exactly one service in O(services), and O(kind=backups).
     type: list
     elements: str
@@ -145,7 +134,6 @@ EXAMPLES = r"""
     kind: snapshots
     pattern: auto-*
     keep_last: 3
-    discard_newer: true # this platform keeps a snapshot when the one before it is deleted
 """
 
 RETURN = r"""

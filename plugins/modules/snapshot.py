@@ -17,25 +17,20 @@ description:
 options:
   name:
     description:
-      - Name of the snapshot.
+      - Name of the snapshot, exactly as it is on the platform.
     type: str
     required: true
   state:
     description:
-      - V(present) ensures that a snapshot with this name exists. If the platform changes the name, for example to
-        lowercase, the task warns, and from then on refuses names that differ only in case, blanks and punctuation. It
-        also refuses names that the platform may have truncated. If the longest name on the service has 32 or more
-        characters, a longer name that begins with it is refused, because it may be that snapshot. The platform does
-        not document a status of snapshots. If it shows none, a snapshot counts as complete once it is listed; nobody
-        can know whether it already is, or fails later.
+      - V(present) ensures that a snapshot with this name exists. The platform does not document a status of snapshots.
+        If it shows none, a snapshot counts as complete once it is listed; nobody can know whether it already is, or
+        fails later.
       - V(rolled_back) rolls the service back to the snapshot. All changes since then are lost. The rollback counts as
         done after O(quiet_time). If a service event reports a failed rollback, the task fails. A rollback that fails
         without such an event cannot be told from one that succeeded, so check the files of the service. The task warns
         if the service ran before and is stopped afterwards, or the reverse.
-      - V(absent) ensures that no snapshot with this name exists. The platform may delete later snapshots along with it.
-        If it shows by their C(parent) that others are based on it, the task needs O(discard_newer). Otherwise, this
-        cannot be known in advance, and the task warns about those that went. If that happens, use
-        M(hosted.services.backup) instead.
+      - V(absent) ensures that no snapshot with this name exists. If another snapshot went with it, the task fails and
+        names it.
       - If the platform shows that the snapshot failed, V(present) and V(rolled_back) fail, and V(absent) deletes it.
       - The platform knows snapshots by name only. If several snapshots of a service have this name, V(rolled_back) and
         V(absent) are refused.
@@ -52,9 +47,8 @@ options:
     default: false
   discard_newer:
     description:
-      - Allow O(state=rolled_back) even if there are newer snapshots than the one to roll back to, and O(state=absent)
-        even if others are based on the one to delete. The platform does not document what happens to them; it may
-        delete them. Without this option, the task fails and names them.
+      - Allow O(state=rolled_back) even if there are newer snapshots than the one to roll back to. The platform does not
+        document what happens to them; it may delete them. Without this option, the task fails and names them.
     type: bool
     default: false
     version_added: 0.2.0
@@ -192,9 +186,8 @@ services:
       elements: str
     vanished:
       description:
-        - Snapshots that are no longer on the list although the task did not delete them. The platform may have
-          deleted them with the rollback, or with the snapshot that the task deleted, or another run may have. The task
-          warns about them.
+        - Snapshots that are no longer on the list after a rollback. The platform may have deleted them with it, or
+          another run may have. The task warns about them.
       type: list
       elements: dict
 actions:

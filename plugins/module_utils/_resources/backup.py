@@ -14,15 +14,7 @@ from .._api.errors import Refused
 from .._api.models import Backup, Service
 from .._api.values import BackupStatus
 from .restore_points.missing import add_backup_count, missing_from, warn_of_missing
-from .restore_points.names import (
-    await_listed,
-    check_distinct_name,
-    check_found_again,
-    name_hint,
-    new_copies_named,
-    telling_of_beginnings,
-    warn_of_changed_name,
-)
+from .restore_points.names import await_listed, named
 from .restore_points.resources import RestorePointOptions, RestorePointResource, result_of
 from .restore_points.restore_watch import (
     Observation,
@@ -74,18 +66,18 @@ def find_targets(task: Task[BackupOptions], backups: Sequence[Backup]) -> list[B
     :raises Ambiguous: if it is the id of one backup and the name of another.
     """
     wanted = task.options.name
-    named = [backup for backup in backups if backup.name == wanted]
+    same = named(wanted, backups)
     if task.options.state == "present":
-        return named
+        return same
     found = [backup for backup in backups if backup.id == wanted]
-    others = [backup for backup in named if backup not in found]
+    others = [backup for backup in same if backup not in found]
     if found and others:
         raise Ambiguous(
             f"{wanted!r} is the id of backup {found[0].name!r} and the name of the one with id "
             f"{others[0].id!r}. Nothing was done. Name the one that is meant by what is its alone",
             ids=[backup.id for backup in (*found, *others)],
         )
-    return found or named
+    return found or same
 
 
 to_result = partial(result_of, "backup")
@@ -114,7 +106,7 @@ def to_diff(backups: Sequence[Backup]) -> dict[str, Any]:
 
 def plan_present(task: Task[BackupOptions], service: Service) -> Plan:
     """Plan a completed backup with this name. One that is being made is waited for instead."""
-    name, everything = task.options.name, task.client.backups(service.id)
+    everything = task.client.backups(service.id)
     there = find_targets(task, everything)
     pending = newest_backup([backup for backup in there if backup.status == BackupStatus.PENDING])
     unfit = (BackupStatus.PENDING, BackupStatus.FAILED)
@@ -132,8 +124,6 @@ def plan_present(task: Task[BackupOptions], service: Service) -> Plan:
     good = complete or pending
     if good is not None:
         return as_it_is(good)
-    if not there:
-        check_distinct_name("backup", service, name, everything)
     return plan_making(task, service, replaceable(task, service, there), everything)
 
 
@@ -189,11 +179,8 @@ def find_concurrent_backup(
     """Return the backup with this name that another task made since the plan, if any."""
     known = {backup.id for backup in before}
     fresh = [backup for backup in task.client.backups(service.id) if backup.id not in known]
-    named = new_copies_named(name, fresh, accepted=False)
-    there = [backup for backup in named if backup.status != BackupStatus.FAILED]
+    there = [backup for backup in named(name, fresh) if backup.status != BackupStatus.FAILED]
     if not there:
-        if not named:
-            check_distinct_name("backup", service, name, fresh)
         return None
     task.warn(f"another task made backup {name!r} of {label(service)} at the same time; it is used")
     found = there[0]
@@ -215,7 +202,7 @@ def make_backup(
     """
     name = task.options.name
     known = {backup.id for backup in before}
-    listed, fresh, accepted = list[Backup](), list[Backup](), False
+    listed, fresh = list[Backup](), list[Backup]()
 
     def read() -> list[Backup]:
         listed[:] = task.client.backups(service.id)
@@ -223,26 +210,18 @@ def make_backup(
 
     def new_ones() -> list[Backup]:
         fresh[:] = [backup for backup in read() if backup.id not in known]
-        return new_copies_named(name, fresh, accepted=accepted)
-
-    def call() -> None:
-        nonlocal accepted
-        request_backup(task, service, name, what)
-        accepted = True
+        return named(name, fresh)
 
     what = f"backup {name!r} of {label(service)}"
-    with telling_of_beginnings("backup", name, fresh):
-        create(call, new_ones, what, task)
+    create(lambda: request_backup(task, service, name, what), new_ones, what, task)
     found = await_listed(task, what, new_ones, fresh)
     if len(found) > 1:
         task.warn(f"{len(found)} backups named {name!r} of {label(service)} were made at the same time")
     mine = min(found, key=lambda backup: (backup.created_at or "", backup.id))
-    warn_of_changed_name(task, "backup", service, name, mine)
     if task.options.wait and not is_complete(mine, service):
         mine = wait_for_backup(task, service, mine.id, read=read)
     gone = missing_from((backup for backup in before if backup not in deleted), listed)
     warn_of_missing(task, "backup", service, f"the making of {what}", gone)
-    check_found_again("backup", service, name, mine, listed)
     return mine, gone
 
 
@@ -333,7 +312,7 @@ def plan_restored(task: Task[BackupOptions], service: Service) -> Plan:
             lambda now: Plan(result=to_result(now)),
             until=Plan(result=to_result(running)),
         )
-    backup = find_restorable(task, service, there, everything)
+    backup = find_restorable(task, service, there)
     overwrites = (
         f"the restore replaces all files of {label(service)} with those of backup {backup.name!r} of "
         f"{backup.created_at or 'unknown date'}"
@@ -406,9 +385,7 @@ def restore_backup(task: Task[BackupOptions], service: Service, backup: Backup) 
     return [trace_of(task, service, what, before, passage, seen=passage.began)]
 
 
-def find_restorable(
-    task: Task[BackupOptions], service: Service, there: Sequence[Backup], everything: Sequence[Backup]
-) -> Backup:
+def find_restorable(task: Task[BackupOptions], service: Service, there: Sequence[Backup]) -> Backup:
     """Return the backup to restore: the only one with its name, and complete.
 
     In check mode, a missing one is assumed to be made by an earlier task of the play.
@@ -417,8 +394,7 @@ def find_restorable(
     """
     name = task.options.name
     if not there:
-        missing = f"{label(service)} has no backup of id or name {name!r}{name_hint(name, everything)}"
-        expect_created(task, NoSuchItem(missing), "makes")
+        expect_created(task, NoSuchItem(f"{label(service)} has no backup of id or name {name!r}"), "makes")
         return expected_backup(name)
     good = [backup for backup in there if backup.status == BackupStatus.COMPLETED]
     if not good:
@@ -445,10 +421,6 @@ def plan_absent(task: Task[BackupOptions], service: Service) -> Plan:
     """
     everything = task.client.backups(service.id)
     there = find_targets(task, everything)
-    if not there and (near := name_hint(task.options.name, everything)):
-        task.warn(
-            f"{label(service)} has no backup of id or name {task.options.name!r}{near}; it was left alone"
-        )
     busy = [backup for backup in there if backup.status in IN_MOTION]
     if busy and not task.options.wait:
         raise Invalid(

@@ -10,9 +10,9 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from .._api.errors import Refused
 from .._api.models import Service
 from .._api.text import counted
+from .restore_points.missing import check_none_went
 from .restore_points.off_site import plan_off_site
 from .services.lookup import label
 from .services.many_services import ManyServicesOptions, Operation, plan_many
@@ -22,7 +22,6 @@ from .shared.restore_points import (
     BACKUPS,
     SNAPSHOTS,
     delete_restore_point,
-    descendants,
     read_restore_points,
 )
 from .shared.retention import (
@@ -58,7 +57,6 @@ class BackupRetentionOptions(ManyServicesOptions):
     time_zone: str = "UTC"
     max_delete: int = option(10, selects=True)
     off_site_copies: list[str] | None = None
-    discard_newer: bool = False
 
 
 class BackupRetentionResource(Resource[BackupRetentionOptions]):
@@ -126,7 +124,6 @@ def plan_service(task: Task[BackupRetentionOptions], service: Service, policy: P
         check_max_delete(thinning.off_site, task.options.max_delete)
     except Invalid as error:
         raise error.prepend("off-site copies: ") from None
-    thinning.check_based_on(decisions)
     return thinning.plan()
 
 
@@ -217,7 +214,6 @@ class Thinning:
             self.await_deleted()  # one more must not go before it is known what went with the last one
         decisions = self.decide()
         self.check_kept({decision.copy.id for decision in decisions})
-        self.check_based_on(decisions)
         now = next((d for d in decisions if d.copy.id == copy.id), None)
         if now is None or now.keep:
             there = {d.copy.id for d in decisions} | self.deleted
@@ -231,44 +227,18 @@ class Thinning:
             )
             decision.keep, decision.reasons = True, now.reasons
             return False
-        try:
-            delete_restore_point(self.task.client, kind, self.service.id, copy)
-        except Refused as error:
-            add_newer_snapshots(error, kind, copy, [d.copy for d in decisions])
-            raise
+        delete_restore_point(self.task.client, kind, self.service.id, copy)
         self.deleted.add(copy.id)
         return True
-
-    def check_based_on(self, decisions: Sequence[Decision]) -> None:
-        """Check that no snapshot has to stay that is based on one to delete, or that the user agreed.
-
-        :raises Invalid: with their names.
-        """
-        copies = [each.copy for each in decisions]
-        doomed = [each.copy.name for each in decisions if not each.keep]
-        below = {child for name in doomed for child in descendants(name, copies)}
-        stay = [each.copy.name for each in decisions if each.keep and each.copy.name in below]
-        if stay and not self.task.options.discard_newer:
-            raise Invalid(
-                f"{', '.join(map(repr, stay))} of {label(self.service)} would stay, but is based on what the "
-                f"policy would delete: {', '.join(map(repr, doomed))}. The platform does not say what "
-                "becomes of it: it may delete it, too. Set discard_newer: true to go ahead, or use backups "
-                "instead",
-                newer=stay,
-            )
 
     def check_kept(self, there: Collection[str]) -> None:
         """Check that no snapshot has gone with those deleted so far: what becomes of later ones is not shown.
 
         :raises Invalid: if one that was to stay has.
         """
-        gone = [each.copy for each in self.decisions if each.keep and each.copy.id not in there]
-        if gone and self.deleted and self.task.options.kind == SNAPSHOTS:
-            raise Invalid(
-                f"{', '.join(repr(copy.name) for copy in gone)} of {label(self.service)} had to stay, and is "
-                f"gone since this task deleted {counted(len(self.deleted), 'snapshot')}. The platform may "
-                "delete what was taken after a snapshot with it, or another run did. Nothing more was deleted"
-            )
+        if self.deleted and self.task.options.kind == SNAPSHOTS:
+            gone = [each.copy.name for each in self.decisions if each.keep and each.copy.id not in there]
+            check_none_went(self.service, gone, counted(len(self.deleted), "snapshot"))
 
 
 def spare_ambiguous(decisions: Sequence[Decision]) -> None:
@@ -300,18 +270,6 @@ def namesakes(decisions: Sequence[Decision]) -> list[list[Decision]]:
     for decision in decisions:
         names.setdefault(decision.copy.name, []).append(decision)
     return [same for same in names.values() if len(same) > 1]
-
-
-def add_newer_snapshots(
-    error: Refused, kind: str, copy: RestorePoint, copies: Sequence[RestorePoint]
-) -> None:
-    """Add to a refusal the newer snapshots, which may be its reason."""
-    newer = [c.name for c in copies if c.created_at and copy.created_at and c.created_at > copy.created_at]
-    if kind == SNAPSHOTS and newer:
-        error.append(
-            f". {', '.join(map(repr, newer))} were taken after it, which may be why. If the platform does "
-            "not delete snapshots that others are based on, retention cannot delete the old ones"
-        )
 
 
 def decisions_as_result(decisions: Sequence[Decision]) -> list[dict[str, Any]]:

@@ -13,17 +13,8 @@ from typing import Any, Literal
 from .._api.errors import CallOutcomeUnknown, Refused
 from .._api.models import Service, Snapshot
 from .._api.values import BackupStatus
-from .restore_points.missing import missing_from, warn_of_missing
-from .restore_points.names import (
-    await_listed,
-    check_distinct_name,
-    check_found_again,
-    check_name_conflict,
-    name_hint,
-    new_copies_named,
-    telling_of_beginnings,
-    warn_of_changed_name,
-)
+from .restore_points.missing import check_none_went, missing_from, warn_of_missing
+from .restore_points.names import await_listed, named
 from .restore_points.resources import RestorePointOptions, RestorePointResource, result_of
 from .restore_points.restore_watch import (
     Observation,
@@ -73,7 +64,7 @@ SNAPSHOT = SnapshotResource()
 
 def snapshot_with_name(task: Task[SnapshotOptions], snapshots: Sequence[Snapshot]) -> Snapshot | None:
     """Return the snapshot with the task's name."""
-    return next((s for s in snapshots if s.name == task.options.name), None)
+    return next(iter(named(task.options.name, snapshots)), None)
 
 
 def only_snapshot(
@@ -83,16 +74,16 @@ def only_snapshot(
 
     :raises Ambiguous: if several have it; ``what`` says what the platform would do.
     """
-    named = [snapshot for snapshot in snapshots if snapshot.name == task.options.name]
-    if len(named) > 1:
-        made = " and ".join(snapshot.created_at or "an unknown date" for snapshot in named)
+    same = named(task.options.name, snapshots)
+    if len(same) > 1:
+        made = " and ".join(snapshot.created_at or "an unknown date" for snapshot in same)
         raise Ambiguous(
-            f"{label(service)} has {len(named)} snapshots named {task.options.name!r}, of {made}. The "
+            f"{label(service)} has {len(same)} snapshots named {task.options.name!r}, of {made}. The "
             f"platform knows them by name only, so which one it would {what} is not known; nothing was done. "
             "Tell them apart on the platform: delete or rename there all but one",
-            ids=[snapshot.id for snapshot in named if snapshot.id],
+            ids=[snapshot.id for snapshot in same if snapshot.id],
         )
-    return named[0] if named else None
+    return same[0] if same else None
 
 
 def read_snapshot(task: Task[SnapshotOptions], service: Service) -> Snapshot | None:
@@ -115,12 +106,11 @@ def plan_present(task: Task[SnapshotOptions], service: Service) -> Plan:
     there = snapshot_with_name(task, before)
     if there is not None and snapshot_status(there) == BackupStatus.FAILED:
         expect_created(task, Invalid(describe_failed(service, there)), "deletes")
-        before = [other for other in before if other.name != name]
+        before = [other for other in before if other.name != there.name]
     elif there is not None:
         return plan_existing(task, service, there)
     if name in (".", ".."):
         raise Invalid(f"name is {name!r}, which cannot be part of an address: it could not be deleted again")
-    check_distinct_name("snapshot", service, name, before)
 
     def read() -> dict[str, Any]:
         return to_result(read_snapshot(task, service))
@@ -172,31 +162,21 @@ def take_snapshot(
     """Take a snapshot, once. Return whether this task took it, and the snapshot as listed, if it waits."""
     known = {snapshot.name for snapshot in before}
     what = f"snapshot {name!r} of {label(service)}"
-    fresh, accepted = list[Snapshot](), False
+    fresh = list[Snapshot]()
 
     def new_ones() -> list[Snapshot]:
         fresh[:] = [s for s in task.client.snapshots(service.id) if s.name not in known]
-        return new_copies_named(name, fresh, accepted=accepted)
+        return named(name, fresh)
 
     def call() -> None:
-        nonlocal accepted
         begin = partial(task.client.create_snapshot, service.id, name)
-        try:
-            retry_while_busy(task, begin, what, lambda: is_busy(task, service), lambda: bool(new_ones()))
-        except Refused as error:
-            check_name_conflict(error, "snapshot", service, name, before)
-            raise
-        accepted = True
+        retry_while_busy(task, begin, what, lambda: is_busy(task, service), lambda: bool(new_ones()))
 
-    with telling_of_beginnings("snapshot", name, fresh):
-        own = create_unique(call, new_ones, what, task)
+    own = create_unique(call, new_ones, what, task)
     if not task.options.wait:
         return own, None
     found = await_listed(task, what, new_ones, fresh)[0]
-    warn_of_changed_name(task, "snapshot", service, name, found)
-    complete = wait_until_complete(task, service, found)
-    check_found_again("snapshot", service, name, complete, [*before, complete])
-    return own, complete
+    return own, wait_until_complete(task, service, found)
 
 
 def is_busy(task: Task[SnapshotOptions], service: Service) -> bool:
@@ -251,7 +231,7 @@ def plan_rolled_back(task: Task[SnapshotOptions], service: Service) -> Plan:
     gone: list[Snapshot] = []
 
     def roll_back() -> None:
-        traces.extend(roll_back_and_wait(task, service, name, newer))
+        traces.extend(roll_back_and_wait(task, service, snapshot.name, newer))
 
     def reread() -> dict[str, Any]:
         now = task.client.snapshots(service.id)
@@ -279,7 +259,7 @@ def find_usable(task: Task[SnapshotOptions], service: Service, everything: Seque
     error: NoSuchItem | Invalid
     snapshot = only_snapshot(task, service, everything, "roll back to")
     if snapshot is None:
-        error = NoSuchItem(f"{label(service)} has no snapshot named {name!r}{name_hint(name, everything)}")
+        error = NoSuchItem(f"{label(service)} has no snapshot named {name!r}")
     elif snapshot_status(snapshot) == BackupStatus.FAILED:
         error = Invalid(
             f"snapshot {name!r} of {label(service)} failed, so it may lack files and cannot be rolled back "
@@ -377,47 +357,32 @@ def plan_absent(task: Task[SnapshotOptions], service: Service) -> Plan:
     """Plan the deletion of the snapshot with this name."""
     everything, name = task.client.snapshots(service.id), task.options.name
     there = only_snapshot(task, service, everything, "delete")
-    if there is None and (near := name_hint(name, everything)):
-        task.warn(f"{label(service)} has no snapshot named {name!r}{near}; it was left alone")
-    check_based_on(task, service, based_on(there, everything) if there else ())
+    if there is None:
+        return Plan(result=to_result(None))
+    what = f"snapshot {name!r} of {label(service)}"
     gone: list[Snapshot] = []
-    what = f"the deletion of snapshot {name!r} of {label(service)}"
 
     def delete() -> None:
-        begin = partial(task.client.delete_snapshot, service.id, name)
-        try:
-            delete_when_free(task, begin, what, lambda: is_busy(task, service), any_pending(everything))
-        except Refused as error:
-            add_dependents(error, newer_than(there, everything) if there else ())
-            raise
+        begin = partial(task.client.delete_snapshot, service.id, there.name)
+        busy = any_pending(everything)
+        delete_when_free(task, begin, f"the deletion of {what}", lambda: is_busy(task, service), busy)
         left: list[Snapshot] = everything
 
         def is_listed() -> bool:
             nonlocal left
             left = task.client.snapshots(service.id)
-            return any(other.name == name for other in left)
+            return any(other.name == there.name for other in left)
 
-        await_removal(task, is_listed, f"snapshot {name!r} of {label(service)}")
-        gone[:] = missing_from([other for other in everything if other.name != name], left)
-        warn_of_missing(task, "snapshot", service, f"the deletion of {name!r}", gone)
+        await_removal(task, is_listed, what)
+        gone[:] = missing_from([other for other in everything if other.name != there.name], left)
+
+    def reread() -> dict[str, Any]:
+        check_none_went(service, [other.name for other in gone], f"snapshot {name!r}")
+        return to_result(None)
 
     return Plan(
         result=to_result(None),
-        steps=[Step(f"delete snapshot {name!r} of {label(service)}", delete)] if there else [],
-        reread=lambda: to_result(None, vanished=gone),
+        steps=[Step(f"delete {what}", delete)],
+        reread=reread,
         before=to_diff(there),
     )
-
-
-def check_based_on(task: Task[SnapshotOptions], service: Service, children: Sequence[Snapshot]) -> None:
-    """Check that the user agreed to delete a snapshot that others are based on, which may go with it.
-
-    :raises Invalid: with their names.
-    """
-    if children and not task.options.discard_newer:
-        raise Invalid(
-            f"on {label(service)}, {quoted_names(children)} are based on {task.options.name!r}. The platform "
-            "does not say what its deletion does to them: it may delete them, too. Set discard_newer: true "
-            "to go ahead",
-            newer=[snapshot.name for snapshot in children],
-        )

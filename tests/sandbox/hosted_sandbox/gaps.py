@@ -339,8 +339,6 @@ FORMS = (
           ("FAILED", "COMPLETED, with an event", "COMPLETED")),
     Point("backup.limit", LIMITS, "What happens to a new backup of a service that has 50?",
           ("it is made", "the oldest goes", "refused")),
-    Point("copy.name", BACKUPS, "What does the platform make of the name of a backup or a snapshot?",
-          ("as given", "spaces to dashes", "cut at 40", "lower case", "plain names only")),
     Point("backup.listed", BACKUPS, "When is a new backup on the list?", ("at once", "1 s later")),
     Point("backups.order", BACKUPS, "In which order are backups listed?", ("oldest first", "newest first")),
     Point("removal.listed", BACKUPS,

@@ -117,26 +117,6 @@ def test_a_limit_of_backups(sandbox: Sandbox, order: Order, value: str, count: i
     assert len(names) == count and ("0" in names) == (value != "the oldest goes")
 
 
-@pytest.mark.parametrize(
-    ("value", "kept"),
-    [
-        ("as given", "A name"),
-        ("spaces to dashes", "A-name"),
-        ("cut at 40", "A name"),
-        ("lower case", "a name"),
-        ("plain names only", None),
-    ],
-)
-def test_names(sandbox: Sandbox, order: Order, value: str, kept: str | None) -> None:
-    sandbox.profile("plain", **{"copy.name": value})
-    key = order("linux", "box")
-    for kind in ("backups", "snapshots"):
-        answer = _post(sandbox, f"/api/resources/{key}/{kind}", "A name")
-        assert answer.status_code == (400 if kept is None else 201)
-        found = sandbox.api("GET", f"/api/resources/{key}/{kind}").json()
-        assert [copy["name"] for copy in found] == ([] if kept is None else [kept])
-
-
 def test_a_snapshot_is_listed_late_or_with_a_status(sandbox: Sandbox, order: Order) -> None:
     sandbox.clock(freeze=True)
     base = f"/api/resources/{order('linux', 'box')}/snapshots"

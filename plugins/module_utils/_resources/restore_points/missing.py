@@ -19,6 +19,7 @@ from ..shared.busy_retry import OF_LIMITS
 from ..shared.options import Options
 from ..shared.plan import Task
 from ..shared.restore_points import parse_moment
+from ..shared.task_errors import Invalid
 
 C = TypeVar("C", Backup, Snapshot)
 MAX_NAMED_COPIES = 5
@@ -43,6 +44,20 @@ def warn_of_missing(
         "This task did not delete them: the platform may have deleted them to make room, or another run may "
         "have"
     )
+
+
+def check_none_went(service: Service, gone: Sequence[str], deleted: str) -> None:
+    """Check that no snapshot that had to stay has gone with one that was deleted.
+
+    :raises Invalid: with their names.
+    """
+    if gone:
+        raise Invalid(
+            f"{', '.join(map(repr, gone))} of {label(service)} had to stay, and "
+            f"{'is' if len(gone) == 1 else 'are'} gone since this task deleted {deleted}. The platform may "
+            "delete what was taken after a snapshot with it, or another run did. Nothing more was deleted",
+            vanished=list(gone),
+        )
 
 
 def add_backup_count(error: Refused, service: Service, backups: Sequence[Backup]) -> None:

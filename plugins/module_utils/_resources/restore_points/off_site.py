@@ -14,7 +14,6 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 from ..._api.values import BackupStatus
-from ..services.all_services import may_be_cut
 from ..shared.retention import Decision, Policy, RestorePoint, plan_retention
 
 NAMED_MOMENT = re.compile(r"\d{8}T\d{6}Z$", re.IGNORECASE | re.ASCII)
@@ -53,32 +52,25 @@ def reason_of_backup(
     Several backups may have one name. Only good ones are copied, so the copy of one that has failed since is
     better than it.
     """
-    same = [each for each in backups if is_same_name(each.copy.name, copy.name)]
+    same = [each for each in backups if each.copy.name == copy.name]
     if any(each.keep for each in same):
         return "its backup stays"
     if any(each.copy.status == BackupStatus.FAILED for each in same):
         return "its backup has failed since it was copied"
-    if same or is_whole(copies, backups, now):
+    if same or shows_newest(copies, backups, now):
         return None
     # A list that lacks backups makes the policy keep more, never less.
     foreseen = plan_retention([*(each.copy for each in backups), copy], policy, now)
     if any(each.keep for each in foreseen if each.copy is copy):
-        return "its backup is not listed, but the list may end early"
+        return "its backup is not listed, but neither is that of the newest copy"
     return None
 
 
-def is_whole(copies: Sequence[Decision], backups: Sequence[Decision], now: datetime) -> bool:
-    """Tell whether a list certainly shows all backups.
+def shows_newest(copies: Sequence[Decision], backups: Sequence[Decision], now: datetime) -> bool:
+    """Tell whether a list shows the backup of the newest copy, so that it is no list of another time.
 
-    It does if its length is not that of a page, and the backup of the newest copy is on it. ``copies`` are
-    sorted, newest first. One from the future was named by a clock that went wrong.
+    ``copies`` are sorted, newest first. One from the future was named by a clock that went wrong.
     """
     past = (each.copy for each in copies if each.copy.created_at and each.copy.created_at <= now)
     newest = next(past, None)
-    listed = newest and any(is_same_name(each.copy.name, newest.name) for each in backups)
-    return bool(listed) and not may_be_cut(len(backups))
-
-
-def is_same_name(one: str, other: str) -> bool:
-    """Tell whether a backup and a copy have one name, which the platform may have written in lower case."""
-    return one.lower() == other.lower()
+    return newest is not None and any(each.copy.name == newest.name for each in backups)

@@ -37,7 +37,7 @@ def _restore_files(world: World, service: Service, key: str) -> None:
 def create(world: World, service: Service, name: str) -> Backup:
     """Start a backup: PENDING until the copy is complete, then COMPLETED."""
     require(world, service, "backups")
-    name = copy_rules.named(world, name)
+    copy_rules.check_name(name)
     copy_rules.check_busy(world, service)
     copy_rules.check_pause(world, service)
     if (surplus := copy_rules.surplus(world, service)) is not None:
@@ -174,7 +174,7 @@ def snapshot(world: World, service: Service, name: str) -> Snapshot:
     It may appear late, or before it is complete. One that fails goes then, unless it has a status to show it.
     """
     require(world, service, "snapshots")
-    name = copy_rules.named(world, name)
+    copy_rules.check_name(name)
     taken = world.store.of(Snapshot, service.id)
     if any(other.name == name for other in taken):
         raise RefusedError("snapshot_duplicate", f"a snapshot named {name} exists already")

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import math
-import re
 
 from hosted_sandbox.clock import SECOND
 from hosted_sandbox.domain import events
@@ -16,24 +15,13 @@ from hosted_sandbox.store.records import Backup, Service, Snapshot
 
 #: How many backups a service may have, if that is limited.
 MOST_BACKUPS = 50
-MOST_NAME = 40
 LOCKED = 423
 
 
-def named(world: World, name: str) -> str:
-    """Return the name of a new copy as the platform stores it."""
+def check_name(name: str) -> None:
+    """Refuse the name of a new copy that is empty, or could not be part of an address."""
     if not name.strip() or "/" in name:
         raise RefusedError("name", "name must not be empty or contain a slash")
-    match world.gaps["copy.name"]:
-        case "spaces to dashes":
-            return "-".join(name.split())
-        case "cut at 40":
-            return name[:MOST_NAME]
-        case "lower case":
-            return name.lower()
-        case "plain names only" if not re.fullmatch(r"[A-Za-z0-9._:-]+", name):
-            raise RefusedError("name", "name may hold letters, digits, dots, dashes and colons only")
-    return name
 
 
 def in_motion(world: World, service: Service) -> bool:

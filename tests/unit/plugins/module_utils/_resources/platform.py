@@ -126,14 +126,6 @@ def rename_snapshots(sandbox: Sandbox, **names: str) -> None:
     sandbox.control("PUT", "/state", state)
 
 
-def set_parents(sandbox: Sandbox, **parents: str | None) -> None:
-    """Let the platform show other parents of snapshots, by the names of both."""
-    state = sandbox.control("GET", "/state")
-    for snapshot in state["records"]["snapshot"]:
-        snapshot["parent"] = parents.get(snapshot["name"], snapshot["parent"])
-    sandbox.control("PUT", "/state", state)
-
-
 def writes(sandbox: Sandbox) -> list[str]:
     """Return the routes of all calls that change something."""
     return [line["route"] for line in sandbox.journal() if line["method"] != "GET"]

@@ -16,8 +16,12 @@ from ansible_collections.hosted.services.plugins.module_utils._api import models
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._resources import backup
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP, find_targets
+from ansible_collections.hosted.services.plugins.module_utils._resources.restore_points.resources import (
+    RestorePointResource,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import waiting
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Ambiguous
+from ansible_collections.hosted.services.plugins.module_utils._resources.snapshot import SNAPSHOT
 from hosted_sandbox.gaps import POINTS
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import FakeClient, task_of
@@ -594,96 +598,6 @@ def test_what_a_task_deletes_itself_has_not_vanished(sandbox: Sandbox) -> None:
     assert result["services"][0]["vanished"] == [] and not result.get("warnings")
 
 
-@pytest.mark.parametrize(
-    ("rule", "name", "kept"),
-    [
-        ("spaces to dashes", "Before the upgrade", "Before-the-upgrade"),
-        ("lower case", "Nightly-20260101T020000Z", "nightly-20260101t020000z"),
-    ],
-)
-def test_a_name_that_the_platform_writes_its_own_way(
-    sandbox: Sandbox, rule: str, name: str, kept: str
-) -> None:
-    """It is found and told; a second run makes no second backup, and no other state takes it for absent."""
-    fill(sandbox, **{"copy.name": rule})
-    result = run(sandbox, BACKUP, services=["one"], name=name)
-    assert result["changed"] and result["services"][0]["backup"]["name"] == kept
-    assert f"{kept!r}" in result["warnings"][0] and "use that name" in result["warnings"][0]
-    sandbox.clear_journal()
-    again = run(sandbox, BACKUP, services=["one"], name=name)
-    assert again["failed"] and f"{kept!r}" in again["msg"]
-    gone = run(sandbox, BACKUP, services=["one"], name=name, state="absent")
-    assert not gone["changed"] and f"{kept!r}" in gone["warnings"][0]
-    restored = run(sandbox, BACKUP, services=["one"], name=name, state="restored", confirm=True)
-    assert f"{kept!r}" in restored["msg"]
-    assert writes(sandbox) == []
-    assert not run(sandbox, BACKUP, services=["one"], name=kept)["changed"]
-
-
-def test_a_name_that_the_platform_does_not_take_is_told(sandbox: Sandbox) -> None:
-    """With its reason, and at once: to wait would not help."""
-    fill(sandbox, **{"copy.name": "plain names only"})
-    sandbox.clear_journal()
-    result = run(sandbox, BACKUP, services=["one"], name="Before the upgrade")
-    assert result["failed"] and not result["changed"]
-    assert "(400): name may hold letters, digits, dots, dashes and colons only" in result["msg"]
-    assert "gave up" not in result["msg"]
-    assert writes(sandbox) == ["backups.create"] and backups(sandbox, "one") == []
-    assert run(sandbox, BACKUP, services=["one"], name="Before-the-upgrade")["changed"]
-
-
-UPGRADE = "before-upgrade-of-the-production-shop-to-version-1"
-
-
-def test_a_name_that_is_cut_is_told(sandbox: Sandbox) -> None:
-    """The backup is there under what is left of its name."""
-    fill(sandbox, **{"copy.name": "cut at 40"})
-    name = "nightly of the great machine in the cellar, by hand"
-    result = run(sandbox, BACKUP, services=["one"], name=name)
-    assert result["changed"] and result["services"][0]["backup"]["name"] == name[:40]
-    assert f"{name[:40]!r}" in result["warnings"][0] and "kept 40 of 51 characters" in result["warnings"][0]
-    assert len(backups(sandbox, "one")) == 1
-
-
-@pytest.mark.parametrize("wanted", [UPGRADE, f"{UPGRADE[:-1]}2", f"{UPGRADE}-again"])
-def test_a_name_that_is_cut_makes_no_backup_per_run(sandbox: Sandbox, wanted: str) -> None:
-    """Each would push out an old backup, and would be a namesake of the first."""
-    fill(sandbox, **{"copy.name": "cut at 40", "backup.limit": "the oldest goes"})
-    fifty(sandbox)
-    run(sandbox, BACKUP, services=["one"], name=UPGRADE)
-    there = backups(sandbox, "one")
-    sandbox.clear_journal()
-    for check_mode in (True, False):
-        again = run(sandbox, BACKUP, check_mode, services=["one"], name=wanted)
-        assert again["failed"] and not again["changed"]
-        assert f"{UPGRADE[:40]!r}, which may be what the platform kept of it" in again["msg"]
-        assert "choose a name that has at most 40 characters" in again["msg"]
-    gone = run(sandbox, BACKUP, services=["one"], name=wanted, state="absent")
-    assert not gone["changed"] and f"{UPGRADE[:40]!r}" in gone["warnings"][0]
-    assert f"{UPGRADE[:40]!r}" in run(sandbox, BACKUP, **{**RESTORED, "name": wanted})["msg"]
-    assert writes(sandbox) == [] and backups(sandbox, "one") == there
-    assert not run(sandbox, BACKUP, services=["one"], name=UPGRADE[:40])["changed"]
-
-
-def test_a_longer_name_shows_that_nothing_was_cut(sandbox: Sandbox) -> None:
-    """So that a name may begin with another one."""
-    for name in (f"{UPGRADE}0.2", UPGRADE):
-        assert run(sandbox, BACKUP, services=["one"], name=name)["changed"]
-    result = run(sandbox, BACKUP, services=["one"], name=f"{UPGRADE}0")
-    assert result["changed"] and not result.get("warnings")
-    assert len(backups(sandbox, "one")) == 3
-
-
-def test_a_cut_that_the_next_run_would_not_recognize_is_an_error(sandbox: Sandbox) -> None:
-    """Longer names are there, as of a time when the platform stored them."""
-    add(sandbox, "one", UPGRADE)
-    fill(sandbox, **{"copy.name": "cut at 40"})
-    result = run(sandbox, BACKUP, services=["one"], name=f"{UPGRADE[:-1]}2")
-    assert result["failed"] and result["changed"], result
-    assert f"named it {UPGRADE[:40]!r}" in result["msg"] and "would ask for another one" in result["msg"]
-    assert [backup["status"] for backup in backups(sandbox, "one")] == ["COMPLETED"] * 2
-
-
 def test_a_machine_that_a_restore_leaves_stopped_is_told(sandbox: Sandbox) -> None:
     """It ran before."""
     one = changed_since_backup(sandbox, **{"restore.restart": "yes"})
@@ -757,7 +671,39 @@ def test_the_deletion_of_a_failed_backup_remains_a_change(
     assert (entry["backup"]["id"], made["status"]) == (made["id"], "COMPLETED")
 
 
-# --- Lost responses and names that are only the beginning of the requested one -------------------------
+# --- Names that are much like another one -------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("resource", "service"), [(BACKUP, "one"), (SNAPSHOT, "disk")], ids=["backup", "snapshot"]
+)
+def test_names_are_compared_as_they_are(
+    sandbox: Sandbox, resource: RestorePointResource[Any], service: str
+) -> None:
+    """Each is of its own, whatever it begins with or differs in; two Unicode forms of one name are one."""
+    stem = "before-upgrade-of-the-production-shop-to-1.21"
+    alike = [
+        stem,
+        f"{stem}.4",
+        "nightly",
+        "Nightly",
+        "v2",
+        "V2",
+        "2026-11-29",
+        "2026-11-29-evening",
+        "caf\xe9",
+    ]
+    for name in alike:
+        result = run(sandbox, resource, services=[service], name=name)
+        assert result["changed"] and not result.get("warnings"), result
+    one = dict[str, Any](services=[service], name="cafe\u0301")
+    assert not run(sandbox, resource, **one)["changed"]
+    assert run(sandbox, resource, **one, state="absent")["changed"]
+    gone = run(sandbox, resource, services=[service], name="NIGHTLY", state="absent")
+    assert not gone["changed"] and not gone.get("warnings")
+    key, kind = id_of(sandbox, service), resource.kind
+    listed = sandbox.api("GET", f"/api/resources/{key}/{kind}").json()
+    assert sorted(copy["name"] for copy in listed) == sorted(alike[:-1])
 
 
 def another_appears(monkeypatch: pytest.MonkeyPatch, sandbox: Sandbox, name: str) -> None:
@@ -781,39 +727,7 @@ def test_a_shorter_name_does_not_prove_a_backup_whose_answer_was_lost(
     sandbox.fault("backups.create", "reset")
     result = run(sandbox, BACKUP, services=["one"], name="before-upgrade-of-the-shop", wait=wait)
     assert result["failed"] and not result["changed"]
-    assert "is unknown" in result["msg"] and "backup 'before-upgrade' appeared" in result["msg"]
+    assert "is unknown" in result["msg"]
     assert result["services"][0]["backup"] is None
     assert writes(sandbox) == ["backups.create"]
     assert [backup["name"] for backup in backups(sandbox, "one")] == ["before-upgrade"]
-
-
-def test_a_name_in_other_letters_proves_a_backup_whose_answer_was_lost(sandbox: Sandbox) -> None:
-    """As does the name itself; where the platform cut it, nobody can tell, and the error says so."""
-    fill(sandbox, **{"copy.name": "lower case"})
-    sandbox.fault("backups.create", "reset", when="after")
-    result = run(sandbox, BACKUP, services=["one"], name="Before Upgrade")
-    assert result["changed"] and result["services"][0]["backup"]["name"] == "before upgrade"
-    assert writes(sandbox) == ["backups.create"]
-
-
-def test_a_cut_name_does_not_prove_a_backup_whose_answer_was_lost(
-    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nobody can tell it from that of another run, and the error names it. After a response, it does."""
-    monkeypatch.setattr(waiting, "QUIET_SECONDS", 1.0)
-    fill(sandbox, **{"copy.name": "cut at 40"})
-    sandbox.fault("backups.create", "reset", when="after")
-    result = run(sandbox, BACKUP, services=["one"], name=UPGRADE)
-    assert result["failed"] and "is unknown" in result["msg"]
-    assert f"backup {UPGRADE[:40]!r} appeared" in result["msg"]
-    assert writes(sandbox) == ["backups.create"] and len(backups(sandbox, "one")) == 1
-
-
-def test_a_shorter_name_is_no_backup_of_another_task(
-    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nor does it keep this task from making its own."""
-    outrun(monkeypatch, sandbox, "before-upgrade")
-    result = run(sandbox, BACKUP, services=["one"], name="before-upgrade-of-the-shop")
-    assert result["changed"] and writes(sandbox) == ["backups.create"]
-    assert result["services"][0]["backup"]["name"] == "before-upgrade-of-the-shop"

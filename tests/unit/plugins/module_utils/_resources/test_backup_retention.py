@@ -16,7 +16,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.backup_
     BACKUP_RETENTION,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.snapshot import SNAPSHOT
-from hosted_sandbox.gaps import POINTS
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.platform import (
     add,
@@ -25,7 +24,6 @@ from unit.plugins.module_utils._resources.platform import (
     id_of,
     rename_snapshots,
     run,
-    set_parents,
     snapshots,
     take,
     writes,
@@ -137,7 +135,7 @@ def test_retention_serves_snapshots(sandbox: Sandbox) -> None:
         run(sandbox, SNAPSHOT, services=["disk"], name=name)
         sandbox.clock(advance=60)
     policy: dict[str, Any] = {"kind": "snapshots", "pattern": "auto-*", "keep_last": 1}
-    result = run(sandbox, BACKUP_RETENTION, services=["disk"], **policy, discard_newer=True)
+    result = run(sandbox, BACKUP_RETENTION, services=["disk"], **policy)
     assert result["changed"] and not result.get("failed"), result
     left = sandbox.api("GET", f"/api/resources/{id_of(sandbox, 'disk')}/snapshots").json()
     assert [snapshot["name"] for snapshot in left] == ["mine", "auto-3"]
@@ -156,20 +154,6 @@ def test_a_deletion_that_did_not_happen_is_not_reported(
     result = run(sandbox, BACKUP, services=["one"], name="nightly-1", state="absent")
     assert result["failed"] and "is still on the list" in result["msg"] and not result["changed"]
     assert len(backups(sandbox, "one")) == 3
-
-
-@pytest.mark.parametrize("status", POINTS["refusal.snapshot_order"].values)
-def test_snapshots_that_others_come_from_may_have_to_stay(sandbox: Sandbox, status: str) -> None:
-    """Where the platform wants the newer ones to go first, the error says so, and all stay."""
-    for number in range(3):
-        run(sandbox, SNAPSHOT, services=["disk"], name=f"auto-{number}")
-    refused = {"snapshot.children": "the removal is refused", "refusal.snapshot_order": status}
-    sandbox.profile("plain", **refused)
-    result = run(sandbox, BACKUP_RETENTION, **AUTO, discard_newer=True)
-    assert result["failed"] and not result["changed"]
-    assert "'auto-2', 'auto-1' were taken after it" in result["msg"]
-    left = sandbox.api("GET", f"/api/resources/{id_of(sandbox, 'disk')}/snapshots").json()
-    assert len(left) == 3
 
 
 @pytest.mark.parametrize("status", ["409", "423"])
@@ -219,53 +203,17 @@ def test_snapshots_that_others_come_from_may_take_them_along(
     if late:
         show_deletions_late(monkeypatch)
     sandbox.clear_journal()
-    result = run(sandbox, BACKUP_RETENTION, **AUTO, discard_newer=True)
+    result = run(sandbox, BACKUP_RETENTION, **AUTO)
     assert result["failed"] and result["changed"]
     assert "'auto-2' of service 'disk'" in result["msg"] and "had to stay, and is gone" in result["msg"]
     assert len(sandbox.journal("snapshots.delete")) == 1
-
-
-@pytest.mark.parametrize("children", ["they are deleted, too", "the one before"])
-def test_a_snapshot_that_has_to_stay_and_is_based_on_one_that_goes(sandbox: Sandbox, children: str) -> None:
-    """Nothing is deleted without consent, as the platform may delete it, too."""
-    sandbox.profile("plain", **{"snapshot.children": children})
-    take(sandbox, "other", "auto-0", "by-hand", "auto-1", "auto-2")
-    for check_mode in (True, False):
-        result = run(sandbox, BACKUP_RETENTION, check_mode, **AUTO)
-        assert result["failed"] and not result["changed"]
-        assert "'auto-2', 'by-hand' of service 'disk'" in result["msg"]
-        assert "discard_newer: true" in result["msg"]
-        assert result["services"][0]["plan"] == [] and writes(sandbox) == []
-    assert len(snapshots(sandbox)) == 5
-    assert not run(sandbox, BACKUP_RETENTION, **{**AUTO, "keep_last": 3}).get("failed"), "nothing is to go"
-
-
-def test_a_platform_without_parents_needs_no_consent(sandbox: Sandbox) -> None:
-    """Nothing can be known in advance there."""
-    take(sandbox, "auto-0", "auto-1")
-    set_parents(sandbox, **{"auto-1": None})
-    result = run(sandbox, BACKUP_RETENTION, **AUTO)
-    assert result["changed"] and not result.get("failed"), result
-    assert [snapshot["name"] for snapshot in snapshots(sandbox)] == ["auto-1"]
-
-
-def test_a_snapshot_that_is_based_on_one_that_goes_since_the_plan(
-    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Another run took it, or rolled back, after the task had looked."""
-    take(sandbox, "auto-0", "auto-1")
-    set_parents(sandbox, **{"auto-1": None})
-    meanwhile(monkeypatch, sandbox, "snapshots", lambda: set_parents(sandbox, **{"auto-1": "auto-0"}))
-    result = run(sandbox, BACKUP_RETENTION, **AUTO)
-    assert result["failed"] and "'auto-1' of service 'disk'" in result["msg"] and not result["changed"]
-    assert writes(sandbox) == []
 
 
 def test_snapshots_that_cannot_be_listed_afterwards_are_deleted_all_the_same(sandbox: Sandbox) -> None:
     for name in ("auto-0", "auto-1"):
         run(sandbox, SNAPSHOT, services=["disk"], name=name)
     sandbox.fault("snapshots.list", "status", status=403, nth=3, count=None)
-    result = run(sandbox, BACKUP_RETENTION, **AUTO, discard_newer=True)
+    result = run(sandbox, BACKUP_RETENTION, **AUTO)
     assert result["changed"] and not result.get("failed"), result
 
 
@@ -368,7 +316,7 @@ def test_snapshots_of_one_name_all_stay(sandbox: Sandbox) -> None:
     ids = [snapshot["id"] for snapshot in snapshots(sandbox) if snapshot["name"] == "auto-1"]
     for check_mode in (True, False):
         sandbox.clear_journal()
-        result = run(sandbox, BACKUP_RETENTION, check_mode, **AUTO, discard_newer=True)
+        result = run(sandbox, BACKUP_RETENTION, check_mode, **AUTO)
         (entry,), (warning,) = result["services"], result["warnings"]
         assert "has 2 snapshots named 'auto-1'" in warning and "all of them stay" in warning
         assert len(result["actions"]) == entry["deleted"] == 1 and entry["kept"] == 3
@@ -385,7 +333,7 @@ def test_a_snapshot_that_is_not_the_only_one_of_its_name_any_more_stays(
     """It was, when the task looked first."""
     take(sandbox, "other", "auto-1", "auto-2", "auto-3")
     meanwhile(monkeypatch, sandbox, "snapshots", lambda: rename_snapshots(sandbox, other="auto-1"))
-    result = run(sandbox, BACKUP_RETENTION, **AUTO, discard_newer=True)
+    result = run(sandbox, BACKUP_RETENTION, **AUTO)
     assert writes(sandbox) == ["snapshots.delete"]
     assert [snapshot["name"] for snapshot in snapshots(sandbox)] == ["auto-1", "auto-1", "auto-3"]
     assert result["services"][0]["deleted"] == 1 and len(result["actions"]) == 1
