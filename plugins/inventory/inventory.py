@@ -21,9 +21,10 @@ description:
   - A service that the platform lists and that cannot be read yet, because it is being ordered, is waited for, for 10 seconds
     at most. If its project is still unknown then, a warning names it, its host is in no project's group, and nothing is
     cached.
-  - A host has the name of its service. Characters other than letters, digits, C(_), C(-) and C(.) are replaced with C(_). If
-    several services would have the same host name, the first characters of the service's id are appended to each of
-    them, as in C(db_6a88b66b). The same applies to a service with the name of a group, C(all) or C(localhost).
+  - A host has the name of its service. Characters other than letters, digits, C(_), C(-) and C(.) are replaced with C(_).
+    If several services would have the same host name, the one that was created first has it. Each later one gets the name of
+    its project in front, as in C(staging-db), and the first characters of its id at the end if that is not enough. The
+    same applies to a service with the name of a group, C(all) or C(localhost).
   - The whole file is refused if another source uses one of its host names for another service, platform or token, because
     Ansible would merge both into one host. Inventories of several accounts need O(hostnames) that differ.
   - No variable holds a secret, and no value from the platform is evaluated as a template.
@@ -147,7 +148,6 @@ notes:
     not say where tasks find it; tasks then refuse the token in the environment. The other connection options in the file,
     except O(timeout) and O(retries), are in variables such as C(hosted_services_auth_header). C(hosted_inventory_budget) is
     the O(budget)."
-  - If several services would have the same host name, a warning lists the names of their hosts.
   - The filters O(projects), O(families), O(statuses) and O(names) can be templates. A filter that is set but empty is an
     error, because it would let everything through.
   - The cache stores the platform's responses under a key that depends on the address, the token and the options. Hosts,
@@ -276,7 +276,6 @@ from ansible_collections.hosted.services.plugins.plugin_utils._inventory.names i
     group_name,
     host_names,
     project_groups,
-    warning_of_namesakes,
 )
 from ansible_collections.hosted.services.plugins.plugin_utils._inventory.sources import warning_of_conflicts
 from ansible_collections.hosted.services.plugins.plugin_utils._inventory.variables import (
@@ -495,15 +494,13 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         services = {service["id"]: service for service in listing.services}
         preferred = self._preferred_names(services, variables)
         wanted = {id: preferred[id] or service["name"] for id, service in services.items()}
-        named = host_names(wanted, taken)
+        named = host_names(listing.services, wanted, taken)
         hosts = {host: (variables(services[id]), groups[id]) for id, host in named.items()}
         self._check_other_sources({host: found for host, (found, _groups) in hosts.items()})
         for group in sorted(set(chain(*groups.values()))):
             inventory.add_group(group)
         for host, (found, its_groups) in sorted(hosts.items()):
             self._add(host, found, its_groups)
-        if warning := warning_of_namesakes(wanted, named):
-            self.display.warning(warning)
 
     def _check_other_sources(self, hosts: Mapping[str, Mapping[str, Any]]) -> None:
         """Refuse the whole source if it would change hosts of another one.

@@ -7,17 +7,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Mapping
+from typing import Any
 from urllib.parse import quote
-
-from ansible_collections.hosted.services.plugins.module_utils._api.text import first_of
 
 NOT_IN_GROUPS = re.compile(r"\W")
 WORDS = re.compile(r"[.-]*\w[\w.-]*")
 SHORT_ID = 8
-MAX_NAMED = 3
-"""The number of names that a warning shows."""
 
 
 def host_name(name: str) -> str:
@@ -34,34 +31,32 @@ def group_name(kind: str, name: str) -> str:
     return f"{kind}_{NOT_IN_GROUPS.sub('_', unicodedata.normalize('NFC', name))}"
 
 
-def host_names(names: Mapping[str, str], reserved: Collection[str]) -> dict[str, str]:
-    """Return a host name of its own for each id, made of the name that is wanted for it.
+def host_names(
+    services: Collection[Mapping[str, Any]], wanted: Mapping[str, str], reserved: Collection[str]
+) -> dict[str, str]:
+    """Return a host name of its own for each service by id, made of the name that is ``wanted`` for it.
 
-    Where several ids want one name, each of them is told apart by its id, so that a playbook that names the
-    host finds none instead of working on whichever came first. The same goes for a name that is ``reserved``.
+    The service that was created first has the name. One that came later never takes a name over: it gets its
+    project's name in front and, if that is not enough, its id. So a play over a host never works on another
+    service because a namesake was ordered. The same goes for a name that is ``reserved``.
     """
-    nameless = {id: f"service_{quote(id[:SHORT_ID], safe='')}" for id in names}
-    return unique_names({id: host_name(name) or nameless[id] for id, name in names.items()}, reserved)
+    named: dict[str, str] = {}
+    taken = set(reserved)
+    for service in sorted(services, key=order_of_creation):
+        id = service["id"]
+        name = host_name(wanted[id]) or f"service_{quote(id[:SHORT_ID], safe='')}"
+        project = host_name(service["project"] or "")
+        longer = f"{project}-{name}" if project else name
+        ways = (name, longer, *(f"{longer}_{quote(end, safe='')}" for end in (id[:SHORT_ID], id)))
+        named[id] = next(way for way in ways if way not in taken)
+        taken.add(named[id])
+    return named
 
 
-def warning_of_namesakes(wanted: Mapping[str, str], named: Mapping[str, str]) -> str:
-    """Say which host names several services want, and how their hosts are called instead; empty for none.
-
-    ``wanted`` are the names that the services would have, and ``named`` those that they got, by id.
-    """
-    hosts: dict[str, list[str]] = defaultdict(list)
-    for id, name in wanted.items():
-        hosts[host_name(name)].append(named[id])
-    doubled = {name: sorted(given) for name, given in hosts.items() if name and len(given) > 1}
-    if not doubled:
-        return ""
-    shown = [f"{name!r} is now {' and '.join(given)}" for name, given in sorted(doubled.items())]
-    return (
-        "several services have one name, and a play over it finds none of them: "
-        f"{first_of(shown, MAX_NAMED, '; ')}. "
-        "Rename one, tell them apart with hostnames, such as hosted_project ~ '-' ~ hosted_name, or have "
-        "plays name groups or ids"
-    )
+def order_of_creation(service: Mapping[str, Any]) -> tuple[bool, str, str]:
+    """Return what sorts services by their age; those whose age is not shown come last."""
+    created = service["created_at"]
+    return not created, created or "", service["id"]
 
 
 def project_groups(projects: Mapping[str, str]) -> dict[str, str]:
@@ -70,8 +65,8 @@ def project_groups(projects: Mapping[str, str]) -> dict[str, str]:
     return {id: NOT_IN_GROUPS.sub("_", group) for id, group in unique_names(wanted).items()}
 
 
-def unique_names(names: Mapping[str, str], reserved: Collection[str] = ()) -> dict[str, str]:
-    """Append to each name that is reserved, or not the only one, the beginning of its id, or all of it.
+def unique_names(names: Mapping[str, str]) -> dict[str, str]:
+    """Append to each name that is not the only one the beginning of its id, or all of it.
 
     It is all of it when ids begin alike, so the length does not depend on which of them clash.
     """
@@ -80,7 +75,6 @@ def unique_names(names: Mapping[str, str], reserved: Collection[str] = ()) -> di
     found = dict(names)
     while True:
         counts = Counter(found.values())
-        clashing = {name for name in counts if counts[name] > 1 or name in reserved}
-        if not clashing:
+        if max(counts.values(), default=0) < 2:
             return found
-        found = {id: f"{name}_{suffixes[id]}" if name in clashing else name for id, name in found.items()}
+        found = {id: f"{name}_{suffixes[id]}" if counts[name] > 1 else name for id, name in found.items()}

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import pytest
 from ansible.inventory.group import to_safe_group_name
 
@@ -13,7 +15,6 @@ from ansible_collections.hosted.services.plugins.plugin_utils._inventory.names i
     host_name,
     host_names,
     project_groups,
-    warning_of_namesakes,
 )
 
 
@@ -47,54 +48,44 @@ def test_group_name_is_what_ansible_makes_of_it(name: str) -> None:
     assert group_name("project", name) == expected
 
 
-def test_one_name_each() -> None:
-    """A name that is wanted once is left alone."""
-    assert host_names({"1": "a", "2": "b"}, set()) == {"1": "a", "2": "b"}
+def named(*services: tuple[str, str, str | None], reserved: Collection[str] = ()) -> dict[str, str]:
+    """Return the host names of services, told by id, name and project, each created before the next."""
+    listed = [
+        {"id": id, "project": project, "created_at": f"2026-01-{day:02}T00:00:00.000Z"}
+        for day, (id, _name, project) in enumerate(services, 1)
+    ]
+    return host_names(listed[::-1], {id: name for id, name, _project in services}, reserved)
+
+
+def test_the_first_keeps_the_name() -> None:
+    """Whatever comes later has its project in front, and never the name of an older one."""
+    services = (
+        ("9", "db", "production"),
+        ("1", "db", "staging"),
+        ("2", "db", "my test"),
+        ("3", "web", "staging"),
+    )
+    assert named(*services) == {"9": "db", "1": "staging-db", "2": "my_test-db", "3": "web"}
+    assert named(("1", "staging-db", None), ("2", "db", "p"), ("3", "db", "staging"))["3"] == "staging-db_3"
 
 
 def test_clashes() -> None:
-    """All that clash get the beginning of their ids, reserved names as well, and the others nothing."""
-    names = {"6a88b66b-93a1": "db", "6945c630-2ab0": "db", "2c88ccf5-5cdb": "all", "f0768b85-63a0": "web"}
-    assert host_names(names, {"all"}) == {
-        "6a88b66b-93a1": "db_6a88b66b",
-        "6945c630-2ab0": "db_6945c630",
-        "2c88ccf5-5cdb": "all_2c88ccf5",
-        "f0768b85-63a0": "web",
-    }
-
-
-def test_ids_that_begin_alike() -> None:
-    """The whole id is appended where its beginning tells nothing."""
-    names = {"service-0001": "db", "service-0002": "db"}
-    assert host_names(names, set()) == {"service-0001": "db_service-0001", "service-0002": "db_service-0002"}
-
-
-def test_clash_with_a_name_that_was_told_apart() -> None:
-    """A service that is called as another was just named clashes with it in turn."""
-    found = host_names({"1": "db", "2": "db", "3": "db_1"}, set())
-    assert found == {"1": "db_1_1", "2": "db_2", "3": "db_1_3"}
+    """The id follows where the project's name is not enough, as for a reserved name without a project."""
+    names = ("6a88b66b-93a1", "db", "p"), ("6945c630-2ab0", "db", "p"), ("6945c630-2ab1", "db", "p")
+    assert [*named(*names, ("6945c630-2ab2", "db", "p")).values()] == [
+        "db",
+        "p-db",
+        "p-db_6945c630",
+        "p-db_6945c630-2ab2",
+    ]
+    found = named(("2c88ccf5-5cdb", "all", None), ("f0", "all", "web"), reserved={"all"})
+    assert found == {"2c88ccf5-5cdb": "all_2c88ccf5", "f0": "web-all"}
 
 
 def test_odd_ids() -> None:
     """Ids are opaque: nothing of them leads to another folder, and two nameless services differ."""
-    found = host_names({"../a": "🎮", "../b": "🎮"}, set())
+    found = named(("../a", "🎮", "p"), ("../b", "🎮", "p"))
     assert found == {"../a": "service_..%2Fa", "../b": "service_..%2Fb"}
-
-
-def test_namesakes_are_told_with_the_names_that_they_got() -> None:
-    """Names that make one host are namesakes, however they are written; what has no name has no namesake."""
-    wanted = {"1": "my db", "2": "my-db", "3": "my db", "4": "web", "5": "🎮", "6": "🎮"}
-    named = {"1": "my_db_1", "2": "my-db", "3": "my_db_3", "4": "web", "5": "service_5", "6": "service_6"}
-    said = warning_of_namesakes(wanted, named)
-    assert "finds none of them: 'my_db' is now my_db_1 and my_db_3. Rename one" in said
-    del wanted["3"]
-    assert warning_of_namesakes(wanted, named) == ""
-
-
-def test_of_many_namesakes_three_are_told() -> None:
-    wanted = {f"{name}{number}": name for name in "dbca" for number in (1, 2)}
-    said = warning_of_namesakes(wanted, {id: id for id in wanted})
-    assert "'a' is now a1 and a2; 'b' is now b1 and b2; 'c' is now c1 and c2; and 1 more. " in said
 
 
 def test_project_groups() -> None:
