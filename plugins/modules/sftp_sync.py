@@ -199,8 +199,8 @@ requirements:
 notes:
   - On this machine, no link below O(src) or O(dest) is followed, even if another user makes it while the task runs.
     O(src) and O(dest) themselves may be links, or lie below links.
-  - A tree may have 2,000,000 items and 128 levels. A name that a server lists as items of two kinds is refused, and so
-    is a pull of more bytes than are free; sparse and compressed files count with their full size.
+  - A tree may have 2,000,000 items, 128 levels and 16 TiB. A name that a server lists as items of two kinds is refused,
+    and so is a pull of more bytes than are free; sparse and compressed files count with their full size.
   - The connection options O(base_url) and O(token) are required only with O(service). O(timeout) is also the deadline
     for connecting and logging in over SFTP.
   - A file that cannot be read or written does not stop the others. The task fails at the end, RV(failures) says why,

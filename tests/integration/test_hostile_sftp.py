@@ -121,14 +121,21 @@ def test_a_file_that_is_listed_twice_counts_once(tmp_path: Path) -> None:
     assert done["sftp_sync"]["created"] == [".", "f"] and holds(tmp_path / "dest") == {"f": "evil"}
 
 
+COPIED = {
+    "lists 'a' twice, as a directory and as a link": lying(listings={b".": [(b"a", FOLDER), (b"a", LINK)]}),
+    "has 4611686018427387904 bytes, f alone 4611686018427387904. The most": lying(
+        listings={b".": [(b"f", FILE)]}, size=2**62
+    ),
+}
+
+
 @pytest.mark.parametrize("way", ["keep_copy", "clone"])
-def test_a_copy_of_a_service_takes_no_name_twice(
-    way: str, sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("said", COPIED)
+def test_a_copy_of_a_service_takes_no_name_twice_and_no_exabytes(
+    said: str, way: str, sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sandbox.seed({"services": [{"name": name, "product": "minecraft"} for name in ("one", "two")]})
-    told = {path.removeprefix(b"src").removeprefix(b"/") or b".": TWICE["listings"][path]
-            for path in TWICE["listings"]}  # fmt: skip
-    with odd_server(tmp_path, lying(listings=told, links={b"a": b"."})) as server:
+    with odd_server(tmp_path, COPIED[said]) as server:
         access = SftpAccess.model_validate({n: server.options[n] for n in ("host", "port", "username")})
         monkeypatch.setattr(Client, "sftp", lambda client, id: access)
         key = server.options["private_key_file"]
@@ -140,7 +147,7 @@ def test_a_copy_of_a_service_takes_no_name_twice(
         else:
             given = {"source_id": one, "source_name": "one", "service": two, "project_id": project}
             done = run(sandbox, FILES, **given, **login)
-    assert "lists 'a' twice, as a directory and as a link" in done["msg"]
+    assert said in done["msg"]
     assert sandbox.writes() == []
 
 
@@ -184,7 +191,7 @@ class Endless(Lying):
             yield (b"." if number % 2 else b"f%d" % number), FILE
 
 
-HUGE = lying(size=2**62, listings={b"src": [(b"f", FILE)]})
+HUGE = lying(size=trees.MOST_BYTES, listings={b"src": [(b"f", FILE)]})
 
 
 @pytest.mark.parametrize(
@@ -192,7 +199,7 @@ HUGE = lying(size=2**62, listings={b"src": [(b"f", FILE)]})
     [
         (Nesting, "is more than 128 levels deep"),
         (Endless, "has more than 1000 entries"),
-        (HUGE, "would take 4611686018427387904 bytes more on this machine, and"),
+        (HUGE, "would take 17592186044416 bytes more on this machine, and"),
     ],
 )
 def test_a_tree_without_end_is_a_clear_error(
@@ -217,6 +224,28 @@ def test_a_server_that_sends_more_than_it_listed_fills_no_disk(tmp_path: Path) -
     with odd_server(tmp_path, Generous) as server:
         sync(server, direction="pull", src="src", dest=str(tmp_path / "dest"))
     assert holds(tmp_path / "dest") == {"f": "evil"}
+
+
+def test_a_push_of_holes_without_end_is_a_clear_error(tmp_path: Path) -> None:
+    src = fill(tmp_path / "src", {"a": "", "b": ""})
+    for name in ("a", "b"):
+        os.truncate(src / name, 2**43 + 1)
+    with odd_server(tmp_path, Plain) as server:
+        assert "src on this machine has 17592186044418 bytes, " in sync(server, src=str(src))["msg"]
+        assert holds(server.root) == {}
+
+
+def test_a_listing_of_nothing_without_end_is_a_clear_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def nothing(*given: object) -> tuple[list[object], bool]:
+        return [], False
+
+    handlers = asyncssh.sftp.SFTPServerHandler._packet_handlers
+    monkeypatch.setitem(handlers, asyncssh.constants.FXP_READDIR, nothing)
+    with odd_server(tmp_path, Lying) as server:
+        done = sync(server, direction="pull", src="src", dest=str(tmp_path / "dest"))
+    assert "cannot read src on the service: the server listed it with 100 answers" in done["msg"]
 
 
 def test_a_link_without_end_is_left_out(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Awaitable, Callable, Iterator
+from itertools import islice
 from typing import Any
 
 from .trees import run_all
@@ -140,10 +141,10 @@ async def digest(file: Any, blocks: Blocks, moved: Moved) -> bytes:
         pieces[offset] = await read_remote(file, offset, length)
         moved(length)
 
-    todo, at_once = list(blocks), max(IN_FLIGHT // blocks.length, 1)
-    for first in range(0, len(todo), at_once):
+    todo, at_once = iter(blocks), max(IN_FLIGHT // blocks.length, 1)
+    while some := list(islice(todo, at_once)):
         pieces: dict[int, bytes] = {}
-        await run_all(*(keep(pieces, *block) for block in todo[first : first + at_once]))
+        await run_all(*(keep(pieces, *block) for block in some))
         for offset in sorted(pieces):
             summing.update(pieces[offset])
     return summing.digest()

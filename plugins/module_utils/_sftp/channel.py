@@ -19,8 +19,12 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from .library import asyncssh
+
 WINDOW = 8 * 1024 * 1024
 """How much the server may send before it has to wait, in bytes."""
+MOST_EMPTY = 100
+"""How many answers without a name, one after the other, a server may give of a directory."""
 
 
 async def open_sftp(connection: Any) -> Any:
@@ -32,7 +36,18 @@ async def open_sftp(connection: Any) -> Any:
         return RequestCollector(writer), reader, errors
 
     connection.open_session = open_wide
-    return await connection.start_sftp_client()
+    sftp = await connection.start_sftp_client()
+    ask = sftp._handler.readdir  # the library itself asks until the server says that this is all
+
+    async def read_names(handle: bytes) -> tuple[Any, bool]:
+        for _answer in range(MOST_EMPTY):
+            names, at_end = await ask(handle)
+            if names or at_end:
+                return names, at_end
+        raise asyncssh.SFTPFailure(f"the server listed it with {MOST_EMPTY} answers that hold no name")
+
+    sftp._handler.readdir = read_names
+    return sftp
 
 
 class RequestCollector:

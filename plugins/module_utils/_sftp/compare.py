@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from .errors import TransferFailed
-from .trees import ROOT, UNKNOWN, Kind, Tree, TreeEntry, printable_path, within
+from .trees import MOST_BYTES, ROOT, UNKNOWN, Kind, Tree, TreeEntry, printable_path, within
 
 PERMISSIONS, SPECIAL = 0o777, 0o7000
 """The bits of a mode that are copied, and those that are set only if the user names them (setuid, sticky)."""
@@ -109,10 +109,8 @@ class TreeChanges:
 def compare(source: Tree, target: Tree, rules: Rules) -> TreeChanges:
     """Return what makes ``target`` like ``source``.
 
-    :raises TransferFailed: when a directory stands where a file belongs and may not be removed, and when the
-        size of a file of the source is not known.
+    :raises TransferFailed: when a directory stands where a file belongs and may not be removed.
     """
-    check_sizes(source)
     changes = TreeChanges(leftovers=sorted(target.leftovers), there=target.entries)
     for path in sorted(source.entries):
         if target.unreadable and path and within(posixpath.dirname(path), target.unreadable):
@@ -135,18 +133,22 @@ def compare(source: Tree, target: Tree, rules: Rules) -> TreeChanges:
 
 
 def check_sizes(source: Tree) -> None:
-    """Check that the size of each file to copy is known: it tells whether all of the file has arrived.
+    """Check the sizes of the files to copy: each tells whether all of the file has arrived.
 
-    :raises TransferFailed: naming one of which it is not.
+    :raises TransferFailed: naming one whose size is not known, or the largest of too many bytes.
     """
-    unknown = (
-        path for path, entry in source.entries.items() if entry.kind is Kind.FILE and entry.size == UNKNOWN
-    )
-    path = min(unknown, default=None)
-    if path is not None:
+    sizes = {path: entry.size for path, entry in source.entries.items() if entry.kind is Kind.FILE}
+    if UNKNOWN in sizes.values():
+        path = min(path for path, size in sizes.items() if size == UNKNOWN)
         raise TransferFailed(
             f"the server does not show the size of {printable_path(path) or 'the file'}, so it cannot be "
             "known whether all of it arrives; nothing was copied. Copy it with another program"
+        )
+    if (total := sum(sizes.values())) > MOST_BYTES:
+        path = max(sizes, key=sizes.__getitem__)
+        raise TransferFailed(
+            f"{source.name} has {total} bytes, {printable_path(path) or 'the file'} alone {sizes[path]}. "
+            f"The most that is copied is {MOST_BYTES}, and holes of sparse files count. Leave files out"
         )
 
 
@@ -286,8 +288,3 @@ def describe_entry(entry: TreeEntry, when: Callable[[int], str]) -> str:
         size = "unknown size" if entry.size == UNKNOWN else f"{entry.size} bytes"
         return f"{size}, changed {when(entry.mtime)}{permissions}"
     return f"{entry.kind.value}{permissions}"
-
-
-def entries_at(entries: Mapping[str, TreeEntry], tree: Tree) -> dict[str, TreeEntry]:
-    """Return what a tree has at the paths of ``entries``."""
-    return {path: tree.entries[path] for path in entries if path in tree}

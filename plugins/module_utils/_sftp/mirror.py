@@ -24,7 +24,7 @@ from .relay import Relayed, Unreadable
 from .server_features import try_attributes, try_links, try_renaming, try_zero_time
 from .sides import OWNER, Local, Remote, Side
 from .spelling import align, find_taken, spare
-from .trees import ROOT, Kind, Tree, TreeEntry, printable_path, run_all, within
+from .trees import ROOT, Kind, Tree, TreeEntry, printable_path, run_all, unless_refused, within
 
 FILES_AT_ONCE = 64
 WRITABLE = 0o300
@@ -103,13 +103,8 @@ class Mirror:
         filled = {path: entry for path, entry in files.items() if entry.size}
         count = self._count("compare", filled)
 
-        async def attempt(path: str, entry: TreeEntry) -> None:
-            try:
-                await look(path, entry, count.moved)
-            except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
-                raise
-            except (asyncssh.SFTPError, OSError):
-                pass
+        def attempt(path: str, entry: TreeEntry) -> Awaitable[None]:
+            return unless_refused(look(path, entry, count.moved), None)
 
         await self._each("compare", filled, attempt, count)
 
@@ -181,12 +176,7 @@ class Mirror:
         """
 
         async def finds(path: str) -> bool:
-            try:
-                return await self.target.look(path) is not None
-            except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
-                raise
-            except (asyncssh.SFTPError, OSError):  # what is written shows it
-                return False
+            return await unless_refused(self.target.look(path), None) is not None  # what is written shows it
 
         kept = await align(source, target, finds)
         self.respelled |= kept
@@ -195,16 +185,8 @@ class Mirror:
 
     async def leave_running(self, target: Tree) -> None:
         """Take out of the leftovers of the target what another run may be writing."""
-        running = []
-        for path in target.leftovers:
-            try:
-                abandoned = await self.target.is_leftover(path)
-            except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
-                raise
-            except (asyncssh.SFTPError, OSError):
-                abandoned = False
-            if not abandoned:
-                running.append(path)
+        leftover = self.target.is_leftover
+        running = [path for path in target.leftovers if not await unless_refused(leftover(path), False)]
         target.leave_running(running)
 
     async def _remove_leftovers(self, changes: TreeChanges) -> None:

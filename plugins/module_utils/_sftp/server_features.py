@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .library import asyncssh
-from .trees import TreeEntry, encode_path, join, remote_target
+from .trees import TreeEntry, encode_path, join, remote_target, unless_refused
 
 TRIED_TIME, TRIED_MODE = 1_000_000_001, 0o640
 """A time and a mode that no server gives to a new file by itself. FAT stores even seconds, so it is odd."""
@@ -218,13 +218,7 @@ async def make_link(sftp: Any, target: str, path: str, features: ServerFeatures)
 
 async def is_link(sftp: Any, path: str) -> bool:
     """Tell whether there is a link. Some servers tell the attributes of what it leads to."""
-    try:
-        await sftp.readlink(encode_path(path))
-    except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
-        raise
-    except asyncssh.SFTPError:
-        return False
-    return True
+    return await unless_refused(sftp.readlink(encode_path(path)), None) is not None
 
 
 @asynccontextmanager

@@ -9,24 +9,26 @@ import asyncio
 import posixpath
 import re
 import stat
-from collections.abc import Callable, Collection, Container
+from collections.abc import Awaitable, Callable, Collection, Container
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Any
+from typing import Any, TypeVar
 
 from .._api.text import clean
 from .errors import TransferFailed
 from .library import asyncssh
 from .patterns import Patterns
 
+T = TypeVar("T")
+
 TEMPORARY = re.compile(r"\.hosted-[0-9a-f]{16}\.part")
 """The names that files have until they are whole."""
 ASIDE = re.compile(r"(.+)\.hosted-[0-9a-f]{16}\.old", re.DOTALL)
 """The names that files have while another takes their place, on servers that do not rename over a file."""
 LISTINGS_AT_ONCE = 32
-MOST_ENTRIES, MOST_LEVELS = 2_000_000, 128
-"""How much a tree may hold, and how deep: far more than anybody copies file by file."""
+MOST_ENTRIES, MOST_LEVELS, MOST_BYTES = 2_000_000, 128, 2**44
+"""How many entries a tree may have, how deep, and the sum of its sizes, 16 TiB: far above ordinary work."""
 LONGEST_NAME = 1024
 """The bytes of a name. No file system takes as many."""
 SHOWN = 60
@@ -325,13 +327,8 @@ async def remote_entry(sftp: Any, path: str, attributes: Any) -> TreeEntry:
 
 async def remote_size(sftp: Any, path: str) -> int:
     """Return the size of a file that the server listed without one; ``UNKNOWN`` if it does not tell."""
-    try:
-        size: int | None = (await sftp.stat(encode_path(path))).size
-    except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
-        raise
-    except asyncssh.SFTPError:
-        return UNKNOWN
-    return UNKNOWN if size is None else size
+    shown = await unless_refused(sftp.stat(encode_path(path)), None)
+    return UNKNOWN if shown is None or shown.size is None else int(shown.size)
 
 
 def shown_entry(attributes: Any) -> TreeEntry:
@@ -392,6 +389,16 @@ def printable_path(path: str) -> str:
     """Return a path for people and JSON: what is not UTF-8, and what would steer a terminal, is escaped."""
     text = path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+
+
+async def unless_refused(request: Awaitable[T], otherwise: T) -> T:
+    """Return what a side answers, or ``otherwise`` if it refuses. A lost connection is raised."""
+    try:
+        return await request
+    except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
+        raise
+    except (asyncssh.SFTPError, OSError):
+        return otherwise
 
 
 async def run_all(*works: Any) -> None:

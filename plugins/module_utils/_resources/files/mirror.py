@@ -17,9 +17,9 @@ from ..._sftp.compare import (
     SPECIAL,
     Rules,
     TreeChanges,
+    check_sizes,
     compare,
     describe_entry,
-    entries_at,
     without,
     without_stray_links,
 )
@@ -201,6 +201,7 @@ async def read_source(task: Task[SftpSyncOptions], side: Side, patterns: Pattern
     source = without_stray_links(await side.tree(patterns, skipped.__setitem__), skipped.__setitem__)
     if ROOT not in source:
         raise NoSuchItem(describe_missing_source(task.options))
+    check_sizes(source)
     for path, why in sorted(skipped.items()):
         task.warn(f"{printable_path(path)} was left out: {why}")
     warn_of_special_bits(task, source)
@@ -335,7 +336,8 @@ def as_plan(
 
 def before_and_after(changes: TreeChanges, target: Tree) -> tuple[dict[str, str], dict[str, str]]:
     """Return what a diff shows of changes to a target."""
-    before = {**entries_at(changes.desired, target), **changes.in_the_way, **changes.extra}
+    there = {path: target.entries[path] for path in changes.desired if path in target}
+    before = {**there, **changes.in_the_way, **changes.extra}
     return diff_entries(before), diff_entries(changes.desired)
 
 

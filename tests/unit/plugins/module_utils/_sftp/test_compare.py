@@ -136,14 +136,6 @@ def test_a_link_that_leads_out_is_told_and_left_out() -> None:
     }
 
 
-def test_files_of_unknown_size_are_not_the_same() -> None:
-    """Two servers that tell none would look alike to a clone."""
-    both = Tree({"": FOLDER, "a": replace(FILE, size=UNKNOWN)})
-    with pytest.raises(TransferFailed, match="does not show the size of a,"):
-        compare(both, both, KEEP)
-    assert compare(Tree({"": FOLDER, "a": FILE}), both, KEEP).files.keys() == {"a"}
-
-
 @pytest.mark.parametrize(
     ("entry", "shown"),
     [

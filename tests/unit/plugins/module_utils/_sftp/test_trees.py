@@ -21,7 +21,7 @@ from ansible_collections.hosted.services.plugins.module_utils._sftp.errors impor
 from ansible_collections.hosted.services.plugins.module_utils._sftp.patterns import Patterns
 from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import run_all, within
 from unit.plugins.module_utils._sftp.mirrored import fill, holds, sync
-from unit.plugins.module_utils._sftp.odd_servers import ListsNoSizes, TellsNoSizes, odd_server
+from unit.plugins.module_utils._sftp.odd_servers import ListsNoSizes, Plain, TellsNoSizes, odd_server
 
 
 class Work:
@@ -85,48 +85,23 @@ def test_nothing_to_do_ends_at_once() -> None:
 
 # --- What is on the server ----------------------------------------------------------------------------
 
-SERVER = {
-    "": {"web": trees.Kind.DIRECTORY, "a.txt": trees.Kind.FILE, "socket": trees.Kind.OTHER},
-    "web": {"inner": trees.Kind.DIRECTORY, "b.txt": trees.Kind.FILE},
-    "web/inner": {"c.txt": trees.Kind.FILE},
-}
 
+def test_each_directory_is_looked_into_once_and_what_takes_no_part_is_told(tmp_path: Path) -> None:
+    listed: list[bytes] = []
 
-@pytest.fixture
-def listed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Let the server hold SERVER; return the directories that were listed."""
-    seen: list[str] = []
+    class Watched(Plain):
+        def scandir(self, path: bytes) -> Any:
+            listed.append(path)
+            return super().scandir(path)
 
-    async def root(*given: Any) -> Any:
-        return trees.TreeEntry(trees.Kind.DIRECTORY)
-
-    async def listing(sftp: Any, root: str, folder: str, tree: Any) -> Any:
-        seen.append(folder)
-        return SERVER[folder]
-
-    async def entry(sftp: Any, path: str, kind: Any) -> Any:
-        return trees.TreeEntry(kind)
-
-    monkeypatch.setattr(trees, "remote_root", root)
-    monkeypatch.setattr(trees, "list_remote", listing)
-    monkeypatch.setattr(trees, "remote_entry", entry)
-    return seen
-
-
-def test_each_directory_is_looked_into_once_and_what_takes_no_part_is_told(listed: list[str]) -> None:
-    skipped: list[tuple[str, str]] = []
-    found = asyncio.run(
-        trees.remote_tree(None, "srv", Patterns([], []), lambda path, why: skipped.append((path, why)))
-    )
-    assert sorted(found.entries) == ["", "a.txt", "web", "web/b.txt", "web/inner", "web/inner/c.txt"]
-    assert sorted(listed) == ["", "web", "web/inner"]
-    assert skipped == [("socket", "it is neither a file, a directory nor a link")]
-    assert found.left_out == {"socket"}
-
-
-def test_an_excluded_directory_is_not_looked_into(listed: list[str]) -> None:
-    found = asyncio.run(trees.remote_tree(None, "srv", Patterns([], ["web"]), lambda path, why: None))
-    assert sorted(found.entries) == ["", "a.txt"] and listed == [""]
+    with odd_server(tmp_path, Watched) as server:
+        os.mkfifo(fill(server.root / "src", {"a": "", "web/inner/b": "", "not/c": ""}) / "pipe")
+        dest = str(tmp_path / "dest")
+        result = sync(server, True, direction="pull", src="src", dest=dest, exclude=["not"])
+    assert result["sftp_sync"]["created"] == [".", "a", "web", "web/inner", "web/inner/b"]
+    assert sorted(listed) == [b"src", b"src/web", b"src/web/inner"]
+    assert result["sftp_sync"]["left_out"] == ["pipe"]
+    assert "pipe was left out: it is neither a file, a directory nor a link" in result["warnings"]
 
 
 class Folder:
@@ -238,13 +213,6 @@ def test_a_server_that_does_not_show_a_target_is_no_failure_but_a_lost_connectio
 def test_an_entry_is_what_the_server_shows_of_it(shown: dict[str, int], entry: trees.TreeEntry) -> None:
     attributes = asyncssh.SFTPAttrs(**shown)
     assert asyncio.run(trees.remote_entry(Links(b"../a"), "web/link", attributes)) == entry
-
-
-@pytest.mark.parametrize("answer", [b"", b"web/a", b"a\0"])
-def test_a_name_that_is_none_is_refused(answer: bytes) -> None:
-    with pytest.raises(TransferFailed, match="an invalid file name"):
-        trees.check_entry_name(answer)
-    assert trees.check_entry_name(b"caf\xe9") == "caf\udce9"
 
 
 @pytest.mark.parametrize(
