@@ -10,15 +10,18 @@ import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import yaml
 
+from ansible_collections.hosted.services.plugins.module_utils._resources.service_info import SERVICE_INFO
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible
 from integration.inventory.conftest import Inventory
 from integration.proxy_server import ProxyServer, running
+from unit.plugins.module_utils._resources.platform import id_of, run
 
 POISONED = {
     "name", "label", "shortName", "locationLabel", "hourlyLabel", "message", "email", "detail", "content",
@@ -112,6 +115,14 @@ def test_answers_without_bounds_are_told(ansible: Ansible, sandbox: Sandbox) -> 
         assert outcome.failed or "numbers" in outcome.name, outcome
         assert not re.search(r": (NaN|Infinity)|\d{300}", json.dumps(outcome.result)), outcome
     assert len(run.outcomes) == len(tasks)
+
+
+def test_no_key_takes_the_place_of_another(sandbox: Sandbox) -> None:
+    sandbox.seed(SEED)
+    with running(ProxyServer(sandbox, change=more(b'"Id": "other", "NAME": "other"'))) as proxy:
+        platform: Any = SimpleNamespace(base_url=proxy.url, token=sandbox.token)
+        shown = run(platform, SERVICE_INFO)["services"]
+    assert [(each["id"], each["name"]) for each in shown] == [(id_of(sandbox, n), n) for n in ("mc", "db")]
 
 
 EXPRESSIONS = ["RUN", "'TEXT' == RUN"]

@@ -48,7 +48,7 @@ class Model(BaseModel):
             for name, value in vars(self).items()
         }
         for name, value in (self.model_extra or {}).items():
-            found[snake_key(name)] = plain(value)
+            found.setdefault(snake_key(name), plain(value))  # a field of ours is never replaced
         return found
 
 
