@@ -42,11 +42,10 @@ class BlueprintInfoResource(Resource[BlueprintInfoOptions]):
         apps = {app.id: app for app in client.apps()}
         keys = client.ssh_keys()
         edges = dict(zip([p.id for p in known], run_parallel(client, known, read_edges), strict=True))
-        blueprints, files = [], set[str]()
+        blueprints, files = [], dict[str, int]()
         for project in sorted(projects, key=lambda each: each.name):
             found = Found(project.name, services.get(project.id, []), apps, edges.get(project.id, []), keys)
             file = free_key(as_key(project.name), files)
-            files.add(file)
             blueprints.append({**exported(found), "project_id": project.id, "file_name": f"{file}.yml"})
         return Plan(result=blueprints)
 

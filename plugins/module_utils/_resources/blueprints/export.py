@@ -10,7 +10,7 @@ project is the same text every time.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -43,11 +43,11 @@ class Found:
     ssh_keys: Sequence[SshKey] = ()
 
     @cached_property
-    def names(self) -> Mapping[str, Sequence[str]]:
+    def names(self) -> Mapping[str, Counter[str]]:
         """The names that a platform may take for the same, by what they have in common."""
-        alike: dict[str, list[str]] = defaultdict(list)
+        alike: dict[str, Counter[str]] = defaultdict(Counter)
         for service in self.services:
-            alike[normalized(service["name"])].append(service["name"])
+            alike[normalized(service["name"])][service["name"]] += 1
         return alike
 
 
@@ -150,14 +150,12 @@ def keys_of(
     :param others: keys that are taken already.
     """
     keys: dict[str, str] = {}
-    taken = set(others)
+    taken = dict.fromkeys(others, 1)
     for service in sorted(
         services, key=lambda each: (each["id"] not in found.apps, each["name"], each["id"])
     ):
         app = found.apps.get(service["id"])
-        key = free_key(as_key(app.slug if app else service["name"]), taken)
-        keys[service["id"]] = key
-        taken.add(key)
+        keys[service["id"]] = free_key(as_key(app.slug if app else service["name"]), taken)
     return keys
 
 
@@ -166,12 +164,13 @@ def as_key(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", normalized(name)).strip("-") or "service"
 
 
-def free_key(key: str, taken: Collection[str]) -> str:
-    """Return a key that is not taken: the given one, or with the lowest number that is free."""
-    number, free = 1, key
+def free_key(key: str, taken: dict[str, int]) -> str:
+    """Take a key that is free: the given one, or with the lowest number, of which ``taken`` has the last."""
+    free = key
     while free in taken:
-        number += 1
-        free = f"{key}-{number}"
+        taken[key] += 1
+        free = f"{key}-{taken[key]}"
+    taken[free] = 1
     return free
 
 
@@ -179,7 +178,7 @@ def name_of(found: Found, service: Mapping[str, Any], key: str) -> dict[str, Any
     """Return what identifies a service: nothing if its key does, its id where its name does not."""
     alike = found.names[normalized(service["name"])]
     named = {} if service["name"] == key else {"name": service["name"]}
-    if alike.count(service["name"]) > 1:
+    if alike[service["name"]] > 1:
         return {**named, "id": service["id"]}
     return {**named, "allow_duplicate_name": True} if len(alike) > 1 else named
 

@@ -59,7 +59,7 @@ def test_keys_have_the_form_of_aliases() -> None:
         "queue-v2",
         "strasse",
     ]
-    assert free_key("db", ("db", "db-2")) == "db-3"
+    assert free_key("db", {"db": 1, "db-2": 1}) == "db-3"
 
 
 def test_a_service_says_what_an_order_of_it_needs() -> None:
