@@ -181,8 +181,11 @@ options:
         only its restore failed.
       - After O(keep_copy), which may take hours, this is checked again right before the deletion.
       - If it is not known whether there are any, the deletion is refused, too. For example, the platform may not list
-        the copies of a service that is V(PROVISIONING), V(AWAITING_ADMIN) or V(SUSPENDED).
-      - A service whose creation failed is deleted without it, unless its lists show a copy.
+        the copies of a service that is V(PROVISIONING), V(AWAITING_ADMIN) or V(SUSPENDED). What the service offered
+        when this controller saw it V(ACTIVE) before it suspended it, or what a V(ACTIVE) service of its product offers,
+        may tell that it has none.
+      - A service whose creation failed is deleted without it, unless its lists show a copy. So is an application that
+        was never deployed.
     type: bool
     default: false
   keep_copy:

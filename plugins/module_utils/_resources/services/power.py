@@ -18,6 +18,7 @@ from ..shared.options import WaitOptions
 from ..shared.plan import NOTHING_DONE, Expansion, Step, Task
 from ..shared.task_errors import EffectUnverified, Invalid, WaitEnded
 from ..shared.waiting import QUIET_SECONDS, act, poll_for, wait_through, wait_until
+from .offers import remember_offers
 from .options import ServiceOptions
 from .pending_changes import pending_until_start, until_start
 from .rates import cost_of, price_change, rates_of
@@ -178,6 +179,7 @@ def plan_suspension(task: Task[WaitOptions], view: View, changes: ServiceChanges
 def suspend(task: Task[WaitOptions], view: View) -> None:
     """Suspend a service, and wait for it if the task waits."""
     id = view.service.id
+    remember_offers(task, view.service)
     act(
         task,
         lambda: task.client.suspend(id),

@@ -27,6 +27,7 @@ from ..shared.waiting import await_removal, wait_until
 from .copyable import check_active
 from .lookup import CLOCKS_DIFFER, find_anywhere, find_staying, is_listed
 from .namesakes import existing_services, warn_of_near_matches
+from .offers import forget_offers, offered_when_active
 from .options import ServiceOptions
 from .rates import cost_of
 from .settings import check_immutable, commitment_of
@@ -84,6 +85,7 @@ def plan_removal(
         if task.options.wait:
             wait_until_gone(task, view)
         forget_order(task, service)
+        forget_offers(task, service.id)
 
     first = [kept.step] if kept else []
     delete = Step(
@@ -128,9 +130,11 @@ def check_copies(task: Task, view: View) -> None:
 
     :raises Invalid: naming the copies, or why they cannot be listed.
     """
-    backups = copy_names(view.service, BACKUPS, lambda: task.client.backups(view.service.id))
-    snapshots = copy_names(view.service, SNAPSHOTS, lambda: task.client.snapshots(view.service.id))
-    kinds = {BACKUPS: backups, SNAPSHOTS: snapshots}
+    client, id = task.client, view.service.id
+    kinds = {
+        BACKUPS: copy_names(task, view.service, BACKUPS, lambda: client.backups(id)),
+        SNAPSHOTS: copy_names(task, view.service, SNAPSHOTS, lambda: client.snapshots(id)),
+    }
     found = [describe_copies(kind, names) for kind, names in kinds.items() if names]
     unknown = [kind for kind, names in kinds.items() if names is None]
     if found:
@@ -144,8 +148,8 @@ def check_copies(task: Task, view: View) -> None:
         again = "S" if task.composed else f"Run this again once it is {ServiceStatus.ACTIVE}, or s"
         raise Invalid(
             f"{view.label} may have {' and '.join(unknown)}, but they cannot be listed while its status is "
-            f"{view.service.status}. Nothing was deleted. {why_so_long(view.service)}"
-            f"{again}et delete_backups: true to delete it with whatever it has",
+            f"{view.service.status}. Nothing was deleted. {again}et delete_backups: true to delete it with "
+            "whatever it has",
             unknown=unknown,
         )
 
@@ -160,16 +164,6 @@ def check_copies_again(task: Task, id: str) -> None:
         check_copies(task, View(service))
 
 
-def why_so_long(service: Service) -> str:
-    """Return a sentence about what may keep a service in its status until somebody acts, or nothing.
-
-    Which status an application has before its first deploy is not shown. A database is of the same family.
-    """
-    if service.family == Family.APP and service.status == ServiceStatus.PROVISIONING:
-        return "An application may stay so until its first deploy. "
-    return ""
-
-
 def describe_copies(kind: str, names: Sequence[str]) -> str:
     """Return the number of copies and the first names, for messages."""
     named = f"{', '.join(names[:NAMED_COPIES])}{', …' if len(names) > NAMED_COPIES else ''}"
@@ -177,14 +171,14 @@ def describe_copies(kind: str, names: Sequence[str]) -> str:
 
 
 def copy_names(
-    service: Service, kind: str, read: Callable[[], Sequence[Backup | Snapshot]]
+    task: Task, service: Service, kind: str, read: Callable[[], Sequence[Backup | Snapshot]]
 ) -> list[str] | None:
     """Return the names of a service's copies of one kind; ``None`` if it is unknown whether there are any.
 
     An ACTIVE service without the capability has no copies. In other statuses the capabilities may leave out
-    what returns later (Capabilities), so this reads the list; if the platform refuses, copies may exist. A
-    service whose creation FAILED has none unless its list says so. A FAILED backup is no copy if its making
-    failed; one in any other status is, or may become one.
+    what returns later (Capabilities), so this reads the list; if the platform refuses, copies may exist,
+    unless the service never could have any. A FAILED backup is no copy if its making failed; one in any other
+    status is, or may become one.
     """
     if (
         service.status == ServiceStatus.ACTIVE
@@ -195,8 +189,23 @@ def copy_names(
     try:
         copies = read()
     except Refused:
-        return [] if service.status == ServiceStatus.FAILED else None
+        return [] if never_had(task, service, kind) else None
     return [copy.name for copy in copies if isinstance(copy, Snapshot) or may_hold_data(copy)]
+
+
+def never_had(task: Task, service: Service, kind: str) -> bool:
+    """Tell whether a service whose list is refused has no copies: it never came to be, or offers none."""
+    if service.status == ServiceStatus.FAILED or is_never_deployed(task, service):
+        return True
+    offered = None if service.status == ServiceStatus.ACTIVE else offered_when_active(task, service)
+    return offered is not None and kind not in offered
+
+
+def is_never_deployed(task: Task, service: Service) -> bool:
+    """Tell whether a service is an application that waits for its first deploy: it shows no image."""
+    if service.family != Family.APP or service.status != ServiceStatus.PROVISIONING:
+        return False
+    return any(app.id == service.id and not app.image_ref for app in task.client.apps())
 
 
 def may_hold_data(backup: Backup) -> bool:

@@ -5,7 +5,8 @@
 
 It is ``hosted_services`` inside Ansible's home, or what ``HOSTED_SERVICES_HOME`` names, and holds
 ``environments`` (fingerprints), ``given-names`` (how the platform named services), ``pending`` (what is
-written and not in effect), ``secrets`` (what the platform shows only once) and ``locks``.
+written and not in effect), ``offers`` (what suspended services offered before), ``secrets`` (what the
+platform shows only once) and ``locks``.
 """
 
 from __future__ import annotations

@@ -54,15 +54,15 @@ def kept(sandbox: Sandbox, name: str, result: dict[str, Any]) -> bool:
 @pytest.mark.parametrize("status", ["PROVISIONING", "AWAITING_ADMIN"])
 @pytest.mark.parametrize("check_mode", [False, True])
 def test_what_cannot_be_listed_counts_as_there(sandbox: Sandbox, status: str, check_mode: bool) -> None:
-    """A service that is resumed may pass PROVISIONING; capabilities are missing then, backups are not."""
+    """A service that is resumed may pass PROVISIONING; capabilities are missing then, backups are not.
+
+    Another one of its product shows that it never had snapshots.
+    """
     add(sandbox, "one", "nightly")
     sandbox.operator(f"services/{id_of(sandbox, 'one')}", status=status)
     result = remove(sandbox, "one", check_mode)
     assert kept(sandbox, "one", result)
-    assert (
-        f"may have backups and snapshots, but they cannot be listed while its status is {status}"
-        in result["msg"]
-    )
+    assert f"may have backups, but they cannot be listed while its status is {status}" in result["msg"]
     assert "Run this again once it is ACTIVE, or set delete_backups: true" in result["msg"]
 
 
@@ -81,14 +81,34 @@ def test_a_part_of_a_larger_task_is_not_told_to_resume_what_that_suspended(
         SERVICE.plan(replace(task, composed=True))
 
 
-@pytest.mark.parametrize(("name", "told"), [("acme-web", True), ("one", False)])
-def test_an_application_may_wait_for_its_first_deploy(sandbox: Sandbox, name: str, told: bool) -> None:
-    """It never becomes ACTIVE by itself there, so the usual advice alone would lead nowhere."""
-    sandbox.seed({"apps": [{"slug": "acme-web"}]})
-    sandbox.operator(f"services/{id_of(sandbox, name)}", status="PROVISIONING")
-    result = remove(sandbox, name)
-    assert kept(sandbox, name, result)
-    assert ("may stay so until its first deploy" in result["msg"]) == told
+def test_an_application_that_was_never_deployed_is_deleted(sandbox: Sandbox) -> None:
+    """It never became ACTIVE, so nothing of it can have been backed up; one that shows an image may have."""
+    sandbox.seed(
+        {"apps": [{"slug": "acme-web"}, {"slug": "acme-shop", "images": [{"tag": "v1"}], "deployed": "v1"}]}
+    )
+    for name in ("acme-web", "acme-shop"):
+        sandbox.operator(f"services/{id_of(sandbox, name)}", status="PROVISIONING")
+    assert remove(sandbox, "acme-web")["changed"]
+    assert kept(sandbox, "acme-shop", remove(sandbox, "acme-shop"))
+
+
+@pytest.mark.parametrize(("remembered", "kinds"), [(True, "backups"), (False, "backups and snapshots")])
+def test_what_a_service_offered_when_it_was_active_tells_what_it_may_have(
+    sandbox: Sandbox, remembered: bool, kinds: str
+) -> None:
+    """Nothing else does where there is no other service of its product."""
+    sandbox.profile("plain", **{"suspended.capabilities": "logs"})
+    sandbox.seed({"services": [{"name": "only", "product": "mariadb"}]})
+    id = id_of(sandbox, "only")
+    if remembered:
+        assert run(sandbox, SERVICE, id=id, state="suspended")["changed"]
+    else:
+        sandbox.operator(f"services/{id}", status="SUSPENDED")
+    refused = remove(sandbox, "only")
+    assert kept(sandbox, "only", refused) and f"may have {kinds}, but" in refused["msg"]
+    sandbox.profile("plain")
+    result = remove(sandbox, "only")
+    assert result["changed"] if remembered else "may have snapshots, but" in result["msg"]
 
 
 def test_the_explicit_word_deletes_what_cannot_be_listed(sandbox: Sandbox) -> None:

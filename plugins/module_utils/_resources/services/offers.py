@@ -1,0 +1,49 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a service offers while it is ACTIVE: in other statuses it may show less (Capabilities)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from contextlib import suppress
+
+from ..._api.models import Service
+from ..._api.values import ServiceStatus
+from ..shared.plan import Task
+from ..shared.record_file import RecordFile
+from ..shared.task_errors import Invalid
+
+
+def record_of(task: Task, id: str) -> RecordFile:
+    """Return the record of what a service offered when it was last seen ACTIVE."""
+    return RecordFile.of("offers", "what a service offers", None, task.options.base_url, id)
+
+
+def remember_offers(task: Task, service: Service) -> None:
+    """Keep what an ACTIVE service offers. Without a record, only a deletion is refused more often."""
+    with suppress(Invalid):
+        record_of(task, service.id).write({"capabilities": service.capabilities})
+
+
+def forget_offers(task: Task, id: str) -> None:
+    """Remove the record of a service that is deleted."""
+    with suppress(OSError):
+        os.unlink(record_of(task, id).path)
+
+
+def offered_when_active(task: Task, service: Service) -> Collection[str] | None:
+    """Return what a service offered when it was last ACTIVE, or what another one of its product offers.
+
+    ``None`` if neither is known.
+    """
+    match record_of(task, service.id).read():
+        case {"capabilities": list() as kept}:
+            return kept
+    slug = service.product.slug if service.product else None
+    for other in task.client.services() if slug else ():
+        if other.status == ServiceStatus.ACTIVE and other.product and other.product.slug == slug:
+            active = task.client.service(other.id)
+            return active.capabilities if active and active.status == ServiceStatus.ACTIVE else None
+    return None
