@@ -33,13 +33,12 @@ options:
       - Digest that the tag must name. If it names another one, the task fails and nothing is deployed.
       - The list of releases decides, because the scan may be that of an image that was pushed and not declared. If the
         list shows no digest, the scan decides.
-      - Required in check mode for a release that an earlier task of the play would declare.
     type: str
   declared:
     description:
       - Whether the release was declared before the play. If so, check mode also fails if the tag is not declared or
         does not name the image in O(digest).
-      - Otherwise, check mode assumes that an earlier task of the play declares it, and warns.
+      - Otherwise, check mode takes what an earlier task of the play plans to declare. With O(digest) alone, it warns.
     type: bool
     default: false
   rollback:

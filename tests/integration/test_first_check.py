@@ -74,8 +74,10 @@ def test_a_play_from_nothing_is_checked_to_its_end(
     assert {outcome.outcome for outcome in run.outcomes} == {"ok"}
     assert writes(sandbox) == []
     assert sorted(path.name for path in prepared.folder.glob("fetched*")) == []
+    image, deployed = run["Push its image"].result["image"], run["Deploy"].result["deployment"]
+    assert deployed["digest"] == image["digest"]
     for outcome in run.outcomes:
-        assert "None" not in " ".join(outcome.result.get("warnings", [])), outcome
+        assert outcome.result.get("warnings", []) == [], outcome
         assert all("None" not in action for action in outcome.result.get("actions", [])), outcome
 
 

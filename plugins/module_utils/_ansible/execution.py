@@ -30,6 +30,7 @@ from .._resources.shared.currency import currency_of, format_price
 from .._resources.shared.effects import Effects
 from .._resources.shared.options import is_carried
 from .._resources.shared.plan import Plan, Resource, Task
+from .._resources.shared.run_memory import foresee
 from .diff import as_diff, describe_subject
 from .options import argument_spec, check_waiting
 
@@ -80,6 +81,7 @@ def execute(resource: Resource, options: Mapping[str, Any], context: RunContext)
             guard.expect(plan)
             add_plan(resource, plan, task, context, result)
             if context.check_mode:
+                foresee(resource, task, plan)
                 raise_foreseen_failure(plan, result)
             else:
                 apply_and_report(resource, plan, task, context, result)

@@ -304,7 +304,7 @@ def requested_project(task: Task[AppOptions]) -> str | None:
         known = project_from_full_list(task, wanted) if wanted else None
         if known is not None:
             return known
-        expect_created(task, error, "creates")
+        expect_created(task, error, str(wanted))
         return None  # check mode only quotes, and the price is the same in every project
 
 

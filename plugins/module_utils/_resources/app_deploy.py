@@ -49,6 +49,7 @@ from .shared.limits import check_log_lines
 from .shared.money import Cost, from_millicents
 from .shared.options import StateDirOptions
 from .shared.plan import Plan, Resource, Step, Task, after_waiting
+from .shared.run_memory import foreseen
 from .shared.task_errors import Invalid, NoSuchItem
 from .shared.waiting import wait_for_new
 
@@ -164,23 +165,23 @@ def check_deployable(app: App) -> None:
 def check_found(task: Task[AppDeployOptions], app: App, report: ScanReport | None) -> ScanReport:
     """Return the scan report of the release to deploy, from that of the tag, if it is declared.
 
-    In check mode, a release with a given digest is assumed to be declared by an earlier task of the play,
-    unless ``declared`` is set.
+    In check mode, it is what an earlier task of the play planned to declare; a release with a given digest
+    is assumed to be declared by one, unless ``declared`` is set.
 
     :raises NoSuchItem: if the tag is not declared.
     :raises Invalid: if it names another image than expected.
     """
     tag, digest = task.options.tag, task.options.digest
+    if task.check_mode and not task.options.declared:
+        digest = digest or foreseen(task.options.base_url).get(f"{task.options.slug}:{tag}")
     if report is not None and report.digest is None:
         raise UnexpectedAnswer(f"the scan of release {tag!r} names no digest")
     if report is not None and (digest is None or same_image(task, task.options.slug, digest, report.digest)):
         return report if digest is None else with_declared_digest(report, digest)
     error = undeclared_tag(task, app) if report is None else moved_tag(task, report)
-    if digest is None and task.check_mode and not task.options.declared:
-        task.warn(f"if an earlier task of the play declares release {tag!r}, set digest for check mode")
     if digest is None or task.options.declared:
         raise error
-    expect_created(task, error, "declares")
+    expect_created(task, error, f"{task.options.slug}:{tag}")
     return ScanReport.model_construct(tag=tag, digest=digest, scan_status=ScanStatus.PENDING)
 
 

@@ -60,14 +60,7 @@ def compare_platforms(task: Task[AppImageOptions], app: App, platform: str) -> N
     The list shows the architecture of the running image, which may be wrong itself. So only option
     ``platform`` makes this an error.
     """
-    if task.options.platform:
-        return
-    if not app.platform:
-        task.warn(
-            f"application {app.slug!r} has not run yet, so its platform is not known; the image is for "
-            f"{platform}"
-        )
-    elif not same_platform(platform, app.platform):
+    if app.platform and not task.options.platform and not same_platform(platform, app.platform):
         task.warn(
             f"the image is for {platform}, and the one that application {app.slug!r} runs is for "
             f"{app.platform}. On a node of that architecture the new one would start and die without a "

@@ -78,7 +78,7 @@ def requested_apps(task: Task[AppInfoOptions]) -> list[App]:
     found = [app for app in apps if app.slug == slug]
     if not found:
         hint = near_miss(slug, (a.slug for a in apps))
-        expect_created(task, NoSuchItem(f"there is no application {slug!r} on this account{hint}"), "creates")
+        expect_created(task, NoSuchItem(f"there is no application {slug!r} on this account{hint}"), slug)
         return [placeholder_app(slug)]
     return found
 

@@ -150,7 +150,7 @@ def check_image(task: Task[AppReleaseOptions], app: App) -> None:
     except NoSuchItem as error:
         if task.options.pushed:
             raise
-        expect_created(task, error, "pushes")
+        expect_created(task, error, task.options.digest)
 
 
 def plan_declaration(task: Task[AppReleaseOptions], app: App, current: ScanReport | None) -> Plan:

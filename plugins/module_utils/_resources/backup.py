@@ -394,13 +394,13 @@ def find_restorable(task: Task[BackupOptions], service: Service, there: Sequence
     """
     name = task.options.name
     if not there:
-        expect_created(task, NoSuchItem(f"{label(service)} has no backup of id or name {name!r}"), "makes")
+        expect_created(task, NoSuchItem(f"{label(service)} has no backup of id or name {name!r}"), name)
         return expected_backup(name)
     good = [backup for backup in there if backup.status == BackupStatus.COMPLETED]
     if not good:
         statuses = ", ".join(sorted({backup.status for backup in there}))
         refusal = f"backup {name!r} of {label(service)} is {statuses}; only a COMPLETED one can be restored"
-        expect_created(task, Invalid(refusal), "makes")
+        expect_created(task, Invalid(refusal), name)
         return expected_backup(name)
     if len(good) > 1:
         ids = [backup.id for backup in good]

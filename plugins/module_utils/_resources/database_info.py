@@ -79,7 +79,7 @@ def requested_table(
     try:
         return find_table(inventory, name, task.options.schema)
     except NoSuchItem as error:
-        expect_created(task, error, "makes")
+        expect_created(task, error, name)
         return None
 
 

@@ -273,7 +273,7 @@ def plan_rename(files: FileManager, path: str, name: str) -> Plan:
         return Plan(result=as_result(target, other), before=state, after=state)
     if entry is None:
         missing = NoSuchItem(f"neither {path!r} nor {target!r} exists on {files.label}")
-        expect_created(files.task, missing, "makes")
+        expect_created(files.task, missing, path)
         entry = FileEntry.model_construct(name=posixpath.basename(path))
     if other is not None:
         raise Invalid(
@@ -327,7 +327,7 @@ def missing_parents(task: Task[FileOptions], files: FileManager, path: str) -> l
         files.check_directory(parent)
     if missing and not task.options.create_parents:
         refusal = f"the directory {missing[0]!r} does not exist on {files.label}, and create_parents is false"
-        expect_created(task, Invalid(refusal), "makes")
+        expect_created(task, Invalid(refusal), missing[0])
         return []
     return missing
 

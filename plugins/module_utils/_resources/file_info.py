@@ -60,7 +60,7 @@ def read_file(task: Task[FileInfoOptions], files: FileManager, path: str) -> dic
         raise Invalid("content is for a file; name it in path")
     entry = files.entry(path)
     if entry is None:
-        expect_created(task, NoSuchItem(f"there is no file {path!r} on {files.label}"), "writes")
+        expect_created(task, NoSuchItem(f"there is no file {path!r} on {files.label}"), path)
         return {**expected_entry(path, size=None, directory=False), "content": None}
     if entry.directory:
         raise Invalid(f"{path!r} on {files.label} is a directory, so it has no content to read")
@@ -71,7 +71,7 @@ def list_entries(task: Task[FileInfoOptions], files: FileManager, path: str) -> 
     """Return the entries of a directory, recursively if requested; or a file alone."""
     entry = files.entry(path) if path else None
     if path and entry is None:
-        expect_created(task, NoSuchItem(f"there is no file or directory {path!r} on {files.label}"), "makes")
+        expect_created(task, NoSuchItem(f"there is no file or directory {path!r} on {files.label}"), path)
         return []
     if entry is not None and not entry.directory and not entry.symlink:
         return [as_result(path, entry)]

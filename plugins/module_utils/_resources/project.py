@@ -144,7 +144,7 @@ def nothing_to_rename(task: Task[ProjectOptions], new_name: str, projects: Seque
     expect_created(
         task,
         NoSuchItem(f"there is no project named {name!r} to rename; nothing was created{hint}"),
-        "creates",
+        name,
     )
     return Plan(result=expected_project(new_name))
 

@@ -142,7 +142,7 @@ async def plan_mirror(
     except NoSuchItem as error:
         if pushes(options.direction):
             raise
-        expect_created(task, error, "makes")
+        expect_created(task, error, options.src)
         return plan_unknown_pull(task, session.login)
     there = Patterns(options.include) if options.delete_excluded else patterns
     target = await mirror.target.tree(there, lambda path, why: None)

@@ -25,6 +25,7 @@ from .services.many_services import (
     read_job,
     run_job,
     select_jobs,
+    warn_of_nothing,
     warn_of_skipped,
 )
 from .services.on_service import check_service_offers
@@ -119,7 +120,7 @@ class Run:
         """Select the services, and read each one with what is remembered of it."""
         self.jobs = select_jobs(self.task)
         if not self.jobs:
-            self.task.warn("no service matches the selection")
+            warn_of_nothing(self.task)
         found = run_parallel(self.task.client, self.jobs, self.read, self.task.options.max_parallel)
         self.sleepers = [sleeper for sleeper in found if sleeper is not None]
         self.warn_of_left_out()

@@ -105,7 +105,7 @@ def plan_present(task: Task[SnapshotOptions], service: Service) -> Plan:
     before, name = task.client.snapshots(service.id), task.options.name
     there = snapshot_with_name(task, before)
     if there is not None and snapshot_status(there) == BackupStatus.FAILED:
-        expect_created(task, Invalid(describe_failed(service, there)), "deletes")
+        expect_created(task, Invalid(describe_failed(service, there)), name)
         before = [other for other in before if other.name != there.name]
     elif there is not None:
         return plan_existing(task, service, there)
@@ -267,7 +267,7 @@ def find_usable(task: Task[SnapshotOptions], service: Service, everything: Seque
         )
     else:
         return snapshot
-    expect_created(task, error, "takes")
+    expect_created(task, error, name)
     return Snapshot.model_construct(name=name)
 
 

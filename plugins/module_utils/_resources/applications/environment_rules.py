@@ -204,7 +204,7 @@ def check_references(
     for name, alias, field in missing:
         complaint = f"{name} refers to ${{{alias}.{field}}}, but {alias!r} is no neighbor in its project"
         expect_created(
-            task, Invalid(refusal_message(app, complaint + near_miss(alias, found.aliases))), "creates"
+            task, Invalid(refusal_message(app, complaint + near_miss(alias, found.aliases))), alias
         )
     unchecked = {f"${{{alias}.{field}}}" for _variable, alias, field in missing}
     return CheckedReferences(sorted(unchecked) + open_ones, sorted({alias for _name, alias, _f in missing}))

@@ -101,7 +101,7 @@ def resolve_app(task: Task[OnAppOptions]) -> App:
     try:
         return require_app(task)
     except NoSuchItem as error:
-        expect_created(task, error, "creates")
+        expect_created(task, error, task.options.slug)
         return placeholder_app(task.options.slug)
 
 

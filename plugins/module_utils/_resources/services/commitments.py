@@ -499,7 +499,7 @@ class BudgetGuard(Guard):
         missing = f"the budget limits project {wanted!r}, but no project has this id or name{hint}"
         if not self.task.check_mode:
             raise BudgetExceeded(f"{as_sentence(missing)} {NOTHING_SENT}. {MISSING_PROJECT}")
-        expect_created(self.task, BudgetExceeded(missing), "creates")
+        expect_created(self.task, BudgetExceeded(missing), wanted)
 
     def _named_projects(self, client: Client) -> list[Project]:
         """Return the projects, those that the plan renames under both of their names."""

@@ -18,6 +18,7 @@ from ..shared.names import is_variant_of
 from ..shared.parallel import run_parallel
 from ..shared.plan import Task
 from ..shared.restore_points import parse_moment
+from ..shared.run_memory import foreseen
 from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
 from ..shared.waiting import QUIET_SECONDS, poll_for
 from .all_services import all_services, may_be_cut, with_missing
@@ -127,17 +128,19 @@ def with_id_or_name(projects: Iterable[Project], wanted: str) -> Project | None:
     return next(iter(found.values()), None)
 
 
-def expect_created(task: Task, error: HostedError, does: str) -> None:
-    """In check mode, warn instead of failing if an earlier task of the play may create the missing item.
+def expect_created(task: Task, error: HostedError, name: str) -> None:
+    """In check mode, go on where ``name`` is missing: the play may make it before this task.
 
-    This lets check mode run a play that starts from nothing to its end.
+    Warns unless an earlier task of the run planned it, or named it and warned, or it belongs to a service
+    that is still to be made itself.
 
     :raises HostedError: ``error``, outside check mode.
     """
     if not task.check_mode:
         raise error
-    if not task.composed:
-        task.warn(f"{as_sentence(error.message)} That is right only if the play {does} it before this task")
+    known = task.composed or getattr(task.client, "is_foreseen", False)
+    if not known and name not in foreseen(task.options.base_url):
+        task.warn(f"{as_sentence(error.message)} That is right only if the play makes it before this task")
 
 
 def as_sentence(text: str) -> str:
@@ -150,7 +153,7 @@ def placeholder_project(task: Task, name: str, error: NoSuchItem) -> Project:
 
     :raises NoSuchItem: outside check mode.
     """
-    expect_created(task, error, "creates")
+    expect_created(task, error, name)
     return Project.model_construct(id=None, name=name)
 
 

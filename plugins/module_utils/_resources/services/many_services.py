@@ -19,6 +19,7 @@ from ..shared.limits import check_max_parallel
 from ..shared.options import MaxParallel, Options, option
 from ..shared.parallel import MAX_PARALLEL, run_parallel
 from ..shared.plan import SERVICE_ID, Branch, Plan, Step, Task, union
+from ..shared.run_memory import foreseen
 from ..shared.task_errors import Invalid, NoSuchItem
 from .all_services import all_services
 from .listing import services_in_project
@@ -208,6 +209,12 @@ def resolve_job(
     return job
 
 
+def warn_of_nothing(task: Task[ManyServicesOptions]) -> None:
+    """Warn of a selection that holds nothing, unless an earlier task of the run is to make its project."""
+    if task.options.project not in foreseen(task.options.base_url):
+        task.warn("no service matches the selection")
+
+
 # --- Planning and working ---------------------------------------------------------------------------
 
 
@@ -218,7 +225,7 @@ def plan_many(task: Task[ManyServicesOptions], operation: Operation) -> Plan:
     """
     jobs = select_jobs(task)
     if not jobs:
-        task.warn("no service matches the selection")
+        warn_of_nothing(task)
 
     def prepare(client: Client, job: ServiceJob) -> None:
         if getattr(job.service, "id", None):  # a placeholder has a client of its own

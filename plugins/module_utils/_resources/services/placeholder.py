@@ -34,7 +34,7 @@ def placeholder_service(task: Task, name: str, family: str | None, error: NoSuch
 
     :raises NoSuchItem: outside check mode.
     """
-    expect_created(task, error, "creates")
+    expect_created(task, error, name)
     task.client = cast(Client, EmptyServiceClient())
     return Service.model_construct(
         id=None, name=name, family=family, status=ServiceStatus.ACTIVE, capabilities=None
@@ -43,6 +43,9 @@ def placeholder_service(task: Task, name: str, family: str | None, error: NoSuch
 
 class EmptyServiceClient:
     """A client that returns what the platform would return for a new, empty service. Only reads."""
+
+    is_foreseen = True
+    """What the service lacks is still to be made, as it is itself."""
 
     def files(self, id: str, directory: str) -> list[FileEntry]:
         """Return no entries."""

@@ -1,17 +1,19 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a run reads of an account once, for all of its tasks: they share a folder that ends with the run."""
+"""What the tasks of a run tell each other: they share a folder that ends with the run."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from typing import Any
 
 from ..._api.client import Client
-from .controller_state import RUN_FOLDER, lock_file, write_json
+from .controller_state import RUN_FOLDER, lock_file, state_key, write_json
+from .plan import Plan, Resource, Task
 
 LOCK_SECONDS = 5.0
 """Seconds to wait for another task that reads the same."""
@@ -34,3 +36,51 @@ def remember(client: Client, name: str, read: Callable[[], str | None]) -> str |
             found = json.load(file)[name]
         return found if isinstance(found, str) else None
     return None
+
+
+def foreseen(base_url: str | None) -> dict[str, str]:
+    """Return the names of what earlier tasks of this run planned in check mode.
+
+    A release is named by slug and tag, with its digest.
+    """
+    path = _path_of_foreseen(base_url)
+    if path is not None:
+        with suppress(OSError, ValueError), open(path, encoding="utf-8") as file:
+            return dict(json.load(file))
+    return {}
+
+
+def foresee(resource: Resource[Any], task: Task[Any], plan: Plan) -> None:
+    """Note what a task in check mode plans, for the tasks after it: what selects it, and how it is named."""
+    options, path = task.options, _path_of_foreseen(task.options.base_url)
+    if path is None or not plan.changed or getattr(options, "state", None) == "absent":
+        return
+    chosen = {name: getattr(options, name) for name in resource.selectors - resource.secret_options}
+    names = dict.fromkeys([*_texts(list(chosen.values())), *_names_in(plan.result)], "")
+    if {"slug", "tag", "digest"} <= chosen.keys() and chosen["digest"]:
+        names[f"{chosen['slug']}:{chosen['tag']}"] = str(chosen["digest"])
+    with suppress(OSError), lock_file(f"{path}.lock", LOCK_SECONDS):
+        write_json(path, {**foreseen(options.base_url), **names})
+
+
+def _path_of_foreseen(base_url: str | None) -> str | None:
+    folder = os.environ.get(RUN_FOLDER)
+    return os.path.join(folder, f"hosted.services.{state_key(base_url, 'foreseen')}") if folder else None
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, list):
+        for item in value:
+            yield from _texts(item)
+    elif isinstance(value, str):
+        yield value
+
+
+def _names_in(result: Any) -> Iterator[str]:
+    """Yield what can name the things in a result."""
+    for key, value in result.items() if isinstance(result, dict) else ():
+        if isinstance(value, str) and key in ("name", "slug", "path", "digest"):
+            yield value
+        yield from _names_in(value)
+    for item in result if isinstance(result, list) else ():
+        yield from _names_in(item)

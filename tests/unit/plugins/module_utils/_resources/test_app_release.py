@@ -123,7 +123,7 @@ def test_an_application_that_is_missing_may_still_come(plain: Platform) -> None:
     planned = plain.run(APP_RELEASE, check_mode=True, **wish)
     assert planned["changed"] and planned["release"]["digest"] == NOT_PUSHED
     assert planned["warnings"] == [
-        f"{result['msg']} That is right only if the play creates it before this task"
+        f"{result['msg']} That is right only if the play makes it before this task"
     ]
     assert plain.writes() == []
 

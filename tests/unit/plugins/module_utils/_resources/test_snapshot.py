@@ -92,7 +92,7 @@ def test_a_check_goes_on_where_the_play_may_take_the_snapshot_before(sandbox: Sa
     result = run(sandbox, SNAPSHOT, True, **options)
     assert result["changed"] and not result.get("failed")
     assert "has no snapshot named 's'" in result["warnings"][0]
-    assert "only if the play takes it before this task" in result["warnings"][0]
+    assert "only if the play makes it before this task" in result["warnings"][0]
     assert "has no snapshot named 's'" in run(sandbox, SNAPSHOT, **options)["msg"]
     assert writes(sandbox) == []
 
@@ -506,7 +506,7 @@ def test_a_snapshot_that_failed_is_never_rolled_back_to(failed: Sandbox) -> None
     assert "Roll back to another one" in result["msg"]
     checked = run(failed, SNAPSHOT, True, **BACK, name="bad")
     (warning,) = checked["warnings"]
-    assert "failed, so it may lack" in warning and "takes it before this task" in warning
+    assert "failed, so it may lack" in warning and "makes it before this task" in warning
     assert writes(failed) == []
 
 
@@ -519,7 +519,7 @@ def test_a_snapshot_that_failed_is_not_there(failed: Sandbox, wait: bool) -> Non
     assert "failed; the platform does not say why. Delete it with state: absent" in result["msg"]
     checked = run(failed, SNAPSHOT, True, **one)
     (warning,) = checked["warnings"]
-    assert checked["changed"] and "state: absent. That is right only if the play deletes it" in warning
+    assert checked["changed"] and "state: absent. That is right only if the play makes it" in warning
     assert writes(failed) == []
     assert run(failed, SNAPSHOT, **one, state="absent")["changed"]
     assert run(failed, SNAPSHOT, **one)["changed"] and names(failed) == ["bad"]

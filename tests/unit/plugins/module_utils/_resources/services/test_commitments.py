@@ -257,7 +257,7 @@ def test_the_limit_of_a_project_that_is_not_there_is_refused(account: Account) -
     foreseen = guard_of(account, {"projects": {"shops": 100}}, check_mode=True)
     foreseen.expect(plan)
     [warning] = foreseen.task.warnings
-    assert "did you mean 'shop'? That is right only if the play creates it before this task" in warning
+    assert "did you mean 'shop'? That is right only if the play makes it before this task" in warning
     other = guard_of(account, {"projects": {"quite another": 100}})
     with pytest.raises(BudgetExceeded, match="there are: 'default', 'shop'"):
         commit(other, order())

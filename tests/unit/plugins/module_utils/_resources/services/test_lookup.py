@@ -195,8 +195,8 @@ def test_a_missing_project_is_an_error_outside_check_mode() -> None:
 @pytest.mark.parametrize(
     ("wanted", "warning"),
     [
-        ("shopp", "unknown project 'shopp'; did you mean 'shop'? That is right only if the play creates it"),
-        ("zzz", "'default', 'shop'. That is right only if the play creates it before this task"),
+        ("shopp", "unknown project 'shopp'; did you mean 'shop'? That is right only if the play makes it"),
+        ("zzz", "'default', 'shop'. That is right only if the play makes it before this task"),
     ],
 )
 def test_check_mode_takes_a_missing_project_for_one_to_come(wanted: str, warning: str) -> None:
