@@ -23,9 +23,9 @@ from .applications.environment_rules import (
     no_wait,
     read_neighbors,
 )
-from .applications.fingerprints import Fingerprints, lock_environment, state_folder
 from .applications.lookup import resolve_app
 from .applications.records import AppRecords
+from .shared.fingerprints import Fingerprints, lock_environment, state_folder
 from .shared.pending import ENVIRONMENT as PENDING
 from .shared.plan import Plan, Resource, Step, Task, after_waiting
 from .shared.task_errors import EffectUnverified

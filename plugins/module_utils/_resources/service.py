@@ -18,7 +18,7 @@ from .services.free_time import warn_of_free_end
 from .services.lookup import expect_created, is_listed, read_if_readable
 from .services.namesakes import check_namesakes, warn_of_normalized_name
 from .services.options import ServiceOptions
-from .services.order import Ordering, check_quote
+from .services.order import Ordering, check_quote, differs_from_order
 from .services.pending_changes import warn_of_pending
 from .services.rates import compare_rate, cost_of, expected_pricing, has_expected_size, note_billed, rates_of
 from .services.read_back import await_changes_shown
@@ -107,7 +107,7 @@ def nothing_to_move(task: Task[ServiceOptions], target: Target) -> Plan:
     where = f" in project {target.project.name!r}" if target.project else ""
     name = task.options.name
     expect_created(
-        task, NoSuchItem(f"there is no service named {name!r}{where} to move; nothing was ordered"), "orders"
+        task, NoSuchItem(f"there is no service named {name!r}{where} to move; nothing was ordered"), str(name)
     )
     return Plan(result=expected_service(task, target.destination))
 
@@ -195,12 +195,11 @@ def plan_changes(
 
 def warn_of_what_stays(task: Task[ServiceOptions], view: View, changes: ServiceChanges) -> None:
     """Warn of settings that are requested or were written earlier, and are not in effect after the task."""
-    unused = {"variables": task.options.variables, "options": task.options.options}
-    given = [name for name, value in unused.items() if value]
-    if given and not task.composed:  # a blueprint keeps them for the order
+    differ = [] if task.composed else differs_from_order(task, view.service.id)
+    if differ:
         task.warn(
-            f"{view.label} exists, so {' and '.join(given)} had no effect: an order alone uses them, and the "
-            "platform does not show those of an existing service"
+            f"{view.label} exists, so {' and '.join(differ)} had no effect: an order alone uses them, and it "
+            "was ordered with others"
         )
     if changes.cost is None:
         warn_over_max_monthly(task, view)

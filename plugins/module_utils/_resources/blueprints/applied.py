@@ -13,8 +13,8 @@ import json
 import os
 from collections.abc import Collection, Iterator
 
-from ..applications.fingerprints import Fingerprints
 from ..shared.controller_state import records_folder, state_key
+from ..shared.fingerprints import Fingerprints
 from ..shared.options import StateDirOptions
 from ..shared.plan import Task
 from .contents import Contents

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..._api.text import HIDDEN
 from ..._api.values import ServiceStatus
-from ..applications.fingerprints import Fingerprints
+from ..shared.fingerprints import Fingerprints
 from ..shared.plan import Plan
 from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem, WaitEnded
 from .applied import ENTRY, as_text, name_path, path_of

@@ -15,9 +15,9 @@ from typing import Any
 
 from ..._api.models import App
 from ..applications.environment_rules import REFERENCE
-from ..applications.fingerprints import Fingerprints, state_folder
 from ..blueprints.contents import Contents
 from ..blueprints.hiding import HIDDEN_SECTION, PLAIN_SECTION
+from ..shared.fingerprints import Fingerprints, state_folder
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid
 from .options import CloneOptions
@@ -172,7 +172,7 @@ def check_given(task: Task[CloneOptions], found: Environments) -> None:
 def written_names(task: Task[CloneOptions], app: App) -> Iterable[str]:
     """Return the variables of an application that this controller has written."""
     options = task.options
-    return Fingerprints.read(state_folder(options.state_dir), options.base_url, app.slug, app.id).names
+    return Fingerprints.read(state_folder(options.state_dir), options.base_url, app.slug, app.id).prints
 
 
 def unreadable_variables(

@@ -17,7 +17,6 @@ from ..._api.errors import HostedError, Interrupted
 from ..._api.models import App, ProjectGraph, Service, ServiceSummary
 from ..._api.values import ContainerState, ServiceStatus
 from ..applications.environment_rules import REFERENCE
-from ..applications.fingerprints import Fingerprints, state_folder
 from ..applications.lookup import digest_in_service, find_app
 from ..applications.records import AppRecords
 from ..applications.release_list import DeclaredReleases, ListedRelease, read_declared
@@ -26,6 +25,7 @@ from ..applications.running import same_image
 from ..services.lookup import label
 from ..services.neighbors import late_in_graphs
 from ..services.view import read_state
+from ..shared.fingerprints import Fingerprints, state_folder
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid
 from .options import RelocateOptions
@@ -254,7 +254,7 @@ def known_names(task: Task[RelocateOptions], dependent: Dependent) -> set[str]:
     """Return the variables that an application is known to have: these refer, or were written from here."""
     options, app = task.options, dependent.app
     last = Fingerprints.read(state_folder(options.state_dir), options.base_url, dependent.slug, app.id)
-    return {*dependent.referring, *last.names}
+    return {*dependent.referring, *last.prints}
 
 
 def as_it_runs(task: Task[RelocateOptions], dependent: Dependent) -> Dependent:

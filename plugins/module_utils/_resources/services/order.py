@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Sequence, Set
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +19,7 @@ from ..shared import secrets_file
 from ..shared.budget import Commitment
 from ..shared.controller_state import one_at_a_time
 from ..shared.currency import format_price
+from ..shared.fingerprints import Fingerprints
 from ..shared.money import (
     Cost,
     Funds,
@@ -251,6 +253,8 @@ class Ordering:
             )
         else:
             self.id = self._send_once()
+            with suppress(OSError):
+                ordered_with(self.task, self.id).keep(used_once(self.task.options))
         self.task.effects.facts["service_id"] = self.id
         return self.id
 
@@ -431,6 +435,24 @@ class Ordering:
                 f"perhaps by another run: {', '.join(others)}; each is billed. Delete the extra ones by id, "
                 "with state: absent"
             )
+
+
+def ordered_with(task: Task[ServiceOptions], id: str) -> Fingerprints:
+    """Return what is known of the settings that a service was ordered with."""
+    return Fingerprints.of_order(task.options.base_url, id)
+
+
+def used_once(options: ServiceOptions) -> dict[str, str]:
+    """Return the settings that an order alone uses, as text."""
+    given = {"variables": options.variables, "options": options.options}
+    return {name: json.dumps(value, sort_keys=True, default=repr) for name, value in given.items() if value}
+
+
+def differs_from_order(task: Task[ServiceOptions], id: str) -> list[str]:
+    """Return the options that differ from what a service was ordered with, where that is known here."""
+    ordered, given = ordered_with(task, id), used_once(task.options)
+    differences = ordered.differences(given)
+    return sorted(differences["added"] + differences["changed"]) if given and ordered.known else []
 
 
 def write_order_secrets(kept: secrets_file.SecretWriter, name: str, order: Order) -> bool:

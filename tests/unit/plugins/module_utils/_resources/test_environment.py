@@ -14,11 +14,11 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_deploy import APP_DEPLOY
-from ansible_collections.hosted.services.plugins.module_utils._resources.applications.fingerprints import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.environment import ENVIRONMENT
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.fingerprints import (
     Fingerprints,
     lock_environment,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.environment import ENVIRONMENT
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import pending_folder
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from hosted_sandbox.gaps import POINTS

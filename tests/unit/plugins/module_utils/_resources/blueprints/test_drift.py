@@ -12,9 +12,6 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import HostedError
-from ansible_collections.hosted.services.plugins.module_utils._resources.applications.fingerprints import (
-    Fingerprints,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.applied import facts_of
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.contents import Contents
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.drift import (
@@ -31,6 +28,9 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.bluepri
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.parts import Part
 from ansible_collections.hosted.services.plugins.module_utils._resources.environment import ENVIRONMENT
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.fingerprints import (
+    Fingerprints,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
     Plan,
     Resource,

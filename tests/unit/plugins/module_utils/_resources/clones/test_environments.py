@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -13,9 +12,6 @@ from typing import Any, cast
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
-from ansible_collections.hosted.services.plugins.module_utils._resources.applications.fingerprints import (
-    Fingerprints,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.contents import (
     read_contents,
 )
@@ -26,6 +22,9 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.clones.
     unreadable_variables,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.clones.options import CloneOptions
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.fingerprints import (
+    Fingerprints,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from unit.plugins.module_utils._resources.clones.platform import original, source_of
@@ -94,15 +93,6 @@ def test_what_is_known_and_not_given_is_named(tmp_path: Path) -> None:
     with pytest.raises(Invalid, match="'acme-web' lacks URL"):
         read(tmp_path, secret_environments={"acme-web": {"LOG_LEVEL": "debug"}})
     read(tmp_path, without_environment=["acme-web"])
-
-
-def test_names_that_an_earlier_version_wrote_are_known(tmp_path: Path) -> None:
-    """It named the file by the address as it was written."""
-    spelled = hashlib.blake2b(b"", digest_size=6).hexdigest()
-    earlier = Fingerprints.at(str(tmp_path / f"acme-web-{spelled}.json"), "id-acme-web")
-    earlier.keep({"LOG_LEVEL": "info", "URL": "x"})
-    with pytest.raises(Invalid, match="'acme-web' lacks LOG_LEVEL, URL"):
-        read(tmp_path)
 
 
 def test_nothing_known_and_nothing_given_is_said(tmp_path: Path) -> None:

@@ -138,27 +138,19 @@ def test_an_order_by_preset_is_unchanged_when_it_is_run_again(sandbox: Sandbox) 
 # --- What an order alone uses ---------------------------------------------------------------------------
 
 
-def test_what_an_order_alone_uses_is_said_to_have_no_effect(client: FakeClient) -> None:
+def test_what_an_order_alone_uses_is_said_to_have_no_effect_if_it_differs(client: FakeClient) -> None:
+    size = {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20}
+    secret = {"PASSWORD": "hunter2"}
+    plan, task = planned(client, name="new", product="nginx", host="nd_1", dimensions=size, variables=secret)
+    carry_out(plan)
+    assert planned(client, id="svc_2", variables=secret)[1].warnings == task.warnings == []
     given: dict[str, Any] = {
-        "variables": {"PASSWORD": "hunter2"},
+        "variables": {"PASSWORD": "hunter3"},
         "options": [{"option": "o", "choice": "c"}],
     }
-    plan, task = planned(client, id="s", **given)
-    assert not plan.changed
-    (warning,) = task.warnings
-    assert "variables and options had no effect" in warning
-    assert "hunter2" not in warning
-
-
-def test_what_an_order_uses_in_this_very_task_is_not(client: FakeClient) -> None:
-    size = {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20}
-    order: dict[str, Any] = {"product": "nginx", "host": "nd_1", "dimensions": size, "variables": {"A": "1"}}
-    plan, task = planned(client, name="new", max_monthly="2", **order)
-    client.after["order"] = lambda: client.service_records["svc_2"]["pricing"].update(
-        billedMonthlyMillicents=9000
-    )
-    carry_out(plan)
-    assert task.warnings == []
+    assert planned(client, id="s", **given)[1].warnings == [], "where it was ordered is not known"
+    (warning,) = planned(client, id="svc_2", **given)[1].warnings
+    assert "options and variables had no effect" in warning and "hunter" not in warning
 
 
 # --- The limit ------------------------------------------------------------------------------------------

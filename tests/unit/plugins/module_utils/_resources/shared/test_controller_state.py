@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.applications import fingerprints
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared import secrets_file
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared import (
+    fingerprints,
+    secrets_file,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
     PLAYBOOK_FOLDER,
     collection_folder,

@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.applications.fingerprints import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.fingerprints import (
     Fingerprints,
     lock_environment,
     state_folder,
@@ -63,35 +62,6 @@ def test_one_platform_has_one_file_however_its_address_is_written(tmp_path: Path
     read(tmp_path, base_url=spelling).keep({"A": "2"})
     assert len(list(tmp_path.iterdir())) == 1
     assert read(tmp_path).differences({"A": "1"})["changed"] == ["A"]
-
-
-def file_of_an_earlier_version(folder: Path, base_url: str, *variables: str) -> Path:
-    """Write a file whose name has the address as it was written."""
-    spelled = hashlib.blake2b(base_url.encode(), digest_size=6).hexdigest()
-    path = folder / f"shop-{spelled}.json"
-    Fingerprints.at(str(path), "app_1").keep(dict.fromkeys(variables, "1"))
-    return path
-
-
-@pytest.mark.parametrize("url", [URL, f"{URL}:443"])
-def test_a_file_of_an_earlier_version_tells_the_names_alone(tmp_path: Path, url: str) -> None:
-    """A file of another spelling may be newer, so the environment is written again. Then the file goes."""
-    old = file_of_an_earlier_version(tmp_path, url, "A", "B")
-    found = read(tmp_path, base_url=url)
-    assert not found.known and found.names == {"A", "B"}
-    assert found.differences({"A": "1"}) == {"added": ["A"], "changed": [], "removed": []}
-    found.forget()
-    assert read(tmp_path, base_url=url).names == {"A", "B"}, "the write may be refused"
-    found.keep({"A": "1"})
-    assert not old.exists()
-    assert read(tmp_path).known and read(tmp_path).names == {"A"}
-
-
-def test_a_file_of_an_earlier_version_does_not_count_beside_a_new_one(tmp_path: Path) -> None:
-    read(tmp_path).keep({"A": "1"})
-    file_of_an_earlier_version(tmp_path, URL, "B")
-    assert read(tmp_path).known and read(tmp_path).names == {"A"}
-    assert read(tmp_path, app_id="app_2").names == set()
 
 
 @pytest.mark.parametrize(

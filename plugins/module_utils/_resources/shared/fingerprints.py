@@ -1,13 +1,10 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stores fingerprints of the environments that were written, because the platform does not return them.
+"""Stores fingerprints of what was written, because the platform does not return it.
 
 A fingerprint is a keyed hash of a variable, so without the key, values cannot be guessed from it. If the file
 is lost or damaged, the next task writes the environment once more.
-
-Earlier versions named the file by the address as it was written, so each spelling had its own. None of these
-tells whether it is the newest, so one counts only for the names in it, until the next write removes it.
 """
 
 from __future__ import annotations
@@ -21,10 +18,11 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..shared.controller_state import collection_folder, lock_file, state_key, write_json
-from ..shared.task_errors import Invalid
+from .controller_state import collection_folder, lock_file, state_key, write_json
+from .task_errors import Invalid
 
 FOLDER = "environments"
+ORDERS = "orders"
 KEY_BYTES = 32
 HASH_BYTES = 16
 
@@ -47,18 +45,16 @@ class Fingerprints:
     known: bool = False
     key: str = field(default_factory=lambda: secrets.token_hex(KEY_BYTES), repr=False)
     prints: dict[str, str] = field(default_factory=dict, repr=False)
-    earlier: Fingerprints | None = field(default=None, repr=False)
-    """The file of an earlier version, if that is all there is."""
 
     @classmethod
     def read(cls, folder: str, base_url: str | None, slug: str, app_id: str) -> Fingerprints:
         """Read the file of an application. Any error in it counts as no file."""
-        found = cls.at(os.path.join(folder, f"{slug}-{state_key(base_url, slug)}.json"), app_id)
-        if not found.known:
-            spelled = hashlib.blake2b((base_url or "").encode(), digest_size=6).hexdigest()
-            earlier = cls.at(os.path.join(folder, f"{slug}-{spelled}.json"), app_id)
-            found.earlier = earlier if earlier.known else None
-        return found
+        return cls.at(os.path.join(folder, f"{slug}-{state_key(base_url, slug)}.json"), app_id)
+
+    @classmethod
+    def of_order(cls, base_url: str | None, id: str) -> Fingerprints:
+        """Read the file of what a service was ordered with."""
+        return cls.at(os.path.join(collection_folder(ORDERS), f"{state_key(base_url, id)}.json"), id)
 
     @classmethod
     def at(cls, path: str, app_id: str) -> Fingerprints:
@@ -73,11 +69,6 @@ class Fingerprints:
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return fresh
         return cls(fresh.path, app_id, True, key, prints)
-
-    @property
-    def names(self) -> set[str]:
-        """The variables that were last written, as far as known."""
-        return set((self.earlier or self).prints)
 
     def of(self, name: str, value: str) -> str:
         """Return the fingerprint of a variable. It covers the name, so that equal values differ."""
@@ -104,9 +95,6 @@ class Fingerprints:
         """Store existing fingerprints."""
         self.prints = prints
         write_json(self.path, {"app_id": self.app_id, "key": self.key, "variables": prints})
-        if self.earlier:
-            self.earlier.forget()
-            self.earlier = None
 
     def forget(self) -> None:
         """Delete the file. Call this before a write whose outcome may stay unknown."""
