@@ -15,9 +15,9 @@ description:
   - Creates an application, to which you can then push images in the platform's registry.
   - Requests a quote first, and does not create the application if it costs more than O(max_monthly). Never sends the
     request twice. If the response is lost, reads the list of applications to find out whether it was created.
-  - Does not change an existing application. If its node, project, size or price differs from the task, the task
-    fails. To change the size or the project, use M(hosted.services.service). The node cannot be changed.
-  - The comparison requires a token with scope C(FULL). With scope C(REGISTRY), the task warns that it cannot compare.
+  - Does not change an existing application. If its project, size or price differs from the task, the task warns;
+    M(hosted.services.service) changes these. If its node differs, which cannot be changed, the task fails.
+  - The comparison requires a token with scope C(FULL). With scope C(REGISTRY), nothing is compared.
 options:
   slug:
     description:
@@ -51,7 +51,7 @@ options:
   max_monthly:
     description:
       - Maximum price per month, in currency units, such as V(12.50). If an existing application costs more, the task
-        fails.
+        warns.
     type: str
   state:
     description:
@@ -69,7 +69,7 @@ extends_documentation_fragment:
 notes:
   - A token with scope C(REGISTRY) is sufficient.
   - The platform may keep an application C(PROVISIONING) until its first deploy. So if it has never been deployed,
-    O(wait=true) waits for at most ten seconds, and warns.
+    O(wait=true) waits for at most ten seconds.
 seealso:
   - module: hosted.services.app_info
   - module: hosted.services.app_release

@@ -197,14 +197,17 @@ def warn_of_similar_slug(task: Task, slug: str) -> None:
 
 
 def check_existing(task: Task[AppOptions], app: App, size: Dimensions | None) -> None:
-    """Check that an existing application matches the options.
+    """Warn of an existing application that differs from the options, which hosted.services.service changes.
 
-    The application routes do not show its size, node, project and price, and cannot change them.
+    The application routes do not show its size, node, project and price, and cannot change them. A token
+    that may not read them compares nothing.
 
-    :raises Invalid: naming the difference, and how to change it if possible.
+    :raises Invalid: if it is on another node, which nothing changes.
     """
-    asked = compared(task.options)
-    if not asked:
+    options = task.options
+    if not names_given(
+        host=options.host, project=options.project, size=options.dimensions, price=options.max_monthly
+    ):
         return
 
     def ids(project: ProjectDetail) -> Iterator[str]:
@@ -212,40 +215,31 @@ def check_existing(task: Task[AppOptions], app: App, size: Dimensions | None) ->
 
     project = read_project_of_app(task.client, app, task.client.project, ids)
     if project is None:
-        task.warn(
-            f"{', '.join(asked)} of application {app.slug!r}, which exists, cannot be compared"
-            f"{why_unknown(task)}"
-        )
         return
     service = next(service for service in project.resources if service.id == app.id)
     check_host(task, service)
-    wanted = task.options.project
-    if wanted not in (None, project.id, project.name):
-        raise Invalid(
-            f"application {app.slug!r} is in project {project.name!r}, not {wanted!r}. "
-            "hosted.services.service moves it to another one"
+    for told, remedy in differences(task, project, service, size):
+        task.warn(
+            f"application {app.slug!r} {told}, and was not changed: hosted.services.service with {remedy} "
+            "changes it"
         )
-    check_size(app.slug, service, size)
-    check_price(task, service)
 
 
-def why_unknown(task: Task[AppOptions]) -> str:
-    """Return why the project of an application is not known, as the end of a sentence."""
-    try:
-        task.client.projects()
-    except Refused:
-        return " with this token: the routes that it may call do not show them. Use a token of scope FULL"
-    return " yet: no project of the account lists it so far. Run this again in a few seconds"
-
-
-def compared(options: AppOptions) -> list[str]:
-    """Return the names of the options that are set and that an application may differ from."""
-    return names_given(
-        host=options.host,
-        project=options.project,
-        dimensions=options.dimensions,
-        max_monthly=options.max_monthly,
-    )
+def differences(
+    task: Task[AppOptions], project: ProjectDetail, service: ServiceSummary, size: Dimensions | None
+) -> Iterator[tuple[str, str]]:
+    """Yield how an application differs from the options, and what changes it."""
+    wanted, now, limit = task.options.project, service.dimensions, task.options.max_monthly
+    if wanted not in (None, project.id, project.name):
+        yield f"is in project {project.name!r}, not {wanted!r}", "new_project"
+    if size is not None and now is not None and any(getattr(now, n) != getattr(size, n) for n in SIZE):
+        yield f"has {describe_size(now.as_dict())}, not {describe_size(size.as_dict())}", "dimensions"
+    if limit is None or service.monthly_millicents is None:
+        return
+    most, monthly = read_amount(limit, "max_monthly"), from_millicents(service.monthly_millicents)
+    if monthly > most:
+        over = f"over max_monthly {format_price(task, most)}"
+        yield f"costs {format_price(task, monthly)} a month, {over}", "dimensions"
 
 
 def check_host(task: Task[AppOptions], service: ServiceSummary) -> None:
@@ -258,37 +252,6 @@ def check_host(task: Task[AppOptions], service: ServiceSummary) -> None:
         raise Invalid(
             f"application {task.options.slug!r} is on host {host.label or host.id!r}, not {wanted!r}; the "
             "platform cannot change it. To use that node, create another one and delete this one"
-        )
-
-
-def check_price(task: Task[AppOptions], service: ServiceSummary) -> None:
-    """Check that the application does not cost more than ``max_monthly``.
-
-    :raises Invalid: if it does.
-    """
-    slug, limit = task.options.slug, task.options.max_monthly
-    if limit is None or service.monthly_millicents is None:
-        return
-    most, monthly = read_amount(limit, "max_monthly"), from_millicents(service.monthly_millicents)
-    if monthly > most:
-        raise Invalid(
-            f"application {slug!r} costs {format_price(task, monthly)} a month, over max_monthly "
-            f"{format_price(task, most)}. hosted.services.service with dimensions gives it another size",
-            monthly=format_amount(monthly),
-            max_monthly=format_amount(most),
-        )
-
-
-def check_size(slug: str, service: ServiceSummary, size: Dimensions | None) -> None:
-    """Check that the application has the requested size.
-
-    :raises Invalid: if it has another.
-    """
-    now = service.dimensions
-    if size is not None and now is not None and any(getattr(now, n) != getattr(size, n) for n in SIZE):
-        raise Invalid(
-            f"application {slug!r} has {describe_size(now.as_dict())}, not {describe_size(size.as_dict())}. "
-            "hosted.services.service with dimensions changes it"
         )
 
 
@@ -434,11 +397,6 @@ def await_app(task: Task[AppOptions]) -> App:
         lambda app: f"its status is {app.status}",
         f"application {task.options.slug!r}",
     )
-    if app.status == ServiceStatus.PROVISIONING:
-        task.warn(
-            f"application {app.slug!r} is still {ServiceStatus.PROVISIONING}; it may stay so until its first "
-            "deploy, so the task does not wait any longer"
-        )
     return app
 
 
