@@ -177,6 +177,7 @@ def test_a_restore_brings_the_files_back(sandbox: Sandbox) -> None:
     assert result["changed"] and result["services"][0]["backup"]["status"] == "COMPLETED"
     content = sandbox.api("GET", f"/api/resources/{one}/files/contents?path=a.txt").json()
     assert content == {"content": "first"}
+    sandbox.delays(restore=10)
     sandbox.api("POST", f"/api/resources/{one}/backups/{result['services'][0]['backup']['id']}/restore")
     sandbox.clear_journal()
     again = run(sandbox, BACKUP, services=["one"], name="n", state="restored", confirm=True)
