@@ -23,7 +23,8 @@ description:
 options:
   path:
     description:
-      - The file or directory, relative to the root of the service.
+      - The file or directory, relative to the root of the service. C(/config/a) is the same as C(config/a), and is
+        refused with O(state=absent).
     type: str
   paths:
     description:

@@ -17,7 +17,7 @@ options:
   path:
     description:
       - The file or directory, relative to the root of the service, which is V(.).
-      - A path that begins with a slash or contains C(..) is refused.
+      - C(/config) is the same as C(config). A path that contains C(..) is refused.
     type: str
     default: "."
   recurse:

@@ -96,12 +96,12 @@ options:
   src:
     description:
       - The file to copy, or the directory whose content to copy.
-      - It must not end with a slash, contain C(//), or be the root of this machine or your home folder, because
-        C(sites/{{ name }}) becomes such a path if the variable is empty.
+      - C(world/) is the same as C(world). With O(delete), it must not end with a slash, because C(sites/{{ name }})
+        does if the variable is empty. It must never contain C(//), or be the root of this machine or your home folder.
       - A relative path on this machine is searched for in C(files/) of the role and next to the playbook; see the
         notes.
-      - A path on the service is relative to the root of the service, which is V(.); one that begins with a slash or
-        contains C(..) is refused.
+      - A path on the service is relative to the root of the service, which is V(.); one that contains C(..) is refused.
+        C(/world) is the same as C(world), and is refused with O(delete).
     type: str
     required: true
   dest:

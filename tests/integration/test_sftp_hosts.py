@@ -101,6 +101,7 @@ CUT_SHORT = """
         src: "{{ item }}"
         dest: www
         known_hosts: "{{ playbook_dir }}/known_hosts"
+        delete: "yes"
       loop: ["sites/{{ customer }}", "sites//{{ customer }}", "sites/{{ customer }}/."]
       delegate_to: localhost
       ignore_errors: true

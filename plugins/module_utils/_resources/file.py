@@ -87,7 +87,7 @@ def requested_paths(task: Task[FileOptions]) -> list[str]:
             raise Invalid(
                 f"{name} is {path!r}, the root of the service, which always exists and cannot be removed"
             )
-    paths = [relative_path(name, path) for path in given]
+    paths = [relative_path(name, path, rooted=options.state != "absent") for path in given]
     if options.path and options.path.endswith("/") and options.state == "present":
         raise Invalid(f"path is {options.path!r}; a file cannot end with a slash")
     if options.state in ("absent", "renamed"):

@@ -45,6 +45,8 @@ from .shared.plan import Plan, Resource, Step, Task
 from .shared.task_errors import Invalid, NoSuchItem
 
 HIGHEST_MODE = 0o7777
+NO = ("none", "false", "no", "off", "n", "f", "0", "0.0")
+"""What Ansible takes for no, where an option is still as it was written."""
 
 
 class SftpSyncResource(Resource[SftpSyncOptions]):
@@ -60,7 +62,7 @@ class SftpSyncResource(Resource[SftpSyncOptions]):
         """Check a relative source on this machine before it is found, which takes its slash away."""
         src = arguments.get("src")
         if isinstance(src, str) and pushes(arguments.get("direction")) and not src.startswith(("/", "~")):
-            check_not_cut_short(src)
+            check_not_cut_short(src, str(arguments.get("delete")).lower() not in NO)
 
     def sources(self, arguments: Mapping[str, Any]) -> frozenset[str]:
         """Return the key file and, for a push, the source."""
@@ -160,7 +162,8 @@ def plan_for_expected_service(
     """Plan for a service that does not exist yet: a push creates everything, a pull is unknown."""
     options = task.options
     on_service = "dest" if pushes(options.direction) else "src"
-    remote = relative_path(on_service, options.dest if pushes(options.direction) else options.src)
+    given = options.dest if pushes(options.direction) else options.src
+    remote = relative_path(on_service, given, rooted=not options.delete)
     if not pushes(options.direction):
         return plan_unknown_pull(task, login)
     local = Local(os.path.realpath(os.path.expanduser(options.src)))
@@ -185,7 +188,7 @@ async def open_mirror(task: Task[SftpSyncOptions], session: SftpSession) -> Mirr
     push = options.direction == PUSH
     local = os.path.abspath(os.path.expanduser(options.src if push else options.dest))
     given = options.dest if push else options.src
-    remote = relative_path("dest" if push else "src", given) or "."
+    remote = relative_path("dest" if push else "src", given, rooted=not options.delete) or "."
     place = Local(os.path.realpath(local) if push else local)  # what is written replaces a link to a file
     here, there = await place.look(ROOT), await remote_root(session.sftp, remote)
     source, target = (here, there) if push else (there, here)

@@ -67,7 +67,7 @@ def check_options(options: SftpSyncOptions) -> None:
     limit = options.max_delete
     if limit is not None and limit < 0:
         raise Invalid(f"max_delete is {limit}; it must be 0 or more")
-    check_source(options.src, local=options.direction == PUSH)
+    check_source(options.src, local=options.direction == PUSH, deletes=options.delete)
     if options.delete_excluded and not options.delete:
         raise Invalid("delete_excluded goes with delete: true alone, and delete is false")
     if options.delete:
@@ -81,7 +81,7 @@ def check_patterns(name: str, patterns: Sequence[str]) -> None:
             raise Invalid(f"item {number} of {name} is {pattern!r}, {why}")
 
 
-def check_source(src: str, local: bool) -> None:
+def check_source(src: str, *, local: bool, deletes: bool) -> None:
     """Refuse to copy what an empty variable leads to: the files of everybody, or this whole machine."""
     everything = ("/", os.path.realpath(os.path.expanduser("~")))
     try:
@@ -93,12 +93,16 @@ def check_source(src: str, local: bool) -> None:
             f"src is {src!r}, which is your home folder or the root of this machine; "
             "give src the folder to copy"
         )
-    check_not_cut_short(src)
+    check_not_cut_short(src, deletes)
 
 
-def check_not_cut_short(src: str) -> None:
-    """Refuse a source that looks like ``folder/{{ name }}`` with an empty variable."""
-    if ends_with_empty_variable(src) and src not in ("./", "/"):
+def check_not_cut_short(src: str, deletes: bool) -> None:
+    """Refuse a source that looks like ``folder/{{ name }}`` with an empty variable.
+
+    A slash at the end alone is how many write a folder, and counts only where something is to be deleted.
+    """
+    written = src if deletes else src.removesuffix("/")
+    if ends_with_empty_variable(written) and src not in ("./", "/"):
         raise Invalid(
             f"src is {src!r}, which looks like a longer path with an empty variable; write "
             f"{os.path.normpath(src)!r} to copy all of that folder"
@@ -112,7 +116,7 @@ def check_target(dest: str, local: bool) -> None:
         short = os.path.basename(dest) in ("", ".")
         plain = os.path.normpath(dest)
     else:
-        plain = relative_path("dest", dest) or "."
+        plain = relative_path("dest", dest, rooted=False) or "."
         short = dest != "." and (plain == "." or ends_with_empty_variable(dest))
     if short:
         raise Invalid(

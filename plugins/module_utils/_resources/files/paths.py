@@ -10,14 +10,17 @@ from urllib.parse import unquote
 from ..shared.task_errors import Invalid
 
 
-def relative_path(option: str, path: str) -> str:
+def relative_path(option: str, path: str, *, rooted: bool = True) -> str:
     """Return a normalized path below the root of a service; empty for the root.
 
+    :param rooted: whether a slash may stand for the root. It may not where something is to be deleted: an
+        empty variable may have left it.
     :raises Invalid: if the path is absolute, leaves the root, or cannot be a file's.
     """
     if "\0" in path:
         raise Invalid(f"{option} holds a null character, which no file name can")
-    if path.startswith(("/", "~/")) or path == "~":
+    below = path[1:] if rooted and path[:1] == "/" and path[1:] else path
+    if below.startswith(("/", "~/")) or below == "~":
         plain = path.lstrip("/~") or "."
         raise Invalid(f"{option} is {path!r}; paths are relative to the root of the service: write {plain!r}")
     if has_parent_reference(path):

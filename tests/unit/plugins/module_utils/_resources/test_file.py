@@ -258,9 +258,13 @@ def test_a_whole_path_is_removed_however_it_begins(file: Run, root: Path, path: 
     assert not (root / path).exists()
 
 
-def test_a_directory_may_be_written_with_a_slash(file: Run, root: Path) -> None:
-    assert file(path="world/", state="directory")["changed"]
-    assert (root / "world").is_dir()
+def test_a_path_may_be_written_with_a_slash(file: Run, root: Path, sandbox: Sandbox) -> None:
+    """As long as nothing is deleted."""
+    assert file(path="/world/", state="directory")["changed"] and (root / "world").is_dir()
+    assert file(path="/world/a", content="text")["changed"] and (root / "world" / "a").read_text() == "text"
+    assert not file(path="world/a", content="text")["changed"]
+    sandbox.clear_journal()
+    assert "write 'world/a'" in file(path="/world/a", state="absent")["msg"] and sandbox.journal() == []
 
 
 @pytest.mark.parametrize("when", ["before", "after"])

@@ -84,7 +84,7 @@ def test_a_limit_says_when_there_is_more(sandbox: Sandbox, limit: int, warned: b
         ({"path": "a", "content": True}, "is a directory"),
         ({"content": True}, "name it in path"),
         ({"path": "a/../note.txt"}, "'..'"),
-        ({"path": "/note.txt"}, "relative to the root"),
+        ({"path": "/"}, "relative to the root"),
         ({"limit": 0}, "limit is 0"),
         ({"service": "store"}, "does not offer 'files'"),
         ({"service": "survivl"}, "did you mean 'survival'"),

@@ -346,27 +346,35 @@ def test_no_folder_that_holds_a_project_or_a_home_is_emptied(
 
 
 @pytest.mark.parametrize(
-    ("direction", "given"),
+    ("direction", "given", "delete"),
     [
-        ("push", "sites/"),
-        ("push", "sites//public"),
-        ("push", "sites/."),
-        ("push", "/"),
-        ("push", "//"),
-        ("push", "~"),
-        ("push", "~/"),
-        ("pull", "world/"),
-        ("pull", "world//"),
+        ("push", "sites/", True),
+        ("push", "sites//", False),
+        ("push", "sites//public", False),
+        ("push", "sites/.", False),
+        ("push", "/", False),
+        ("push", "//", False),
+        ("push", "~", False),
+        ("push", "~/", False),
+        ("pull", "world/", True),
+        ("pull", "world//", False),
     ],
 )
 def test_a_source_that_was_cut_short_is_refused(
-    direction: str, given: str, sync: Sync, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    *,
+    direction: str,
+    given: str,
+    delete: bool,
+    sync: Sync,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The folder of one customer, without the name of the customer, is that of all of them."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "sites" / "public").mkdir(parents=True)
     for check_mode in (True, False):
-        message = refusal(sync(check_mode, direction=direction, src=given, dest="there", port=1))
+        options = {"direction": direction, "src": given, "dest": "there", "delete": delete}
+        message = refusal(sync(check_mode, **options, port=1))
         beginning = f"src is {given!r}, which "
         assert message.startswith((f"{beginning}is your home", f"{beginning}looks like a longer path")), (
             message
@@ -375,7 +383,10 @@ def test_a_source_that_was_cut_short_is_refused(
 
 @pytest.mark.parametrize(
     ("direction", "dest"),
-    [("push", "world/"), ("push", "./"), ("push", "a//b"), ("push", "world/."), ("pull", "/srv/archive/")],
+    [
+        *(("push", dest) for dest in ("world/", "./", "a//b", "world/.", "/world", "/")),
+        ("pull", "/srv/archive/"),
+    ],
 )
 def test_with_deletion_a_target_that_was_cut_short_is_refused(
     direction: str, dest: str, sync: Sync, server: Server, src: Path
@@ -383,6 +394,16 @@ def test_with_deletion_a_target_that_was_cut_short_is_refused(
     for check_mode in (True, False):
         message = refusal(sync(check_mode, direction=direction, src=str(src), dest=dest, delete=True, port=1))
         assert message.startswith(f"dest is {dest!r}") and "write " in message
+
+
+def test_a_slash_around_a_folder_changes_nothing(
+    sync: Sync, server: Server, src: Path, tmp_path: Path
+) -> None:
+    """Without `delete`. What a folder holds goes to `dest`, and `/` is the root of the service."""
+    assert "a.txt" in good(sync(src=f"{src}/", dest="/up"))["created"]
+    assert (server.root / "up" / "a.txt").exists() and not sync(src=str(src), dest="up")["changed"]
+    assert "a.txt" in good(sync(direction="pull", src="/up/", dest=str(tmp_path / "got")))["created"]
+    assert "relative to the root" in refusal(sync(direction="pull", src="/", dest=str(tmp_path)))
 
 
 def test_include_takes_only_what_matches(sync: Sync, server: Server, src: Path) -> None:

@@ -53,6 +53,7 @@ def test_what_is_plain_is_taken(given: dict[str, Any]) -> None:
         ({"src": "/"}, "root of this machine"),
         ({"src": "~"}, "your home folder"),
         ({"src": "/srv//"}, "looks like a longer path with an empty variable"),
+        ({"delete": True, "src": "/srv/"}, "looks like a longer path with an empty variable"),
         ({"delete": True, "dest": "www//"}, "looks like a longer path with an empty variable"),
         ({"delete": True, "dest": "./"}, "looks like a longer path with an empty variable"),
         ({"exclude": ["a", ""]}, "item 2 of exclude is ''"),
@@ -64,8 +65,8 @@ def test_what_an_empty_variable_leads_to_is_refused(given: dict[str, Any], compl
         check(**given)
 
 
-def test_without_delete_a_target_may_be_what_it_is() -> None:
-    check(dest="./")
+def test_without_delete_a_folder_may_end_with_a_slash() -> None:
+    check(src="www/", dest="./")
 
 
 def test_the_source_of_a_pull_is_on_the_service() -> None:

@@ -25,6 +25,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
         ("~a", "~a"),
         ("100%", "100%"),
         ("a\nb", "a\nb"),
+        ("/a/b", "a/b"),
     ],
 )
 def test_good_paths(path: str, plain: str) -> None:
@@ -40,10 +41,17 @@ def test_climbing_paths(path: str) -> None:
         relative_path("path", path)
 
 
-@pytest.mark.parametrize(("path", "hint"), [("/a/b", "'a/b'"), ("/", "'.'"), ("~/a", "'a'"), ("~", "'.'")])
-def test_absolute_paths(path: str, hint: str) -> None:
+@pytest.mark.parametrize(
+    ("path", "hint", "rooted"),
+    [
+        ("/a/b", "'a/b'", False),
+        *((path, hint, True) for path, hint in (("//a", "'a'"), ("/", "'.'"), ("//", "'.'"))),
+        *((path, hint, True) for path, hint in (("~/a", "'a'"), ("~", "'.'"), ("/~/a", "'a'"))),
+    ],
+)
+def test_absolute_paths(path: str, hint: str, rooted: bool) -> None:
     with pytest.raises(Invalid, match="relative to the root") as caught:
-        relative_path("path", path)
+        relative_path("path", path, rooted=rooted)
     assert hint in caught.value.message
 
 

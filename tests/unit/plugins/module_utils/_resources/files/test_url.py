@@ -65,7 +65,7 @@ def test_paths(path: str, end: str) -> None:
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1))
 def test_a_path_can_be_read_back(path: str) -> None:
     """Whatever it holds, it is the path of the URL and nothing else."""
-    if path.startswith(("/", "~")) or has_parent_reference(path) or not path.strip():
+    if path.startswith(("//", "/~", "~")) or path == "/" or has_parent_reference(path) or not path.strip():
         return
     parts = urlsplit(sftp_url(ACCESS, path))
     assert (parts.hostname, parts.port, parts.username) == ("node-1.example.com", 2022, "svc-7f3a")
@@ -87,7 +87,7 @@ def test_a_path_can_be_read_back(path: str) -> None:
         ({**ACCESS, "port": 65536}, "", "the port is 65536; it must be a number from 1 to 65535"),
         ({**ACCESS, "port": "ssh"}, "", "the port is 'ssh'"),
         ({**ACCESS, "port": True}, "", "the port is True"),
-        (ACCESS, "/world", "write 'world'"),
+        (ACCESS, "/", "write '.'"),
         (ACCESS, "a/../../b", "refuses '..'"),
         (ACCESS, ["a"], "path is a list"),
     ],
