@@ -25,13 +25,13 @@ options:
   project:
     description:
       - Without O(services), selects all services of this project, given by id or name. Services that do not
-        offer the required capability are skipped with a warning.
+        offer the required capability are skipped, which RV(services[].skipped) and RV(services[].msg) tell.
       - With O(services), looks up the names in this project.
     type: str
   family:
     description:
       - Without O(services), selects all services of this family. Services that do not offer the required
-        capability are skipped with a warning.
+        capability are skipped, as with O(project).
       - With O(services), looks up the names in this family.
     type: str
     choices: [GAME, APP, COMPUTE, VIRTUAL_MACHINE, DEDICATED, BUCKET]

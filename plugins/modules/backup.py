@@ -19,7 +19,8 @@ description:
 options:
   name:
     description:
-      - Name of the backup, exactly as it is on the platform. With O(state=restored) and O(state=absent), you can use its id instead.
+      - Name of the backup, exactly as it is on the platform. With O(state=restored) and O(state=absent), you can use
+        its id instead.
     type: str
     required: true
   state:
@@ -35,7 +36,8 @@ options:
         no new event at all, the task warns. An event may also only tell that the restore began. If it then fails
         and the platform does not show that, nobody can tell, and the task succeeds; check the files of the service. The
         task warns if the service ran before and is stopped afterwards, or the reverse.
-      - V(absent) ensures that no backup with this name exists. If it is being made or restored, the task waits for
+      - V(absent) ensures that no backup with this name exists, which is so where the service or the project is gone. If
+        it is being made or restored, the task waits for
         the end and then deletes it. If the platform refuses that because another backup of the service is in
         progress, the task retries for up to O(wait_timeout) while the list shows that one.
       - If a service is busy with another copy, or accepts the next backup only after a pause, the task retries for up
@@ -155,7 +157,8 @@ services:
       description: Whether the task failed for this service.
       type: bool
     skipped:
-      description: Whether it was skipped because it does not offer the required capability.
+      description:
+        - Whether it was skipped because it does not offer the required capability, or is gone and O(state=absent).
       type: bool
     msg:
       description: The error, or the reason for skipping the service. Null if there is neither.

@@ -42,7 +42,7 @@ options:
       - V(renamed) renames the file or directory to O(new_name). If only the new name exists, nothing is done. If both
         exist, the task fails, because the platform does not say what a rename does to the other one.
       - V(absent) permanently deletes the file, or the directory with its content. It deletes a symbolic link, but not
-        its target.
+        its target. Where the service or the project is gone, so is the file.
     type: str
     choices: [present, directory, renamed, absent]
     default: present

@@ -25,7 +25,7 @@ options:
     type: str
   project:
     description:
-      - Only services of this project, given by id or name.
+      - Only services of this project, given by id or name. If there is no such project, there are none.
     type: str
   family:
     description:

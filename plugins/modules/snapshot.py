@@ -29,8 +29,8 @@ options:
         done after O(quiet_time). If a service event reports a failed rollback, the task fails. A rollback that fails
         without such an event cannot be told from one that succeeded, so check the files of the service. The task warns
         if the service ran before and is stopped afterwards, or the reverse.
-      - V(absent) ensures that no snapshot with this name exists. If another snapshot went with it, the task fails and
-        names it.
+      - V(absent) ensures that no snapshot with this name exists, which is so where the service or the project is gone.
+        If another snapshot went with it, the task fails and names it.
       - If the platform shows that the snapshot failed, V(present) and V(rolled_back) fail, and V(absent) deletes it.
       - The platform knows snapshots by name only. If several snapshots of a service have this name, V(rolled_back) and
         V(absent) are refused.
@@ -144,7 +144,8 @@ services:
       description: Whether the task failed for this service.
       type: bool
     skipped:
-      description: Whether it was skipped because it does not offer the required capability.
+      description:
+        - Whether it was skipped because it does not offer the required capability, or is gone and O(state=absent).
       type: bool
     msg:
       description: The error, or the reason for skipping the service. Null if there is neither.

@@ -73,7 +73,8 @@ services:
       description: Whether the task failed for this service.
       type: bool
     skipped:
-      description: Whether it was skipped because it does not offer the required capability.
+      description:
+        - Whether it was skipped because it does not offer the required capability, or is gone and there is no O(max_age).
       type: bool
     msg:
       description: The error, or the reason for skipping the service. Null if there is neither.

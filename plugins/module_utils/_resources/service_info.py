@@ -15,7 +15,7 @@ from .._api.models import Metrics, ServiceSummary, plain
 from .._api.values import FAMILIES, WITH_SETTINGS, ServiceStatus
 from .services.all_services import all_services
 from .services.listing import read_or_error, replace_errors, services_in_project
-from .services.lookup import close_name, resolve_project
+from .services.lookup import close_name, find_project
 from .shared.limits import MAX_LOG_LINES, check_log_lines
 from .shared.log_order import oldest_first
 from .shared.options import Options, option
@@ -103,11 +103,14 @@ def check_limits(options: ServiceInfoOptions) -> None:
 def select_matching(task: Task[ServiceInfoOptions]) -> list[ServiceSummary]:
     """Return the services that match all options."""
     options = task.options
+    services = all_services(task.client)
     if options.project:
-        project = resolve_project(task, options.project)
-        services = services_in_project(task.client, project, all_services(task.client), warn=task.warn)
-    else:
-        services = all_services(task.client)
+        try:
+            project = find_project(task.client, options.project)
+        except NoSuchItem:
+            services = []
+        else:
+            services = services_in_project(task.client, project, services, warn=task.warn)
     wanted = {
         "id": options.id,
         "name": options.name,

@@ -26,7 +26,6 @@ from .services.many_services import (
     run_job,
     select_jobs,
     warn_of_nothing,
-    warn_of_skipped,
 )
 from .services.on_service import check_service_offers
 from .services.rates import rates_of
@@ -123,17 +122,10 @@ class Run:
             warn_of_nothing(self.task)
         found = run_parallel(self.task.client, self.jobs, self.read, self.task.options.max_parallel)
         self.sleepers = [sleeper for sleeper in found if sleeper is not None]
-        self.warn_of_left_out()
+        for job in self.left_alone().values():
+            self.task.warn(str(job.skipped))
         self.warn_of_left_over_awake()
         self.read_metrics()
-
-    def warn_of_left_out(self) -> None:
-        """Warn of the services that are left out, and of each that a relocation left over by itself."""
-        left = self.left_alone()
-        others = [job for job in self.jobs if job.skipped and job not in left.values()]
-        warn_of_skipped(self.task, self.operation, others)
-        for job in left.values():
-            self.task.warn(str(job.skipped))
 
     def warn_of_left_over_awake(self) -> None:
         """Warn of the services that a relocation left over and that are awake: they cost the full rate."""

@@ -24,7 +24,6 @@ from ..services.many_services import (
     read_job,
     run_job,
     select_jobs,
-    warn_of_skipped,
 )
 from ..services.on_service import check_service_offers
 from ..services.start_order import add_references, explicit_references, order_of, warn_of_cycles
@@ -98,7 +97,6 @@ class FleetRun:
             self.jobs.sort(key=lambda job: (job.name, str(getattr(job.service, "id", ""))))
         found = run_parallel(self.task.client, self.jobs, self.read, self.task.options.max_parallel)
         self.members = {member.id: member for member in found if member is not None}
-        warn_of_skipped(self.task, self.operation, [job for job in self.jobs if job.skipped])
         active = [id for id, each in self.members.items() if each.service.status == ServiceStatus.ACTIVE]
         metrics = self.task.client.metrics(active) if active else {}
         for id in active:
@@ -146,10 +144,6 @@ class FleetRun:
             run_job(member.job, partial(self.plan_member, member))
 
         run_parallel(self.task.client, self.members.values(), plan_one, self.task.options.max_parallel)
-        left = [each for each in self.members.values() if each.verdict.left_alone]
-        if left:
-            named = "; ".join(f"{each.job.label}: {each.verdict.left_alone}" for each in left)
-            self.task.warn(f"left alone: {named}")
 
     def plan_member(self, member: Member) -> None:
         """Decide on one service, and plan for it."""

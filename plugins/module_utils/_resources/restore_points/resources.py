@@ -79,6 +79,7 @@ class RestorePointResource(Resource[RestorePointOptionsT]):
             self.planners()[state],
             result_of(one, None),
             all_or_none=brings_back and not partial,
+            though_gone=state == "absent",
         )
         return plan_many(task, operation)
 
@@ -134,7 +135,7 @@ class RestorePointInfoResource(Resource[RestorePointInfoOptions]):
             )
 
         blank: dict[str, Any] = {self.kind: [], "newest": None, "age_hours": None, "freshness": None}
-        return plan_many(task, Operation(self.kind, self.kind, read, blank))
+        return plan_many(task, Operation(self.kind, self.kind, read, blank, though_gone=limit is None))
 
 
 def fresh_until(service: Service) -> datetime:

@@ -44,10 +44,12 @@ from ..._api.text import first_of
 from ..._api.values import WITH_SETTINGS, ServiceStatus
 from ..shared.money import format_amount, from_millicents
 from ..shared.parallel import run_parallel
+from ..shared.restore_points import parse_moment
 from ..shared.task_errors import NoSuchItem
 from ..shared.waiting import QUIET_SECONDS
 from .all_services import all_services, may_be_cut, missing_from, read_projects, read_twice
 from .lookup import (
+    ORDER_TIME,
     Identifiable,
     await_readable,
     find_existing,
@@ -308,13 +310,21 @@ def services_in_project(
 ) -> list[ServiceSummary]:
     """Return those of the services that are in a project, though its page may not show a new one yet.
 
-    :param certain: as for :func:`find_projects_of`.
+    The page may still show one that was moved. Whoever changes one reads it in full, or asks to be certain.
+
+    :param certain: as for :func:`find_projects_of`. Then the pages of all projects are compared.
     :param warn: told of services that are left out because they cannot be read.
     """
     if not project.id:  # foreseen
         return []
-    homes = read_homes(client, services, certain)
-    for service in services:
+    if certain:
+        homes, new = read_homes(client, services, certain), []
+    else:
+        [(_id, shown)] = read_projects(client, [project], members_of, though_empty=True, certain=True)
+        homes, since = dict.fromkeys(shown, project.id), client.clock.now() - ORDER_TIME
+        new = [s for s in services if s.id not in homes and (parse_moment(s.created_at) or since) > since]
+        homes |= find_projects_of(client, [service.id for service in new], [])
+    for service in new:
         if service.id not in homes and service.status not in ServiceStatus.DELETING_OR_DELETED:
             warn(
                 f"{label(service)} is listed but cannot be read, so it is left out: whether "

@@ -23,7 +23,15 @@ from ..shared.run_memory import foreseen
 from ..shared.task_errors import Invalid, NoSuchItem
 from .all_services import all_services
 from .listing import services_in_project
-from .lookup import check_id_matches, describe_location, find_service, in_project, label, resolve_project
+from .lookup import (
+    check_id_matches,
+    describe_location,
+    find_project,
+    find_service,
+    in_project,
+    label,
+    resolve_project,
+)
 from .on_service import check_service_offers
 from .placeholder import placeholder_service
 from .view import read_service
@@ -54,7 +62,8 @@ class Operation:
 
     ``capability`` is what a service must offer, ``what`` its name in messages. ``plan`` plans for one
     service; ``blank`` has the keys of its result and replaces it on an error. With ``all_or_none`` nothing is
-    changed unless it can be done for every service.
+    changed unless it can be done for every service. ``though_gone`` is for what is done where a service or a
+    project is not there.
     """
 
     capability: str
@@ -62,6 +71,7 @@ class Operation:
     plan: PlanOne
     blank: Mapping[str, Any]
     all_or_none: bool = False
+    though_gone: bool = False
 
 
 @dataclass(eq=False)
@@ -133,11 +143,14 @@ class ServiceJob(Branch):
 # --- Selecting --------------------------------------------------------------------------------------
 
 
-def select_jobs(task: Task[ManyServicesOptions]) -> list[ServiceJob]:
+def select_jobs(task: Task[ManyServicesOptions], though_gone: bool = False) -> list[ServiceJob]:
     """Return a job for each selected service, in the order of the task.
 
     A name that cannot be resolved becomes a job with an error, so that the other services are still
     processed.
+
+    :param though_gone: skip a name that nothing has.
+    :raises NoSuchItem: if there is no such project.
     """
     options = task.options
     check_max_parallel(options.max_parallel)
@@ -146,7 +159,10 @@ def select_jobs(task: Task[ManyServicesOptions]) -> list[ServiceJob]:
             "no service is selected; set services, project or family, or run the task on a host of the "
             "inventory, which is a service of its own"
         )
-    project = resolve_project(task, options.project) if options.project else None
+    project = None
+    if options.project:
+        wanted = options.project
+        project = find_project(task.client, wanted) if though_gone else resolve_project(task, wanted)
     everything = all_services(task.client)
     fitting = [
         service
@@ -167,7 +183,10 @@ def select_jobs(task: Task[ManyServicesOptions]) -> list[ServiceJob]:
             )
             for found in fitting
         ]
-    jobs = [resolve_job(task, wanted, everything, fitting, project) for wanted in options.services]
+    jobs = [
+        resolve_job(task, wanted, everything, fitting, project, though_gone=though_gone)
+        for wanted in options.services
+    ]
     return list({getattr(job.service, "id", None) or job.wanted: job for job in jobs}.values())
 
 
@@ -192,6 +211,8 @@ def resolve_job(
     everything: list[ServiceSummary],
     fitting: list[ServiceSummary],
     project: Project | None,
+    *,
+    though_gone: bool,
 ) -> ServiceJob:
     """Return the job of one service, by its id or by a name that the other options narrow."""
     job = ServiceJob(task=task_for_service(task), wanted=wanted, by_name=True)
@@ -203,16 +224,19 @@ def resolve_job(
         else:
             job.project = project
     except NoSuchItem as error:
-        run_job(job, partial(job.expect_created, error))
+        if though_gone:
+            job.skipped = f"skipped: {error.message}"
+        else:
+            run_job(job, partial(job.expect_created, error))
     except HostedError as error:
         job.error = error
     return job
 
 
-def warn_of_nothing(task: Task[ManyServicesOptions]) -> None:
+def warn_of_nothing(task: Task[ManyServicesOptions], offers: str = "") -> None:
     """Warn of a selection that holds nothing, unless an earlier task of the run is to make its project."""
     if task.options.project not in foreseen(task.options.base_url):
-        task.warn("no service matches the selection")
+        task.warn(f"no service matches the selection{offers}")
 
 
 # --- Planning and working ---------------------------------------------------------------------------
@@ -223,9 +247,7 @@ def plan_many(task: Task[ManyServicesOptions], operation: Operation) -> Plan:
 
     :raises SomeFailed: if some failed and nothing is left to do, or nothing may be done.
     """
-    jobs = select_jobs(task)
-    if not jobs:
-        warn_of_nothing(task)
+    jobs = jobs_of(task, operation)
 
     def prepare(client: Client, job: ServiceJob) -> None:
         if getattr(job.service, "id", None):  # a placeholder has a client of its own
@@ -235,7 +257,8 @@ def plan_many(task: Task[ManyServicesOptions], operation: Operation) -> Plan:
             run_job(job, lambda: plan_job(job, getattr(job.service, "id", None), operation))
 
     run_parallel(task.client, jobs, prepare, task.options.max_parallel)
-    warn_of_skipped(task, operation, [job for job in jobs if job.skipped])
+    if not operation.though_gone and all(job.skipped for job in jobs):
+        warn_of_nothing(task, f" and offers {operation.capability!r}" if jobs else "")
     steps = combine_steps(jobs, operation)
     if any(job.error for job in jobs):
         if operation.all_or_none:
@@ -243,6 +266,16 @@ def plan_many(task: Task[ManyServicesOptions], operation: Operation) -> Plan:
         if task.check_mode:
             raise combine_errors(jobs, ServiceJob.planned)
     return plan_jobs(task, jobs, steps, operation)
+
+
+def jobs_of(task: Task[ManyServicesOptions], operation: Operation) -> list[ServiceJob]:
+    """Return a job for each selected service. In a project that is not there, none may be enough."""
+    try:
+        return select_jobs(task, operation.though_gone)
+    except NoSuchItem:
+        if not operation.though_gone:
+            raise
+        return []
 
 
 def plan_jobs(
@@ -287,17 +320,6 @@ def combine_steps(jobs: Sequence[ServiceJob], operation: Operation) -> list[Step
     waiting = [job for job in jobs if not job.planned()] if operation.all_or_none else []
     waits = union((job, job.steps()) for job in waiting)
     return [*waits, *union(((job, job.steps()) for job in jobs if job not in waiting), after=waits)]
-
-
-def warn_of_skipped(task: Task[ManyServicesOptions], operation: Operation, skipped: list[ServiceJob]) -> None:
-    """Warn once of the services that are left out; the result says why for each."""
-    if len(skipped) == 1:
-        task.warn(str(skipped[0].skipped))
-    elif skipped:
-        task.warn(
-            f"skipped {len(skipped)} services that have no {operation.what} because they do not offer "
-            f"{operation.capability!r} in their present status: {', '.join(job.label for job in skipped)}"
-        )
 
 
 def plan_job(job: ServiceJob, id: str | None, operation: Operation) -> None:

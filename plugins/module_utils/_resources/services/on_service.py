@@ -74,6 +74,15 @@ def resolve_service(task: Task[OneServiceOptions]) -> Service:
         return placeholder_service(task, str(task.options.service), task.options.family, error)
 
 
+def service_if_there(task: Task[OneServiceOptions]) -> Service | None:
+    """Return the service that the task selects; ``None`` if nothing that the platform lists is it."""
+    try:
+        id = service_id(task)
+    except NoSuchItem:
+        return None
+    return read_service(task, id)
+
+
 def known_id(task: Task[OneServiceOptions]) -> str:
     """Return the id of the selected service; empty if check mode expects the play to create it."""
     try:

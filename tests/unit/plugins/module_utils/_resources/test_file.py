@@ -258,6 +258,14 @@ def test_a_whole_path_is_removed_however_it_begins(file: Run, root: Path, path: 
     assert not (root / path).exists()
 
 
+@pytest.mark.parametrize("where", [{"service": "gone"}, {"project": "gone"}])
+def test_nothing_is_left_to_delete_where_the_service_is_gone(file: Run, where: dict[str, str]) -> None:
+    for check_mode in (True, False):
+        result = file(check_mode, **where, path="a", state="absent")
+        assert not result.get("failed") and not result["changed"] and not result.get("warnings"), result
+    assert "gone" in file(**where, path="a", content="text")["msg"]
+
+
 def test_a_path_may_be_written_with_a_slash(file: Run, root: Path, sandbox: Sandbox) -> None:
     """As long as nothing is deleted."""
     assert file(path="/world/", state="directory")["changed"] and (root / "world").is_dir()

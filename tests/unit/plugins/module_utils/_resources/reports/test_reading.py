@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any, cast
 
 import pytest
@@ -167,7 +168,10 @@ def test_a_report_on_a_project_names_what_may_be_in_it(
     """The page of the project does not show a new service yet, or a gateway answers with 404."""
     read_no_more(monkeypatch)
     client: Any = Account()
-    client.add_service("svc_3", "new", projectId="prj_shop")
+    client.add_service("svc_3", "new", projectId="prj_shop", createdAt=datetime.now(UTC).isoformat())
+    page = client.project("prj_shop")
+    page.resources = [each for each in page.resources if each.id != "svc_3"]
+    monkeypatch.setattr(client, "project", lambda id: page)
     read, left = client.service, ["svc_3"] * lost
 
     def service(id: str) -> m.Service | None:
