@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._api.models import DatabaseInventory, DatabaseTable
-from .databases.engine import as_table, check_supported, connection_of
+from .databases.engine import as_table, check_supported
 from .services.lookup import expect_created, near_miss
 from .services.on_service import OnServiceOptions, known_id
 from .services.placeholder import empty_query_result
@@ -65,7 +65,7 @@ def read_database(task: Task[DatabaseInfoOptions], id: str) -> dict[str, Any]:
             check_supported(inventory, options.service)
             found["page"] = page_of(task, id, requested_table(task, inventory, options.table))
     if options.return_secrets or not options.inventory:
-        connection = connection_of(task, id)
+        connection = task.client.database_connection(id)
         found.setdefault("engine", connection.engine)
         if options.return_secrets:
             found["connection"] = connection.as_dict()

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 from .._api.errors import CallOutcomeUnknown, HostedError, Refused, ServerFailure, UnexpectedAnswer
 from .._api.models import QueryResult
-from .databases.engine import as_table, column_names, inventory_of
+from .databases.engine import as_table, check_supported, column_names
 from .databases.sql import CHANGES, Statement
 from .services.on_service import OnServiceOptions, known_id
 from .shared.controller_state import atomic_file
@@ -53,7 +53,9 @@ class DatabaseQueryResource(Resource[DatabaseQueryOptions]):
         options = task.options
         check_destination(options.csv_dest, "csv_dest")
         id = known_id(task)
-        asked = Statement(options.query, inventory_of(task, id).engine)
+        inventory = task.client.database(id)
+        check_supported(inventory, options.service)
+        asked = Statement(options.query, inventory.engine)
         if not asked.verb:
             raise Invalid("query is empty; give it a statement")
         statement = asked.filled(options.params) if id else asked  # without a service, nothing is sent

@@ -12,7 +12,6 @@ from ..._api.errors import Refused, TokenRejected, UnexpectedAnswer
 from ..._api.models import DatabaseConnection, DatabaseInventory, QueryResult, Service
 from ..._api.routes import CONNECTION
 from ..services.on_service import OneServiceOptions, service_id
-from ..shared.options import Options
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid
 from .dump import ENGINES
@@ -30,21 +29,6 @@ def check_supported(inventory: DatabaseInventory, service: str | None) -> None:
             "hosted.services.database_info with return_secrets returns the connection",
             engine=inventory.engine,
         )
-
-
-def inventory_of(task: Task[OneServiceOptions], id: str) -> DatabaseInventory:
-    """Return the inventory of a database that the tunnel supports.
-
-    :raises Invalid: if it does not.
-    """
-    inventory = task.client.database(id)
-    check_supported(inventory, task.options.service)
-    return inventory
-
-
-def connection_of(task: Task[Options], id: str) -> DatabaseConnection:
-    """Return the connection details of a database, including its password."""
-    return task.client.database_connection(id)
 
 
 def find_connection(client: Client, service: Service) -> DatabaseConnection | None:
@@ -72,7 +56,7 @@ def connection_url(task: Task[OneServiceOptions]) -> str:
 
     :raises UnexpectedAnswer: if the platform does not return one.
     """
-    url = connection_of(task, service_id(task)).url
+    url = task.client.database_connection(service_id(task)).url
     if not url:
         raise UnexpectedAnswer(f"{CONNECTION}: the field 'url' is missing from the response")
     return url

@@ -36,16 +36,11 @@ class Account(FakeClient):
         return m.DatabaseConnection.model_validate({"url": self.url})
 
 
-@pytest.mark.parametrize("supported", [True, None])
-def test_a_database_is_read_unless_the_platform_says_that_it_cannot_be(supported: bool | None) -> None:
-    task = task_of(DATABASE_INFO, Account(supported), service="db")
-    assert engine.inventory_of(task, "svc_db").engine == "odd"
-
-
 def test_an_engine_that_the_tunnel_cannot_open_is_named() -> None:
-    task = task_of(DATABASE_INFO, Account(False), service="db")
+    for supported in (True, None):
+        engine.check_supported(Account(supported).database("svc_db"), "db")
     with pytest.raises(Invalid, match="cannot open the engine 'odd' of service 'db'") as error:
-        engine.inventory_of(task, "svc_db")
+        engine.check_supported(Account(False).database("svc_db"), "db")
     assert error.value.details == {"engine": "odd"}
 
 
