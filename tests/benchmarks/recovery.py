@@ -25,7 +25,7 @@ from ansible_collections.hosted.services.plugins.module_utils._ansible.options i
 from ansible_collections.hosted.services.plugins.module_utils._resources.databases.dump import dump
 from ansible_collections.hosted.services.plugins.module_utils._resources.recover import RECOVER
 from hosted_sandbox.testing import Sandbox
-from integration.database_servers import DATABASE, PATH, USER, PostgreSQL, free_port, missing, serving
+from integration.database_servers import DATABASE, PATH, USER, PostgreSQL, missing, serving
 
 CASES = ((2, 1), (10, 100), (10, 1000), (50, 500))
 """How many services there are, and how many MiB all of them hold together."""
@@ -97,11 +97,7 @@ def measure_database(sandbox: Sandbox, rows: int) -> None:
     The sandbox gives a service no server of its own, so there is one already, which is empty.
     """
     os.environ["PATH"] = PATH
-    with (
-        tempfile.TemporaryDirectory() as name,
-        serving(PostgreSQL, free_port()) as lost,
-        serving(PostgreSQL, free_port()) as fresh,
-    ):
+    with tempfile.TemporaryDirectory() as name, serving(PostgreSQL) as lost, serving(PostgreSQL) as fresh:
         lost.sql(f"SET ROLE {USER};" + TABLE.format(rows=rows), DATABASE)
         folder = Path(name)
         size = dump(shelve(folder, "db", "postgresql"), {"engine": "postgresql", **lost.connection})["bytes"]

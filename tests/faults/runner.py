@@ -33,7 +33,7 @@ from faults.scenarios import ACCOUNT, Scenario
 from faults.truth import Truth
 from hosted_sandbox.embedded import Embedded, quick_folder
 from hosted_sandbox.registry.images import build_image
-from integration.database_servers import USER, PostgreSQL, Server, free_port, serving
+from integration.database_servers import USER, PostgreSQL, Server, serving
 
 Fault = Mapping[str, Any]
 REFUSED: Fault = {"kind": "refused"}
@@ -147,7 +147,7 @@ class Runner:
     def connect_database(self) -> None:
         """Let service ``db`` have a table on a real database server."""
         if self.database is None:
-            self.database = self.closing.enter_context(serving(PostgreSQL, free_port()))
+            self.database = self.closing.enter_context(serving(PostgreSQL))
             self.database.sql(f"SET ROLE {USER}; {TABLE}", self.database.database)
         self.sandbox.operator(f"services/{self.facts['id_db']}", connection=self.database.connection)
 

@@ -13,7 +13,7 @@ import pytest
 
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import PROFILE, Ansible, begin_anew
-from integration.database_servers import MariaDB, PostgreSQL, Server, free_port, missing, serving
+from integration.database_servers import MariaDB, PostgreSQL, Server, serving
 from integration.route_log import NotedSandbox
 
 
@@ -57,7 +57,5 @@ def ansible(tmp_path: Path, sandbox: Sandbox) -> Ansible:
 def running(request: pytest.FixtureRequest) -> Iterator[Server]:
     """A real database server for all tests of a file: it takes seconds to make one."""
     kind: type[Server] = request.param
-    if names := missing(kind.engine):
-        pytest.skip(f"not installed: {names}")
-    with serving(kind, free_port()) as server:
+    with serving(kind) as server:
         yield server

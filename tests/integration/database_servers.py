@@ -20,6 +20,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import pytest
+
 START_SECONDS = 300
 USER, DATABASE = "owner", "shop"
 #: Everything that the password files of the engines treat specially.
@@ -181,10 +183,12 @@ class MariaDB(Server):
 
 
 @contextmanager
-def serving(kind: type[Server], port: int, owner: str = USER, database: str = DATABASE) -> Iterator[Server]:
-    """Run a server of this kind on a port of loopback."""
+def serving(kind: type[Server], owner: str = USER, database: str = DATABASE) -> Iterator[Server]:
+    """Run a server of this kind on a port of loopback, or skip the test."""
+    if names := missing(kind.engine):
+        pytest.skip(f"not installed: {names}")
     with tempfile.TemporaryDirectory(prefix="hosted-database-", ignore_cleanup_errors=True) as name:
-        server = kind(Path(name), port, owner, database)
+        server = kind(Path(name), free_port(), owner, database)
         if (account := server.user()) is not None:
             os.chown(name, pwd.getpwnam(account).pw_uid, -1)
         server.prepare()

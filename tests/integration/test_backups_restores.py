@@ -23,8 +23,6 @@ from integration.database_servers import (
     MariaDB,
     PostgreSQL,
     Server,
-    free_port,
-    missing,
     serving,
 )
 
@@ -70,11 +68,9 @@ def documented(engine: str) -> str:
 def test_a_restore_as_the_guide_has_it(engine: str, tmp_path: Path) -> None:
     """All that belongs to the database comes back, and belongs to whoever restored it."""
     kind: type[Server] = PostgreSQL if engine == "postgresql" else MariaDB
-    if names := missing(kind.engine):
-        pytest.skip(f"not installed: {names}")
     if engine == "mysql" and not (shutil.which("mysql") and shutil.which("mysqldump")):
         pytest.skip("not installed: mysql, mysqldump")
-    with serving(kind, free_port()) as old:
+    with serving(kind) as old:
         old.sql(POSTGRESQL if kind is PostgreSQL else MARIADB, DATABASE)
         subprocess.run(
             [sys.executable, SCRIPT, tmp_path],
@@ -83,7 +79,7 @@ def test_a_restore_as_the_guide_has_it(engine: str, tmp_path: Path) -> None:
             text=True,
             check=True,
         )
-    with serving(kind, free_port(), owner="tenant", database="fresh") as new:
+    with serving(kind, "tenant", "fresh") as new:
         access = {name: str(value) for name, value in new.connection.items()}
         done = subprocess.run(
             ["sh", "-euc", documented(engine)],

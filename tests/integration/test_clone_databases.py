@@ -27,8 +27,6 @@ from integration.database_servers import (
     MariaDB,
     PostgreSQL,
     Server,
-    free_port,
-    missing,
     serving,
 )
 from unit.plugins.module_utils._resources.platform import run
@@ -89,12 +87,7 @@ CREATE VIEW unwanted AS SELECT id FROM scratch;
 def servers(request: pytest.FixtureRequest) -> Iterator[tuple[Server, Server]]:
     """A server for the source and one for the clone, whose user and database have other names."""
     kind = KINDS[request.param]
-    if names := missing(kind.engine):
-        pytest.skip(f"not installed: {names}")
-    with (
-        serving(kind, free_port()) as old,
-        serving(kind, free_port(), owner="tenant", database="fresh") as new,
-    ):
+    with serving(kind) as old, serving(kind, "tenant", "fresh") as new:
         old.sql(AS_OWNER[kind.engine] + TABLES + MORE[kind.engine], DATABASE)
         yield old, new
 
@@ -210,7 +203,7 @@ def test_what_names_another_server_leads_nowhere(
     old, new = servers
     clone()
     connect(sandbox, "db-copy", new)
-    with serving(type(old), free_port()) as stranger:
+    with serving(type(old)) as stranger:
         for database in (DATABASE, "fresh"):
             if database == "fresh":
                 stranger.sql(OF_OWNER[old.engine].format(database))

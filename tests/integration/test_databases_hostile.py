@@ -23,13 +23,14 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.clone import CLONE
+from ansible_collections.hosted.services.plugins.module_utils._resources.databases import dump as dumps
 from ansible_collections.hosted.services.plugins.module_utils._resources.databases.dump import dump
 from ansible_collections.hosted.services.plugins.module_utils._resources.recover import RECOVER
 from hosted_sandbox.testing import Sandbox
-from integration.database_servers import DATABASE, PASSWORD, PATH, USER, Server, free_port, missing, serving
+from integration.database_servers import DATABASE, PASSWORD, PATH, USER, Server, serving
 from integration.test_clone_databases import AS_OWNER, KINDS, connect, id_of
+from integration.test_recover_databases import shelf
 from unit.plugins.module_utils._resources.platform import run
-from unit.plugins.module_utils._resources.recoveries.platform import MOMENT
 
 pytestmark = pytest.mark.night
 
@@ -38,7 +39,6 @@ mariadb = pytest.mark.parametrize("servers", ["mariadb"], indirect=True)
 postgresql = pytest.mark.parametrize("servers", ["postgresql"], indirect=True)
 CANARY = "touch canary"
 ROOT = Path(__file__).parents[2]
-SIZE = {"cpu_cores": 1, "ram_gb": 2, "storage_gb": 10}
 TEXTS = [
     f"\\! {CANARY}",
     f"\n\\! {CANARY}\n",
@@ -63,12 +63,7 @@ NAME = f"t\n\\! {CANARY}\nx"
 def servers(request: pytest.FixtureRequest) -> Iterator[tuple[Server, Server]]:
     """A server for the source and one for the target, both honest."""
     kind = KINDS[request.param]
-    if names := missing(kind.engine):
-        pytest.skip(f"not installed: {names}")
-    with (
-        serving(kind, free_port()) as old,
-        serving(kind, free_port(), owner="tenant", database="fresh") as new,
-    ):
+    with serving(kind) as old, serving(kind, "tenant", "fresh") as new:
         yield old, new
 
 
@@ -90,19 +85,8 @@ def recover(sandbox: Sandbox, tmp_path: Path) -> Recover:
     """Recover a database from a dump that was kept; return why that failed."""
 
     def go(engine: str, content: bytes, connection: dict[str, Any]) -> str:
-        copy = tmp_path / "copies" / "svc_1" / f"nightly-{MOMENT}"
-        copy.mkdir(parents=True)
+        copy, given = shelf(sandbox, tmp_path, engine)
         (copy / ("database.dump" if engine == "postgresql" else "database.sql.gz")).write_bytes(content)
-        about = {"id": "svc_1", "name": "db", "slug": None, "project": "shop", "engine": engine}
-        (copy.parent / "service.json").write_text(json.dumps(about))
-        sandbox.seed({"balance_cents": 100_000})
-        service = {"product": engine, "host": "node-paris-1", "dimensions": SIZE}
-        given: dict[str, Any] = {
-            "blueprint": {"project": "shop", "services": {"db": service}},
-            "copies": str(tmp_path / "copies"),
-            "secrets_dir": str(tmp_path),
-            "wait_timeout": 2.0,
-        }
         first = run(sandbox, RECOVER, **given)
         if "cannot reach the database" not in first["msg"]:
             return str(first["msg"])
@@ -197,10 +181,11 @@ SELECT to_json(it) FROM (
 
 
 def test_every_text_of_an_honest_database_arrives(
-    servers: tuple[Server, Server], sandbox: Sandbox, tmp_path: Path
+    servers: tuple[Server, Server], sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Byte for byte, whatever the clients or the dumps take it for. A change of such a row is one."""
     old, new = servers
+    monkeypatch.setattr(dumps, "PIECE", 150)  # most lines are read in several
     old.sql(AS_OWNER[old.engine] + SEEDS[old.engine](), DATABASE)
     sandbox.seed(
         {"projects": ["shop"], "services": [{"name": "db", "product": old.engine, "project": "shop"}]}
@@ -310,7 +295,7 @@ def test_a_client_that_cannot_be_restricted_is_refused(
 
 
 class Hostile(socketserver.BaseRequestHandler):
-    """Answers whatever a client of MySQL asks with one row, with FF and an error, or with FB for a file."""
+    """Answers whatever a client of MySQL asks: with a row, FF and an error, FB for a file, FE for a login."""
 
     answer = b""
     got: list[bytes]
@@ -322,6 +307,10 @@ class Hostile(socketserver.BaseRequestHandler):
         greeting += struct.pack("<HBHHB", abilities & 0xFFFF, 45, 2, abilities >> 16, 21)
         self.send(greeting + bytes(10) + b"b" * 12 + b"\0mysql_native_password\0")
         self.receive()
+        if self.answer.startswith(b"\xfe"):
+            self.send(self.answer)
+            self.got.append(self.receive())
+            return
         self.send(bytes(3) + b"\2" + bytes(3))
         while (asked := self.receive()) and asked[0] != 1:
             self.reply(asked)
@@ -381,6 +370,22 @@ def test_what_a_server_answers_is_no_command(recover: Recover, answer: str) -> N
         said = recover("mariadb", packed("SELECT 1;"), connection)
     assert "cannot be restored" in said and "\x1b" not in said
     assert got == []
+
+
+@pytest.mark.parametrize("asks", [b"mysql_clear_password\0", b"dialog\0\4Password: \0"])
+def test_no_server_gets_a_password_as_it_is(recover: Recover, tmp_path: Path, asks: bytes) -> None:
+    """What answers with a checksum of it still can."""
+    with hostile(b"\xfe" + asks) as (connection, got):
+        with pytest.raises(dumps.NoDumpError, match=r"Plugin \w+ could not be loaded"):
+            dump(tmp_path, {"engine": "mysql", **connection})
+        assert "could not be loaded" in recover("mariadb", packed("SELECT 1;"), connection)
+    assert {*got} == {b""}
+    with (
+        hostile(b"\xfecaching_sha2_password\0" + b"c" * 20 + b"\0") as (connection, got),
+        pytest.raises(dumps.NoDumpError),
+    ):
+        dump(tmp_path, {"engine": "mysql", **connection})
+    assert [len(each) for each in got] == [32]
 
 
 def test_an_error_of_a_server_is_shown_in_its_order(tmp_path: Path) -> None:

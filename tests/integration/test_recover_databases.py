@@ -20,7 +20,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.recover
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import PLAY_SECONDS
 from integration.backup_machine import BackupMachine
-from integration.database_servers import DATABASE, PATH, Server, behind_proxy, free_port, missing, serving
+from integration.database_servers import DATABASE, PATH, Server, behind_proxy, serving
 from integration.test_blueprint_killed import register_key
 from integration.test_clone_databases import AS_OWNER, KINDS, MORE, TABLES, connect, content, id_of
 from integration.test_recover import check_live_alone, drill_play
@@ -40,9 +40,7 @@ ROWS = {"postgresql": 4, "mariadb": 4}
 def lost(request: pytest.FixtureRequest) -> Iterator[Server]:
     """The database whose dump is all that is left."""
     kind = KINDS[request.param]
-    if names := missing(kind.engine):
-        pytest.skip(f"not installed: {names}")
-    with serving(kind, free_port()) as server:
+    with serving(kind) as server:
         server.sql(AS_OWNER[kind.engine] + TABLES + MORE[kind.engine], DATABASE)
         yield server
 
@@ -50,8 +48,25 @@ def lost(request: pytest.FixtureRequest) -> Iterator[Server]:
 @pytest.fixture
 def fresh(lost: Server) -> Iterator[Server]:
     """The server of the service that is ordered anew, whose user and database have other names."""
-    with serving(type(lost), free_port(), owner="tenant", database="fresh") as server:
+    with serving(type(lost), "tenant", "fresh") as server:
         yield server
+
+
+def shelf(sandbox: Sandbox, folder: Path, engine: str) -> tuple[Path, dict[str, Any]]:
+    """Return where a copy of a database goes, and what recovers a project from it."""
+    copy = folder / "copies" / "svc_1" / f"nightly-{MOMENT}"
+    copy.mkdir(parents=True)
+    about = {"id": "svc_1", "name": "db", "slug": None, "project": "shop", "engine": engine}
+    (copy.parent / "service.json").write_text(json.dumps(about))
+    sandbox.reset()
+    sandbox.seed({"balance_cents": 100_000})
+    service = {"product": engine, "host": "node-paris-1", "dimensions": SIZE}
+    return copy, {
+        "blueprint": {"project": "shop", "services": {"db": service}},
+        "copies": str(folder / "copies"),
+        "secrets_dir": str(folder),
+        "wait_timeout": 2.0,
+    }
 
 
 @pytest.fixture
@@ -59,20 +74,8 @@ def recover(lost: Server, sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.
     """Recover a project with a database, from a dump that is made as role `backups` makes it."""
     monkeypatch.setenv("PATH", PATH)
     monkeypatch.setenv("HOSTED_SERVICES_HOME", str(tmp_path))
-    copy = tmp_path / "copies" / "svc_1" / f"nightly-{MOMENT}"
-    copy.mkdir(parents=True)
+    copy, given = shelf(sandbox, tmp_path, lost.engine)
     dump(copy, {"engine": lost.engine, **lost.connection})
-    about = {"id": "svc_1", "name": "db", "slug": None, "project": "shop", "engine": lost.engine}
-    (copy.parent / "service.json").write_text(json.dumps(about))
-    service = {"product": lost.engine, "host": "node-paris-1", "dimensions": SIZE}
-    given = {
-        "blueprint": {"project": "shop", "services": {"db": service}},
-        "copies": str(tmp_path / "copies"),
-        "secrets_dir": str(tmp_path),
-        "wait_timeout": 2.0,
-    }
-    sandbox.reset()
-    sandbox.seed({"balance_cents": 100_000})
 
     def go(check_mode: bool = False, **own: Any) -> dict[str, Any]:
         return run(sandbox, RECOVER, check_mode, **{**given, **own})

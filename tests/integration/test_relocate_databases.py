@@ -13,7 +13,7 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.relocate import RELOCATE
 from hosted_sandbox.testing import Sandbox
-from integration.database_servers import DATABASE, PATH, Server, free_port, missing, serving
+from integration.database_servers import DATABASE, PATH, Server, serving
 from integration.test_clone_databases import AS_OWNER, KINDS, TABLES, connect, content, id_of
 from unit.plugins.module_utils._resources.clones.platform import environment
 from unit.plugins.module_utils._resources.platform import run
@@ -26,9 +26,7 @@ pytestmark = pytest.mark.night
 def servers(request: pytest.FixtureRequest) -> Iterator[tuple[Server, Server]]:
     """A server for the old service and one for the new one."""
     kind = KINDS[request.param]
-    if names := missing(kind.engine):
-        pytest.skip(f"not installed: {names}")
-    with serving(kind, free_port()) as old, serving(kind, free_port()) as new:
+    with serving(kind) as old, serving(kind) as new:
         old.sql(AS_OWNER[kind.engine] + TABLES, DATABASE)
         yield old, new
 

@@ -17,6 +17,7 @@ import hashlib
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -31,6 +32,10 @@ from typing import IO, Any
 CONNECT_SECONDS = 10
 LAST_WORDS = 500
 LAST_LINES = 5
+PIECE = 2**20
+"""How many bytes of a line are read at once: of the rows in one, there may be gigabytes."""
+CUT = re.compile(rb".*[^-/*;\\CDIMS](?=[^-/*;\\CDIMS])", re.DOTALL)
+"""Where a longer line is cut. No mark of SQL is, and the rest begins like no line that is looked for."""
 
 LONGEST_LOGIN = 1000
 """How many bytes a name or password may have. The engines' programs cut lines of 4,096 bytes into several."""
@@ -69,8 +74,13 @@ HOW_TO_CONNECT = re.compile(
 )
 """The options of MariaDB and MySQL that users may set: how it encrypts and logs in, how long a row may be."""
 
-
-LOGIN_TEXTS = ("user", "password", "database")
+LONGEST_ANSWER = 2**26
+"""How many bytes a program may print, dumps aside: the names of half a million tables."""
+PRINTING = f"ulimit -f {LONGEST_ANSWER // 512}; "
+PLUGINS = ("lib*/plugin", "lib*/m*/plugin", "lib*/*/libmariadb*/plugin")
+"""Where the programs of MariaDB have their plugins, below the folder that they are installed in."""
+DISCREET = re.compile(r"(?:caching_sha2_password|sha256_password|parsec|.*_client|client_.*)\.so")
+"""Those that do not send a password as it is to a server that asks for it."""
 
 
 class NoDumpError(Exception):
@@ -96,13 +106,14 @@ class Login:
 class Engine:
     """How the databases of an engine are dumped.
 
-    `programs` are by preference. `secret` writes the file that holds the password, `command` the arguments
-    after the program's path, and `environment` what they leave out. The program writes to standard output,
-    which is compressed here where the program does not do it, without the lines and clauses that `lines`
-    leaves out.
+    `programs` are by preference, and so are the `clients` that restore. `secret` writes the file that holds
+    the password, `command` the arguments after the program's path, and `environment` what they leave out. The
+    program writes to standard output, which is compressed here where the program does not do it, without the
+    lines and clauses that `lines` leaves out.
     """
 
     programs: tuple[str, ...]
+    clients: tuple[str, ...]
     package: str
     file: str
     compress: bool
@@ -122,8 +133,13 @@ def pgpass(login: Login) -> str:
 
 
 def pg_environment(login: Login, secret: str) -> dict[str, str]:
-    """Name host, user and database where they cannot be taken for options."""
+    """Name host, user and database where they cannot be taken for options.
+
+    Only a server whose certificate is checked may ask for the password itself (of libpq 16 on).
+    """
+    trusted = os.environ.get("PGSSLMODE") in ("verify-ca", "verify-full")
     return {
+        **({} if trusted else {"PGREQUIREAUTH": "!password"}),
         "PGHOST": login.host,
         "PGPORT": str(login.port),
         "PGUSER": login.user,
@@ -172,11 +188,6 @@ def kept_options(program: str) -> list[str]:
         raise NoDumpError(f"{Path(program).name} cannot read its option files; correct them: {said}")
     options = re.split(r"\s+(?=--)", done.stdout.decode(errors="surrogateescape").strip())
     return [each for each in options if HOW_TO_CONNECT.match(each)]
-
-
-def mysql_environment(login: Login, secret: str) -> dict[str, str]:
-    """Name a file that cannot be there: MySQL's programs read that of saved logins in any case."""
-    return {"MYSQL_TEST_LOGIN_FILE": f"{os.devnull}/none"}
 
 
 def mysql_command(program: str, login: Login, secret: str) -> list[str]:
@@ -261,10 +272,12 @@ class Place:
         found = re.compile(pattern).search(line, position)
         end = found.start() if found else len(line)
         self._begun = self._begun or bool(line[position:end].strip())
-        if found is None or found[0] in (b"#", b"--"):
+        if found is None:
             return len(line)
         if found[0] == self._delimiter:
             self._begun = False
+        elif found[0] in (b"#", b"--"):
+            self._within = b"\n"
         elif found[0] == b"/*":
             self._within = b"*/"
         else:
@@ -280,6 +293,7 @@ def for_mysql(lines: Iterable[bytes]) -> Iterator[bytes]:
 
 POSTGRESQL = Engine(
     programs=("pg_dump",),
+    clients=("psql",),
     package="postgresql-client",
     file="database.dump",
     compress=False,  # the custom format is compressed
@@ -289,16 +303,22 @@ POSTGRESQL = Engine(
 )
 MARIADB = Engine(
     programs=("mariadb-dump", "mysqldump"),
+    clients=("mariadb", "mysql"),
     package="mariadb-client",
     file="database.sql.gz",
     compress=True,
     secret=option_file,
     command=mysql_command,
-    environment=mysql_environment,
+    # No such file can be there: MySQL's programs read that of saved logins in any case.
+    environment=lambda login, secret: {"MYSQL_TEST_LOGIN_FILE": f"{os.devnull}/none"},
     lines=without_owners,
 )
 MYSQL = replace(
-    MARIADB, programs=("mysqldump", "mariadb-dump"), package="default-mysql-client", lines=for_mysql
+    MARIADB,
+    programs=("mysqldump", "mariadb-dump"),
+    clients=("mysql", "mariadb"),
+    package="default-mysql-client",
+    lines=for_mysql,
 )
 ENGINES = {"postgresql": POSTGRESQL, "postgres": POSTGRESQL, "mariadb": MARIADB, "mysql": MYSQL}
 
@@ -317,12 +337,12 @@ def engine_of(name: str) -> Engine:
     return engine
 
 
-def program_of(engine: Engine) -> str:
-    """Return the path of the engine's dump program."""
-    found = next(filter(None, map(shutil.which, engine.programs)), None)
+def find_program(engine: Engine, programs: tuple[str, ...]) -> str:
+    """Return the path of the first of these programs that is installed."""
+    found = next(filter(None, map(shutil.which, programs)), None)
     if found is None:
         raise NoDumpError(
-            f"{' or '.join(engine.programs)} is not installed on this machine; install {engine.package}"
+            f"{' or '.join(programs)} is not installed on this machine; install {engine.package}"
         )
     return found
 
@@ -361,9 +381,10 @@ class Source:
 def find_source(connection: Mapping[str, Any]) -> Source:
     """Return what it takes to dump a database. Nothing is written, and nobody logs in."""
     engine = engine_of(str(connection.get("engine")))
-    program = program_of(engine)
+    program = find_program(engine, engine.programs)
     host, port = reach(connection)
-    return Source(engine, program, Login(host, port, *(login_text(connection, name) for name in LOGIN_TEXTS)))
+    texts = (login_text(connection, name) for name in ("user", "password", "database"))
+    return Source(engine, program, Login(host, port, *texts))
 
 
 def login_text(connection: Mapping[str, Any], name: str) -> str:
@@ -437,33 +458,78 @@ def dump_from(folder: Path, source: Source) -> Path:
 
 def write(file: IO[bytes], source: Source) -> None:
     """Let the dump program write into a file."""
-    engine, program, login = source.engine, source.program, source.login
-    with in_memory(engine.secret(login)) as descriptor, tempfile.TemporaryFile() as words:
+    engine, program = source.engine, source.program
+    last: deque[bytes] = deque(maxlen=LAST_LINES)
+    bounds, stdout = (PRINTING, subprocess.PIPE) if engine.compress else ("", file)
+    with running(source, program, engine.command, bounds, stdin=subprocess.DEVNULL, stdout=stdout) as process:
+        if process.stdout:
+            with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
+                for line in engine.lines(pieces(process.stdout)):
+                    packed.write(line)
+                    last.append(line)
+    check_whole(file, engine, last, program)
+
+
+@contextmanager
+def running(
+    database: Source,
+    program: str,
+    command: Callable[[str, Login, str], list[str]],
+    bounds: str,
+    **streams: Any,
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a program of a database's engine, which opens the database, within bounds that a shell sets.
+
+    :raises NoDumpError: with the end of what it said if it failed.
+    """
+    engine, login = database.engine, database.login
+    with (
+        in_memory(engine.secret(login)) as descriptor,
+        tempfile.TemporaryDirectory() as plugins,
+        tempfile.TemporaryFile() as words,
+    ):
+        link_plugins(Path(program), Path(plugins))
         secret = f"/proc/self/fd/{descriptor}"
+        surrounding = {**surroundings(), **engine.environment(login, secret), "MARIADB_PLUGIN_DIR": plugins}
         with subprocess.Popen(  # noqa: S603 - the engine's own program
-            [program, *engine.command(program, login, secret)],
-            env={**surroundings(), **engine.environment(login, secret)},
+            ["/bin/sh", "-c", f'{bounds}exec "$@"', "sh", program, *command(program, login, secret)],
+            env=surrounding,
             pass_fds=[descriptor],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE if engine.compress else file,
             stderr=words,
+            **streams,
         ) as process:
-            last: deque[bytes] = deque(maxlen=LAST_LINES)
-            if process.stdout:
-                with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
-                    packed.writelines(noting(last, engine.lines(process.stdout)))
+            yield process
         if process.returncode:
-            words.seek(0)
-            said = last_words(words.read(), login.password)
+            if signal.SIGXFSZ in (-process.returncode, process.returncode - 128):
+                raise NoDumpError(
+                    f"{Path(program).name} printed more than {LONGEST_ANSWER:,} bytes, so it was stopped. "
+                    "Is the server what it should be?"
+                )
+            said = last_words(end_of(words), login.password)
             raise NoDumpError(f"{Path(program).name} ended with {process.returncode}: {said}")
-        check_whole(file, engine, last, program)
 
 
-def noting(last: deque[bytes], lines: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield lines, and keep the last ones."""
-    for line in lines:
-        last.append(line)
-        yield line
+def link_plugins(program: Path, folder: Path) -> None:
+    """Let the programs of MariaDB have only plugins that keep a password to themselves."""
+    for prefix in (program.resolve().parent.parent, Path("/usr"), Path("/usr/local")):
+        for found in (each for where in PLUGINS for each in prefix.glob(f"{where}/*.so")):
+            if DISCREET.fullmatch(found.name) and not (link := folder / found.name).is_symlink():
+                link.symlink_to(found)
+
+
+def end_of(words: IO[bytes]) -> bytes:
+    """Return the end of what a program has said."""
+    words.seek(max(0, words.seek(0, os.SEEK_END) - PIECE))
+    return words.read(PIECE)
+
+
+def pieces(file: IO[bytes] | gzip.GzipFile) -> Iterator[bytes]:
+    """Yield the lines of a dump, and those of more than a piece in pieces, so that none fills the memory."""
+    rest = b""
+    while piece := rest + file.readline(PIECE):
+        cut = None if len(piece) < PIECE or piece.endswith(b"\n") else CUT.match(piece)
+        rest = piece[cut.end() :] if cut else b""
+        yield cut[0] if cut else piece
 
 
 def check_whole(file: IO[bytes], engine: Engine, last: Iterable[bytes], program: str) -> None:
@@ -471,16 +537,20 @@ def check_whole(file: IO[bytes], engine: Engine, last: Iterable[bytes], program:
 
     A wrapper that swallows an exit code leaves such a file, and nobody finds out before the restore.
     """
-    if engine.compress:
-        whole, sign = any(line.startswith(COMPLETED) for line in last), f"no line {COMPLETED.decode()!r}"
-    else:
-        file.seek(0)
-        whole, sign = file.read(len(ARCHIVE)) == ARCHIVE, f"no {ARCHIVE.decode()} at its beginning"
-    if not whole:
+    if not is_whole(file, engine, last):
+        sign = f"line {COMPLETED.decode()!r}" if engine.compress else f"{ARCHIVE.decode()} at its beginning"
         raise NoDumpError(
-            f"{program} ended with 0, but what it wrote is no whole dump: it has {sign}. "
+            f"{program} ended with 0, but what it wrote is no whole dump: it has no {sign}. "
             "Is it a wrapper that hides a failure?"
         )
+
+
+def is_whole(file: IO[bytes], engine: Engine, last: Iterable[bytes]) -> bool:
+    """Tell whether a file begins, or its last lines end, as dumps do."""
+    if engine.compress:
+        return any(line.startswith(COMPLETED) for line in last)
+    file.seek(0)
+    return file.read(len(ARCHIVE)) == ARCHIVE
 
 
 # --- Reading a dump ---------------------------------------------------------------------------------
@@ -508,14 +578,10 @@ def statements(dump: Path, engine: Engine, owners: bool = True) -> Iterator[byte
     ends: without that, the large objects in them have some of their own.
     """
     if engine.compress:
-        with gzip.open(dump) as lines:
-            yield from lines
+        with gzip.open(dump) as file:
+            yield from pieces(file)
         return
-    program = shutil.which(READER)
-    if program is None:
-        raise NoDumpError(
-            f"{READER}, which reads dumps, is not installed on this machine; install {engine.package}"
-        )
+    program = find_program(engine, (READER,))
     options = () if owners else WITHOUT_OWNERS
     with (
         tempfile.TemporaryFile() as words,
@@ -527,10 +593,10 @@ def statements(dump: Path, engine: Engine, owners: bool = True) -> Iterator[byte
             stderr=words,
         ) as process,
     ):
-        yield from unrestricted(process.stdout or ())
+        if process.stdout:
+            yield from unrestricted(pieces(process.stdout))
         if process.wait():
-            words.seek(0)
-            raise NoDumpError(f"the dump {dump.name} cannot be read back: {last_words(words.read())}")
+            raise NoDumpError(f"the dump {dump.name} cannot be read back: {last_words(end_of(words))}")
 
 
 def unrestricted(lines: Iterable[bytes]) -> Iterator[bytes]:

@@ -17,34 +17,32 @@ import hashlib
 import os
 import re
 import secrets
-import shutil
 import subprocess
 import tempfile
 import zlib
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 from .dump import (
-    ARCHIVE,
-    COMPLETED,
     CONNECT_SECONDS,
     LAST_LINES,
     POSTGRESQL,
+    PRINTING,
     Engine,
     Login,
     NoDumpError,
     Source,
+    find_program,
     find_source,
-    in_memory,
-    last_words,
+    is_whole,
     mysql_login,
-    program_of,
+    running,
     statements,
-    surroundings,
     write,
 )
 
@@ -52,6 +50,8 @@ RESTRICTING = b"\\restrict"
 """psql's command that makes it refuse all others."""
 LOCK_SECONDS = 60
 """How long a restore waits for those who use a table, before it gives up and changes nothing."""
+PSQL_MEMORY = 2**31
+"""How many bytes of memory psql may use: it reads a dump in small parts, but an answer as a whole."""
 NEWER = re.compile(rb"SET transaction_timeout = 0;\s*$")
 """A line of newer programs that older servers refuse. It sets what is so in any case."""
 PREAMBLE = 40
@@ -148,31 +148,18 @@ def held_dump(source: Source) -> Iterator[HeldDump]:
 
 @contextmanager
 def kept_dump(path: Path, engine: Engine) -> Iterator[HeldDump]:
-    """Open a dump that was kept in a folder, and read it to its end.
+    """Open a dump that was kept in a folder, and read it to its end: it may have been cut off.
 
     :raises NoDumpError: if it is none, or not whole.
     """
     try:
         with open(path, "rb") as file:
-            check_kept(path, engine)
+            last = deque(statements(path, engine) if engine.compress else (), LAST_LINES)
+            if not is_whole(file, engine, last):
+                raise NoDumpError(f"{path.name} is no whole dump: it was cut off, or is something else")
             yield HeldDump(file, engine, portable_digest(path, engine))
     except (OSError, EOFError, zlib.error) as error:
         raise NoDumpError(f"the dump {path.name} cannot be read: {error}") from None
-
-
-def check_kept(path: Path, engine: Engine) -> None:
-    """Refuse a file that does not begin or end as dumps do: it may have been cut off.
-
-    :raises NoDumpError: naming it.
-    """
-    if engine.compress:
-        last: deque[bytes] = deque(statements(path, engine), maxlen=LAST_LINES)
-        whole = any(line.startswith(COMPLETED) for line in last)
-    else:
-        with open(path, "rb") as file:
-            whole = file.read(len(ARCHIVE)) == ARCHIVE
-    if not whole:
-        raise NoDumpError(f"{path.name} is no whole dump: it was cut off, or is something else")
 
 
 def portable_digest(dump: Path, engine: Engine) -> str:
@@ -196,14 +183,6 @@ def restorable(dump: Path, engine: Engine) -> Iterator[bytes]:
 # --- Restoring ----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Client:
-    """How the engine's own client restores a database. Its arguments come after the program's path."""
-
-    programs: tuple[str, ...]
-    command: Callable[[str, Login, str], list[str]]
-
-
 def psql_command(program: str, login: Login, secret: str) -> list[str]:
     """Read statements from standard input, write rows without headings, and end at the first error."""
     options = ["--no-psqlrc", "--no-password", "--quiet", "--set=ON_ERROR_STOP=1"]
@@ -222,6 +201,7 @@ def mysql_command(program: str, login: Login, secret: str) -> list[str]:
         "--comments",  # those in a trigger or a routine belong to it
         f"--connect-timeout={CONNECT_SECONDS}",
         "--batch",
+        "--quick",  # rows are printed as they come, however many they are
         "--raw",
         "--skip-column-names",
         "--",
@@ -229,21 +209,13 @@ def mysql_command(program: str, login: Login, secret: str) -> list[str]:
     ]
 
 
-def client_of(engine: Engine) -> Client:
-    """Return how databases of an engine are restored."""
-    if engine is POSTGRESQL:
-        return Client(("psql",), psql_command)
-    mine, other = ("mysql", "mariadb") if engine.programs[0] == "mysqldump" else ("mariadb", "mysql")
-    return Client((mine, other), mysql_command)
-
-
 def check_client(engine: Engine) -> None:
     """Check that what dumps and restores databases of an engine is installed.
 
     :raises NoDumpError: naming what is missing or too old.
     """
-    program_of(engine)
-    program = client_program(engine)
+    find_program(engine, engine.programs)
+    program = find_program(engine, engine.clients)
     if engine is not POSTGRESQL:
         return
     done = subprocess.run(  # noqa: S603 - the engine's own program
@@ -254,20 +226,6 @@ def check_client(engine: Engine) -> None:
             "psql on this machine has no restricted mode, so a database or a dump could run commands here; "
             f"update {engine.package} to 13.22, 14.19, 15.14, 16.10, 17.6 or later"
         )
-
-
-def client_program(engine: Engine) -> str:
-    """Return the path of the engine's client.
-
-    :raises NoDumpError: if it is not installed.
-    """
-    programs = client_of(engine).programs
-    found = next(filter(None, map(shutil.which, programs)), None)
-    if found is None:
-        raise NoDumpError(
-            f"{' or '.join(programs)} is not installed on this machine; install {engine.package}"
-        )
-    return found
 
 
 def find_target(connection: Mapping[str, object], source: Source) -> Source:
@@ -301,11 +259,12 @@ def restore(dump: HeldDump, target: Source) -> None:
     if target.engine is POSTGRESQL:
         # The dump ends the transaction. psql's own would be committed at the end of its input, also if this
         # process is killed meanwhile.
-        first = f"BEGIN;\nSET lock_timeout = '{LOCK_SECONDS}s';\n{EMPTY_POSTGRESQL}"
-        run_client(target, [first.encode()], lines)
+        begin = f"BEGIN;\nSET lock_timeout = '{LOCK_SECONDS}s';\n{EMPTY_POSTGRESQL}"
+        run_client(target, chain([begin.encode()], lines))
         return
     drops = run_client(target, [WHAT_IS_IN_MARIADB.encode()])
-    run_client(target, [b"SET FOREIGN_KEY_CHECKS = 0;\n", drops, b"SET FOREIGN_KEY_CHECKS = 1;\n"], lines)
+    first = [b"SET FOREIGN_KEY_CHECKS = 0;\n", drops, b"SET FOREIGN_KEY_CHECKS = 1;\n"]
+    run_client(target, chain(first, lines))
 
 
 COUNT_POSTGRESQL = b"""
@@ -353,49 +312,30 @@ def count_rows(target: Source) -> list[int]:
         raise NoDumpError("asked how many rows a table has, the database answered with no number") from None
 
 
-def run_client(target: Source, first: Iterable[bytes], then: Iterable[bytes] = ()) -> bytes:
+def run_client(target: Source, statements: Iterable[bytes]) -> bytes:
     """Let the engine's client run statements; return what it printed.
+
+    From its first line on, psql ends at a command, as nobody knows the key.
 
     :raises NoDumpError: with what it said if it failed.
     """
-    engine, login = target.engine, target.login
-    program = client_program(engine)
-    with (
-        in_memory(engine.secret(login)) as descriptor,
-        tempfile.TemporaryFile() as words,
-        tempfile.TemporaryFile() as rows,
-    ):
-        secret = f"/proc/self/fd/{descriptor}"
-        with subprocess.Popen(  # noqa: S603 - the engine's own program
-            [program, *client_of(engine).command(program, login, secret)],
-            env={**surroundings(), **engine.environment(login, secret)},
-            pass_fds=[descriptor],
-            stdin=subprocess.PIPE,
-            stdout=rows,
-            stderr=words,
-        ) as process:
-            if process.stdin:
-                feed(process, process.stdin, [*opening(engine), *first], then)
-        if process.returncode:
-            words.seek(0)
-            said = last_words(words.read(), login.password)
-            raise NoDumpError(f"{Path(program).name} ended with {process.returncode}: {said}")
+    engine = target.engine
+    program, command, first, bounds = find_program(engine, engine.clients), mysql_command, b"", PRINTING
+    if engine is POSTGRESQL:
+        command, first = psql_command, RESTRICTING + b" %b\n" % secrets.token_hex(32).encode()
+        bounds += f"ulimit -d {PSQL_MEMORY // 1024}; "
+    with tempfile.TemporaryFile() as rows:
+        with running(target, program, command, bounds, stdin=subprocess.PIPE, stdout=rows) as process:
+            feed(process, chain([first], statements))
         rows.seek(0)
         return rows.read()
 
 
-def opening(engine: Engine) -> list[bytes]:
-    """Return what a client reads first: psql ends at a command from here on, as nobody knows the key."""
-    return [RESTRICTING + b" %b\n" % secrets.token_hex(32).encode()] if engine is POSTGRESQL else []
-
-
-def feed(
-    process: subprocess.Popen[bytes], pipe: IO[bytes], first: Iterable[bytes], then: Iterable[bytes]
-) -> None:
+def feed(process: subprocess.Popen[bytes], statements: Iterable[bytes]) -> None:
     """Write statements to a client. If they cannot be read to the end, it must not take them for all."""
+    pipe = cast(IO[bytes], process.stdin)
     try:
-        for part in (first, then):
-            pipe.writelines(part)
+        pipe.writelines(statements)
         pipe.flush()
     except BrokenPipeError:  # it ended by itself, and says why
         pass

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -50,3 +51,10 @@ def key_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path.write_bytes(key.export_private_key())
     path.with_suffix(".pub").write_bytes(key.export_public_key())
     return path
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    """A port that something listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield listener.getsockname()[1]

@@ -12,7 +12,7 @@ import gzip
 import os
 import re
 import socket
-from collections.abc import Iterator
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +20,9 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.databases import dump as script
 
+MIB = 2**20
 PASSWORD = "p:a\\ss'w\"o#rd"
 PROGRAMS = {"postgresql": "pg_dump", "mariadb": "mariadb-dump", "mysql": "mysqldump"}
-
-
-@pytest.fixture
-def port() -> Iterator[int]:
-    """A port that something listens on."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        yield listener.getsockname()[1]
 
 
 @pytest.fixture
@@ -48,9 +42,9 @@ def program(tools: Path, name: str, body: str) -> None:
     (tools / name).chmod(0o700)
 
 
-def connection(port: int, engine: str = "postgresql") -> dict[str, Any]:
+def connection(port: int, engine: str = "postgresql", database: str = "shop") -> dict[str, Any]:
     """What the platform tells of a database."""
-    facts = {"engine": engine, "user": "owner", "password": PASSWORD, "database": "shop"}
+    facts = {"engine": engine, "user": "owner", "password": PASSWORD, "database": database}
     return {**facts, "host": "127.0.0.1", "port": port}
 
 
@@ -61,20 +55,24 @@ def folder_of(tmp_path: Path) -> Path:
     return folder
 
 
-def test_postgresql(tmp_path: Path, tools: Path, port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("mode", ["require", "verify-full"])
+def test_postgresql(
+    tmp_path: Path, tools: Path, port: int, monkeypatch: pytest.MonkeyPatch, mode: str
+) -> None:
     """Names are in the environment, the password in a file of mode 0600, and nothing of it elsewhere."""
     monkeypatch.setenv("PGPASSWORD", "of somebody else")
-    monkeypatch.setenv("PGSSLMODE", "require")
+    monkeypatch.setenv("PGSSLMODE", mode)
     program(
         tools,
         "pg_dump",
-        'echo "PGDMP$*|$PGHOST:$PGPORT|$PGUSER|$PGDATABASE|$PGPASSWORD|$PGSSLMODE"\n'
+        'echo "PGDMP$*|$PGHOST:$PGPORT|$PGUSER|$PGDATABASE|$PGPASSWORD|$PGSSLMODE|$PGREQUIREAUTH"\n'
         'stat -Lc %a "$PGPASSFILE"; cat "$PGPASSFILE"',
     )
     done = script.dump(folder_of(tmp_path), connection(port))
     lines = (tmp_path / "copy" / "database.dump").read_text().splitlines()
+    logins = "" if mode == "verify-full" else "!password"
     assert lines == [
-        f"PGDMP--no-password --format=custom|127.0.0.1:{port}|owner|shop||require",
+        f"PGDMP--no-password --format=custom|127.0.0.1:{port}|owner|shop||{mode}|{logins}",
         "600",
         "*:*:*:*:p\\:a\\\\ss'w\"o#rd",
     ]
@@ -286,13 +284,30 @@ def test_the_key_of_a_restricted_dump_is_no_content(tmp_path: Path, tools: Path)
     assert digest("\\restrict a1\tx\n") != digest("\\restrict b2\tx\n")
 
 
+@pytest.mark.parametrize("begin", ["INSERT INTO `t` VALUES ('", "CREATE PROCEDURE `p`() SELECT '", "-- "])
+def test_a_line_that_does_not_end_fills_no_memory(tmp_path: Path, tools: Path, port: int, begin: str) -> None:
+    line = tmp_path / "line"
+    line.write_text(begin)
+    os.truncate(line, 50 * MIB)
+    program(tools, "mariadb-dump", f"cat {line}; echo; echo '-- Dump completed'")
+    program(tools, "pg_restore", f"cat {line}")
+    tracemalloc.start()
+    try:
+        script.dump(folder_of(tmp_path), connection(port, "mariadb"))
+        script.content_digest(tmp_path / "copy" / "database.sql.gz", script.MARIADB)
+        script.content_digest(line, script.POSTGRESQL)
+        assert tracemalloc.get_traced_memory()[1] < 20 * MIB
+    finally:
+        tracemalloc.stop()
+
+
 def test_a_dump_that_cannot_be_read_back(tmp_path: Path, tools: Path) -> None:
     cut = packed(tmp_path, "INSERT 1;\n" * 100)
     cut.write_bytes(cut.read_bytes()[:-9])
     with pytest.raises(script.NoDumpError, match=r"database\.sql\.gz cannot be read back"):
         script.content_digest(cut, script.MARIADB)
     file = tmp_path / "database.dump"
-    with pytest.raises(script.NoDumpError, match="pg_restore, which reads dumps, is not installed"):
+    with pytest.raises(script.NoDumpError, match="pg_restore is not installed"):
         script.content_digest(file, script.POSTGRESQL)
     program(tools, "pg_restore", "echo half; echo 'unexpected end of file' >&2; exit 1")
     with pytest.raises(

@@ -11,28 +11,25 @@ from __future__ import annotations
 import gzip
 import os
 import re
-import socket
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.databases import restore as module
 from ansible_collections.hosted.services.plugins.module_utils._resources.databases.dump import (
     MARIADB,
-    MYSQL,
     POSTGRESQL,
-    Engine,
     NoDumpError,
     Source,
     dump_from,
     find_source,
 )
+from unit.plugins.module_utils._resources.databases.test_dump import PASSWORD, connection, program
 
-PASSWORD = "p:a\\ss'w\"o#rd"
 ROWS = "INSERT INTO orders VALUES (1,'-- Host: not a header');"
 
 
@@ -45,25 +42,6 @@ def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def program(tools: Path, name: str, body: str) -> None:
-    """Let there be a program, of which nothing is set in files."""
-    (tools / name).write_text(f'#!/bin/sh\n[ "$1" != --print-defaults ] || exit 0\n{body}\n')
-    (tools / name).chmod(0o700)
-
-
-@pytest.fixture
-def port() -> Iterator[int]:
-    """A port that something listens on."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        yield listener.getsockname()[1]
-
-
-def connection(port: int, database: str = "shop", engine: str = "mariadb") -> dict[str, Any]:
-    """What the platform tells of a database."""
-    facts = {"engine": engine, "user": "owner", "password": PASSWORD, "database": database}
-    return {**facts, "host": "127.0.0.1", "port": port}
-
-
 def dumps(tools: Path, *lines: str) -> None:
     """Let the dump program of MariaDB print these lines for each database, and which one it is."""
     said = "\n".join(["-- Host: 127.0.0.1    Database: $last", *lines, "-- Dump completed on $(date)"])
@@ -72,7 +50,7 @@ def dumps(tools: Path, *lines: str) -> None:
 
 def source(tools: Path, port: int, database: str = "shop") -> Source:
     """Return a database whose dump program there is."""
-    return find_source(connection(port, database))
+    return find_source(connection(port, "mariadb", database))
 
 
 def test_two_databases_of_the_same_content_have_the_same_checksum(tools: Path, port: int) -> None:
@@ -119,7 +97,7 @@ def test_what_is_there_is_dropped_before_a_dump_is_restored(tools: Path, port: i
 def test_a_client_that_fails_says_why_without_the_password(tools: Path, port: int) -> None:
     dumps(tools, ROWS)
     program(tools, "mariadb", 'grep ^password= "${1#*=}" >&2\nexit 3')
-    copy = find_source({**connection(port, "copy"), "password": "hunter2hunter2"})
+    copy = find_source({**connection(port, "mariadb", "copy"), "password": "hunter2hunter2"})
     with (
         module.held_dump(source(tools, port)) as held,
         pytest.raises(NoDumpError, match=r'mariadb ended with 3: password="\*\*\*"$'),
@@ -150,7 +128,7 @@ def test_a_dump_that_cannot_be_read_to_its_end_ends_the_client(
 
     with pytest.raises(NoDumpError, match="cannot be read back"):
         dumps(tools, ROWS)
-        module.run_client(source(tools, port), [b""], lines())
+        module.run_client(source(tools, port), lines())
     assert not committed.exists()
 
 
@@ -158,26 +136,34 @@ def test_a_client_that_ends_before_it_has_read_everything_says_why(tools: Path, 
     program(tools, "mariadb", "echo 'no room left' >&2; exit 3")
     dumps(tools, ROWS)
     with pytest.raises(NoDumpError, match="mariadb ended with 3: no room left"):
-        module.run_client(source(tools, port), [b"BEGIN;\n"] * 100_000, [b"COMMIT;\n"])
+        module.run_client(source(tools, port), [b"BEGIN;\n"] * 100_000)
 
 
 def test_the_database_to_restore_into_is_another_one(tools: Path, port: int) -> None:
     dumps(tools, ROWS)
     old = source(tools, port)
-    assert module.find_target(connection(port, "copy"), old).login.database == "copy"
+    assert module.find_target(connection(port, "mariadb", "copy"), old).login.database == "copy"
     with pytest.raises(NoDumpError, match=r"cannot be told from the one that was dumped.*public: true"):
-        module.find_target(connection(port), old)
+        module.find_target(connection(port, "mariadb"), old)
     program(tools, "pg_dump", "")
     with pytest.raises(NoDumpError, match="cannot be restored into a database of engine 'postgresql'"):
-        module.find_target(connection(port, "copy", "postgresql"), old)
+        module.find_target(connection(port, "postgresql", "copy"), old)
 
 
-@pytest.mark.parametrize(
-    ("engine", "programs"),
-    [(POSTGRESQL, ("psql",)), (MARIADB, ("mariadb", "mysql")), (MYSQL, ("mysql", "mariadb"))],
-)
-def test_an_engine_has_its_own_client_first(engine: Engine, programs: tuple[str, ...]) -> None:
-    assert module.client_of(engine).programs == programs
+@pytest.mark.parametrize("printed", ["yes", "yes >&2"])
+def test_a_client_that_prints_without_end_is_stopped(tools: Path, port: int, printed: str) -> None:
+    dumps(tools, ROWS)
+    program(tools, "mariadb", printed)
+    with pytest.raises(NoDumpError, match="mariadb printed more than 67,108,864 bytes, so it was stopped"):
+        module.check_login(source(tools, port))
+
+
+def test_an_answer_without_end_fills_no_memory(tools: Path, port: int) -> None:
+    """psql takes in all of its rows."""
+    program(tools, "pg_dump", "")
+    program(tools, "psql", f"exec {sys.executable} -c 'bytes(3 << 30)'")
+    with pytest.raises(NoDumpError, match="MemoryError"):
+        module.check_login(find_source(connection(port)))
 
 
 def test_programs_that_are_missing_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
