@@ -29,7 +29,7 @@ Step = dict[str, Any]
 FILE = REPOSITORY / "tests" / "stories" / "stories.yml"
 STORIES: list[Step] = yaml.safe_load(FILE.read_text())["stories"]
 RUNS = {"check": ("--check",), "first": (), "again": ()}
-JOBS = ("clone", "relocate", "recover")
+JOBS = ("blueprint", "clone", "relocate", "recover")
 KEYS = {
     "story", "before", "by_hand", "later", "files", "tasks", "plays", "arguments", "environment", "forgets",
     "skips", "changes_again", "calls", "needed", "then",
@@ -104,7 +104,8 @@ class Judge:
         )
         if run.rc:
             failed = [task for task in run.outcomes if task.failed]
-            return [f"failed: {task.name}: {task.message}" for task in failed] or [f"failed: {run.output}"]
+            said = [f"failed: {task.name}: {task.result.get('stderr') or task.message}" for task in failed]
+            return said or [f"failed: {run.output}"]
         journal = self.sandbox.journal(after=seen)
         found = [*unexpected(run, step.get("needed", {}), kind)]
         if kind != "first" and not (kind == "again" and step.get("changes_again")):
