@@ -60,8 +60,7 @@ options:
       - Whether to permanently delete the services and applications that are in the project and not in the blueprint,
         after everything else was done without an error. Check mode names each in the diff. To have a copy of them, see
         O(keep_copy), which is on by default.
-      - A service stays if an entry stands for it, or has nearly its name, so that the platform might take one for the
-        other. Nothing is deleted, and the task fails before it does anything, if the blueprint describes no service
+      - A service stays if an entry stands for it, or has its name. Nothing is deleted, and the task fails before it does anything, if the blueprint describes no service
         and no application; if nothing that it describes is in the project yet; if the project may be the default one,
         which is assumed to be the oldest; if a list could not be read whole; if anything that stays refers to what
         would be deleted; or if there are more than O(max_delete).

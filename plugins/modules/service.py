@@ -17,8 +17,9 @@ description:
   - Requests a quote before every order. Does not order if the balance does not cover the first day, or if the price is
     higher than O(max_monthly).
   - Never sends an order twice. If the response is lost, reads the list of services to find out whether it was placed.
-  - Does not order a service that already exists; see O(allow_duplicate_name). If the name may be a typo, such as
-    C(survivla) for C(survival), warns before the order, in check mode too.
+  - Does not order a service that already exists. A service of the name in another project is another one; see
+    O(allow_duplicate_name). In check mode, names a service whose name is probably meant, such as C(survival) for
+    C(survivla).
   - Changes only settings that differ, and checks them against the rules of the platform before anything is sent, in
     check mode too.
 options:
@@ -233,25 +234,19 @@ options:
     version_added: 0.2.0
   allow_duplicate_name:
     description:
-      - Whether to order a service even if one with the same name and product exists, which may be the one that you
-        want.
-      - A service whose project was deleted joins the default project, where O(project) does not find it. So an order
-        is refused while a service of its name and product is in the default project. It is also refused if
-        O(project) is newer than that service and is empty or less than a day old. Without this option, move the
-        service with O(id) and O(new_project).
-      - The platform does not show which project is the default one. The oldest one is assumed to be it.
-      - If a service with this name is in any other project, a warning names it, and the order is placed.
-      - Even with this option, a service of exactly this name in O(project), or in any project if O(project) is not set,
-        is used and not ordered again. If the list of services lacks it because the platform cuts the list, the task
-        fails.
-      - If the platform gives the new service another name, such as one in lower case, a task with this option fails
-        after the order, because it would order another one in each run. The controller remembers the service. While
-        the service exists in O(project), a task with this option and the same O(name) is refused with its id. So is
-        one after a run that ended before it saw the response to its order, if such a service came up at that time.
-      - Names that differ only in case or in the characters between words count as the same, because the platform may
-        change both. V(Web Shop), V(web-shop) and V(web_shop) are the same name, and V(webshop) is another. If a
-        service of the same product has such a name, the order is refused and the error gives its id; the task does
-        not use that service. This applies to the services of O(project), or of all projects if O(project) is not set.
+      - Whether to order a service even if the default project has one that was ordered by this name for O(project).
+      - A service whose project was deleted joins the default project, where O(project) does not find it. An order is
+        refused if the service that this controller last ordered by its name for a project of this name is there.
+        Without this option, move it with O(id) and O(new_project). If another service of the name and product is
+        there, a warning names it. The platform does not show which project is the default one; the oldest is taken.
+      - A service of the name in any other project is another service. If it has the same product and size, a warning
+        says how to move it, as O(project) may have been edited.
+      - Even with this option, a service of this name in O(project) is used and not ordered again.
+      - Names are compared exactly. If the platform gives the new service another name, such as one in lower case, the
+        task fails after the order, because it would order another one in each run. The controller remembers the
+        service. While it exists, a task with the same O(name) is refused with its id; with this option, only while it
+        is in O(project). So is one after a run that ended before it saw the response to its order, if a service of
+        nearly the name came up at that time.
     type: bool
     default: false
   secrets_dest:

@@ -257,60 +257,6 @@ def test_a_token_for_applications_shows_these_and_says_so_once(
     assert len(said) == 1
 
 
-@pytest.mark.night
-def test_projects_that_are_taken_from_the_token_stop_nothing(
-    account: Sandbox, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Neither do the services that only their pages show count as deleted, nor is it said at each poll."""
-    many = [{"name": f"n{number}", "product": "minecraft", "project": "games"} for number in range(51)]
-    now = datetime.now(UTC)
-    values = {"list.length": "50"}
-    before = (now - timedelta(hours=1)).isoformat()  # else each service may still be starting
-    account.reset(profile=PROFILE, clock=before, seed={"services": many}, values=values, delays=NO_DELAYS)
-    account.clock(set=now.isoformat())
-    known = {each["name"]: each["id"] for each in account.control("GET", "/state")["records"]["service"]}
-    [beyond] = known.keys() - ids(account).keys()
-    seen = next(name for name in known if name != beyond)
-
-    async def use(watched: Watched) -> None:
-        await watched.polls(account)
-        for route in ("projects.get", "resources.get"):
-            account.fault(route, "status", status=403, count=None)
-        await watched.polls(account)
-        account.operator(f"services/{known[seen]}", state="stopped")
-        await watched.until("service_stopped")
-        account.operator(f"services/{known[beyond]}", state="stopped")
-        assert await watched.polls(account) == []
-        account.clear_faults()
-        assert (await watched.until("service_stopped"))["service"]["name"] == beyond
-        account.api("DELETE", f"/api/resources/{known[beyond]}")
-        await watched.until("service_deleted")
-
-    watched = run_source(arguments(account, tmp_path, backup_interval=0), use)
-    assert [event["service"]["name"] for event in watched.events] == [seen, beyond, beyond]
-    said = [record.getMessage() for record in caplog.records]
-    assert not [text for text in said if "the account cannot be read" in text]
-    told = Counter(text for text in said if "is not watched" in text)
-    assert any("project 'games' cannot be read" in text for text in told) and set(told.values()) == {1}
-
-
-@pytest.mark.night
-def test_a_deletion_is_told_though_the_token_may_read_no_project(account: Sandbox, tmp_path: Path) -> None:
-    """What the list shows can be read by its id, and what is on no page has no project that may be hidden."""
-    many = [{"name": f"n{number}", "product": "bucket", "project": "games"} for number in range(50)]
-    account.reset(profile=PROFILE, seed={"services": many}, values={"list.length": "50"}, delays=NO_DELAYS)
-    account.fault("projects.get", "status", status=403, count=None)
-
-    async def use(watched: Watched) -> None:
-        await watched.polls(account)
-        account.api("DELETE", f"/api/resources/{ids(account)['n7']}")
-        await watched.until("service_deleted")
-        assert await watched.polls(account) == []
-
-    watched = run_source(arguments(account, tmp_path, backup_interval=0), use)
-    assert [event["service"]["name"] for event in watched.events] == ["n7"]
-
-
 # --- Faults and kills -------------------------------------------------------------------------------
 
 

@@ -26,13 +26,14 @@ from .applications.lookup import (
     select_id,
 )
 from .services.lookup import expect_created, find_project
-from .services.namesakes import order_lock, similar_name
+from .services.namesakes import order_lock
 from .services.options import CommitmentOptions, Size
 from .services.settings import check_max_monthly, check_max_monthly_amount, describe_size
 from .shared.budget import Commitment
 from .shared.controller_state import one_at_a_time
 from .shared.currency import format_price
 from .shared.money import Cost, Move, describe_monthly, format_amount, from_millicents, rate_from, read_amount
+from .shared.names import likely_meant
 from .shared.options import WaitOptions, names_given, option
 from .shared.plan import NOTHING_DONE, Plan, Resource, Step, Task, after_waiting
 from .shared.task_errors import EffectUnverified, Invalid, NoSuchItem, WaitEnded
@@ -185,15 +186,12 @@ class Creation:
 
 
 def warn_of_similar_slug(task: Task, slug: str) -> None:
-    """Warn of an application with a similar slug before another one is created and billed."""
-    if task.names_made:
+    """Warn in check mode of the application whose slug is probably meant."""
+    if task.names_made or not task.check_mode:
         return
-    meant = similar_name(slug, (app.slug for app in task.client.apps()))
+    meant = likely_meant(slug, (app.slug for app in task.client.apps()))
     if meant is not None:
-        task.warn(
-            f"there is no application {slug!r}, so one is created; did you mean {meant!r}? If so, correct "
-            "the slug"
-        )
+        task.warn(f"there is no application {slug!r}, so one would be created; did you mean {meant!r}?")
 
 
 def check_existing(task: Task[AppOptions], app: App, size: Dimensions | None) -> None:

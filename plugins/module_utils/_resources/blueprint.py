@@ -67,7 +67,7 @@ from .services.settings import is_same_command
 from .services.view import View, observe, read_state
 from .shared.aliases import alias_in_settings, aliases_of
 from .shared.limits import check_max_parallel
-from .shared.names import is_variant_of
+from .shared.names import same_name
 from .shared.options import FilePath, StateDirOptions, WaitOptions, option
 from .shared.pending import COMMAND
 from .shared.pending import ENVIRONMENT as ENVIRONMENT_CHANGE
@@ -283,7 +283,7 @@ class Assembly:
         if meant is not None:
             raise Invalid(f"project is {name!r}, the id of project {meant!r}; write its name")
         home = find_home(projects, self.contents)
-        if home is None or is_variant_of(home.name, name):
+        if home is None or same_name(home.name, name):
             return {"name": name}
         return {"name": home.name, "new_name": name}
 

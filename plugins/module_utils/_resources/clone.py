@@ -74,7 +74,7 @@ class CloneResource(Resource[CloneOptions]):
     def plan(self, task: Task[CloneOptions]) -> Plan:
         """Read the source, plan every part of the clone, and return the union of their plans."""
         check_options(task.options)
-        task.names_made = task.apart = True
+        task.names_made = True
         CloneRecord.take_turns(task, task.options.project)
         source = read_source(task)
         check_data(task, source)

@@ -6,25 +6,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from .._api.errors import AccessDenied, HostedError, Refused
+from .._api.errors import Refused
 from .._api.models import Project, ServiceSummary
 from .._api.text import counted
-from .._api.values import ServiceStatus
-from .services.all_services import cannot_be_completed, may_be_cut, missing_from, read_pages
 from .services.listing import read_homes
-from .services.lookup import expect_created, label, near_miss, project_with_name
-from .services.namesakes import oldest_projects, similar_name
+from .services.lookup import (
+    existing_services,
+    expect_created,
+    label,
+    near_miss,
+    oldest_projects,
+    project_with_name,
+)
 from .services.neighbors import read_aliases
 from .shared.aliases import alias_in_settings, warn_of_clashes
 from .shared.limits import MAX_PROJECT_NAME
-from .shared.names import is_variant_of, same_name
+from .shared.names import likely_meant, same_name
 from .shared.options import Options, option
 from .shared.plan import NOTHING_DONE, Plan, Resource, Step, Task
-from .shared.task_errors import EffectUnverified, Invalid, NoSuchItem
+from .shared.task_errors import Invalid, NoSuchItem
 from .shared.waiting import await_removal, create_unique, poll_for, wait_for_new
 
 
@@ -50,15 +53,17 @@ class ProjectResource(Resource[ProjectOptions]):
         projects = task.client.projects()
         current = find_target(projects, task.options)
         if task.options.state == "absent":
-            warn_of_similar(task, current, projects)
+            if current is None:
+                warn_of_meant(task, projects)
             return plan_absent(task, current)
         wanted = task.options.new_name or task.options.name or (current.name if current else "")
-        check_project_name(wanted, current, projects)
+        check_project_name(wanted)
         if current is None and task.options.new_name:
             return nothing_to_rename(task, task.options.new_name, projects)
         if current is None:
             return plan_creation(task, wanted, {project.id for project in projects})
-        return plan_rename(task, current, wanted)
+        others = [project for project in projects if project is not current]
+        return plan_rename(task, current, wanted, project_with_name(others, wanted))
 
 
 PROJECT = ProjectResource()
@@ -74,32 +79,16 @@ def find_target(projects: Sequence[Project], options: ProjectOptions) -> Project
             raise NoSuchItem(f"there is no project of id {options.id!r}{hint}")
         return current
     if options.state == "absent":
-        return next((project for project in projects if project.name == options.name), None)
+        return project_with_name(projects, str(options.name))
     wanted = filter(None, (options.name, options.new_name))
     return next((found for name in wanted if (found := project_with_name(projects, name))), None)
 
 
-def warn_of_name(task: Task[ProjectOptions], shown: str, name: str) -> None:
-    """Warn that the platform shows a project under another name than the task."""
-    if shown != name:
-        task.warn(f"the platform names the project {shown!r}, not {name!r}; use that name from now on")
-
-
-def warn_of_similar(task: Task[ProjectOptions], current: Project | None, projects: Sequence[Project]) -> None:
-    """Warn of projects that the name may stand for, and that were not changed."""
-    id, name = task.options.id, task.options.name
-    if current is not None or name is None:
-        return
-    missing = f"there is no project of id {id!r}" if id else f"there is no project named {name!r}"
-    alike = [project for project in projects if same_name(project.name, name)]
-    for project in alike:
-        task.warn(
-            f"{missing}, but project {project.name!r} exists (id {project.id}) and was left alone. To delete "
-            "that one, give the name or the id that it has"
-        )
-    slip = None if alike or id else similar_name(name, (project.name for project in projects))
-    if slip is not None:
-        task.warn(f"{missing}; did you mean {slip!r}? Nothing was deleted")
+def warn_of_meant(task: Task[ProjectOptions], projects: Sequence[Project]) -> None:
+    """Warn in check mode of the project whose name is probably meant."""
+    meant = likely_meant(task.options.name or "", (project.name for project in projects))
+    if meant is not None and task.check_mode:
+        task.warn(f"there is no project named {task.options.name!r}; did you mean {meant!r}?")
 
 
 def check_name_of_id(current: Project | None, options: ProjectOptions) -> None:
@@ -108,7 +97,7 @@ def check_name_of_id(current: Project | None, options: ProjectOptions) -> None:
     :raises Invalid: naming both.
     """
     name, new_name, present = options.name, options.new_name, options.state == "present"
-    if current is None or name in (None, current.name):
+    if current is None or name is None or same_name(name, current.name):
         return
     if present and new_name in (None, current.name):  # renamed by this task, or by an earlier run of it
         return
@@ -118,8 +107,8 @@ def check_name_of_id(current: Project | None, options: ProjectOptions) -> None:
     )
 
 
-def check_project_name(name: str, current: Project | None, projects: Sequence[Project]) -> None:
-    """Check the rules for names: not empty, at most 60 characters, unique on the account.
+def check_project_name(name: str) -> None:
+    """Check the rules for names: not empty, at most 60 characters.
 
     :raises Invalid: naming the rule.
     """
@@ -129,9 +118,6 @@ def check_project_name(name: str, current: Project | None, projects: Sequence[Pr
         raise Invalid(
             f"the project name {name!r} has {len(name)} characters; at most {MAX_PROJECT_NAME} are allowed"
         )
-    taken = next((p for p in projects if p.name == name and p is not current), None)
-    if taken is not None:
-        raise Invalid(f"the name {name!r} is taken by the project of id {taken.id}; names are unique")
 
 
 def nothing_to_rename(task: Task[ProjectOptions], new_name: str, projects: Sequence[Project]) -> Plan:
@@ -182,45 +168,50 @@ def create_project(task: Task[ProjectOptions], name: str, known: set[str]) -> bo
 
     def new_ones() -> list[Project]:
         projects = task.client.projects()
-        return [p for p in projects if p.id not in known and is_variant_of(p.name, name)]
+        return [p for p in projects if p.id not in known and same_name(p.name, name)]
 
-    try:
-        return create_unique(lambda: task.client.create_project(name), new_ones, f"project {name!r}", task)
-    except (Refused, EffectUnverified) as error:
-        with suppress(HostedError):  # the list may not be there to be read either
-            add_similar(error, task.client.projects(), name)
-        raise
+    return create_unique(lambda: task.client.create_project(name), new_ones, f"project {name!r}", task)
 
 
-def add_similar(error: HostedError, projects: Sequence[Project], name: str) -> None:
-    """Add to an error which project the platform may have made of a name."""
-    similar = next((project for project in projects if same_name(project.name, name)), None)
-    if similar is not None:
-        error.append(
-            f". Project {similar.name!r} ({similar.id}) may be what the platform made of this name; if it "
-            "is, use that name in the task"
-        )
-
-
-def plan_rename(task: Task[ProjectOptions], current: Project, name: str) -> Plan:
+def plan_rename(task: Task[ProjectOptions], current: Project, name: str, taken: Project | None) -> Plan:
     """Plan the rename of a project, if needed."""
-    if is_variant_of(current.name, name):
-        warn_of_name(task, current.name, name)
+    if same_name(current.name, name):
         now = {"name": current.name}
         return Plan(result=current.as_dict(), before=now, after=now)
     task.guard.expect_name(current.id, name)
+    rename = Step(
+        f"rename project {current.name!r} to {name!r}",
+        lambda: task.client.rename_project(current.id, name),
+    )
     return Plan(
         result={**current.as_dict(), "name": name},
-        steps=[
-            Step(
-                f"rename project {current.name!r} to {name!r}",
-                lambda: task.client.rename_project(current.id, name),
-            )
-        ],
+        steps=[rename] if taken is None else [make_way(task, taken), rename],
         reread=lambda: read_project(task, name, lambda project: project.id == current.id),
         before={"name": current.name},
         after={"name": name},
     )
+
+
+def make_way(task: Task[ProjectOptions], taken: Project) -> Step:
+    """Return the step that deletes an empty project of the new name, as a play under that name has made it.
+
+    :raises Invalid: if it is not empty.
+    """
+
+    def check() -> None:
+        count, unread = find_members(task, taken)
+        if count or unread:
+            raise Invalid(
+                f"the name {taken.name!r} is taken by the project of id {taken.id}, which is not empty; "
+                "names are unique"
+            )
+
+    def remove() -> None:
+        check()
+        delete_project(task, taken, {}, may_have_some=False)
+
+    check()
+    return Step(f"delete project {taken.name!r} ({taken.id}), which is empty", remove)
 
 
 def read_project(task: Task[ProjectOptions], name: str, is_it: Callable[[Project], bool]) -> dict[str, Any]:
@@ -231,19 +222,18 @@ def read_project(task: Task[ProjectOptions], name: str, is_it: Callable[[Project
 
     def find() -> Project | None:
         projects = task.client.projects()
-        return next((p for p in projects if is_it(p) and is_variant_of(p.name, name)), None)
+        return next((p for p in projects if is_it(p) and same_name(p.name, name)), None)
 
     project = wait_for_new(find)
     if project is None:
-        other = next((p for p in task.client.projects() if is_it(p) and same_name(p.name, name)), None)
-        if other is not None:
+        others = [project for project in task.client.projects() if is_it(project)]
+        if len(others) == 1:
             raise Invalid(
-                f"the platform accepted the name {name!r}, but stored {other.name!r} ({other.id}); use that "
-                "name in the task",
-                project=other.as_dict(),
+                f"the platform accepted the name {name!r}, but stored {others[0].name!r} ({others[0].id}); "
+                "use that name in the task",
+                project=others[0].as_dict(),
             )
         raise NoSuchItem(f"the platform accepted the call, but no project named {name!r} is on its list")
-    warn_of_name(task, project.name, name)
     return project.as_dict()
 
 
@@ -276,49 +266,12 @@ def warn_of_new_aliases(task: Task[ProjectOptions], before: Mapping[str, str]) -
 
 
 def find_members(task: Task[ProjectOptions], project: Project) -> tuple[int, list[ServiceSummary]]:
-    """Return how many services a project has, and the services that may be in it, too.
-
-    These are on the list, or on its own page beyond the end of the list, and cannot be read (Ordering). The
-    pages of others only save calls, so the token need not be allowed to read them.
-    """
-    listed = task.client.services()
-    try:
-        beyond, unread = read_beyond(task, project, listed)
-        services = [
-            service
-            for service in (*listed, *beyond)
-            if service.status not in ServiceStatus.DELETING_OR_DELETED
-        ]
-        homes = read_homes(task.client, services, on_denied=leave_out)
-    except Refused as error:
-        raise (cannot_be_completed(error, len(listed)) if may_be_cut(len(listed)) else error) from None
+    """Return how many services a project has, and those that may be in it, too: they cannot be read yet."""
+    services = existing_services(task.client.services())
+    homes = read_homes(task.client, services)
     members = [service for service in services if homes.get(service.id) == project.id]
-    unread += [service for service in services if service.id not in homes]
+    unread = [service for service in services if service.id not in homes]
     return max(project.resource_count or 0, len(members)), unread  # its own count may leave some out
-
-
-def read_beyond(
-    task: Task[ProjectOptions], project: Project, listed: Sequence[ServiceSummary]
-) -> tuple[list[ServiceSummary], list[ServiceSummary]]:
-    """Return what only the project's own page shows if the list may end early, and what of that is in doubt.
-
-    That is what cannot be read by its id: the page may show it late, or a gateway may have sent 404. A
-    project that is deleted by force need not be shown to be empty.
-
-    :raises Refused: if the token may not read that page.
-    :raises UnexpectedAnswer: if it is not there.
-    """
-    if not may_be_cut(len(listed)):
-        return [], []
-    forced = task.options.force
-    pages = read_pages(task.client, [project], not forced, on_denied=leave_out if forced else None)
-    there = missing_from(task.client, listed, pages)
-    shown = missing_from(task.client, listed, pages, lambda each: each not in there, though_unreadable=True)
-    return there, shown
-
-
-def leave_out(project: Project, error: AccessDenied) -> None:
-    """Do without a page that the token may not read."""
 
 
 def check_empty(task: Task[ProjectOptions], project: Project, count: int) -> None:
@@ -348,9 +301,9 @@ def await_readable(task: Task[ProjectOptions], project: Project) -> None:
 
     if not poll_for(all_read):
         raise Invalid(
-            f"{label(unread[0])} is on the list of services or the page of the project and cannot be read "
-            f"yet, so project {project.name!r} may not be empty. Run this again in a few seconds; or set "
-            "force: true, to let its services join the default project"
+            f"{label(unread[0])} is on the list of services and cannot be read yet, so project "
+            f"{project.name!r} may not be empty. Run this again in a few seconds; or set force: true, to let "
+            "its services join the default project"
         )
 
 

@@ -105,9 +105,8 @@ def plan_recovery(task: Task[RecoverOptions]) -> Plan:
     project = task.options.project or file.project
     RecoveryRecord.take_turns(task, project)
     record = RecoveryRecord.read(task.options, project)
-    task.apart = is_beside(task.options, file)
+    task.names_made = task.options.drill or is_beside(task.options, file)
     if task.options.drill:
-        task.names_made = True
         record.check_claim(task.client, project)
     target = find_target(task, file, names, record)
     contents, states = contents_of(task.options, file, names, target.there, target.kept)

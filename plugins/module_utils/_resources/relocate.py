@@ -31,13 +31,11 @@ from .relocations.record import Content, Phase, Relocation, find_relocation
 from .relocations.ways import in_service_since, plan_back, plan_end, plan_there, view
 from .relocations.work import Modules, Work
 from .service import SERVICE
-from .services.all_services import all_services
-from .services.lookup import find_project, in_project, label
-from .services.namesakes import existing_services
+from .services.lookup import existing_services, find_project, in_project, label
 from .services.on_service import service_id
 from .services.order import MAX_SERVICE_NAME
 from .shared.controller_state import one_at_a_time, state_key
-from .shared.names import normalized, same_name
+from .shared.names import same_name
 from .shared.plan import Plan, Resource, Step, Task, after_waiting
 from .shared.task_errors import Invalid, NoSuchItem
 from .shared.waiting import poll_for
@@ -220,7 +218,7 @@ def choose_name(task: Task[RelocateOptions], record: Relocation, origin: Origin)
     :raises Invalid: if a service has the name that the relocation did not make.
     """
     content, options = record.content, task.options
-    services = existing_services(all_services(task.client))
+    services = existing_services(task.client.services())
     expected = record.phase is not Phase.NONE and not is_name_free(task, record)
     if not expected:
         content.sent = None
@@ -270,9 +268,8 @@ def next_name(task: Task[RelocateOptions], origin: Origin, services: list[Servic
     A service of the project with a number before that may be the new one of a relocation whose record was
     lost. It is told of, and its name is taken if one is to be adopted.
     """
-    by_name = {normalized(each.name): each for each in services}
-    taken = takewhile(lambda name: normalized(name) in by_name, numbered(origin.service.name))
-    found = [by_name[normalized(name)] for name in taken]
+    by_name = {each.name: each for each in services}
+    found = [by_name[name] for name in takewhile(by_name.__contains__, numbered(origin.service.name))]
     there = in_project(task.client, found, find_project(task.client, str(origin.service.project_id)))
     if there and task.options.existing == "adopt":
         return there[0].name
@@ -286,8 +283,8 @@ def next_name(task: Task[RelocateOptions], origin: Origin, services: list[Servic
 
 def free_name(name: str, services: list[ServiceSummary]) -> str:
     """Return a name that no service has: the old one with the next number."""
-    taken = {normalized(each.name) for each in services}
-    return next(each for each in numbered(name) if normalized(each) not in taken)
+    taken = {each.name for each in services}
+    return next(each for each in numbered(name) if each not in taken)
 
 
 def numbered(name: str) -> Iterator[str]:

@@ -16,7 +16,7 @@ from .._api.values import ContainerState, ServiceStatus
 from .services import power
 from .services.free_time import warn_of_free_end
 from .services.lookup import expect_created, is_listed, read_if_readable
-from .services.namesakes import check_namesakes, warn_of_normalized_name
+from .services.namesakes import check_name_kept, check_namesakes
 from .services.options import ServiceOptions
 from .services.order import Ordering, check_quote, differs_from_order
 from .services.pending_changes import warn_of_pending
@@ -313,7 +313,7 @@ def follow_up(task: Task[ServiceOptions], id: str, project: Project | None) -> P
     """
     view = read_ordered(task, id)
     task.created(view.service.id)
-    warn_of_normalized_name(task, project, view.service)
+    check_name_kept(task, project, view.service)
     warn_of_free_end(task, view.service)
     if view.service.status == ServiceStatus.PROVISIONING and not task.options.wait:
         task.warn(

@@ -13,7 +13,6 @@ from typing import Any, Literal, get_args
 from .._api.client import Client
 from .._api.models import Metrics, ServiceSummary, plain
 from .._api.values import FAMILIES, WITH_SETTINGS, ServiceStatus
-from .services.all_services import all_services
 from .services.listing import read_or_error, replace_errors, services_in_project
 from .services.lookup import close_name, find_project
 from .shared.limits import MAX_LOG_LINES, check_log_lines
@@ -103,7 +102,7 @@ def check_limits(options: ServiceInfoOptions) -> None:
 def select_matching(task: Task[ServiceInfoOptions]) -> list[ServiceSummary]:
     """Return the services that match all options."""
     options = task.options
-    services = all_services(task.client)
+    services = task.client.services()
     if options.project:
         try:
             project = find_project(task.client, options.project)

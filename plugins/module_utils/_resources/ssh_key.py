@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal
 
 from .._api.errors import Conflict, HostedError, Refused
 from .._api.models import SshKey
-from .shared.names import same_name
+from .shared.names import normalized
 from .shared.options import FilePath, Options, option
 from .shared.plan import NOTHING_DONE, Plan, Resource, Step, Task
 from .shared.public_key import PublicKey, is_comparable, keys_with_fingerprint, read_public_key
@@ -214,7 +214,7 @@ def warn_of_similar(task: Task[SshKeyOptions], keys: Sequence[SshKey], name: str
 
 def keys_like(keys: Sequence[SshKey], name: str) -> list[SshKey]:
     """Return the keys whose names a platform may take for this one."""
-    return [key for key in keys if key.name and same_name(key.name, name)]
+    return [key for key in keys if key.name and normalized(key.name) == normalized(name)]
 
 
 def register_step(
@@ -338,7 +338,7 @@ def any_new(task: Task[SshKeyOptions], keys: Sequence[SshKey], id: str | None) -
 def find_new(keys: Sequence[SshKey], key: PublicKey, name: str, before: Sequence[SshKey]) -> list[SshKey]:
     """Return the keys that are new on the list and are this one, or can be no other."""
     known = {old.id for old in before}
-    maybe = [new for new in unreadable(keys, key) if new.name and same_name(new.name, name)]
+    maybe = [new for new in unreadable(keys, key) if new.name and normalized(new.name) == normalized(name)]
     return [new for new in keys if new.id not in known and (key.matches(new.fingerprint) or new in maybe)]
 
 
@@ -416,6 +416,6 @@ def listed_key(
     found = same or find_new(keys, key, name, before)
     if not found and there:
         found = unreadable(keys, key)
-    if same or (len(found) == 1 and found[0].name and same_name(found[0].name, name)):
+    if same or (len(found) == 1 and keys_like(found, name)):
         return found[0]
     return None

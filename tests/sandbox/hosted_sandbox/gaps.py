@@ -423,8 +423,6 @@ FORMS = (
           ("yes", "no, an id of its own")),
     Point("order.readable", ORDERING, "How soon can a new service be read by its id?",
           ("at once", "1 s after it is listed")),
-    Point("list.length", "Endpoints / Services",
-          "How many services does the list show, without a sign of more?", ("all", "50")),
     Point("order.secrets", ORDERING, "How are generated secrets labeled?", ("words", "variable names")),
     Point("quote.cover", ORDERING, "What must the balance cover for a day?",
           ("the new service", "all services together")),

@@ -18,7 +18,6 @@ import pytest
 
 from hosted_sandbox.testing import Sandbox
 
-
 CREEPING = 0.001
 """How fast the clock of a sandbox runs while nobody pauses: moments stay apart."""
 

@@ -30,9 +30,6 @@ def advance(before: State, seen: Observation, now: datetime, rules: Rules) -> St
     return before.model_copy(
         update={
             "services": services if was_seen else None,
-            "whole": before.whole or seen.unlisted is not None,
-            "unseen": unseen_after(before, seen),
-            "hidden": tuple(sorted(seen.hidden)),
             "apps": applications.memories,
             "gone": gone_after(before, poll.seen),
             "money": money,
@@ -41,13 +38,6 @@ def advance(before: State, seen: Observation, now: datetime, rules: Rules) -> St
             "outbox": (*before.outbox, *(event.model_dump(mode="json") for event in poll.events)),
         }
     )
-
-
-def unseen_after(before: State, seen: Observation) -> tuple[str, ...]:
-    """Return the projects that could not be read since the source began."""
-    if seen.unlisted is None:
-        return before.unseen
-    return tuple(sorted(seen.hidden.intersection(before.unseen) if before.whole else seen.hidden))
 
 
 def gone_after(before: State, seen: Observation) -> tuple[str, ...]:

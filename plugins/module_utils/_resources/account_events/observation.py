@@ -36,12 +36,6 @@ class Observation:
 
     services: Mapping[str, ServiceSummary] | None = None
     """The services by id."""
-    unlisted: frozenset[str] | None = None
-    """Which of them the list lacks, as it ends early; ``None`` if that could not be read."""
-    homes: Mapping[str, str] = field(default_factory=dict)
-    """The project of each service, as far as it was looked for."""
-    hidden: frozenset[str] = frozenset()
-    """The projects that the token may not read, as of the last look at them."""
     gone: frozenset[str] = frozenset()
     """Services that are missing from the list and that a read of their own did not find either."""
     limited: bool = False
@@ -86,10 +80,6 @@ class ServiceMemory(Remembered):
     name: str
     family: str
     status: str
-    project: str | None = None
-    """The id of its project, as far as it was looked for."""
-    listed: bool = False
-    """Whether the list of services has ever shown it, and not only the page of its project."""
     product: str | None = None
     created_at: str | None = None
     state: str | None = None
@@ -164,12 +154,6 @@ class State(Remembered):
     """A hash of whom the account belongs to; empty if the platform does not tell."""
     sequence: int = 0
     services: dict[str, ServiceMemory] | None = None
-    whole: bool = False
-    """Whether all services were seen at a poll, also those that the list lacks, but for ``unseen``."""
-    unseen: tuple[str, ...] = ()
-    """The projects that could not be read then, nor since: what they have may have been there before."""
-    hidden: tuple[str, ...] = ()
-    """The projects that the token may not read, as of the last look at them."""
     apps: dict[str, AppMemory] | None = None
     gone: tuple[str, ...] = ()
     money: MoneyMemory = MoneyMemory()

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import chain, islice
+from itertools import islice
 from typing import TypeVar
 
 from ..._api.client import METRICS_PER_CALL, Client
@@ -20,12 +20,9 @@ from ..._api.models import (
     BillingOverview,
     Event,
     Metrics,
-    Project,
-    ProjectDetail,
     ServiceSummary,
 )
 from ..._api.values import BackupStatus, ContainerState, ServiceStatus
-from ..services.all_services import cannot_be_completed, may_be_cut, missing_from, read_projects
 from .journal import Order, last_order
 from .observation import AppMemory, Drift, Observation, ServiceMemory, State, has_container
 from .of_account import due
@@ -56,16 +53,6 @@ class Reading:
     drift_interval: float = 3600.0
 
 
-@dataclass(frozen=True)
-class Unlisted:
-    """What the pages of the projects show, where the list of services may end early."""
-
-    services: Mapping[str, ServiceSummary] = field(default_factory=dict)
-    """Those that the list lacks."""
-    homes: Mapping[str, str] = field(default_factory=dict)
-    """The project of each service that a page shows."""
-
-
 @dataclass
 class Observer:
     """Reads an account. Remembers only what the token was refused, so as not to try that at each poll."""
@@ -82,8 +69,6 @@ class Observer:
     """What the token may not read, and when that was found."""
     allowed: set[str] = field(default_factory=set)
     """What the token was allowed to read. To be refused that later is a failure, and not its scope."""
-    hidden: frozenset[str] = frozenset()
-    """The projects that the token may not read, as of the last look at them. The state keeps them."""
     turn: int = 0
     """Where the next look at services that were stopped by order begins."""
 
@@ -94,22 +79,16 @@ class Observer:
             read applications.
         """
         self.problems = []
-        self.hidden = frozenset(before.hidden)
         services = self._allowed(SERVICES, now, self._services)
         limited = services is None
         apps = self._apps() if limited else self._tried(self._apps)
         overview = self._allowed("billing", now, lambda: self._tried(self._overview))
         if services is None:
-            return Observation(limited=True, hidden=self.hidden, apps=apps, overview=overview)
-        unlisted = self._unlisted(before, services, now)
-        services |= unlisted.services if unlisted else {}
+            return Observation(limited=True, apps=apps, overview=overview)
         states = self._states(services)
         entries = self._entries(before, services, states, apps)
         return Observation(
             services=services,
-            unlisted=None if unlisted is None else frozenset(unlisted.services),
-            homes=unlisted.homes if unlisted else {},
-            hidden=self.hidden,
             gone=self._gone(before, services),
             states=states,
             reasons=self._reasons(before, services),
@@ -125,59 +104,6 @@ class Observer:
 
     def _services(self) -> dict[str, ServiceSummary]:
         return {service.id: service for service in self.client.services()}
-
-    def _unlisted(
-        self, before: State, services: Mapping[str, ServiceSummary], now: datetime
-    ) -> Unlisted | None:
-        """Return what only the pages of the projects show, as the list may end early.
-
-        A page may show late what is gone, so one that is not known to be there is read by its id.
-        ``None`` if that is not known. While a project is hidden, it is looked for whatever the list shows. So
-        it is if the list lacks a service: its project may be hidden since.
-        """
-        listed = list(services.values())
-        if not (may_be_cut(len(listed)) or self.hidden or lacks_any(before, services)):
-            return Unlisted()
-        new_ones = services.keys() - before.known_services.keys() - set(before.gone)
-        granted = bool(before.unseen and new_ones)
-
-        def read() -> Unlisted:
-            try:
-                details = self._readable(self.client.projects(), now, granted)
-            except Refused as error:
-                if isinstance(error, AccessDenied):
-                    self.hidden |= {each.project for each in before.known_services.values() if each.project}
-                raise cannot_be_completed(error, len(listed)) from None
-            pages = [detail.resources for detail in details]
-            known = {id for id, memory in before.known_services.items() if not memory.deleted}
-            found = {each.id: each for each in chain(*pages) if each.id in known - services.keys()}
-            new = missing_from(self.client, listed, pages, lambda each: each.id not in known)
-            homes = {each.id: detail.id for detail in details for each in detail.resources}
-            return Unlisted({**found, **{each.id: each for each in new}}, homes)
-
-        return self._allowed("projects", now, lambda: self._tried(read))
-
-    def _readable(self, projects: Sequence[Project], now: datetime, granted: bool) -> list[ProjectDetail]:
-        """Return the pages of the projects that the token may read, and note the others as hidden.
-
-        :param granted: whether one that was refused lately may be granted by now, so that all are tried.
-        :raises AccessDenied: if the token itself is not accepted.
-        """
-        denied: list[tuple[Project, AccessDenied]] = []
-        tried = [each for each in projects if granted or not self._is_refused(page_of(each.id), now)]
-        details = read_projects(
-            self.client, tried, lambda detail: detail, True, on_denied=lambda *found: denied.append(found)
-        )
-        if denied:
-            self.client.whoami()
-        for detail in details:
-            self._note_allowed(page_of(detail.id))
-        for project, error in denied:
-            told = f"project {project.name!r} cannot be read, so what it has beyond the end of the list of "
-            self._note_refused(page_of(project.id), error.prepend(f"{told}services is not watched: "), now)
-        shown = {project.id for project in tried} - {project.id for project, _error in denied}
-        self.hidden = frozenset(project.id for project in projects) - shown
-        return details
 
     def _apps(self) -> dict[str, App]:
         return {app.slug: app for app in self.client.apps()}
@@ -197,15 +123,8 @@ class Observer:
     # --- Single services ------------------------------------------------------------------------------
 
     def _gone(self, before: State, services: Mapping[str, ServiceSummary]) -> frozenset[str]:
-        """Return which of the services that the list lacks are gone indeed: a list may be cut short.
-
-        Nothing tells that of one in a project that the token may not read, as it may not read that either.
-        """
-        missing = [
-            id
-            for id, memory in before.known_services.items()
-            if id not in services and not self._may_be_hidden(memory)
-        ]
+        """Return which of the services that the list lacks are gone indeed, as it may show one late."""
+        missing = [id for id in before.known_services if id not in services]
         found = set()
         for id in missing[:MAX_READS]:
             with self._noting():
@@ -213,10 +132,6 @@ class Observer:
                 if service is None or service.status == ServiceStatus.DELETED:
                     found.add(id)
         return frozenset(found)
-
-    def _may_be_hidden(self, memory: ServiceMemory) -> bool:
-        """Tell whether a service is in a project that the token may not read, or may be."""
-        return memory.project in self.hidden or bool(self.hidden and may_be_anywhere(memory))
 
     def _reasons(self, before: State, services: Mapping[str, ServiceSummary]) -> dict[str, str | None]:
         """Return why creations failed that were not known to have failed."""
@@ -391,24 +306,6 @@ class Observer:
         """Note that the token may read something."""
         self.refused.pop(what, None)
         self.allowed.add(what)
-
-
-def page_of(project: str) -> str:
-    """Return the word for the page of a project, in what is allowed or refused."""
-    return f"project {project}"
-
-
-def lacks_any(before: State, services: Mapping[str, ServiceSummary]) -> bool:
-    """Tell whether the list lacks a service that may be in a project that is hidden by now."""
-    return any(
-        id not in services and not memory.deleted and (memory.project or may_be_anywhere(memory))
-        for id, memory in before.known_services.items()
-    )
-
-
-def may_be_anywhere(memory: ServiceMemory) -> bool:
-    """Tell whether a service may be in any project. One that the list showed can be read by its id."""
-    return memory.project is None and not memory.listed
 
 
 def is_watched(service: ServiceSummary) -> bool:

@@ -70,16 +70,7 @@ def tell_deleted(poll: Poll, id: str, memory: ServiceMemory) -> None:
 
 def enter(poll: Poll, summary: ServiceSummary, memory: ServiceMemory | None) -> ServiceMemory:
     """Return what is remembered of a service, with its present name and status. Tell of one that is new."""
-    home = poll.seen.homes.get(summary.id) or (memory.project if memory else None)
-    unlisted = summary.id in (poll.seen.unlisted or ())
-    is_listed = not unlisted and not poll.seen.limited
-    current: dict[str, Any] = {
-        "name": summary.name,
-        "family": summary.family,
-        "status": summary.status,
-        "project": home,
-        "listed": is_listed or (memory is not None and memory.listed),
-    }
+    current: dict[str, Any] = {"name": summary.name, "family": summary.family, "status": summary.status}
     if memory is not None:
         return memory.model_copy(update=current)
     slug = summary.product.slug if summary.product else None
@@ -87,9 +78,7 @@ def enter(poll: Poll, summary: ServiceSummary, memory: ServiceMemory | None) -> 
         **current,
         product=slug,
         created_at=summary.created_at,
-        there_before=poll.before.services is None
-        or home in poll.before.unseen
-        or (not poll.before.whole and unlisted),
+        there_before=poll.before.services is None,
     )
     if fresh.there_before or is_deleted(summary.status):
         return fresh

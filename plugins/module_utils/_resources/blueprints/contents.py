@@ -27,7 +27,7 @@ from ..services.order import MAX_SERVICE_NAME
 from ..shared.budget import Budget, read_budget
 from ..shared.limits import MAX_PROJECT_NAME
 from ..shared.money import read_amount
-from ..shared.names import normalized, same_name
+from ..shared.names import same_name
 from ..shared.public_key import read_public_key
 from ..shared.selectors import check_selector
 from ..shared.task_errors import Invalid
@@ -421,13 +421,13 @@ def check_project(document: Document, name: str) -> None:
 
 
 def check_names(document: Document, entries: Sequence[Entry]) -> None:
-    """Note two things of one id or name, also where only a platform that ignores case would mix them up."""
+    """Note two things of one id or name, or one key in both sections."""
     for entry, other in alike(entries, lambda each: each.values.get("id")):
         document.add_problem(
             (*entry.path, "id"),
             f"it is the id of {document.where(other.path)} too; a service has one entry",
         )
-    for entry, other in alike(entries, lambda each: normalized(each.name)):
+    for entry, other in alike(entries, lambda each: each.name):
         if are_mixed_up(entry, other):
             document.add_problem(
                 entry.path,
@@ -457,8 +457,6 @@ def are_mixed_up(entry: Entry, other: Entry) -> bool:
     """Tell whether two entries may be found as the same service by their names. An id tells them apart."""
     services = [each for each in (entry, other) if each.section == "services"]
     if services and all("id" in each.values for each in services):
-        return False
-    if any(each.values.get("allow_duplicate_name") for each in services) and entry.name != other.name:
         return False
     return same_name(entry.name, other.name)
 

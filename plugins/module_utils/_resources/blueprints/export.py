@@ -43,12 +43,9 @@ class Found:
     ssh_keys: Sequence[SshKey] = ()
 
     @cached_property
-    def names(self) -> Mapping[str, Counter[str]]:
-        """The names that a platform may take for the same, by what they have in common."""
-        alike: dict[str, Counter[str]] = defaultdict(Counter)
-        for service in self.services:
-            alike[normalized(service["name"])][service["name"]] += 1
-        return alike
+    def names(self) -> Counter[str]:
+        """How many services have each name."""
+        return Counter(service["name"] for service in self.services)
 
 
 @dataclass(frozen=True)
@@ -176,11 +173,8 @@ def free_key(key: str, taken: dict[str, int]) -> str:
 
 def name_of(found: Found, service: Mapping[str, Any], key: str) -> dict[str, Any]:
     """Return what identifies a service: nothing if its key does, its id where its name does not."""
-    alike = found.names[normalized(service["name"])]
     named = {} if service["name"] == key else {"name": service["name"]}
-    if alike[service["name"]] > 1:
-        return {**named, "id": service["id"]}
-    return {**named, "allow_duplicate_name": True} if len(alike) > 1 else named
+    return {**named, "id": service["id"]} if found.names[service["name"]] > 1 else named
 
 
 # --- Values -----------------------------------------------------------------------------------------

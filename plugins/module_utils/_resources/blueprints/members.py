@@ -15,13 +15,11 @@ from dataclasses import dataclass, field
 from ..._api.client import Client
 from ..._api.models import Edge, Project, ServiceSummary
 from ..._api.text import counted, first_of
-from ..._api.values import Family, ServiceStatus
-from ..services.all_services import all_services, read_pages
+from ..._api.values import Family
 from ..services.listing import services_in_project
-from ..services.lookup import project_with_name
-from ..services.namesakes import oldest_projects
+from ..services.lookup import existing_services, oldest_projects, project_with_name
 from ..shared.aliases import aliases_of
-from ..shared.names import may_be_one
+from ..shared.names import same_name
 from ..shared.task_errors import Ambiguous, Invalid
 from .contents import ENVIRONMENTS, Contents, references_in
 from .entry import Entry
@@ -65,7 +63,7 @@ class Member:
     def is_described_by(self, entry: Entry) -> bool:
         """Tell whether it has the id of an entry or, if that says none, its exact name."""
         id = entry.values.get("id")
-        return self.section == entry.section and (self.id == id if id else self.name == entry.name)
+        return self.section == entry.section and (self.id == id if id else same_name(self.name, entry.name))
 
 
 @dataclass(frozen=True)
@@ -110,23 +108,18 @@ def find_home(projects: Sequence[Project], contents: Contents) -> Project | None
     return next((found for name in names if (found := project_with_name(projects, name))), None)
 
 
-def read_members(client: Client, project_id: str, going: Collection[str] = ()) -> Members | None:
+def read_members(client: Client, project_id: str) -> Members | None:
     """Read a project and all that is in it; ``None`` if there is no such project.
 
-    :param going: the ids of services that may be deleted by now and need not be found. A page may go on
-        showing one of them for a while, which then cannot be read.
-    :raises Invalid: if the platform shows different things in different places: then the list may lack some.
     :raises UnexpectedAnswer: if a service is listed and cannot be read: it may be in the project.
     """
     projects = client.projects()
     project = next((each for each in projects if each.id == project_id), None)
     if project is None:
         return None
-    shown = all_services(client, lambda each: each.id not in going, certain=True)
-    services = [each for each in shown if each.status not in ServiceStatus.DELETING_OR_DELETED]
+    services = existing_services(client.services())
     found = services_in_project(client, project, services, certain=True)
     slugs = read_slugs(client, found)
-    check_whole(client, project, {*(each.id for each in services), *going})
     graph = client.project_graph(project.id)
     return Members(
         project,
@@ -140,8 +133,7 @@ def read_members(client: Client, project_id: str, going: Collection[str] = ()) -
 
 def all_members(client: Client) -> list[Member]:
     """Return all services and applications of the account but those that are being deleted."""
-    shown = all_services(client, certain=True)
-    services = [each for each in shown if each.status not in ServiceStatus.DELETING_OR_DELETED]
+    services = existing_services(client.services())
     slugs = read_slugs(client, services)
     return [Member(each, slugs.get(each.id)) for each in services]
 
@@ -160,28 +152,6 @@ def read_slugs(client: Client, services: Sequence[ServiceSummary]) -> dict[str, 
     return slugs
 
 
-def check_whole(client: Client, project: Project, listed: Collection[str]) -> None:
-    """Check that the list of services has all that the project's own page shows.
-
-    :raises Invalid: naming what it lacks.
-    """
-    (page,) = read_pages(client, [project], certain=True)
-    hidden = [each for each in page if each.id not in listed]
-    there = [each for each in hidden if is_there(client, each.id)]
-    if there:
-        named = ", ".join(f"{each.name!r} ({each.id})" for each in there[:NAMED_MEMBERS])
-        raise Invalid(
-            f"the list of services lacks {named}, which project {project.name!r} shows, so nobody knows what "
-            "else it lacks. Nothing was done. Run this again later"
-        )
-
-
-def is_there(client: Client, id: str) -> bool:
-    """Tell whether a service exists and is not being deleted."""
-    service = client.service(id)
-    return service is not None and service.status not in ServiceStatus.DELETING_OR_DELETED
-
-
 # --- What is to be pruned -----------------------------------------------------------------------------
 
 
@@ -196,8 +166,8 @@ def not_described(members: Members, contents: Contents, ids: Collection[str]) ->
 
 
 def is_named_as(member: Member, entry: Entry) -> bool:
-    """Tell whether a member has the name of an entry, or what a platform may have made of it."""
-    return may_be_one(member.name, entry.name) or may_be_one(member.service.name, entry.name)
+    """Tell whether a member has the name of an entry, as a service or as an application."""
+    return same_name(member.name, entry.name) or same_name(member.service.name, entry.name)
 
 
 def described_entries(contents: Contents) -> list[Entry]:

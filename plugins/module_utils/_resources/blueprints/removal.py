@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import Any, Literal, Protocol
 
 from ..._api.client import Client
@@ -19,15 +18,13 @@ from ..._api.models import Project
 from ..._api.text import first_of
 from ..._api.values import ServiceStatus
 from ..services.listing import read_homes
-from ..services.lookup import Named, near_miss, project_with_name
-from ..services.namesakes import oldest_projects
+from ..services.lookup import Named, near_miss, oldest_projects, project_with_name
 from ..services.removal import own_copies_folder
 from ..shared.options import FilePath, Options, StateDirOptions, WaitOptions, option
 from ..shared.plan import Resource, Task
 from ..shared.task_errors import Invalid
 from ..shared.waiting import poll_for
 from .contents import Contents
-from .entry import Entry
 from .members import (
     NAMED_MEMBERS,
     Member,
@@ -38,7 +35,6 @@ from .members import (
     check_prune,
     check_references,
     described_entries,
-    is_named_as,
     list_members,
     not_described,
     read_members,
@@ -149,7 +145,7 @@ def read_when_shown(client: Client, project_id: str, going: Collection[str]) -> 
     found: list[Members | None] = [None]
 
     def unshown() -> list[Member]:
-        found[0] = read_members(client, project_id, going)
+        found[0] = read_members(client, project_id)
         late = set(found[0].unshown if found[0] else ()) - set(going)
         return [each for each in found[0].found if each.id in late] if found[0] else []
 
@@ -213,8 +209,6 @@ def absence_parts(task: Task[DeletingOptions], contents: Contents, deleters: Del
         task.warn(f"there is no project {contents.project!r}, so nothing was deleted{hint}")
         look_elsewhere(task, contents, projects)
         return []
-    if members.project.name != contents.project:
-        task.warn(f"the platform names the project {members.project.name!r}, not {contents.project!r}")
     going = [
         (entry.key, member)
         for entry in described_entries(contents)
@@ -223,7 +217,6 @@ def absence_parts(task: Task[DeletingOptions], contents: Contents, deleters: Del
     warn_of_users(task, members, [member for __, member in going])
     parts = Deletions(task, members, deleters.service, task.options.keep_copy).parts(going)
     staying = [each for each in members.found if each.id not in {member.id for __, member in going}]
-    warn_of_renamed(task, [each for each in described_entries(contents) if not members.of(each)], staying)
     reason = why_project_stays(task, members, staying)
     if reason is not None:
         task.warn(f"project {members.project.name!r} stays: {reason}")
@@ -235,8 +228,8 @@ def look_elsewhere(task: Task[DeletingOptions], contents: Contents, projects: Se
     """Look for what a blueprint describes outside of its project, which is not there.
 
     If the project was deleted, its services joined the default project, which is not shown. They are not
-    told from others of their names, so none is deleted. What is in a project of its own is only warned of:
-    another blueprint may well use the same names.
+    told from others of their names, so none is deleted. What is in a project of its own is another
+    blueprint's, which may well use the same names.
 
     :raises Invalid: naming what may be left of the project.
     """
@@ -253,8 +246,6 @@ def look_elsewhere(task: Task[DeletingOptions], contents: Contents, projects: Se
         place = f"{each.label} in {f'project {names[home]!r}' if home in names else 'an unknown project'}"
         if each.id in ids or home in doubtful:
             left.append(place)
-        else:
-            task.warn(f"{place} has a name of the blueprint, was left alone and is still billed")
     if left:
         raise Invalid(
             f"there is no project {contents.project!r}, and this may be left of it and still billed: "
@@ -269,17 +260,6 @@ def warn_of_users(task: Task[DeletingOptions], members: Members, going: Sequence
     users = dict.fromkeys(labels[str(each.from_)] for each in members.users_of({each.id for each in going}))
     if users:
         task.warn(f"{', '.join(users)} stays, and refers to what is deleted")
-
-
-def warn_of_renamed(task: Task[DeletingOptions], missing: Sequence[Entry], staying: Sequence[Member]) -> None:
-    """Warn of what stays and may be what an entry describes that is not there, as the platform names it."""
-    for member, entry in product(staying, missing):
-        if member.section == entry.section and is_named_as(member, entry):
-            task.warn(
-                f"{member.label} was left alone and is still billed: its name is not {entry.name!r}, but the "
-                "platform may have derived it from that. If it is what the blueprint describes, write its "
-                "present name or its id there"
-            )
 
 
 def why_project_stays(task: Task[DeletingOptions], members: Members, staying: Sequence[Member]) -> str | None:

@@ -40,7 +40,7 @@ class ServiceSection(Section):
     name: str | None = Field(default=None, description="Name of the service. If not set, its key.")
     id: str | None = Field(default=None, description="Id of the service, if its name alone is not clear.")
     allow_duplicate_name: bool = Field(
-        default=False, description="Whether to order it even if a service of nearly that name exists."
+        default=False, description="Whether to order it though one of its name left this project."
     )
     product: str | None = Field(default=None, description="Slug of the product, for the order.")
     runtime: str | None = Field(default=None, description="Id of the edition, for the order.")

@@ -14,7 +14,6 @@ from ..._api.text import counted
 from ..applications.lookup import check_slug, digest_in_service
 from ..blueprints.hiding import HIDDEN_SECTION, PLAIN_SECTION
 from ..blueprints.members import Member
-from ..shared.names import same_name
 from ..shared.task_errors import Invalid
 from .environments import Environments
 from .options import CloneOptions, Rename
@@ -61,15 +60,12 @@ def blueprint_of(
 
 
 def identity(original: Original, names: Mapping[str, str], there: Member | None) -> dict[str, Any]:
-    """Return what tells the clone of a service from others, some of which may have nearly its name."""
+    """Return what tells the clone of a service from others."""
     name = there.name if there else names[original.key]
     if original.app:
         return {"slug": name}
     named = {} if name == original.key else {"name": name}
-    if there:
-        return {**named, "id": there.id}
-    alike = [each for each in names.values() if same_name(each, name)]
-    return {**named, "allow_duplicate_name": True} if len(alike) > 1 else named
+    return {**named, "id": there.id} if there else named
 
 
 def own_values(options: CloneOptions, source: SourceProject) -> dict[str, dict[str, Any]]:

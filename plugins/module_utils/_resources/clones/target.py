@@ -22,11 +22,9 @@ from ..._api.errors import undone_if_nothing_happened
 from ..._api.models import Project, Service
 from ..._api.platform_clock import PlatformClock
 from ..blueprints.members import Member, Members, read_members
-from ..services.all_services import all_services, may_be_cut
-from ..services.lookup import came_up, describe_location, find_staying
-from ..services.namesakes import oldest_projects
+from ..services.lookup import came_up, describe_location, find_staying, oldest_projects, project_with_name
 from ..shared.controller_state import one_at_a_time, records_folder, state_key, write_json
-from ..shared.names import may_be_one, same_name
+from ..shared.names import same_name
 from ..shared.options import StateDirOptions
 from ..shared.parallel import run_parallel
 from ..shared.plan import Task
@@ -144,9 +142,7 @@ class MadeRecord:
         doubtful = []
         for original, sent in list(self.sent.items()):
             name = self.names.get(original, "")
-            same = [each for each in unknown if same_name(each.name, name)] or [
-                each for each in unknown if each.service.created_at and may_be_one(each.name, name)
-            ]
+            same = [each for each in unknown if same_name(each.name, name)]
             found = [each for each in same if came_up(each.service.created_at, sent)]
             if len(found) == 1:
                 self.ids[original] = found[0].id
@@ -160,7 +156,7 @@ class MadeRecord:
             if id in self.ids.values():
                 return True
         sent = self.sent.get(original)
-        listed = all_services(client, lambda other: other.id == id) if sent else []
+        listed = client.services() if sent else []
         if not any(each.id == id and came_up(each.created_at, sent) for each in listed):
             return False
         with self.lock:
@@ -197,13 +193,12 @@ class Target:
         return self.members.found if self.members else ()
 
     def of(self, original: Original, name: str) -> Member | None:
-        """Return what was made for something, or is there by its name, or nearly; ``None`` if nothing is."""
+        """Return what was made for something, or is there by its name; ``None`` if nothing is."""
         same = [each for each in self.found if (each.slug is not None) == (original.app is not None)]
         known = self.record.ids.get(original.id)
         if made := next((each for each in same if each.id == known), None):
             return made
-        exact = [each for each in same if each.name == name]
-        return next(iter(exact or [each for each in same if same_name(each.name, name)]), None)
+        return next((each for each in same if same_name(each.name, name)), None)
 
     def there(self, source: SourceProject, names: Mapping[str, str]) -> dict[str, Member]:
         """Return those clones that are there, by key."""
@@ -221,9 +216,7 @@ def check_target(
     projects = task.client.projects()
     name = task.options.project
     check_not_source(source, name)
-    found = next((each for each in projects if each.name == name), None) or next(
-        (each for each in projects if same_name(each.name, name)), None
-    )
+    found = project_with_name(projects, name)
     if found is None:
         check_no_id(name, projects)
         members = None
@@ -261,18 +254,13 @@ def recognize(task: Task[Any], record: MadeRecord, members: Members) -> None:
 def found_elsewhere(client: Client, ids: Iterable[str], members: Members | None) -> list[Service]:
     """Return which services of these ids are there, but not in the project that they were made in.
 
-    Each takes a call, so what a whole list does not show is taken for gone.
-
     :raises UnexpectedAnswer: if one is listed and cannot be read, so that nobody knows where it is.
     """
     outside = sorted(set(ids) - {each.id for each in (members.found if members else ())})
     if not outside:
         return []
-    listed = client.services()
-    if not may_be_cut(len(listed)):
-        shown = {each.id for each in listed}
-        outside = [id for id in outside if id in shown]
-    found = run_parallel(client, outside, find_staying)
+    shown = {each.id for each in client.services()}
+    found = run_parallel(client, [id for id in outside if id in shown], find_staying)
     return [each for each in found if each and not (members and each.project_id == members.project.id)]
 
 

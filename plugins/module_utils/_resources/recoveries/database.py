@@ -22,7 +22,6 @@ from ..clones.guard import check_own
 from ..databases.dump import MARIADB, POSTGRESQL, Engine, NoDumpError, Source, find_source
 from ..databases.engine import find_connection
 from ..databases.restore import HeldDump, check_client, count_rows, held_dump, kept_dump, restore
-from ..services.all_services import all_services
 from ..services.lookup import label
 from ..services.view import read_service
 from ..shared.options import WaitOptions, required
@@ -224,7 +223,7 @@ def address(facts: Mapping[str, Any], host: str, port: str) -> tuple[str, int] |
 def other_databases(task: Task[DumpOptions], service: Service) -> Iterable[Mapping[str, Any]]:
     """Yield how to connect to every other database of the account."""
     apps = {app.id for app in task.client.apps()}
-    for each in all_services(task.client):
+    for each in task.client.services():
         if each.family != Family.APP or each.id in apps or each.id == service.id:
             continue
         with suppress(NoSuchItem, Invalid):  # it is gone, or tells nobody how to connect to it

@@ -13,9 +13,7 @@ from ..blueprints.members import Member, Members, by_references, read_members
 from ..blueprints.parts import Arguments, Part, new_part
 from ..blueprints.removal import Deleters, project_deletion
 from ..clones.target import describe, found_elsewhere, locations, recognize
-from ..services.all_services import all_services
-from ..services.lookup import in_project, label
-from ..services.namesakes import existing_services
+from ..services.lookup import existing_services, in_project, label, project_with_name
 from ..services.order import LOST_ORDER_SECONDS
 from ..shared.names import same_name
 from ..shared.plan import Task
@@ -24,7 +22,6 @@ from ..shared.task_errors import Invalid
 from ..shared.waiting import poll_for
 from .options import RecoverOptions
 from .record import RecoveryRecord
-from .target import find_named
 
 
 def removal_parts(
@@ -85,7 +82,7 @@ def await_lost_orders(task: Task[Any], members: Members, record: RecoveryRecord)
         return each.id not in known and any(same_name(each.name, name) for name in lost)
 
     def appears() -> bool:
-        found = existing_services(all_services(task.client, may_be_late))
+        found = existing_services(task.client.services())
         named = [each for each in found if may_be_late(each)]
         late[:] = in_project(task.client, named, members.project)
         return bool(late)
@@ -100,7 +97,7 @@ def await_lost_orders(task: Task[Any], members: Members, record: RecoveryRecord)
 
 def warn_of_unknown(task: Task[RecoverOptions], project: str) -> None:
     """Warn of a project with services that no drill from this controller is known to have made."""
-    found = find_named(task.client.projects(), project)
+    found = project_with_name(task.client.projects(), project)
     members = read_members(task.client, found.id) if found else None
     if members and members.found:
         task.warn(
@@ -145,7 +142,7 @@ def find_members(task: Task[RecoverOptions], project: str, record: RecoveryRecor
     """
     if record.project_id is not None:
         return read_members(task.client, record.project_id)
-    found = find_named(task.client.projects(), project)
+    found = project_with_name(task.client.projects(), project)
     return read_members(task.client, found.id) if found else None
 
 

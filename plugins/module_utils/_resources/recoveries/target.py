@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ..._api.models import Project
 from ..blueprints.contents import Contents
 from ..blueprints.members import Member, Members, read_members
 from ..clones.target import check_no_id, check_not_elsewhere, describe, recognize
-from ..services.all_services import all_services
+from ..services.lookup import project_with_name
 from ..shared.names import same_name
 from ..shared.plan import Task
 from ..shared.task_errors import Ambiguous, Invalid
@@ -76,7 +75,7 @@ def find_target(task: Task[RecoverOptions], file: Contents, names: Names, record
     name, projects = options.project or file.project, task.client.projects()
     check_no_id(name, projects)
     check_drill(options, file, record)
-    found = find_named(projects, name)
+    found = project_with_name(projects, name)
     members = read_members(task.client, found.id) if found else None
     if members:
         recognize(task, record, members)
@@ -86,19 +85,12 @@ def find_target(task: Task[RecoverOptions], file: Contents, names: Names, record
     made = [id for key, id in record.ids.items() if key in keys]
     check_not_elsewhere(task.client, record, made, members)
     there = members_by_key(file, names, members, record)
-    known = frozenset(each.id for each in all_services(task.client))
+    known = frozenset(each.id for each in task.client.services())
     overwrite = frozenset(keys_of(file, options.overwrite, "overwrite"))
     target = Target(record, there, known, overwrite)
     check_existing(options, target)
     check_slugs(task, file, names, target)
     return target
-
-
-def find_named(projects: Sequence[Project], name: str) -> Project | None:
-    """Return the project of a name, or of one that the platform may have made of it."""
-    return next((each for each in projects if each.name == name), None) or next(
-        (each for each in projects if same_name(each.name, name)), None
-    )
 
 
 def check_drill(options: RecoverOptions, file: Contents, record: RecoveryRecord) -> None:
@@ -153,11 +145,9 @@ def members_by_key(
         ]
         known = record.ids.get(entry.key)
         name = names.own[entry.key]
-        alike = (
-            [each for each in same if each.id == known]
-            or [each for each in same if each.name == name]
-            or [each for each in same if same_name(each.name, name)]
-        )
+        alike = [each for each in same if each.id == known] or [
+            each for each in same if same_name(each.name, name)
+        ]
         if len(alike) > 1:
             ids = ", ".join(sorted(each.id for each in alike))
             raise Ambiguous(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from ..services.lookup import Named
-from ..shared.names import may_be_one, same_name
+from ..shared.names import same_name
 from ..shared.options import StateDirOptions
 from ..shared.task_errors import Invalid
 from .record import (
@@ -62,7 +62,7 @@ def needed_for(options: StateDirOptions, described: Collection[str]) -> Callable
         naming.sort(key=lambda each: each.content.old_id == service.id)  # it was relocated once more
         for each in reversed(naming):
             other = other_name(each.content, service)
-            if not is_over(each) or any(may_be_one(other, name) for name in described):
+            if not is_over(each) or any(same_name(other, name) for name in described):
                 return f"{what_for(each, service)}. The record is {each.file.path!r}"
         return None
 

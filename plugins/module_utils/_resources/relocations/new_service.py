@@ -10,9 +10,9 @@ from typing import Any
 
 from ..._api.models import Service, ServiceSummary
 from ..._api.values import ServiceStatus
-from ..services.all_services import with_missing
 from ..services.lookup import (
     came_up,
+    existing_services,
     find_project,
     is_listed,
     label,
@@ -21,7 +21,6 @@ from ..services.lookup import (
     project_id_in,
     read_if_readable,
 )
-from ..services.namesakes import existing_services
 from ..services.rates import rates_of
 from ..services.settings import check_max_monthly
 from ..services.view import read_service
@@ -182,8 +181,7 @@ def services_by_name(task: Task[RelocateOptions], record: Relocation) -> list[Se
     """
     name = record.content.new_name
     project = find_project(task.client, str(record.content.project_id))
-    everything = with_missing(task.client, task.client.services(), lambda other: same_name(other.name, name))
-    same = [each for each in existing_services(everything) if same_name(each.name, name)]
+    same = [each for each in existing_services(task.client.services()) if same_name(each.name, name)]
     return [each for each in same if read_home(task, each) == project.id]
 
 

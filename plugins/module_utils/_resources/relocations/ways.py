@@ -17,7 +17,7 @@ from ..._api.errors import HostedError, undone_if_nothing_happened
 from ..._api.models import Service
 from ..._api.values import ContainerState, ServiceStatus
 from ..clones.source import Data
-from ..services.lookup import find_anywhere, find_staying, label
+from ..services.lookup import find_existing, find_staying, label
 from ..services.rates import rates_of
 from ..services.view import billed_rate, read_service, read_state
 from ..shared.money import Cost, format_amount
@@ -419,7 +419,7 @@ def plan_end(task: Task[RelocateOptions], record: Relocation, service: Resource[
     if content.gone or (record.phase is Phase.RETURNED and content.new_id is None):
         return Plan(result=shown)
     left, kept = leftover(record)
-    found = find_anywhere(task.client, left)
+    found = find_existing(task.client, left)
     check_end(task, record, found, kept)
     if found is not None and found.status not in ServiceStatus.DELETING_OR_DELETED:
         check_not_referred_to(task, found)

@@ -29,7 +29,6 @@ from ..._api.models import (
 from ..._api.values import WITH_SETTINGS, WITHOUT_CONTAINER, ScanStatus, ServiceStatus
 from ..applications.release_list import DeclaredReleases, read_declared
 from ..applications.releases import QUICK_SCAN_SECONDS, scan_of
-from ..services.all_services import all_services
 from ..services.listing import NOT_CREATED, services_in_project
 from ..shared.parallel import run_parallel
 from ..shared.restore_points import BACKUPS, backups_as_restore_points
@@ -169,7 +168,7 @@ def account_jobs(facts: Facts, project: Project | None) -> list[Job]:
     """Return what to read of the account itself."""
 
     def services(client: Client) -> list[ServiceSummary]:
-        found = all_services(client)
+        found = client.services()
         if project is None:
             return found
         return services_in_project(client, project, found, warn=partial(note_left_out, facts, project))

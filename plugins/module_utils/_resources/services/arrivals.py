@@ -11,7 +11,6 @@ service: of one from before, or of one that another order makes at that moment.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence, Set
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -19,9 +18,7 @@ from ..._api.errors import HostedError
 from ..._api.models import Order, Project, Service, ServiceSummary
 from ..shared.names import may_be_one, may_be_part, same_name
 from ..shared.plan import Task
-from .all_services import may_be_cut, with_missing
-from .lookup import await_readable, came_up, in_project, project_id_in, project_id_of
-from .namesakes import KnownProjects, oldest_projects
+from .lookup import await_readable, in_default_project, in_project, project_id_in
 from .options import ServiceOptions
 from .settings import differing_fact
 
@@ -37,11 +34,8 @@ class Arrivals:
 
     task: Task[ServiceOptions]
     project: Project | None
-    projects: KnownProjects
     before: Set[str]
     """The ids of the services that were listed by then."""
-    sent: str
-    """When that was, by the platform's clock."""
     found: list[ServiceSummary] = field(default_factory=list)
     """What came up, whatever its name, as last looked up."""
 
@@ -96,72 +90,45 @@ class Arrivals:
             return any(service.id == told for service in named) or not self.suspects()
         if is_of_one_item(told):
             return True
-        near = self._nearest([*named, *self._others(order, service, named)], order.name)
-        return any(each.id == told for each in near)
+        known = {each.id for each in named}
+        listed = [each for each in self._fitting() if each.id not in known]
+        others = in_project(self.task.client, listed, self.project)
+        near = self._nearest([*named, *others], order.name)
+        return any(each.id == told for each in near) if near else self._is_as_ordered(service, order)
+
+    def _is_as_ordered(self, service: Service, order: Order) -> bool:
+        """Tell whether a service is as the order has it. The list may not have been there to be read."""
+        return (
+            service.name in (self.name, order.name)
+            and differing_fact(self.task.options, service) is None
+            and (self.project is None or project_id_in(service) == self.project.id)
+        )
 
     def _look_up(self) -> None:
-        """List what came up. A list that may be cut shows old services as well, once others are deleted."""
+        """List what came up."""
         services = self.task.client.services()
-        is_cut = may_be_cut(len(services))
-        with suppress(HostedError):  # the order is placed
-            services = with_missing(self.task.client, services, self._is_of_now)
-        self.found = [
-            service
-            for service in services
-            if service.id not in self.before and (not is_cut or self._is_of_now(service))
-        ]
-
-    def _is_of_now(self, service: ServiceSummary) -> bool:
-        return came_up(service.created_at, self.sent)
+        self.found = [service for service in services if service.id not in self.before]
 
     def _fitting(self) -> list[ServiceSummary]:
         """Return what came up as the order has it."""
         return [service for service in self.found if differing_fact(self.task.options, service) is None]
 
-    def _others(
-        self, order: Order, told: Service, named: Sequence[ServiceSummary]
-    ) -> list[Service | ServiceSummary]:
-        """Return what else may be the one ordered, among it the service that the response names.
-
-        A new service is listed at once. A list that is cut where nobody expects it may lack the one ordered
-        too, so what the response names counts only by the very name then.
-        """
-        known = {service.id for service in named}
-        listed = [service for service in self._fitting() if service.id not in known]
-        others: list[Service | ServiceSummary] = [*in_project(self.task.client, listed, self.project)]
-        created = told.dates.created_at if told.dates else None
-        if (
-            told.name in (self.name, order.name)
-            and told.id not in {service.id for service in self.found}
-            and differing_fact(self.task.options, told) is None
-            and came_up(created, self.sent)
-            and (self.project is None or project_id_in(told) == self.project.id)
-        ):
-            others.append(told)
-        return others
-
     def _nearest(self, services: Sequence[S], named: object = None) -> Sequence[S]:
         """Return those whose names are nearest to the order's, or to the one that its response has."""
         ways: tuple[Callable[[str], bool], ...] = (
             lambda name: name in (self.name, named),
-            lambda name: same_name(name, self.name),
             lambda name: may_be_one(name, self.name),
             lambda name: may_be_part(name, self.name),
             lambda name: True,
         )
         groups = ([service for service in services if is_near(service.name)] for is_near in ways)
         near = next(filter(None, groups), [])
-        return near if len(near) < 2 or self.project is not None else self._in_default_project(near)
-
-    def _in_default_project(self, services: Sequence[S]) -> Sequence[S]:
-        """Return those that may be where an order without a project goes; all of them if that is unknown."""
+        if self.project is not None:
+            return near
         try:
-            defaults = oldest_projects(self.projects.all())
-            homes = [project_id_of(self.task.client, service.id) for service in services]
-        except HostedError:
-            return services
-        found = [service for service, home in zip(services, homes, strict=True) if home in defaults]
-        return found or services
+            return in_default_project(self.task.client, near)
+        except HostedError:  # the order is placed
+            return near
 
 
 def is_of_one_item(id: str | None) -> bool:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -60,8 +60,7 @@ from ..shared.names import same_name
 from ..shared.plan import Plan, Step, Task
 from ..shared.run_memory import remember
 from ..shared.runner import needs_of
-from .lookup import as_sentence, expect_created, near_miss
-from .namesakes import oldest_projects
+from .lookup import as_sentence, expect_created, near_miss, oldest_projects
 from .options import BudgetOptions
 from .spending import read_holdings
 
@@ -588,18 +587,11 @@ class BudgetGuard(Guard):
 
 
 def ids_of(projects: Sequence[Project], wanted: str) -> set[str]:
-    """Return the ids of the projects that a limit names: by the id or the name, or else by a similar name.
+    """Return the ids of the projects that a limit names: by the id or the name.
 
     Where it is the id of one and the name of another, the limit holds for both of them together.
     """
-    ways: tuple[Callable[[Project], bool], ...] = (
-        lambda project: wanted in (project.id, project.name),
-        lambda project: same_name(project.name, wanted),
-    )
-    for fits in ways:
-        if found := {project.id for project in projects if fits(project)}:
-            return found
-    return set()
+    return {project.id for project in projects if wanted == project.id or same_name(project.name, wanted)}
 
 
 def may_be_there(commitment: Commitment, holdings: Holdings) -> bool:

@@ -1,14 +1,14 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Remembers services that the platform named otherwise than their order said.
+"""Remembers what orders became: services that the platform named otherwise, and the last one of each name.
 
-The specification does not say that the platform keeps a name as it was sent. A task finds its service by the
-name, so it would order one more in every run. The record is kept on the controller, by the name of the order
-and its project, and counts as long as its service exists.
+A task finds its service by the name, so it would order one more in every run if the platform names it
+otherwise. The records are kept on the controller, by the name of the order and its project, and count as long
+as the service exists.
 
-What was ordered with ``allow_duplicate_name`` is recorded in a second file as well, by the very name. Tasks
-with that option read that file alone: they order another service beside those without it, but only one.
+What was ordered with ``allow_duplicate_name`` is recorded in a second file as well. Tasks with that option
+read that file alone: they order another service beside those without it, but only one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from ..._api.models import Project, Service, ServiceSummary
-from ..shared.names import may_be_one, normalized
 from ..shared.plan import Task
 from ..shared.record_file import RecordFile
 from ..shared.task_errors import Invalid
@@ -37,17 +36,11 @@ class GivenNames:
     @classmethod
     def of(cls, task: Task[ServiceOptions], project: Project | None) -> GivenNames:
         """Return the record of the orders of a task."""
-        home, name = project.id if project else "", task.options.wanted_name
-        subjects = [f"{home}\n{normalized(name)}"]
-        if task.options.allow_duplicate_name:  # then names that differ only in their spelling are two
-            subjects.append(f"{home}\n{name}\nallow_duplicate_name")
-        what, base_url = "how the platform named a service", task.options.base_url
-        return cls(task, tuple(RecordFile.of(FOLDER, what, None, base_url, each) for each in subjects))
-
-    @classmethod
-    def in_any(cls, task: Task[ServiceOptions], projects: Iterable[Project]) -> set[str]:
-        """Return the ids of the services that orders of the task's name became, in one of these or none."""
-        return {id for project in (None, *projects) for id in names_in(cls.of(task, project).files[0])}
+        subject = f"{project.id if project else ''}\n{task.options.wanted_name}"
+        subjects = [subject]
+        if task.options.allow_duplicate_name:
+            subjects.append(f"{subject}\nallow_duplicate_name")
+        return cls(task, tuple(record_of(task, each) for each in subjects))
 
     @property
     def path(self) -> str:
@@ -59,12 +52,8 @@ class GivenNames:
         return names_in(self.files[-1])
 
     def needs(self, name: str | None) -> bool:
-        """Tell whether the next run would order again, as it does not recognize a service of this name.
-
-        A name that differs only in what a platform may change stops an order, unless duplicates are allowed.
-        """
-        wanted, allowed = self.task.options.wanted_name, self.task.options.allow_duplicate_name
-        return name not in (None, wanted) and (allowed or not may_be_one(str(name), wanted))
+        """Tell whether the next run would order again, as it does not recognize a service of this name."""
+        return name not in (None, self.task.options.wanted_name)
 
     def remember(self, services: Iterable[Service | ServiceSummary]) -> None:
         """Add services. They are there, so a record that cannot be written is no reason to fail."""
@@ -79,12 +68,32 @@ class GivenNames:
         for file in self.files:
             before = names_in(file)
             after = change(before)
-            if after == before:
-                continue
-            try:
-                file.write(after)
-            except Invalid as error:
-                self.task.warn(f"{error.message}. Without that, the next run orders another service")
+            if after != before:
+                write(self.task, file, after)
+
+
+def remember_order(task: Task[ServiceOptions], project: Project | None, id: str) -> None:
+    """Remember what was ordered for a project, by its name: it may be deleted, and made anew."""
+    if project is not None:
+        write(task, order_record(task, project.name), {id: task.options.wanted_name})
+
+
+def order_record(task: Task[ServiceOptions], project: str) -> RecordFile:
+    """Return the record of what was last ordered by the task's name for a project of this name."""
+    return record_of(task, f"{project}\n{task.options.wanted_name}\nordered")
+
+
+def record_of(task: Task[ServiceOptions], subject: str) -> RecordFile:
+    """Return the record of a subject."""
+    return RecordFile.of(FOLDER, "what an order became", None, task.options.base_url, subject)
+
+
+def write(task: Task[ServiceOptions], file: RecordFile, names: dict[str, str]) -> None:
+    """Write a record. The service is there, so one that cannot be written is no reason to fail."""
+    try:
+        file.write(names)
+    except Invalid as error:
+        task.warn(f"{error.message}. Without that, a later run may order another service")
 
 
 def names_in(file: RecordFile) -> dict[str, str]:

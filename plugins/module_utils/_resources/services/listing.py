@@ -17,13 +17,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from fnmatch import fnmatchcase
-from functools import partial
 from itertools import chain
 from typing import Any, TypeVar, get_args
 
 from ..._api.client import METRICS_PER_CALL, Client
 from ..._api.errors import (
-    AccessDenied,
     CallOutcomeUnknown,
     HostedError,
     Refused,
@@ -47,7 +45,6 @@ from ..shared.parallel import run_parallel
 from ..shared.restore_points import parse_moment
 from ..shared.task_errors import NoSuchItem
 from ..shared.waiting import QUIET_SECONDS
-from .all_services import all_services, may_be_cut, missing_from, read_projects, read_twice
 from .lookup import (
     ORDER_TIME,
     Identifiable,
@@ -151,17 +148,14 @@ def read_listing(
     """
     projects = client.projects()
     chosen = select_projects(projects, wanted.projects)
-    found = [] if wanted.projects else client.services()
-    if wanted.projects or may_be_cut(len(found)):
+    if wanted.projects:
         # Nothing but the page of a project that was asked for shows what is in it.
-        must_read = certain or bool(wanted.projects)
-        details = read_projects(client, chosen, lambda detail: detail, True, must_read)
+        details = read_projects(client, chosen, lambda detail: detail, certain=True)
         members = [members_of(detail) for detail in details]
-        pages = [detail.resources for detail in details]
-        found += chain(*pages) if wanted.projects else missing_from(client, found, pages, certain=certain)
+        found = list(chain(*(detail.resources for detail in details)))
     else:
-        # The rest is on the list as well, and much.
-        members = read_projects(client, chosen, members_of, certain=certain)
+        found = client.services()
+        members = read_projects(client, with_services(chosen), members_of, certain)
     kept = {service.id: service for service in found if matches(service, wanted)}
     homes = find_projects_of(client, kept, members, certain)
     unread = [] if certain else await_homes(client, [kept[id] for id in kept if id not in homes], homes)
@@ -187,7 +181,7 @@ def read_project(client: Client, project: Project, wanted: ServiceQuery) -> List
 
     :raises UnexpectedAnswer: if a service is listed and cannot be read: it may be one of the project.
     """
-    matching = [service for service in all_services(client, certain=True) if matches(service, wanted)]
+    matching = [service for service in client.services() if matches(service, wanted)]
     own = services_in_project(client, project, matching, certain=True)
     found = sorted(own, key=lambda each: (each.name, each.id))
     listing = Listing([], {project.id: printable_only(project.name)})
@@ -244,11 +238,11 @@ def find_projects_of(
 ) -> dict[str, str | None]:
     """Return the project id of each service that still exists.
 
-    A service that cannot be read, nor a second time, is left out, as a new one may be, whatever the platform
-    answers. ``certain`` is for callers that take what is left out for no part of its project.
+    A service that cannot be read is left out, as a new one may be, whatever the platform answers. ``certain``
+    is for callers that take what is left out for no part of its project.
 
-    :raises UnexpectedAnswer: if ``certain``, and one cannot be read and may be there, as the list shows it or
-        may be cut, or does not show its project.
+    :raises UnexpectedAnswer: if ``certain``, and one is listed and cannot be read, or does not show its
+        project.
     """
     seen: dict[str, set[str]] = defaultdict(set)
     for project, services in members:
@@ -258,9 +252,7 @@ def find_projects_of(
     doubtful = [id for id in ids if id not in homes]
 
     def read(clone: Client, id: str) -> Service | None:
-        if certain:
-            return find_existing(clone, id, shown=True)
-        return read_twice(partial(read_if_readable, clone), id)
+        return find_existing(clone, id) if certain else read_if_readable(clone, id)
 
     for full in run_parallel(client, doubtful, read):
         if full is not None and full.status != ServiceStatus.DELETED:
@@ -320,7 +312,7 @@ def services_in_project(
     if certain:
         homes, new = read_homes(client, services, certain), []
     else:
-        [(_id, shown)] = read_projects(client, [project], members_of, though_empty=True, certain=True)
+        [(_id, shown)] = read_projects(client, [project], members_of, certain=True)
         homes, since = dict.fromkeys(shown, project.id), client.clock.now() - ORDER_TIME
         new = [s for s in services if s.id not in homes and (parse_moment(s.created_at) or since) > since]
         homes |= find_projects_of(client, [service.id for service in new], [])
@@ -337,8 +329,6 @@ def read_homes(
     client: Client,
     services: Sequence[ServiceSummary],
     certain: bool = False,
-    *,
-    on_denied: Callable[[Project, AccessDenied], object] | None = None,
 ) -> dict[str, str | None]:
     """Return the project id of each service, without those that are gone or cannot be read yet (Ordering).
 
@@ -346,10 +336,34 @@ def read_homes(
     what is on none of them, or on several, is asked itself.
 
     :param certain: as for :func:`find_projects_of`.
-    :param on_denied: as for :func:`read_projects`.
     """
-    pages = read_projects(client, client.projects(), members_of, certain=certain, on_denied=on_denied)
+    pages = read_projects(client, with_services(client.projects()), members_of, certain)
     return find_projects_of(client, [service.id for service in services], pages, certain)
+
+
+def with_services(projects: Iterable[Project]) -> list[Project]:
+    """Return the projects but those that count no services. What a count leaves out is read by itself."""
+    return [project for project in projects if project.resource_count != 0]
+
+
+def read_projects(
+    client: Client, projects: Iterable[Project], take: Callable[[ProjectDetail], T], certain: bool = False
+) -> list[T]:
+    """Return what ``take`` keeps of each project, except those that were deleted meanwhile.
+
+    :raises UnexpectedAnswer: if ``certain``, and one cannot be read: its services may be on no other page.
+    """
+
+    def read(clone: Client, project: Project) -> list[T]:
+        detail = clone.project(project.id)
+        if detail is None and certain:
+            raise UnexpectedAnswer(
+                f"the platform lists project {project.name!r} ({project.id}), but reports that there is none "
+                "when it is read, so its services are unknown. Run this again"
+            )
+        return [] if detail is None else [take(detail)]
+
+    return list(chain(*run_parallel(client, projects, read)))
 
 
 # --- What is said of each ---------------------------------------------------------------------------

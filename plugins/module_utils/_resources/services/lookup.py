@@ -6,22 +6,22 @@
 from __future__ import annotations
 
 import difflib
+import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 from typing import Protocol, TypeVar, cast
 
 from ..._api.client import Client
-from ..._api.errors import AccessDenied, HostedError, Refused, TokenRejected, UnexpectedAnswer
+from ..._api.errors import HostedError, Refused, TokenRejected, UnexpectedAnswer
 from ..._api.models import Project, Service, ServiceSummary
 from ..._api.values import ServiceStatus
-from ..shared.names import is_variant_of
+from ..shared.names import same_name
 from ..shared.parallel import run_parallel
 from ..shared.plan import Task
 from ..shared.restore_points import parse_moment
 from ..shared.run_memory import foreseen
 from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
 from ..shared.waiting import QUIET_SECONDS, poll_for
-from .all_services import all_services, may_be_cut, with_missing
 
 ORDER_TIME = timedelta(minutes=10)
 """How long after an order a service of its name can be what was ordered."""
@@ -66,11 +66,11 @@ class IndexedServices(list[ServiceSummary]):
         super().__init__(services)
         self._by_name: dict[str, list[ServiceSummary]] = {}
         for service in self:
-            self._by_name.setdefault(service.name, []).append(service)
+            self._by_name.setdefault(unicodedata.normalize("NFC", service.name), []).append(service)
 
     def named(self, name: str) -> list[ServiceSummary]:
         """Return the services with this name, in the order of the list."""
-        return self._by_name.get(name, [])
+        return self._by_name.get(unicodedata.normalize("NFC", name), [])
 
 
 def near_miss(wanted: str, names: Iterable[str], ids: Iterable[str] = ()) -> str:
@@ -93,10 +93,9 @@ def close_name(wanted: str, names: Iterable[str]) -> str:
     return f" did you mean {close[0]!r}?" if close else ""
 
 
-def project_with_name(projects: Sequence[Project], name: str) -> Project | None:
-    """Return the project with this name, or with a normalized form of it."""
-    exact = (project for project in projects if project.name == name)
-    return next(exact, None) or next((p for p in projects if is_variant_of(p.name, name)), None)
+def project_with_name(projects: Iterable[Project], name: str) -> Project | None:
+    """Return the project with this name."""
+    return next((project for project in projects if same_name(project.name, name)), None)
 
 
 def find_project(client: Client, wanted: str) -> Project:
@@ -117,7 +116,9 @@ def with_id_or_name(projects: Iterable[Project], wanted: str) -> Project | None:
 
     :raises Ambiguous: if it is the id of one project and the name of another.
     """
-    found = {project.id: project for project in projects if wanted in (project.id, project.name)}
+    found = {
+        project.id: project for project in projects if wanted == project.id or same_name(wanted, project.name)
+    }
     if len(found) > 1:
         told = " and ".join(f"{project.name!r} ({project.id})" for project in found.values())
         raise Ambiguous(
@@ -173,23 +174,10 @@ def find_services(
 ) -> list[ServiceSummary]:
     """Return the services with this name, filtered by project and family. Skips services being deleted.
 
-    If the list shows one and may be cut, those that it lacks are looked for. Whether there are any at all is
-    left to who orders or deletes: they check that themselves.
-
     :param certain: for callers that take what is left out for gone: what cannot be read is an error.
-    :raises HostedError: if ``certain``, and others of the name may be left out.
+    :raises UnexpectedAnswer: if ``certain``, and one of the name cannot be read.
     """
-    services = client.services()
-    named = with_name(services, name, family)
-    if named:
-        try:
-            whole = with_missing(client, services, lambda other: other.name == name, certain)
-        except Refused as error:
-            raise error.append(
-                f". Another service may be named {name!r}, too. Nothing was done. Name yours by its id"
-            ) from None
-        named = with_name(whole, name, family)
-    return in_project(client, named, project, certain)
+    return in_project(client, with_name(client.services(), name, family), project, certain)
 
 
 def in_project(
@@ -218,9 +206,9 @@ def project_id_of(client: Client, id: str, certain: bool = False) -> str | None:
     """Return the id of a service's project; ``None`` if the service is deleted or being deleted.
 
     :raises UnexpectedAnswer: if the platform does not show it; if ``certain``, also if only the list shows
-        the service, or may be cut and does not tell.
+        the service.
     """
-    service = find_existing(client, id, shown=True) if certain else client.service(id)
+    service = find_existing(client, id) if certain else client.service(id)
     return None if service is None else project_id_in(service)
 
 
@@ -239,17 +227,15 @@ def project_id_in(service: Service) -> str | None:
     return service.project_id
 
 
-def find_existing(client: Client, id: str, shown: bool = False) -> Service | None:
+def find_existing(client: Client, id: str) -> Service | None:
     """Return the service with this id; ``None`` if there is none.
 
     A gateway may also return 404, so a service that is still listed is read once more.
 
-    :param shown: whether the platform has just shown it, if only on the page of its project. Then a list that
-        may be cut does not tell that it is gone.
     :raises UnexpectedAnswer: if it is listed but cannot be read: it exists and is billed.
     """
     service = client.service(id)
-    if service is not None or not is_listed(client, id, though_cut=shown):
+    if service is not None or not is_listed(client, id):
         return service
     service = client.service(id)
     if service is None:
@@ -260,28 +246,9 @@ def find_existing(client: Client, id: str, shown: bool = False) -> Service | Non
     return service
 
 
-def find_anywhere(client: Client, id: str) -> Service | None:
-    """Return the service with this id; ``None`` if there is none, for callers that take it for gone then.
-
-    Where the list may be cut, the pages of the projects tell. If the token may not read these, a service that
-    is not found twice is gone: nothing else could ever tell that.
-
-    :raises UnexpectedAnswer: if it is listed, or on a page, but cannot be read: it exists and is billed.
-    :raises Refused: if the projects are refused for another reason, as by a gateway.
-    """
-    service = find_existing(client, id)
-    if service is not None:
-        return service
-    try:
-        shown = all_services(client, lambda other: other.id == id, certain=True)
-    except AccessDenied:
-        return client.service(id)
-    return client.service(id) if any(other.id == id for other in shown) else None
-
-
 def find_staying(client: Client, id: str) -> Service | None:
-    """Return the service with this id, as :func:`find_anywhere` does, unless it is being deleted."""
-    service = find_anywhere(client, id)
+    """Return the service with this id, as :func:`find_existing` does, unless it is being deleted."""
+    service = find_existing(client, id)
     return None if service is None or service.status in ServiceStatus.DELETING_OR_DELETED else service
 
 
@@ -304,14 +271,11 @@ def await_readable(client: Client, id: str, seconds: float = QUIET_SECONDS) -> N
     poll_for(lambda: read_if_readable(client, id) is not None or not is_listed(client, id), seconds)
 
 
-def is_listed(client: Client, id: str, though_cut: bool = False) -> bool:
-    """Tell whether the list of services shows a service, so that it exists whatever its own page says.
-
-    :param though_cut: whether a list that may be cut counts as if it showed the service.
-    """
-    services = client.services()
-    return (though_cut and may_be_cut(len(services))) or any(
-        service.id == id and service.status not in ServiceStatus.DELETING_OR_DELETED for service in services
+def is_listed(client: Client, id: str) -> bool:
+    """Tell whether the list of services shows a service, so that it exists whatever its own page says."""
+    return any(
+        service.id == id and service.status not in ServiceStatus.DELETING_OR_DELETED
+        for service in client.services()
     )
 
 
@@ -321,7 +285,7 @@ def with_name(services: Iterable[S], name: str, family: str | None) -> list[S]:
     return [
         service
         for service in candidates
-        if service.name == name
+        if same_name(service.name, name)
         and service.status not in ServiceStatus.DELETING_OR_DELETED
         and (family is None or service.family == family)
     ]
@@ -366,6 +330,18 @@ def find_service(
     return found
 
 
+def existing_services(services: Iterable[ServiceSummary]) -> list[ServiceSummary]:
+    """Return the services that are not being deleted."""
+    return [service for service in services if service.status not in ServiceStatus.DELETING_OR_DELETED]
+
+
+def oldest_projects(projects: Sequence[Project]) -> set[str]:
+    """Return the ids of the projects that may be the oldest, including all of unknown age."""
+    ages = {project.id: parse_moment(project.created_at) for project in projects}
+    first = min((age for age in ages.values() if age is not None), default=None)
+    return {id for id, age in ages.items() if age in (None, first)}
+
+
 def not_readable_yet(service: Identifiable) -> str:
     """Say of a service that only the list shows it (Ordering)."""
     return f"{label(service)} is on the list of services and cannot be read yet"
@@ -405,7 +381,17 @@ def contradiction(service: Service, option: str, wanted: str | None, known: str 
     )
 
 
-def only_service(services: list[S], name: str) -> S | None:
+def in_default_project(client: Client, services: Sequence[S]) -> list[S]:
+    """Return those of several services of a name that are in the default project; all of them if none is."""
+    if len(services) < 2:
+        return list(services)
+    defaults = oldest_projects(client.projects())
+    homes = run_parallel(client, services, lambda clone, service: project_id_of(clone, service.id))
+    found = [service for service, home in zip(services, homes, strict=True) if home in defaults]
+    return found or list(services)
+
+
+def only_service(services: Sequence[S], name: str) -> S | None:
     """Return the only service in the list, or ``None`` if it is empty.
 
     :raises Ambiguous: if there are several, with their ids.

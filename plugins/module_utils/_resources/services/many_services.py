@@ -21,7 +21,6 @@ from ..shared.parallel import MAX_PARALLEL, run_parallel
 from ..shared.plan import SERVICE_ID, Branch, Plan, Step, Task, union
 from ..shared.run_memory import foreseen
 from ..shared.task_errors import Invalid, NoSuchItem
-from .all_services import all_services
 from .listing import services_in_project
 from .lookup import (
     check_id_matches,
@@ -163,7 +162,7 @@ def select_jobs(task: Task[ManyServicesOptions], though_gone: bool = False) -> l
     if options.project:
         wanted = options.project
         project = find_project(task.client, wanted) if though_gone else resolve_project(task, wanted)
-    everything = all_services(task.client)
+    everything = task.client.services()
     fitting = [
         service
         for service in everything

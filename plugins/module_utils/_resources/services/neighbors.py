@@ -16,7 +16,6 @@ from ..._api.errors import HostedError, Refused
 from ..._api.models import ProjectGraph, ServiceSummary
 from ..._api.values import ServiceStatus
 from ..shared.aliases import alias_in_settings, aliases_of
-from .all_services import all_services
 from .listing import read_homes
 
 Keep = Callable[[ServiceSummary], bool]
@@ -37,7 +36,7 @@ def late_in_graphs(
         there = service.status not in ServiceStatus.DELETING_OR_DELETED
         return service.id not in shown and there and keep(service)
 
-    services = [service for service in all_services(client, may_be_late) if may_be_late(service)]
+    services = [service for service in client.services() if may_be_late(service)]
     homes = read_homes(client, services) if services else {}
     return [service for service in services if homes.get(service.id) in projects]
 

@@ -14,7 +14,6 @@ from ..._api.values import FAMILIES
 from ..shared.options import FilePath, Options, option
 from ..shared.plan import SERVICE_ID, Task
 from ..shared.task_errors import Invalid, NoSuchItem
-from .all_services import with_missing
 from .lookup import (
     check_id_matches,
     describe_location,
@@ -102,8 +101,6 @@ def service_id(task: Task[OneServiceOptions]) -> str:
         raise Invalid(f"no service is named; {SELECTION_HINT}")
     project = find_project(task.client, options.project) if options.project else None
     services = task.client.services()
-    if all(service.id != wanted for service in services):  # a name may be that of another one, too
-        services = with_missing(task.client, services, lambda other: wanted in (other.id, other.name))
     if any(service.id == wanted for service in services):
         return (
             service_of_id(task, wanted, project, options.family).id

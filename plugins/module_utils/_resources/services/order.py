@@ -37,17 +37,19 @@ from ..shared.secret_notes import ORDERED, remove_notes, seconds_since_call, sub
 from ..shared.task_errors import EffectUnverified, Invalid
 from ..shared.waiting import adopt, create, poll_for
 from .arrivals import Arrivals, is_of_one_item
-from .given_names import GivenNames
+from .given_names import GivenNames, remember_order
 from .lookup import (
     await_readable,
     close_name,
     describe_location,
+    existing_services,
+    in_default_project,
     in_project,
     label,
     only_service,
     with_name,
 )
-from .namesakes import KnownProjects, check_namesakes, existing_services, order_lock
+from .namesakes import KnownProjects, check_namesakes, order_lock
 from .options import OrderOptions, ServiceOptions
 from .settings import check_max_monthly
 
@@ -227,8 +229,7 @@ class Ordering:
 
         :raises Invalid: when another task does not get done with an order of this name.
         """
-        # Not by the address of the platform, which may be written in many ways; two names that the platform
-        # may take for the same are one name here.
+        # Not by the address of the platform, which may be written in many ways.
         with one_at_a_time(order_lock(self.name), f"ordering service {self.name!r}"):
             return self._adopt_or_order()
 
@@ -265,8 +266,8 @@ class Ordering:
         for service in services:
             if same_name(service.name, self.name):
                 await_readable(client, service.id)
-        found = with_name(services, self.name, self.task.options.family)
-        return only_service(in_project(client, found, self.project), self.name)
+        found = in_project(client, with_name(services, self.name, self.task.options.family), self.project)
+        return only_service(in_default_project(client, found), self.name)
 
     def _await_lost_order(self) -> None:
         """Give an order whose outcome nobody knows the time to be carried out, before another one is sent."""
@@ -283,8 +284,8 @@ class Ordering:
         services = self.task.client.services()
         # Another task may have ordered since the plan.
         check_namesakes(self.task, self.project, services, self.projects, placing=True)
-        before, now = {service.id for service in services}, self.task.client.clock.now().isoformat()
-        arrivals = Arrivals(self.task, self.project, self.projects, before, now)
+        before = {service.id for service in services}
+        arrivals = Arrivals(self.task, self.project, before)
         what = f"service {self.name!r}"
         body = {**self.body, "name": self.name}
         if self.project is not None:
@@ -300,6 +301,7 @@ class Ordering:
                     f"it has any: {kept.note.remedy}"
                 )
                 self._remember_names([adopted])
+                remember_order(self.task, self.project, adopted.id)
                 return str(adopted.id)
             order = self._without_old_id(order, before)
             self._remember_order(order)
@@ -344,6 +346,7 @@ class Ordering:
                 id = self._adopted(order, arrivals).id
         own = [service for service in arrivals.found if service.id == id]
         self._remember_names(own)
+        remember_order(self.task, self.project, id)
         self._report_namesakes([other.id for other in new if other.id != id], id)
         return id
 

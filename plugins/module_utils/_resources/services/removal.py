@@ -25,8 +25,8 @@ from ..shared.secret_notes import ORDERED, notes_on, remove_notes, subject_of
 from ..shared.task_errors import Invalid
 from ..shared.waiting import await_removal, wait_until
 from .copyable import check_active
-from .lookup import CLOCKS_DIFFER, find_anywhere, find_staying, is_listed
-from .namesakes import existing_services, warn_of_near_matches
+from .lookup import CLOCKS_DIFFER, existing_services, find_existing, find_staying, is_listed
+from .namesakes import warn_of_billed
 from .offers import forget_offers, offered_when_active
 from .options import ServiceOptions
 from .rates import cost_of
@@ -60,9 +60,9 @@ def plan_removal(
 
     ``keep`` plans what is kept of it. Unless that step is done, nothing is deleted.
     """
-    service = find_anywhere(task.client, target.id) if target.id else None
+    service = find_existing(task.client, target.id) if target.id else None
     if service is None or service.status == ServiceStatus.DELETED:
-        warn_of_near_matches(task)
+        warn_of_billed(task, target.project)
         return Plan(result=None, steps=[expected_removal(task, target)] if task.check_mode else [])
     view = View(service)
     check_immutable(task, view, just_ordered=False)

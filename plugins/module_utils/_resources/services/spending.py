@@ -18,7 +18,6 @@ from ..._api.values import ServiceStatus
 from ..shared.budget import Holding
 from ..shared.money import rate_from
 from ..shared.parallel import run_parallel
-from .all_services import all_services
 from .lookup import is_listed, read_if_readable
 
 SETTLED = (ServiceStatus.ACTIVE, ServiceStatus.SUSPENDED, ServiceStatus.FAILED)
@@ -31,12 +30,10 @@ def read_holdings(client: Client, each: bool) -> dict[str, Holding]:
 
     ``each`` reads every service by itself, which shows its project and what is billed now. Otherwise only
     those are read whose rate the list does not show.
-
-    :raises HostedError: if services may be left out.
     """
-    # What is left out would cost nothing, and what was deleted a moment ago may still be on its page.
-    everything = all_services(client, certain=True, though_unreadable=True)
-    listed = [service for service in everything if service.status not in ServiceStatus.DELETING_OR_DELETED]
+    listed = [
+        service for service in client.services() if service.status not in ServiceStatus.DELETING_OR_DELETED
+    ]
     asked = [service for service in listed if each or not shows_rate(service)]
     details = run_parallel(client, asked, read_detail)
     found = dict(zip((service.id for service in asked), details, strict=True))
@@ -49,7 +46,7 @@ def read_holdings(client: Client, each: bool) -> dict[str, Holding]:
 def read_detail(client: Client, service: ServiceSummary) -> Service | None:
     """Return the full form of a service that was listed; ``None`` if it cannot be read yet."""
     detail = read_if_readable(client, service.id)
-    if detail is None and not is_listed(client, service.id, though_cut=True):
+    if detail is None and not is_listed(client, service.id):
         return Service.model_construct(id=service.id, status=ServiceStatus.DELETED)
     return detail
 

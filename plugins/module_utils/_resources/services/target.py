@@ -12,13 +12,17 @@ from ..shared.plan import Task
 from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
 from .lookup import (
     check_id_matches,
-    find_anywhere,
+    find_existing,
     find_project,
     find_services,
+    in_default_project,
     only_service,
     placeholder_project,
 )
 from .options import ServiceOptions
+
+KEEPING_UP = ("present", "started")
+"""The states that only order or keep up a service. An order without a project goes to the default one."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,7 @@ def identify(task: Task[ServiceOptions]) -> Target:
     try:
         project = named_project(task, options.project)
     except NoSuchItem:
-        if options.state != "absent" or (options.id and find_anywhere(task.client, options.id)):
+        if options.state != "absent" or (options.id and find_existing(task.client, options.id)):
             raise
         return Target(options.id)  # what was in a project that is gone is gone from it too
     target = Target(options.id, project, named_project(task, options.new_project))
@@ -81,7 +85,7 @@ def check_id(task: Task[ServiceOptions], target: Target) -> None:
     options = task.options
     if not (options.name or options.family or options.project):
         return
-    service = find_anywhere(task.client, str(target.id))
+    service = find_existing(task.client, str(target.id))
     if service is not None:
         homes = [project for project in (target.project, target.destination) if project]
         check_id_matches(
@@ -100,7 +104,10 @@ def find_id_by_name(task: Task[ServiceOptions], target: Target) -> str | None:
     name, family = task.options.wanted_name, task.options.family
     # Before an order, what cannot be read is looked for again. Before a deletion, nothing would be.
     certain = task.options.state == "absent"
-    found = only_service(find_services(task.client, name, target.project, family, certain), name)
+    named = find_services(task.client, name, target.project, family, certain)
+    if target.project is None and task.options.state in KEEPING_UP:
+        named = in_default_project(task.client, named)
+    found = only_service(named, name)
     if target.destination is None or target.project is None:
         return found.id if found else None
     moved = only_service(find_services(task.client, name, target.destination, family), name)

@@ -1,18 +1,49 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Names that a platform may write its own way. How it normalizes them is not shown."""
+"""Names: which are the same, which is probably a slip, and what a platform may have made of one."""
 
 from __future__ import annotations
 
+import difflib
 import html
 import re
 import unicodedata
+from collections.abc import Iterable
+
+SIMILARITY = 0.8
+"""How alike two words are, of 1 for the same, for one to be a slip of the other."""
+SLIP_LETTERS = 5
+"""How many letters a word has at least, for a slip in it to be told from another word."""
 
 
 def same_name(one: str, other: str) -> bool:
-    """Tell whether a platform that normalizes names may take two of them for the same."""
-    return one == other or normalized(one) == normalized(other)
+    """Tell whether two names are the same, however their accents are encoded."""
+    return one == other or unicodedata.normalize("NFC", one) == unicodedata.normalize("NFC", other)
+
+
+def likely_meant(wanted: str, names: Iterable[str]) -> str | None:
+    """Return the only name that differs from ``wanted`` by a slip in one word; ``None`` if there is none.
+
+    Members of a series or a family of names, such as web-1 and web-eu, are no slips of each other.
+    """
+    near = {name for name in names if is_slip(words_in(wanted), words_in(name))}
+    return near.pop() if len(near) == 1 else None
+
+
+def is_slip(words: list[str], others: list[str]) -> bool:
+    """Tell whether two names differ in one long word, and little."""
+    differing = [pair for pair in zip(words, others, strict=False) if pair[0] != pair[1]]
+    if len(words) != len(others) or len(differing) != 1:
+        return False
+    ((one, other),) = differing
+    alike = difflib.SequenceMatcher(None, one, other).ratio() >= SIMILARITY
+    return alike and min(len(one), len(other)) >= SLIP_LETTERS and not (one + other).isdigit()
+
+
+def words_in(name: str) -> list[str]:
+    """Return the words and numbers in a name, without capitals and accents."""
+    return re.findall(r"\d+|[^\W\d_]+", unaccented(name))
 
 
 def normalized(name: str) -> str:
@@ -21,22 +52,12 @@ def normalized(name: str) -> str:
     return re.sub(r"[\W_]+", "-", text).strip("-") or text
 
 
-def normalize_name(name: str) -> str:
-    """Return a name without leading, trailing and repeated spaces."""
-    return " ".join(name.split())
-
-
-def is_variant_of(shown: str, name: str) -> bool:
-    """Tell whether a name is the platform's normalized form of another."""
-    return shown in (name, name.strip(), normalize_name(name))
+# --- What an order may have become, whose response nobody saw ---------------------------------------
 
 
 def may_be_one(one: str, other: str) -> bool:
-    """Tell whether two names may be one in a platform that drops accents and punctuation as well.
-
-    Wider than :func:`same_name`: two things may well have such names. Good enough to refuse a second order.
-    """
-    return same_name(one, other) or "" != bare(one) == bare(other)
+    """Tell whether two names are one in a platform that drops accents, capitals, blanks and punctuation."""
+    return one == other or "" != bare(one) == bare(other)
 
 
 def may_be_part(one: str, other: str) -> bool:
@@ -45,15 +66,19 @@ def may_be_part(one: str, other: str) -> bool:
     return short != "" and short in long
 
 
+def bare(name: str) -> str:
+    """Return a name without HTML escapes, accents, capitals, blanks, and punctuation outside of numbers."""
+    return re.sub(r"(?<!\d)[\W_]+|[\W_]+(?!\d)", "", unaccented(unescaped(name)))
+
+
+def unaccented(name: str) -> str:
+    """Return a name without accents and capitals."""
+    letters = unicodedata.normalize("NFKD", name)
+    return "".join(letter for letter in letters if not unicodedata.combining(letter)).casefold()
+
+
 def unescaped(name: str) -> str:
     """Return a name without HTML escapes, also of those that it had before it was escaped."""
     while (text := html.unescape(name)) != name:
         name = text
     return name
-
-
-def bare(name: str) -> str:
-    """Return a name without HTML escapes, accents, capitals, blanks, and punctuation outside of numbers."""
-    letters = unicodedata.normalize("NFKD", unescaped(name))
-    text = "".join(letter for letter in letters if not unicodedata.combining(letter)).casefold()
-    return re.sub(r"(?<!\d)[\W_]+|[\W_]+(?!\d)", "", text)

@@ -68,9 +68,7 @@ class Task(Generic[OptionsT_co]):
     created: Callable[[str], None] = lambda id: None
     """Told the id of a service that was created, as soon as something is known to have it."""
     names_made: bool = False
-    """Whether the names of what is ordered come from a rule, so that none is a misspelling of another."""
-    apart: bool = False
-    """Whether services of other projects are never those of the task, whatever their names, as for a copy."""
+    """Whether what is ordered is a copy, whose names say nothing of those of other services."""
 
     def warn(self, message: str) -> None:
         """Warn the user. Each message is shown once."""

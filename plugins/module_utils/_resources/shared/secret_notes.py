@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from .controller_state import UNFINISHED, collection_folder, normalized_url, state_key, write_json
-from .names import normalized
 from .plan import Task
 
 FOLDER = "secrets"
@@ -34,8 +33,8 @@ REMEDIES = {
 
 
 def subject_of(kind: str, name: str) -> str:
-    """Return the subject of a note. Names that the platform may normalize to the same one are one subject."""
-    return f"{kind}:{normalized(name) if kind == ORDERED else name}"
+    """Return the subject of a note."""
+    return f"{kind}:{name}"
 
 
 @dataclass(frozen=True)

@@ -33,8 +33,6 @@ def in_order(call: Call) -> list[Service]:
 async def list_resources(call: Current) -> Response:
     """List the services of the account that are not deleted."""
     services = in_order(call)
-    if call.world.gaps["list.length"] != "all":
-        services = services[: int(call.world.gaps["list.length"])]
     return call.json({"items": [views.listed(call.world, service) for service in services]})
 
 

@@ -173,14 +173,6 @@ def test_an_order_that_is_not_waited_for_says_that_its_state_was_not_set(client:
     assert any("not known yet, and wait is false" in warning for warning in task.warnings)
 
 
-def test_what_a_deleted_project_left_behind_is_told(client: FakeClient) -> None:
-    """Deleting a project leaves its services in the default one, where they are billed (Projects)."""
-    client.add_service("s", name="db")
-    plan, task = planned(client, name="db", project="gone", state="absent")
-    assert not plan.changed
-    assert ["(id s) and was left alone" in warning for warning in task.warnings] == [True]
-
-
 def test_a_move_that_is_not_documented_is_said_to_be(client: FakeClient) -> None:
     client.add_project("prj_1", "shop")
     client.add_service("s", family="VIRTUAL_MACHINE")

@@ -15,7 +15,6 @@ from ansible_collections.hosted.services.plugins.module_utils._api import models
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
     HostedError,
     Interrupted,
-    Refused,
     UnexpectedAnswer,
     error_for_status,
 )
@@ -56,14 +55,6 @@ class CountingClient:
             m.Event(id="1", type="POWER_START", at="1"),
         ]
         self.restoring: set[str] = set()
-        self.page: int | None = None
-        """How many services the list shows, without a sign of more."""
-        self.elsewhere: set[str] = set()
-        """The services of project ``q``; the others are in ``p``."""
-        self.hidden: int | None = None
-        """The status with which ``q`` is refused, if so. Its services cannot be read by their ids then."""
-        self.lists_hidden = True
-        """Whether the list shows the services of ``q`` also while it is refused."""
 
     def _call(self, name: str, *arguments: Any) -> None:
         self.calls.append((name, *arguments))
@@ -72,11 +63,7 @@ class CountingClient:
 
     def services(self) -> list[m.ServiceSummary]:
         self._call("services")
-        shown = [each for each in self.summaries() if self.lists_hidden or self._may_read(each.id)]
-        return shown[: self.page]
-
-    def _may_read(self, id: str) -> bool:
-        return not self.hidden or id not in self.elsewhere
+        return self.summaries()
 
     def summaries(self) -> list[m.ServiceSummary]:
         return [
@@ -84,20 +71,9 @@ class CountingClient:
             for id, (family, _state) in self.records.items()
         ]
 
-    def projects(self) -> list[m.Project]:
-        self._call("projects")
-        return [m.Project(id=id, name=id) for id in ("p", *"q" * bool(self.elsewhere))]
-
-    def project(self, id: str) -> m.ProjectDetail | None:
-        self._call("project", id)
-        if id == "q" and self.hidden:
-            raise error_for_status("GET /api/projects/q: not yours", self.hidden)
-        shown = [each for each in self.summaries() if (each.id in self.elsewhere) is (id == "q")]
-        return m.ProjectDetail(id=id, name=id, resources=shown)
-
     def service(self, id: str) -> m.Service | None:
         self._call("service", id)
-        if id not in self.records or not self._may_read(id):
+        if id not in self.records:
             return None
         record = {"id": id, "name": id, "family": "GAME", "status": self.statuses.get(id, "ACTIVE")}
         return m.Service.model_validate({**record, "failureReason": "token tok is wrong"})
@@ -279,306 +255,20 @@ def test_what_the_list_lacks_is_looked_for_by_itself() -> None:
     assert records
 
 
-CUT = 10
-
-
-@pytest.fixture
-def cut() -> Account:
-    """An account whose list of services ends early, and the poll at which the source begins."""
-    account = Account(CountingClient(**{f"s{number}": "running" for number in range(CUT + 2)}))
-    account.client.page = CUT
-    account.poll()
-    return account
-
-
-def test_what_a_list_that_ends_early_leaves_out_is_watched(cut: Account) -> None:
-    """A poll takes the pages of the projects then, and nothing for each service that is known."""
-    assert len(cut.state.known_services) == CUT + 2 and not cut.state.outbox
-    cut.client.records["s11"] = ("GAME", "stopped")
-    cut.client.journal = []
-    calls = cut.poll()
-    assert calls[3:5] == ["projects", "project p"] and "events s11" in calls
-    assert not any(call.startswith("service ") for call in calls)
-    assert [(event["type"], event["service"]["id"]) for event in cut.state.outbox] == [
-        ("service_stopped", "s11")
-    ]
-
-
-def test_what_moves_onto_the_list_was_not_ordered_just_now(cut: Account) -> None:
-    del cut.client.records["s0"]
-    cut.poll()
-    assert [(event["type"], event["service"]["id"]) for event in cut.state.outbox] == [
-        ("service_deleted", "s0")
-    ]
-
-
-def test_a_page_that_shows_a_deleted_service_late_makes_no_news(cut: Account) -> None:
-    shown = cut.client.summaries()
-    del cut.client.records["s11"]
-    cut.poll()
-    cut.client.summaries = lambda: shown  # type: ignore[method-assign]
-    cut.poll()
-    assert [event["type"] for event in cut.state.outbox] == ["service_deleted"]
-
-
-@pytest.mark.parametrize("error", [error_for_status("no scope", 403), Interrupted("reset")])
-def test_a_list_that_cannot_be_completed_is_told_and_no_deletion(cut: Account, error: HostedError) -> None:
-    """What the list shows is watched all the same."""
-    fresh = Account(cut.client)
-    fresh.client.errors["projects"] = error
-    fresh.poll()
-    assert len(fresh.state.known_services) == CUT
-    [problem] = fresh.observer.problems
-    assert ("the list of 10 services may end early" in problem.message) is isinstance(error, Refused)
-    fresh.client.errors.clear()
-    fresh.poll(3600)
-    assert len(fresh.state.known_services) == CUT + 2
-    assert not fresh.state.outbox  # they were there before
-
-
-def told(account: Account) -> list[tuple[str, str]]:
-    """Return the types of the events so far, each with its service."""
-    return [(event["type"], event["service"]["id"]) for event in account.state.outbox]
-
-
-@pytest.fixture
-def split(cut: Account) -> Account:
-    """The account whose list ends early, with its last service in a project of its own, and read once."""
-    cut.client.elsewhere = {"s11"}
-    cut.client.journal = []
-    cut.poll()
-    return cut
-
-
-@pytest.mark.parametrize("status", [401, 403])
-def test_a_project_that_is_taken_from_the_token_stops_nothing(split: Account, status: int) -> None:
-    """It is tried again at each poll, as it could be read before, and nothing in it is taken for gone."""
-    split.client.hidden = status
-    split.client.records["s10"] = ("GAME", "stopped")
-    for _poll in range(2):
-        calls = split.poll()
-        assert "project q" in calls and not any(call.startswith("service ") for call in calls)
-        [problem] = split.observer.problems
-        assert problem.message == (
-            "project 'q' cannot be read, so what it has beyond the end of the list of services is not "
-            "watched: GET /api/projects/q: not yours"
-        )
-    assert told(split) == [("service_stopped", "s10")]
-    split.client.hidden = None
-    split.client.records["s11"] = ("GAME", "stopped")
-    split.poll()
-    assert split.observer.problems == []
-    assert told(split)[1:] == [("service_stopped", "s11")]
-    del split.client.records["s11"]
-    split.poll()
-    assert told(split)[2:] == [("service_deleted", "s11")]
-
-
-def test_what_is_deleted_elsewhere_is_told_while_a_project_is_hidden(split: Account) -> None:
-    split.client.hidden = 403
-    del split.client.records["s0"], split.client.records["s10"], split.client.records["s11"]
-    split.client.records.update(new1=("GAME", "running"), new2=("GAME", "running"), s11=("GAME", "running"))
-    split.poll()
-    deleted = [id for type, id in told(split) if type == "service_deleted"]
-    assert deleted == ["s0", "s10"]
-    split.client.errors["projects"] = Interrupted("reset")
-    split.poll()
-    assert [id for type, id in told(split) if type == "service_deleted"] == deleted
-
-
-def test_a_hidden_project_is_remembered_where_the_list_is_whole_again(split: Account) -> None:
-    """Its services are not gone because the list is shorter by one."""
-    split.client.hidden = 403
-    split.poll()
-    for id in ("s0", "s1", "s2"):
-        del split.client.records[id]
-    split.client.services = lambda: split.client.summaries()[:8]  # type: ignore[method-assign]
-    split.poll()
-    assert told(split) == [("service_deleted", id) for id in ("s0", "s1", "s2")]
-    split.client.hidden = None
-    split.client.elsewhere.clear()
-    split.client.services = split.client.summaries  # type: ignore[method-assign]
-    split.poll()
-    assert "projects" not in split.poll()
-
-
-def test_a_start_takes_nothing_for_gone_that_a_hidden_project_may_have(split: Account) -> None:
-    split.client.hidden = 403
-    split.observer = Account(split.client).observer
-    del split.client.records["s10"]
-    split.poll()
-    assert told(split) == [("service_deleted", "s10")]
-
-
-def test_a_start_remembers_a_hidden_project_where_the_list_is_whole(split: Account) -> None:
-    split.client.hidden = 403
-    split.poll()
-    split.client.records = {id: split.client.records[id] for id in ("s0", "s1", "s2", "s11")}
-    split.client.lists_hidden = False
-    split.restart()
-    assert "service s11" not in split.poll() + split.poll()
-    assert {id for _type, id in told(split)} == {f"s{number}" for number in range(3, 11)}
-    split.client.hidden = None
-    split.client.records.pop("s11")
-    split.poll(3600)
-    assert told(split)[8:] == [("service_deleted", "s11")]
-
-
-@pytest.fixture
-def page() -> Account:
-    """An account whose list has the length of a page and is whole, read once. Project ``q`` has the last."""
-    account = Account(CountingClient(**{f"s{number}": "running" for number in range(CUT)}))
-    account.client.elsewhere = {"s9"}
-    account.client.lists_hidden = False
-    account.poll()
-    return account
-
-
-def test_what_leaves_the_list_with_the_permission_is_not_gone(page: Account) -> None:
-    page.client.hidden = 403
-    for _poll in range(2):
-        assert "service s9" not in page.poll()
-    assert told(page) == []
-    page.client.hidden = None
-    page.poll()
-    assert told(page) == []
-    del page.client.records["s9"]
-    assert "project q" in page.poll()
-    assert told(page) == [("service_deleted", "s9")]
-    assert "projects" not in page.poll(), "only while one is missing"
-
-
-@pytest.mark.parametrize("restarted", [False, True])
-def test_a_project_that_is_granted_at_last_orders_nothing(page: Account, *, restarted: bool) -> None:
-    """What the list shows of it at once was there before."""
-    page.client.records["s10"] = ("GAME", "running")
-    page.client.hidden = 403
-    fresh = Account(page.client)
-    fresh.poll()
-    assert list(fresh.state.unseen) == ["q"]
-    del fresh.client.records["s0"]
-    if restarted:
-        fresh.restart()
-    assert ("project q" in fresh.poll()) is restarted
-    fresh.client.records["new"] = ("GAME", "running")
-    assert "project q" in fresh.poll(), "it may be in that project"
-    assert "project q" not in fresh.poll()
-    assert told(fresh) == [("service_deleted", "s0"), ("service_ordered", "new")]
-    fresh.client.hidden = None
-    fresh.poll()
-    assert "s9" in fresh.state.known_services and not fresh.state.unseen
-    fresh.client.records["late"] = ("GAME", "running")
-    fresh.client.elsewhere.add("late")
-    fresh.poll()
-    assert told(fresh)[2:] == [("service_ordered", "late")]
-
-
-def test_a_deletion_is_told_though_no_project_was_ever_shown(page: Account) -> None:
-    """What the list shows can be read by its id, whatever is hidden."""
-    page.client.lists_hidden = True
-    page.client.errors["project"] = error_for_status("not yours", 403)
-    fresh = Account(page.client)
-    fresh.poll()
-    assert fresh.observer.hidden == {"p", "q"}
-    fresh.client.page = CUT - 2
-    assert {"service s8", "service s9"} <= set(fresh.poll())
-    assert told(fresh) == []
-    del fresh.client.records["s8"], fresh.client.records["s9"]
-    fresh.poll()
-    assert told(fresh) == [("service_deleted", "s8"), ("service_deleted", "s9")]
-
-
-def test_what_the_list_never_showed_and_an_earlier_version_saw_may_be_hidden(split: Account) -> None:
-    """Its state has no projects."""
-    split.client.hidden = 403
-    unknown = {"project": None, "listed": False}
-    before = {id: each.model_copy(update=unknown) for id, each in split.state.known_services.items()}
-    split.state = split.state.model_copy(update={"services": before})
-    assert "service s11" not in split.poll() + split.poll()
-    assert told(split) == []
-
-
-def test_an_application_that_was_seen_without_the_list_may_be_hidden(split: Account) -> None:
-    """A token for applications alone sees those of every project."""
-    split.client.app_records = [m.App(id="s11", slug="s11", status="ACTIVE")]
-    fresh = Account(split.client)
-    fresh.client.errors["services"] = error_for_status("applications only", 403)
-    fresh.poll()
-    assert set(fresh.state.known_services) == {"s11"}
-    fresh.client.errors.clear()
-    fresh.client.hidden = 403
-    assert "service s11" not in fresh.poll(3600)
-    assert "service_deleted" not in [type for type, _id in told(fresh)]
-
-
-def test_a_project_that_was_never_read_is_tried_once_an_hour(cut: Account) -> None:
-    """What it has by then was there before the source. What is ordered elsewhere meanwhile is news."""
-    fresh = Account(cut.client)
-    fresh.client.journal = []
-    fresh.client.elsewhere = {"s11"}
-    fresh.client.hidden = 403
-    assert {"project q", "whoami"} <= set(fresh.poll())
-    assert "s11" not in fresh.state.known_services
-    fresh.client.records["new"] = ("GAME", "running")
-    calls = fresh.poll()
-    assert "project p" in calls and "project q" not in calls and "whoami" not in calls
-    assert told(fresh) == [("service_ordered", "new")]
-    fresh.client.hidden = None
-    fresh.client.records["more"] = ("GAME", "running")
-    fresh.client.elsewhere.add("more")
-    fresh.poll(3600)
-    assert {"s11", "more"} <= fresh.state.known_services.keys()
-    assert told(fresh) == [("service_ordered", "new")]
-    fresh.client.records["late"] = ("GAME", "running")
-    fresh.client.elsewhere.add("late")
-    fresh.poll()
-    assert told(fresh)[1:] == [("service_ordered", "late")]
-
-
-@pytest.mark.parametrize("restarted", [False, True])
-def test_nothing_is_gone_because_all_projects_are_taken_from_the_token(
-    split: Account, *, restarted: bool
-) -> None:
-    """Then it may not read their services either, and a list that ends early does not show them."""
-    split.client.hidden = 403
-    split.client.errors["projects"] = error_for_status("no longer", 403)
-    if restarted:
-        split.observer = Account(split.client).observer
-    assert "service s11" not in split.poll() + split.poll()
-    split.client.hidden = None
-    split.client.errors.clear()
-    del split.client.records["s11"]
-    split.poll(3600)
-    assert told(split) == [("service_deleted", "s11")]
-
-
-def test_a_token_that_is_rejected_at_a_project_is_an_error(split: Account) -> None:
-    split.client.hidden = 401
-    split.client.errors["whoami"] = error_for_status("nobody", 401)
-    with pytest.raises(HostedError, match="nobody"):
-        split.poll()
-
-
-@pytest.mark.parametrize("route", ["projects", "billing_overview"])
-def test_what_is_refused_later_stops_nothing_and_is_tried_again(split: Account, route: str) -> None:
+def test_what_is_refused_later_stops_nothing_and_is_tried_again() -> None:
     """Only the list of services is needed: without it, nothing is watched."""
-    split.client.errors[route] = error_for_status("no longer", 403)
-    split.client.records["s0"] = ("GAME", "stopped")
+    account = Account(CountingClient(s0="running"))
+    account.client.journal = []
+    account.poll()
+    account.client.errors["billing_overview"] = error_for_status("no longer", 403)
+    account.client.records["s0"] = ("GAME", "stopped")
     for _poll in range(2):
-        assert {route, "whoami"} <= set(split.poll())
-        assert [error.message.endswith("no longer") for error in split.observer.problems] == [True]
-    assert told(split) == [("service_stopped", "s0")]
-    split.client.errors.clear()
-    split.poll()
-    assert split.observer.problems == []
-
-
-def test_what_is_ordered_beyond_the_list_is_news(cut: Account) -> None:
-    cut.client.records["new"] = ("GAME", "running")
-    assert "service new" in cut.poll()
-    assert [(event["type"], event["service"]["id"]) for event in cut.state.outbox] == [
-        ("service_ordered", "new")
-    ]
+        assert {"billing_overview", "whoami"} <= set(account.poll())
+        assert [error.message.endswith("no longer") for error in account.observer.problems] == [True]
+    assert [event["type"] for event in account.state.outbox] == ["service_stopped"]
+    account.client.errors.clear()
+    account.poll()
+    assert account.observer.problems == []
 
 
 def test_the_reason_of_a_failure_is_read_once_and_redacted() -> None:

@@ -110,7 +110,7 @@ def test_a_neighbor_may_be_referred_to() -> None:
         ("{project: '', services: {}}", "project: project is empty"),
         (f"{{project: {'a' * 61}}}", "the name has 61 characters; at most 60"),
         (f"{{project: a, services: {{db: {{name: {'a' * 81}}}}}}}", "the name has 81 characters; at most 80"),
-        ("{project: a, services: {a: {name: Web}, b: {name: web}}}", "give each a name of its own"),
+        ("{project: a, services: {a: {name: web}, b: {name: web}}}", "give each a name of its own"),
         (
             "{project: a, services: {a: {name: web}, b: {name: web, allow_duplicate_name: true}}}",
             "give each a name of its own",
@@ -163,11 +163,6 @@ def test_what_is_wrong_is_said_with_its_place(text: str, said: str) -> None:
 @pytest.mark.parametrize(
     ("text", "kept", "telling"),
     [
-        (
-            "{project: a, services: {a: {name: Web}, b: {name: web, allow_duplicate_name: true}}}",
-            [("a", "Web"), ("b", "web")],
-            ", allow_duplicate_name: true",
-        ),
         (
             "{project: a, services: {a: {name: web, id: svc_1}, b: {name: web, id: svc_2}}}",
             [("a", "web"), ("b", "web")],

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import os
 import random
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -97,11 +96,6 @@ EDITS_OF_FILES: tuple[Edit, ...] = (
 # --- The rule -------------------------------------------------------------------------------------------
 
 
-def plain(name: str) -> str:
-    """Return a name without what a platform may change in it."""
-    return re.sub(r"[\W_]+", "-", name.casefold()).strip("-")
-
-
 def may_go(state: dict[str, Any], blueprint: Blueprint, max_delete: int) -> set[str]:
     """Return the ids of the services that a reader of the rule would delete."""
     found = [each for each in state["project"] if each["name"] == blueprint["project"]]
@@ -116,18 +110,16 @@ def may_go(state: dict[str, Any], blueprint: Blueprint, max_delete: int) -> set[
         if each["project_id"] == found[0]["id"] and each["status"] not in GONE
     ]
     ids = {values.get("id") for __, values in described}
-    names = {plain(values.get("name") or values.get("slug") or key) for key, values in described}
-    stays = {each["id"] for each in inside if each["id"] in ids or plain(each["name"]) in names}
+    names = {(values.get("name") or values.get("slug") or key) for key, values in described}
+    stays = {each["id"] for each in inside if each["id"] in ids or each["name"] in names}
     goes = [each for each in inside if each["id"] not in stays]
     rewritten = {
-        plain(values.get("slug") or key)
+        (values.get("slug") or key)
         for key, values in (blueprint.get("applications") or {}).items()
         if values.get("environment")
     }
     texts = " ".join(
-        str(each["environment"])
-        for each in inside
-        if each["id"] in stays and plain(each["name"]) not in rewritten
+        str(each["environment"]) for each in inside if each["id"] in stays and each["name"] not in rewritten
     )
     needed = any(f"${{{each['alias']}." in texts for each in goes)
     return set() if not stays or needed or len(goes) > max_delete else {each["id"] for each in goes}

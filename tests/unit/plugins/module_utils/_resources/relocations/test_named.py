@@ -80,7 +80,7 @@ def test_one_that_is_complete_says_which_is_in_service(
 
 def test_a_service_that_was_only_ordered_is_known_by_its_name(options: StateDirOptions) -> None:
     keep(options, Phase.ORDERED, sent=now())
-    assert why(options, "svc_2", "Survival-2") and why(options, "svc_3", "other") is None
+    assert why(options, "svc_2", "survival-2") and why(options, "svc_3", "other") is None
     keep(options, Phase.ORDERED, sent=None)
     assert why(options, "svc_2", "survival-2") is None and why(options, "svc_1", "survival")
 

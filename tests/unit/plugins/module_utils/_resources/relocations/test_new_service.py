@@ -12,15 +12,12 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api.models import ServiceSummary
-from ansible_collections.hosted.services.plugins.module_utils._resources.relocate import choose_name
 from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.new_service import (
     check_as_asked,
     find_made,
     read_new,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.record import (
-    Content,
     Phase,
     Relocation,
 )
@@ -42,7 +39,7 @@ def test_a_service_of_the_new_name_is_that_of_a_run_that_was_killed(tmp_path: Pa
         return content.new_id
 
     assert made() is None
-    found.account.add("new", "SURVIVAL-2")
+    found.account.add("new", "survival-2")
     assert made() == "new" and made(new_id="known") == "known"
     assert made(new_name="") is None and made(project_id=None) is None
     found.account.service_records["new"]["createdAt"] = "2026-11-20T03:09:00Z"
@@ -58,27 +55,6 @@ def test_a_service_of_the_new_name_is_that_of_a_run_that_was_killed(tmp_path: Pa
     found.account.service_records["new"]["createdAt"] = "2026-11-20T03:00:02Z"
     with pytest.raises(Invalid, match=r"\(new\), .*\(second\) were created when the new service was ordered"):
         made()
-
-
-@pytest.mark.parametrize("existing", [None, "adopt"])
-def test_the_new_service_may_be_beyond_the_end_of_the_list(
-    existing: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A list that is cut leaves it out; the page of its project shows it. It is not ordered again."""
-    found = case(tmp_path, Phase.ORDERED)
-    listed = [found.account.services()[0], *(ServiceSummary(**bucket(number)) for number in range(9))]
-    monkeypatch.setattr(found.account, "services", lambda: listed)
-    content = replace(found.work.record.content, new_id=None, sent="2026-11-20T03:00:00Z")
-    find_made(found.work.task, Relocation(found.work.record.file, content))
-    assert content.new_id == "new"
-    options = replace(found.work.task.options, existing=existing)
-    task = replace(found.work.task, options=options)
-    record = Relocation(found.work.record.file, Content(content.platform, content.old_id))
-    choose_name(task, record, found.work.origin)
-    if existing:
-        assert (record.content.new_name, record.content.new_id) == ("survival-2", "new")
-    else:
-        assert record.content.new_name == "survival-3" and "is there already" in task.warnings[0]
 
 
 def bucket(number: int) -> dict[str, Any]:

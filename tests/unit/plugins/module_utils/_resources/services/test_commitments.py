@@ -266,17 +266,17 @@ def test_the_limit_of_a_project_that_is_not_there_is_refused(account: Account) -
 
 
 def test_the_limit_of_a_project_that_the_plan_creates_holds_in_it(account: Account) -> None:
-    guard = guard_of(account, {"projects": {"New": 10}})
+    guard = guard_of(account, {"projects": {"new": 10}})
     inside, outside = order("one", project_name="new"), order("two", project="prj_default")
     guard.expect(Plan(None, [Step(each.what, bool, commitment=each) for each in (inside, outside)]))
     commit(guard, outside)
     account.add_project("p2", "new")
     commit(guard, order("one", project="p2", project_name="new"))
-    with pytest.raises(BudgetExceeded, match=r"the budget of project 'New' is 10\.00"):
+    with pytest.raises(BudgetExceeded, match=r"the budget of project 'new' is 10\.00"):
         commit(guard, order("three", project="p2", project_name="new"))
 
 
-@pytest.mark.parametrize("limited", ["webshop", "Webshop", "shop", "p1"])
+@pytest.mark.parametrize("limited", ["webshop", "shop", "p1"])
 @pytest.mark.parametrize("check_mode", [True, False])
 def test_a_limit_finds_the_project_that_the_plan_renames(
     account: Account, limited: str, check_mode: bool
@@ -761,9 +761,9 @@ def test_what_waits_for_something_that_waits_is_not_done_either(account: Account
 
 
 def test_a_limit_holds_in_the_project_that_the_plan_creates_alone(account: Account) -> None:
-    guard = guard_of(account, {"projects": {"New": 5}})
+    guard = guard_of(account, {"projects": {"new": 5}})
     inside, other = order("one", project_name="new"), order("two", project_name="other")
-    assert "the budget of project 'New' is 5.00" in refused(guard, inside)
+    assert "the budget of project 'new' is 5.00" in refused(guard, inside)
     guard.expect(plan_of(replace(inside, monthly=Decimal(5)), other))
     there = order("one", project="prj_default", project_name="new")
     assert "no project has this id or name" in refused(guard, there), "that one is there already"
@@ -1121,7 +1121,6 @@ DELETION = Commitment("delete", "it", Decimal(0), id="svc", name="web")
         (DELETION, entry_of(GROWTH), True),
         (DELETION, entry_of(replace(GROWTH, id="other")), False),
         (DELETION, entry_of(replace(GROWTH, kind="move")), False),
-        (DELETION, entry_of(order("WEB")), True),
         (DELETION, entry_of(order("other")), False),
         (replace(DELETION, kind="suspend"), entry_of(order("web")), True),
         (replace(GROWTH, shrinks=True), entry_of(order("web")), False),
@@ -1172,7 +1171,7 @@ def test_only_an_attempt_without_an_effect_is_replaced(entry: Entry, replaced: b
 @pytest.mark.parametrize(
     ("commitment", "projects", "there"),
     [
-        (order("WEB"), frozenset(["p1"]), True),
+        (order("WEB"), frozenset(["p1"]), False),
         (order("web", project="p1"), frozenset(["p1"]), True),
         (order("web", project="p2"), frozenset(["p1"]), False),
         (order("web", project="p2"), None, True),
@@ -1278,7 +1277,7 @@ def test_the_steps_of_a_service_say_what_they_commit(
 
 @pytest.mark.parametrize(
     ("wanted", "ids"),
-    [("prod", {"2024"}), ("2031", {"2031"}), ("2024", {"2024", "2031"}), ("PROD", {"2024"}), ("gone", set())],
+    [("prod", {"2024"}), ("2031", {"2031"}), ("2024", {"2024", "2031"}), ("PROD", set()), ("gone", set())],
 )
 def test_a_limit_of_an_id_that_is_also_a_name_holds_for_both_projects(wanted: str, ids: set[str]) -> None:
     projects = [Project(id="2024", name="prod"), Project(id="2031", name="2024")]

@@ -167,14 +167,11 @@ def hide_pages(platform: Platform, monkeypatch: pytest.MonkeyPatch, *hidden: str
 
 
 @pytest.mark.parametrize("certain", [True, False])
-def test_a_page_that_cannot_be_read_at_once(certain: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The other page may still show a service that was moved. A gateway may answer with 404 once."""
+def test_a_page_that_cannot_be_read(certain: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other page may still show a service that was moved."""
     platform = Platform([{"id": "a"}], {"1": ["a"], "2": ["a"]})
     platform.homes = {"a": "2"}
-    left = hide_pages(platform, monkeypatch, "2")
-    found = read_listing(platform, ServiceQuery(), certain=certain)  # type: ignore[arg-type]
-    assert homes(found) == {"a": "2"} and not left
-    left += ["2", "2"]
+    hide_pages(platform, monkeypatch, "2")
     if certain:
         with pytest.raises(errors.UnexpectedAnswer, match="lists project 'project 2'"):
             read_listing(platform, ServiceQuery(), certain=True)  # type: ignore[arg-type]
@@ -189,8 +186,6 @@ def test_the_page_of_a_project_that_was_asked_for_has_to_be_read(
     """Nothing else shows its services, and a play over no hosts is green."""
     platform = Platform([{"id": "a"}, {"id": "b"}], {"1": ["a"], "2": ["b"]})
     left = hide_pages(platform, monkeypatch, "2")
-    assert homes(read(platform, projects=projects))["b"] == "2" and not left
-    left += ["2", "2"]
     with pytest.raises(errors.UnexpectedAnswer, match=r"lists project 'project 2' .* Run this again"):
         read(platform, projects=projects)
     assert not left

@@ -5,13 +5,11 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import Any
 
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
-    Refused,
     TokenRejected,
     UnexpectedAnswer,
     error_for_status,
@@ -24,7 +22,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     Invalid,
     NoSuchItem,
 )
-from unit.plugins.fakes import Clock, FakeClient, carry_out, task_of
+from unit.plugins.fakes import Clock, FakeClient, task_of
 
 
 def account() -> FakeClient:
@@ -327,70 +325,3 @@ def test_what_contradicts_the_id_is_named(
 def test_a_service_came_up_with_an_order(created: str | None, sent: str | None, is_it: bool) -> None:
     """The clocks of two of its machines may differ, and it may not say when a service was created."""
     assert lookup.came_up(created, sent) is is_it
-
-
-class Blinking(FakeClient):
-    """An account of ten listed services and one more, which is not found at first."""
-
-    def __init__(self, misses: int, refusal: int | None = None) -> None:
-        super().__init__()
-        self.misses, self.refusal = misses, refusal
-        for number in range(10):
-            self.add_service(f"other_{number}", "db")
-        self.add_service("svc_1", "web")
-
-    def services(self) -> Any:
-        return super().services()[:10]
-
-    def projects(self) -> Any:
-        if self.refusal is not None:
-            raise error_for_status("not yours", self.refusal)
-        return super().projects()
-
-    def service(self, id: str) -> Any:
-        self.misses -= 1
-        return None if self.misses >= 0 else super().service(id)
-
-
-def test_one_beyond_the_end_of_a_list_is_not_taken_for_gone() -> None:
-    """A gateway may send 404, and the list tells nothing."""
-    found = lookup.find_anywhere(Blinking(1), "svc_1")  # type: ignore[arg-type]
-    assert found is not None and found.id == "svc_1"
-    with pytest.raises(UnexpectedAnswer, match=r"'web' \(svc_1\) is on the page of its project"):
-        lookup.find_anywhere(Blinking(9), "svc_1")  # type: ignore[arg-type]
-    assert lookup.find_anywhere(Blinking(0), "svc_2") is None  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("status", [401, 403])
-@pytest.mark.parametrize(("misses", "there"), [(1, True), (2, False)])
-def test_without_the_pages_a_service_that_is_missed_twice_is_gone(
-    misses: int, there: bool, status: int
-) -> None:
-    found = lookup.find_anywhere(Blinking(misses, status), "svc_1")  # type: ignore[arg-type]
-    assert (found is not None) is there
-
-
-@pytest.mark.parametrize("status", [404, 400, 409])
-@pytest.mark.parametrize("misses", [1, 9])
-def test_projects_that_are_refused_for_once_do_not_tell_that_a_service_is_gone(
-    misses: int, status: int
-) -> None:
-    """A gateway sends that, too. The deletion of a service that is billed would be reported as done."""
-    client = Blinking(misses, status)
-    with pytest.raises(Refused, match="the list of 10 services may end early"):
-        lookup.find_anywhere(client, "svc_1")  # type: ignore[arg-type]
-    task = task_of(SERVICE, client, id="svc_1", state="absent", delete_backups=True)
-    client.misses = misses
-    with pytest.raises(Refused, match="the list of 10 services may end early"):
-        carry_out(SERVICE.plan(task))
-    assert client.calls == []
-
-
-@pytest.mark.parametrize("given", [{}, {"name": "db"}])
-def test_a_deletion_by_id_reaches_beyond_the_end_of_a_list(given: dict[str, Any]) -> None:
-    """And what its name contradicts is not deleted, whatever a gateway said of the id first."""
-    client = Blinking(1)
-    task = task_of(SERVICE, client, id="svc_1", state="absent", delete_backups=True, **given)
-    with pytest.raises(Invalid, match="'web'") if given else nullcontext():
-        carry_out(SERVICE.plan(task))
-    assert client.calls == ([] if given else [("delete_service", "svc_1")])

@@ -230,16 +230,6 @@ def test_a_service_of_which_no_project_can_be_read_is_told(
     assert "cannot be read" in told and "whether it is in project 'web' is unknown" in told
 
 
-def test_one_404_leaves_no_service_of_a_project_out(sandbox: Sandbox) -> None:
-    """A gateway sends it for a service that the page of its project does not show yet."""
-    sandbox.delays(project_page=3600, provision=0)
-    id = fresh(sandbox, "fresh")
-    sandbox.fault("resources.get", "status", status=404, count=1)
-    result = run(sandbox, SNAPSHOT, project="web", name="n")
-    assert id in [entry["service_id"] for entry in result["services"] if not entry["skipped"]], result
-    assert [s["name"] for s in sandbox.api("GET", f"/api/resources/{id}/snapshots").json()] == ["n"]
-
-
 def test_a_service_that_a_page_still_shows_after_it_was_moved_is_left_alone(sandbox: Sandbox) -> None:
     sandbox.delays(project_page=3600)
     other = sandbox.api("POST", "/api/projects", {"name": "other"}).json()["id"]

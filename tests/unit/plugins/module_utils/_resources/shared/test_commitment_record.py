@@ -182,7 +182,7 @@ def test_a_run_is_remembered_for_a_week(record: CommitmentRecord) -> None:
 
 
 def test_only_an_order_knows_which_services_had_its_name_before() -> None:
-    before = {"s1": holding("s1", "WEB"), "s2": holding("s2", "other")}
+    before = {"s1": holding("s1", "web"), "s2": holding("s2", "other")}
     assert entry_of(ORDER, before).known == ("s1",)
     assert entry_of(replace(ORDER, kind="create"), before).known == ("s1",)
     assert entry_of(replace(ORDER, kind="resize"), before).known == ()
