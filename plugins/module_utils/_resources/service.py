@@ -64,7 +64,7 @@ class ServiceResource(Resource[ServiceOptions]):
             return plan_order(task, target.project)
         task.adopting(target.id)
         try:
-            view = observe(task, target.id)
+            view = observe(task, target.id, target.service)
         except NoSuchItem:
             if task.options.id or not is_listed(task.client, target.id):
                 raise

@@ -302,27 +302,32 @@ def services_in_project(
 ) -> list[ServiceSummary]:
     """Return those of the services that are in a project, though its page may not show a new one yet.
 
-    The page may still show one that was moved. Whoever changes one reads it in full, or asks to be certain.
-
-    :param certain: as for :func:`find_projects_of`. Then the pages of all projects are compared.
+    :param certain: as for :func:`find_projects_of`. Then the pages of all projects are read, as one may show
+        late what has left it.
     :param warn: told of services that are left out because they cannot be read.
     """
     if not project.id:  # foreseen
         return []
-    if certain:
-        homes, new = read_homes(client, services, certain), []
+    detail = None if certain else client.project(project.id)
+    if detail is None:
+        homes = read_homes(client, services, certain)
     else:
-        [(_id, shown)] = read_projects(client, [project], members_of, certain=True)
-        homes, since = dict.fromkeys(shown, project.id), client.clock.now() - ORDER_TIME
-        new = [s for s in services if s.id not in homes and (parse_moment(s.created_at) or since) > since]
-        homes |= find_projects_of(client, [service.id for service in new], [])
-    for service in new:
+        page = members_of(detail)
+        services = [each for each in services if each.id in page[1] or is_new(client, each)]
+        homes = find_projects_of(client, [each.id for each in services], [page])
+    for service in services:
         if service.id not in homes and service.status not in ServiceStatus.DELETING_OR_DELETED:
             warn(
                 f"{label(service)} is listed but cannot be read, so it is left out: whether "
                 f"it is in project {project.name!r} is unknown"
             )
     return [service for service in services if homes.get(service.id) == project.id]
+
+
+def is_new(client: Client, service: ServiceSummary) -> bool:
+    """Tell whether a service is so new that the page of its project may not show it yet."""
+    made = parse_moment(service.created_at)
+    return made is None or client.clock.now() - made < ORDER_TIME
 
 
 def read_homes(

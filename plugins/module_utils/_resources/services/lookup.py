@@ -171,19 +171,32 @@ def resolve_project(task: Task, wanted: str) -> Project:
 
 def find_services(
     client: Client, name: str, project: Project | None, family: str | None, certain: bool = False
-) -> list[ServiceSummary]:
+) -> Sequence[Service | ServiceSummary]:
     """Return the services with this name, filtered by project and family. Skips services being deleted.
+
+    With a project, they are in full form, as that had to be read.
 
     :param certain: for callers that take what is left out for gone: what cannot be read is an error.
     :raises UnexpectedAnswer: if ``certain``, and one of the name cannot be read.
     """
-    return in_project(client, with_name(client.services(), name, family), project, certain)
+    named = with_name(client.services(), name, family)
+    return named if project is None else read_in_project(client, named, project, certain)
 
 
 def in_project(
-    client: Client, services: Sequence[ServiceSummary], project: Project | None, certain: bool = False
+    client: Client, services: Sequence[ServiceSummary], project: Project | None
 ) -> list[ServiceSummary]:
-    """Return the services that are in a project; all services if ``project`` is ``None``.
+    """Return the services that are in a project; all services if ``project`` is ``None``."""
+    if project is None:
+        return list(services)
+    found = {service.id for service in read_in_project(client, services, project)}
+    return [service for service in services if service.id in found]
+
+
+def read_in_project(
+    client: Client, services: Sequence[ServiceSummary], project: Project, certain: bool = False
+) -> list[Service]:
+    """Return the full form of the services that are in a project.
 
     Reads each service: the list form does not show the project, and a project's page may show a new service
     late (Ordering). A project that does not exist yet has no services.
@@ -194,22 +207,14 @@ def in_project(
     :raises UnexpectedAnswer: if the platform does not show the project of a service; if ``certain``, also if
         one is listed and cannot be read.
     """
-    if project is None:
-        return list(services)
     if not project.id:
         return []
-    homes = run_parallel(client, services, lambda clone, service: project_id_of(clone, service.id, certain))
-    return [service for service, home in zip(services, homes, strict=True) if home == project.id]
 
+    def read(clone: Client, service: ServiceSummary) -> Service | None:
+        return find_existing(clone, service.id) if certain else clone.service(service.id)
 
-def project_id_of(client: Client, id: str, certain: bool = False) -> str | None:
-    """Return the id of a service's project; ``None`` if the service is deleted or being deleted.
-
-    :raises UnexpectedAnswer: if the platform does not show it; if ``certain``, also if only the list shows
-        the service.
-    """
-    service = find_existing(client, id) if certain else client.service(id)
-    return None if service is None else project_id_in(service)
+    found = [service for service in run_parallel(client, services, read) if service is not None]
+    return [service for service in found if project_id_in(service) == project.id]
 
 
 def project_id_in(service: Service) -> str | None:
@@ -386,9 +391,9 @@ def in_default_project(client: Client, services: Sequence[S]) -> list[S]:
     if len(services) < 2:
         return list(services)
     defaults = oldest_projects(client.projects())
-    homes = run_parallel(client, services, lambda clone, service: project_id_of(clone, service.id))
-    found = [service for service, home in zip(services, homes, strict=True) if home in defaults]
-    return found or list(services)
+    read = run_parallel(client, services, lambda clone, service: clone.service(service.id))
+    there = {service.id for service in read if service is not None and project_id_in(service) in defaults}
+    return [service for service in services if service.id in there] or list(services)
 
 
 def only_service(services: Sequence[S], name: str) -> S | None:

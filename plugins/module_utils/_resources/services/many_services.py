@@ -16,6 +16,7 @@ from ..._api.models import Project, Service, ServiceSummary
 from ..._api.text import first_of
 from ..._api.values import FAMILIES, ServiceStatus
 from ..shared.limits import check_max_parallel
+from ..shared.names import same_name
 from ..shared.options import MaxParallel, Options, option
 from ..shared.parallel import MAX_PARALLEL, run_parallel
 from ..shared.plan import SERVICE_ID, Branch, Plan, Step, Task, union
@@ -27,8 +28,8 @@ from .lookup import (
     describe_location,
     find_project,
     find_service,
-    in_project,
     label,
+    read_in_project,
     resolve_project,
 )
 from .on_service import check_service_offers
@@ -163,14 +164,13 @@ def select_jobs(task: Task[ManyServicesOptions], though_gone: bool = False) -> l
         wanted = options.project
         project = find_project(task.client, wanted) if though_gone else resolve_project(task, wanted)
     everything = task.client.services()
-    fitting = [
+    there = [
         service
         for service in everything
         if service.status not in ServiceStatus.DELETING_OR_DELETED
         and options.family in (None, service.family)
     ]
-    if project is not None:
-        fitting = services_of_project(task, fitting, project)
+    fitting = there if project is None else services_of_project(task, there, project)
     if options.services is None:
         return [
             ServiceJob(
@@ -196,11 +196,13 @@ def task_for_service(task: Task[ManyServicesOptions]) -> Task[ManyServicesOption
 
 def services_of_project(
     task: Task[ManyServicesOptions], services: list[ServiceSummary], project: Project
-) -> list[ServiceSummary]:
+) -> Sequence[Service | ServiceSummary]:
     """Return the services that are in a project or have a name that the task gives."""
     if task.options.services is not None:
-        names = set(task.options.services)
-        return in_project(task.client, [service for service in services if service.name in names], project)
+        named = [
+            each for each in services if any(same_name(each.name, name) for name in task.options.services)
+        ]
+        return read_in_project(task.client, named, project)
     return services_in_project(task.client, project, services, warn=task.warn)
 
 
@@ -208,7 +210,7 @@ def resolve_job(
     task: Task[ManyServicesOptions],
     wanted: str,
     everything: list[ServiceSummary],
-    fitting: list[ServiceSummary],
+    fitting: Sequence[Service | ServiceSummary],
     project: Project | None,
     *,
     though_gone: bool,
@@ -345,7 +347,8 @@ def read_job(job: ServiceJob, id: str) -> Service:
 
     :raises Invalid: if it was named by its id, but is not in the project or family that the task names.
     """
-    service = job.service = read_service(job.task, id)
+    service = job.service if isinstance(job.service, Service) else read_service(job.task, id)
+    job.service = service
     if job.by_name and job.wanted == id:
         projects = [job.project] if job.project else []
         check_id_matches(service, family=job.task.options.family, projects=projects)

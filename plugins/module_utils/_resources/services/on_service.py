@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from ..._api.errors import Refused, TokenRejected
-from ..._api.models import Project, Service, SftpAccess
+from ..._api.models import Project, Service, ServiceSummary, SftpAccess
 from ..._api.values import FAMILIES
 from ..shared.options import FilePath, Options, option
 from ..shared.plan import SERVICE_ID, Task
@@ -19,8 +20,8 @@ from .lookup import (
     describe_location,
     find_project,
     find_service,
-    in_project,
     label,
+    read_in_project,
     with_name,
 )
 from .placeholder import placeholder_service
@@ -68,7 +69,8 @@ def resolve_service(task: Task[OneServiceOptions]) -> Service:
     :raises Ambiguous: if several have the name, with their ids.
     """
     try:
-        return read_service(task, service_id(task))
+        found = find_selected(task)
+        return found if isinstance(found, Service) else read_service(task, found.id)
     except NoSuchItem as error:
         return placeholder_service(task, str(task.options.service), task.options.family, error)
 
@@ -92,7 +94,12 @@ def known_id(task: Task[OneServiceOptions]) -> str:
 
 
 def service_id(task: Task[OneServiceOptions]) -> str:
-    """Return the id of the selected service.
+    """Return the id of the selected service."""
+    return find_selected(task).id
+
+
+def find_selected(task: Task[OneServiceOptions]) -> Service | ServiceSummary:
+    """Return the selected service, in full form if that had to be read to find it.
 
     :raises Invalid: if neither the task nor its host selects one.
     """
@@ -101,16 +108,15 @@ def service_id(task: Task[OneServiceOptions]) -> str:
         raise Invalid(f"no service is named; {SELECTION_HINT}")
     project = find_project(task.client, options.project) if options.project else None
     services = task.client.services()
-    if any(service.id == wanted for service in services):
-        return (
-            service_of_id(task, wanted, project, options.family).id
-            if project or options.family
-            else str(wanted)
-        )
-    fitting = [service for service in services if options.family in (None, service.family)]
+    named = next((service for service in services if service.id == wanted), None)
+    if named is not None:
+        return service_of_id(task, wanted, project, options.family) if project or options.family else named
+    fitting: Sequence[Service | ServiceSummary] = [
+        service for service in services if options.family in (None, service.family)
+    ]
     if project:
-        fitting = in_project(task.client, with_name(fitting, wanted, None), project)
-    return find_service(services, fitting, wanted, partial(describe_location, task.client)).id
+        fitting = read_in_project(task.client, with_name(services, wanted, options.family), project)
+    return find_service(services, fitting, wanted, partial(describe_location, task.client))
 
 
 def sftp_access(task: Task[OneServiceOptions]) -> SftpAccess:

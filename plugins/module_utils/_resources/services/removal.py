@@ -60,7 +60,7 @@ def plan_removal(
 
     ``keep`` plans what is kept of it. Unless that step is done, nothing is deleted.
     """
-    service = find_existing(task.client, target.id) if target.id else None
+    service = target.service or (find_existing(task.client, target.id) if target.id else None)
     if service is None or service.status == ServiceStatus.DELETED:
         warn_of_billed(task, target.project)
         return Plan(result=None, steps=[expected_removal(task, target)] if task.check_mode else [])

@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from ..._api.models import Project
+from ..._api.models import Project, Service, ServiceSummary
 from ..shared.plan import Task
 from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
 from .lookup import (
@@ -34,6 +34,8 @@ class Target:
     """
 
     id: str | None
+    service: Service | None = None
+    """Its full form, if that was read to find it."""
     project: Project | None = None
     destination: Project | None = None
 
@@ -58,11 +60,10 @@ def identify(task: Task[ServiceOptions]) -> Target:
         if options.state != "absent" or (options.id and find_existing(task.client, options.id)):
             raise
         return Target(options.id)  # what was in a project that is gone is gone from it too
-    target = Target(options.id, project, named_project(task, options.new_project))
-    if target.id:
-        check_id(task, target)
-        return target
-    return Target(find_id_by_name(task, target), project, target.destination)
+    target = Target(options.id, None, project, named_project(task, options.new_project))
+    found = check_id(task, target) if target.id else find_by_name(task, target)
+    id = target.id or (found.id if found else None)
+    return replace(target, id=id, service=found if isinstance(found, Service) else None)
 
 
 def named_project(task: Task[ServiceOptions], wanted: str | None) -> Project | None:
@@ -80,11 +81,14 @@ def named_project(task: Task[ServiceOptions], wanted: str | None) -> Project | N
         return placeholder_project(task, wanted, error)
 
 
-def check_id(task: Task[ServiceOptions], target: Target) -> None:
-    """Check that the id does not contradict the other options. The service may have been moved already."""
+def check_id(task: Task[ServiceOptions], target: Target) -> Service | None:
+    """Check that the id does not contradict the other options. The service may have been moved already.
+
+    Return it if it was read for that.
+    """
     options = task.options
     if not (options.name or options.family or options.project):
-        return
+        return None
     service = find_existing(task.client, str(target.id))
     if service is not None:
         homes = [project for project in (target.project, target.destination) if project]
@@ -94,10 +98,11 @@ def check_id(task: Task[ServiceOptions], target: Target) -> None:
             family=options.family,
             projects=homes if target.project else [],
         )
+    return service
 
 
-def find_id_by_name(task: Task[ServiceOptions], target: Target) -> str | None:
-    """Return the id of the service with this name; ``None`` if there is none.
+def find_by_name(task: Task[ServiceOptions], target: Target) -> Service | ServiceSummary | None:
+    """Return the service with this name; ``None`` if there is none.
 
     For a move, this looks in the current project, then in the one that an earlier run moved it to.
     """
@@ -109,7 +114,7 @@ def find_id_by_name(task: Task[ServiceOptions], target: Target) -> str | None:
         named = in_default_project(task.client, named)
     found = only_service(named, name)
     if target.destination is None or target.project is None:
-        return found.id if found else None
+        return found
     moved = only_service(find_services(task.client, name, target.destination, family), name)
     if found and moved and found.id != moved.id:
         raise Ambiguous(
@@ -117,5 +122,4 @@ def find_id_by_name(task: Task[ServiceOptions], target: Target) -> str | None:
             f"has a service named {name!r} too ({moved.id}). Name the one to move by id",
             ids=[found.id, moved.id],
         )
-    either = found or moved
-    return either.id if either else None
+    return found or moved

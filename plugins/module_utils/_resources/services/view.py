@@ -149,9 +149,9 @@ def read_settings(task: Task, service: Service) -> Settings | None:
         return None
 
 
-def observe(task: Task[ServiceOptions], id: str) -> View:
-    """Read a service and whatever else the task's options need."""
-    service = read_service(task, id)
+def observe(task: Task[ServiceOptions], id: str, service: Service | None = None) -> View:
+    """Read a service, unless that was just done, and whatever else the task's options need."""
+    service = service or read_service(task, id)
     view = View(service, pending=pending_until_start(task, id))
     options = task.options
     settled = service.status not in (

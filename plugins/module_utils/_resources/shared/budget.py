@@ -17,7 +17,6 @@ from typing import Any, Literal
 
 from ..._api.libraries import yaml
 from .money import format_amount, read_amount
-from .names import normalized
 from .task_errors import Invalid
 
 VARIABLE = "hosted_budget"
@@ -190,7 +189,7 @@ class Commitment:
         """A key that is the same for each attempt at the same thing."""
         if self.id is not None:
             return self.id
-        return f"new {normalized(self.name or '')} in {self.project or self.project_name or 'the default'}"
+        return f"new {self.name} in {self.project or self.project_name or 'the default'}"
 
     @property
     def home(self) -> frozenset[str] | None:

@@ -158,8 +158,8 @@ def refuse() -> None:
 def test_a_service_that_is_being_deleted_is_in_no_project(status: str, home: str | None) -> None:
     client = account()
     client.service_records["a"].update(projectId="prj_1", status=status)
-    assert lookup.project_id_of(client, "a") == home  # type: ignore[arg-type]
-    assert lookup.project_id_of(client, "gone") is None  # type: ignore[arg-type]
+    service = client.service("a")
+    assert service is not None and lookup.project_id_in(service) == home
 
 
 def test_a_hint_names_services_that_have_a_name_of_those_that_fit_if_any_do() -> None:

@@ -17,6 +17,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
+from ansible_collections.hosted.services.plugins.module_utils._resources.file_info import FILE_INFO
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import (
     namesakes,
@@ -405,6 +407,34 @@ def test_a_lost_order_is_not_repeated_by_a_task_that_allows_duplicates(
     assert lost["failed"] and lost["msg"].endswith("The next run does not order while that exists")
     assert refused(platform, order(platform, RENAMED, **given))
     assert ordered(platform) == [RENAMED]
+
+
+@pytest.mark.parametrize("others", [0, 9, 19])
+def test_a_task_that_changes_nothing_reads_nothing_twice(platform: Sandbox, others: int) -> None:
+    """However many services there are, and wherever."""
+    create(platform, "games")
+    assert order(platform, project="games")["changed"]
+    platform.seed({"services": [{"name": f"n{n}", "product": "bucket"} for n in range(others)]})
+    platform.clock(advance=3600)
+    order(platform, project="games", state="started")
+    found = ["projects.list", "resources.list", "resources.get"]
+    assert calls(platform) == [*found, "resources.metrics"]
+    for resource, given, more in (
+        (FILE_INFO, {"service": "survival", "path": ""}, "files.list"),
+        (BACKUP, {"services": ["survival"], "name": "gone", "state": "absent"}, "backups.list"),
+    ):
+        platform.clear_journal()
+        assert not run(platform, resource, project="games", **given)["changed"]
+        assert calls(platform)[: len(found) + 1] == [*found, more]
+    platform.clear_journal()
+    run(platform, BACKUP, project="games", name="gone", state="absent")
+    assert calls(platform) == [
+        "projects.list",
+        "resources.list",
+        "projects.get",
+        "resources.get",
+        "backups.list",
+    ]
 
 
 # --- Slips of the pen -----------------------------------------------------------------------------------
