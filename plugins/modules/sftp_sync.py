@@ -150,7 +150,8 @@ options:
     default: false
   delete:
     description:
-      - Delete files and directories in O(dest) that are not in O(src).
+      - Delete files and directories in O(dest) that are not in O(src). So two tasks with another O(src) and one O(dest)
+        undo each other in every run; the second task warns.
       - Without it, nothing is deleted except an item that must be replaced with one of another kind. A directory in
         the place of a file is an error then.
       - If O(src) is a directory that is empty or contains nothing to mirror, the task fails before anything is

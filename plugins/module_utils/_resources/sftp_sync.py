@@ -41,7 +41,9 @@ from .files.mirror import (
 from .files.paths import relative_path
 from .services.lookup import expect_created
 from .services.on_service import sftp_access
+from .shared.controller_state import state_key
 from .shared.plan import Plan, Resource, Step, Task
+from .shared.run_memory import first_said
 from .shared.task_errors import Invalid, NoSuchItem
 
 HIGHEST_MODE = 0o7777
@@ -153,7 +155,22 @@ async def plan_mirror(
     await work.compare()
     warn_of_idle_patterns(task, patterns, target)
     check_deletions(task, work.source, work.changes)
+    if options.delete:
+        warn_of_another_source(work)
     return work.plan()
+
+
+def warn_of_another_source(work: MirrorWork) -> None:
+    """Warn if an earlier task of the run made the same folder like another one, which this one deletes."""
+    options, root, login = work.task.options, work.mirror.target.root, work.session.login
+    place = f"{login.username}@{login.host}:{login.port}/{root}" if pushes(options.direction) else root
+    first = first_said(f"mirror.{state_key(None, place)}", lambda: options.src)
+    if work.changes.extra and first not in (None, options.src):
+        work.task.warn(
+            f"an earlier task made dest {options.dest!r} like {first!r}, and this one makes it like "
+            f"{options.src!r}: with delete: true, each deletes what the other copied. Give each a dest of "
+            "its own, or leave delete out"
+        )
 
 
 def plan_for_expected_service(

@@ -25,15 +25,20 @@ def remember(client: Client, name: str, read: Callable[[], str | None]) -> str |
     A task that runs as a module elsewhere does not share a folder with them, and reads it for itself. What
     could not be read is remembered, too. ``None`` if the folder cannot be used.
     """
+    return first_said(f"{name}.{client.account_key}", read)
+
+
+def first_said(subject: str, read: Callable[[], str | None]) -> str | None:
+    """Return what the first task of the run said of a subject, as :func:`remember` does."""
     folder = os.environ.get(RUN_FOLDER)
     if not folder:
         return read()
-    path = os.path.join(folder, f"hosted.services.{name}.{client.account_key}")
+    path = os.path.join(folder, f"hosted.services.{subject}")
     with suppress(OSError, ValueError), lock_file(f"{path}.lock", LOCK_SECONDS):
         if not os.path.exists(path):
-            write_json(path, {name: read()})
+            write_json(path, {"said": read()})
         with open(path, encoding="utf-8") as file:
-            found = json.load(file)[name]
+            found = json.load(file)["said"]
         return found if isinstance(found, str) else None
     return None
 

@@ -25,6 +25,7 @@ from ansible_collections.hosted.services.plugins.module_utils._ansible.options i
 from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_sync import SFTP_SYNC
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
     PLAYBOOK_FOLDER,
+    RUN_FOLDER,
 )
 from ansible_collections.hosted.services.plugins.module_utils._sftp.session import Login
 from unit.plugins.module_utils._sftp import servers
@@ -394,6 +395,22 @@ def test_with_deletion_a_target_that_was_cut_short_is_refused(
     for check_mode in (True, False):
         message = refusal(sync(check_mode, direction=direction, src=str(src), dest=dest, delete=True, port=1))
         assert message.startswith(f"dest is {dest!r}") and "write " in message
+
+
+def test_two_sources_of_one_folder_that_delete_are_told(
+    sync: Sync, server: Server, src: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each deletes what the other copied, in every run."""
+    monkeypatch.setenv(RUN_FOLDER, str(tmp_path))
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "b.txt").write_text("b")
+    told = []
+    for source, dest in ((src, "up"), (tmp_path / "other", "up"), (src, "up"), (tmp_path / "other", "new")):
+        result = sync(src=str(source), dest=dest, delete=True)
+        good(result)
+        told.append(result.get("warnings", []))
+    assert [len(warnings) for warnings in told] == [0, 1, 0, 0]
+    assert f"like '{src}'" in told[1][0] and "each deletes what the other copied" in told[1][0]
 
 
 def test_a_slash_around_a_folder_changes_nothing(
