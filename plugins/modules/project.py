@@ -33,8 +33,8 @@ options:
   state:
     description:
       - V(present) creates the project if it does not exist, or renames it if its name differs.
-      - V(absent) deletes the project. The default project cannot be deleted. The platform does not show which one it
-        is, so check mode warns about this.
+      - V(absent) deletes the project. The default project, which is the oldest one, cannot be deleted; check mode warns
+        of that.
     type: str
     choices: [present, absent]
     default: present

@@ -27,6 +27,7 @@ from .shared.limits import MAX_PROJECT_NAME
 from .shared.names import likely_meant, same_name
 from .shared.options import Options, option
 from .shared.plan import NOTHING_DONE, Plan, Resource, Step, Task
+from .shared.run_memory import foreseen
 from .shared.task_errors import Invalid, NoSuchItem
 from .shared.waiting import await_removal, create_unique, poll_for, wait_for_new
 
@@ -271,7 +272,9 @@ def find_members(task: Task[ProjectOptions], project: Project) -> tuple[int, lis
     homes = read_homes(task.client, services)
     members = [service for service in services if homes.get(service.id) == project.id]
     unread = [service for service in services if service.id not in homes]
-    return max(project.resource_count or 0, len(members)), unread  # its own count may leave some out
+    known = foreseen(task.options.base_url) if task.check_mode else {}
+    gone = [each for each in members if {f"no service {each.id}", f"no service {each.name}"} & known.keys()]
+    return max(project.resource_count or 0, len(members)) - len(gone), unread  # the count may leave some out
 
 
 def check_empty(task: Task[ProjectOptions], project: Project, count: int) -> None:
@@ -321,10 +324,10 @@ def plan_absent(task: Task[ProjectOptions], current: Project | None) -> Plan:
         )
         warn_of_alias_conflicts(task, current, joining)
 
-    if task.check_mode:
+    if task.check_mode and current.id in oldest_projects(task.client.projects()):
         task.warn(
-            f"whether project {current.name!r} is the account's default project is unknown; the platform "
-            "refuses to delete that one"
+            f"project {current.name!r} is the oldest of the account, so it is the default project, and the "
+            "platform refuses to delete that one"
         )
 
     return Plan(

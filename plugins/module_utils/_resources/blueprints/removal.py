@@ -18,7 +18,7 @@ from ..._api.models import Project
 from ..._api.text import first_of
 from ..._api.values import ServiceStatus
 from ..services.listing import read_homes
-from ..services.lookup import Named, near_miss, oldest_projects, project_with_name
+from ..services.lookup import Named, close_name, oldest_projects, project_with_name
 from ..services.removal import own_copies_folder
 from ..shared.options import FilePath, Options, StateDirOptions, WaitOptions, option
 from ..shared.plan import Resource, Task
@@ -205,8 +205,8 @@ def absence_parts(task: Task[DeletingOptions], contents: Contents, deleters: Del
     home = project_with_name(projects, contents.project)
     members = read_members(task.client, home.id) if home else None
     if members is None:
-        hint = near_miss(contents.project, (each.name for each in projects))
-        task.warn(f"there is no project {contents.project!r}, so nothing was deleted{hint}")
+        if hint := close_name(contents.project, (each.name for each in projects)):
+            task.warn(f"there is no project {contents.project!r}, so nothing was deleted;{hint}")
         look_elsewhere(task, contents, projects)
         return []
     going = [

@@ -58,10 +58,12 @@ def foreseen(base_url: str | None) -> dict[str, str]:
 def foresee(resource: Resource[Any], task: Task[Any], plan: Plan) -> None:
     """Note what a task in check mode plans, for the tasks after it: what selects it, and how it is named."""
     options, path = task.options, _path_of_foreseen(task.options.base_url)
-    if path is None or not plan.changed or getattr(options, "state", None) == "absent":
+    if path is None or not plan.changed:
         return
     chosen = {name: getattr(options, name) for name in resource.selectors - resource.secret_options}
     names = dict.fromkeys([*_texts(list(chosen.values())), *_names_in(plan.result)], "")
+    if getattr(options, "state", None) == "absent":
+        names = {f"no {resource.result_key} {chosen.get('id') or chosen.get('name')}": ""}
     if {"slug", "tag", "digest"} <= chosen.keys() and chosen["digest"]:
         names[f"{chosen['slug']}:{chosen['tag']}"] = str(chosen["digest"])
     with suppress(OSError), lock_file(f"{path}.lock", LOCK_SECONDS):

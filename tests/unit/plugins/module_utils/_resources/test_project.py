@@ -265,15 +265,15 @@ def test_the_diff_holds_only_the_name(client: FakeClient) -> None:
 
 
 def test_check_mode_says_that_the_default_project_stays() -> None:
-    """Which project that is, the platform does not show before it is asked to delete it."""
+    """It is the oldest one."""
     client = FakeClient()
     client.add_project("prj_1", "shop")
-    task = task_of(PROJECT, client, check_mode=True, name="default", state="absent")
-    assert PROJECT.plan(task).changed
-    assert len(task.warnings) == 1 and "refuses to delete that one" in task.warnings[0]
-    done = task_of(PROJECT, client, name="shop", state="absent")
-    PROJECT.plan(done)
-    assert done.warnings == []
+    client.project_records["prj_default"]["createdAt"] = "2020-01-01T00:00:00.000Z"
+    client.project_records["prj_1"]["createdAt"] = "2021-01-01T00:00:00.000Z"
+    for name, told in (("default", ["refuses to delete that one"]), ("shop", [])):
+        task = task_of(PROJECT, client, check_mode=True, name=name, state="absent")
+        assert PROJECT.plan(task).changed
+        assert [warning[-26:] for warning in task.warnings] == told
 
 
 def test_a_name_that_the_platform_writes_in_lower_case_is_told(
