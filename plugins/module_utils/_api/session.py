@@ -369,7 +369,8 @@ def error_for_response(route: Route[Any], response: Response, said: str) -> erro
         return failure
     if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
         return errors.error_for_status(access_denied(route, status, said), status)
-    doubt = ". Is base_url the address of the API itself?" if status == 404 and "{" not in route.path else ""
+    is_list = route.method == "GET" and "{" not in route.path
+    doubt = ". Is base_url the address of the API itself?" if status == 404 and is_list else ""
     return errors.error_for_status(f"the platform refused ({status}): {said}{doubt}", status)
 
 

@@ -12,7 +12,7 @@ from . import app
 from .applications.lookup import select_id
 from .services.lookup import find_project
 from .services.options import MaxMonthlyOptions, OrderOptions
-from .services.order import cost_of_quote, missing_options, quote_fields
+from .services.order import cost_of_quote, missing_options, quote_fields, quote_of
 from .services.settings import check_max_monthly, check_max_monthly_amount
 from .shared.money import Cost, add_currency_units
 from .shared.options import names_given, option
@@ -56,7 +56,7 @@ def quote_service(task: Task[QuoteOptions]) -> tuple[dict[str, Any], Cost]:
         raise Invalid(f"to quote a service, also set {missing}")
     if task.options.project:
         find_project(task.client, task.options.project)
-    quote = task.client.quote(quote_fields(task.options))
+    quote = quote_of(task.client, quote_fields(task.options))
     return quote.as_dict(), cost_of_quote(quote)
 
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
-from ..._api.errors import HostedError, UnexpectedAnswer
+from ..._api.client import Client
+from ..._api.errors import HostedError, Refused, TokenRejected, UnexpectedAnswer
 from ..._api.models import Dimensions, Order, Project, Quote, ServiceSummary
 from ..._api.values import WITH_SETTINGS
 from ..shared import secrets_file
@@ -46,6 +47,7 @@ from .lookup import (
     in_default_project,
     in_project,
     label,
+    near_miss,
     only_service,
     with_name,
 )
@@ -128,6 +130,34 @@ def quote_fields(options: OrderOptions) -> dict[str, Any]:
         or None,
     }
     return {key: value for key, value in body.items() if value is not None}
+
+
+def quote_of(client: Client, body: dict[str, Any]) -> Quote:
+    """Return the quote of an order. A refusal is told with the near miss among what the account has."""
+    try:
+        return client.quote(body)
+    except TokenRejected:
+        raise
+    except Refused as error:
+        services = client.services()
+        products = {
+            each.product.slug: each.product.name for each in services if each.product and each.product.slug
+        }
+        hosts = {each.host.id: each.host.label for each in services if each.host and each.host.id}
+        hints = [
+            unknown_name("product", body.get("productSlug"), products),
+            unknown_name("host", body.get("hostId"), hosts),
+        ]
+        raise error.append("".join(hints)) from None
+
+
+def unknown_name(option: str, wanted: str | None, known: Mapping[str, str | None]) -> str:
+    """Say that no service of the account has a product or node, and which may be meant; empty if one has."""
+    if wanted is None or wanted in known or not known:
+        return ""
+    labelled = next((id for id, label in known.items() if label == wanted), None)
+    hint = f"; {wanted!r} is the name of {labelled!r}" if labelled else near_miss(wanted, known)
+    return f". No service of this account has {option} {wanted!r}{hint}"
 
 
 def check_quote(task: Task[ServiceOptions], quote: Quote) -> Cost:

@@ -673,6 +673,16 @@ def test_a_name_has_at_most_eighty_characters(length: int, fine: bool) -> None:
 
 # --- What is refused before the order, and said of it ------------------------------------------------------
 
+
+def test_an_unknown_product_or_node_is_told_with_what_the_account_shows(sandbox: Sandbox) -> None:
+    sandbox.seed({"services": [{"name": "old", "product": "minecraft"}]})
+    wish = {**ORDER, "product": "minecrft", "host": "Paris 1"}
+    said = run(sandbox, SERVICE, **wish)["msg"]
+    assert "No service of this account has product 'minecrft'; did you mean 'minecraft'?" in said
+    assert "has host 'Paris 1'; 'Paris 1' is the name of 'node-paris-1'" in said
+    assert "base_url" not in said and not run(sandbox, SERVICE, **ORDER).get("failed")
+
+
 WISH: dict[str, Any] = {**ORDER, "product": "nginx", "host": "nd_1"}
 
 
