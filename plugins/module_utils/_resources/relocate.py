@@ -27,7 +27,6 @@ from .relocations.dependents import check_references, late_apps, read_dependents
 from .relocations.new_service import check_adopts, check_kept, find_made, of_order
 from .relocations.options import WHERE_TO, RelocateOptions, check_options
 from .relocations.origin import Origin, check_relocatable, differences, read_origin
-from .relocations.record import Content, Phase, Relocation, find_relocation
 from .relocations.ways import in_service_since, plan_back, plan_end, plan_there, view
 from .relocations.work import Modules, Work
 from .service import SERVICE
@@ -37,6 +36,7 @@ from .services.order import MAX_SERVICE_NAME
 from .shared.controller_state import one_at_a_time, state_key
 from .shared.names import same_name
 from .shared.plan import Plan, Resource, Step, Task, after_waiting
+from .shared.relocation_record import Content, Phase, Relocation, find_relocation
 from .shared.task_errors import Invalid, NoSuchItem
 from .shared.waiting import poll_for
 

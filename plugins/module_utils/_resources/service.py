@@ -15,10 +15,10 @@ from .._api.models import Product, Project, Service
 from .._api.values import ContainerState, ServiceStatus
 from .services import power
 from .services.free_time import warn_of_free_end
-from .services.lookup import expect_created, is_listed, read_if_readable
+from .services.lookup import expect_created, find_staying, is_listed, read_if_readable
 from .services.namesakes import check_name_kept, check_namesakes
 from .services.options import ServiceOptions
-from .services.order import Ordering, check_quote, differs_from_order
+from .services.order import Ordering, check_quote, differs_from_order, quote_of
 from .services.pending_changes import warn_of_pending
 from .services.rates import compare_rate, cost_of, expected_pricing, has_expected_size, note_billed, rates_of
 from .services.read_back import await_changes_shown
@@ -29,10 +29,13 @@ from .services.view import View, check_not_terminal, managed_settings, observe, 
 from .shared.currency import format_price
 from .shared.money import Move, describe_monthly
 from .shared.plan import NOTHING_DONE, Expansion, Plan, Resource, Step, Task, after_waiting
+from .shared.relocation_record import successor_of
 from .shared.secret_notes import ORDERED, subject_of, warn_of_lost_secrets
 from .shared.task_errors import Invalid, NoSuchItem
 from .shared.waiting import poll_for
 
+AS_ORDERED = ("host", "product", "runtime", "preset", "dimensions", "options", "variables")
+"""What a task says of the service that it ordered, and not of the one that a relocation put in its place."""
 ORDERABLE = ("present", "started", "stopped", "suspended")
 
 
@@ -54,7 +57,7 @@ class ServiceResource(Resource[ServiceOptions]):
         check_max_monthly_amount(task)
         power.check_resume(task)
         check_keep_copy(task)
-        target = identify(task)
+        target = led(task, identify(task))
         if task.options.state == "absent":
             return plan_removal(task, target, plan_kept)
         if target.id is None and target.destination is not None:
@@ -74,6 +77,34 @@ class ServiceResource(Resource[ServiceOptions]):
 
 
 SERVICE = ServiceResource()
+
+
+def led(task: Task[ServiceOptions], target: Target) -> Target:
+    """Return what a relocation put in the place of the service that the task names, which it left over.
+
+    A task with an id, and a part of a larger plan, mean what they say.
+
+    :raises Invalid: with both ids, if the task deletes.
+    """
+    if task.options.id or task.options.allow_duplicate_name or task.composed:
+        return target
+    project = target.project.id if target.project else None
+
+    def exists(id: str) -> bool:
+        return find_staying(task.client, id) is not None
+
+    found = successor_of(task.options, exists, target.id, task.options.wanted_name, project)
+    if found is None:
+        return target
+    if task.options.state == "absent":
+        raise Invalid(f"{found.told}. Nothing was deleted. Name the one to delete by its id")
+    task.warn(
+        f"{found.told}, so the task works on that, as it was ordered. Write name: {found.name}, and its host "
+        "and size. If another service is meant, name it by its id, or set allow_duplicate_name to order one"
+    )
+    as_ordered: dict[str, Any] = dict.fromkeys(AS_ORDERED)
+    task.options = replace(task.options, **as_ordered)
+    return replace(target, id=found.id)
 
 
 def check_keep_copy(task: Task[ServiceOptions]) -> None:
@@ -223,7 +254,7 @@ def plan_order(task: Task[ServiceOptions], project: Project | None) -> Plan:
         )
     ordering = Ordering(task, project)
     check_namesakes(task, project, task.client.services(), ordering.projects)
-    quoted = check_quote(task, task.client.quote(ordering.body))
+    quoted = check_quote(task, quote_of(task.client, ordering.body))
     cost = ordering.cost = replace(quoted, project=project.name if project else None)
 
     # A quote does not tell what the storage alone costs.

@@ -15,7 +15,6 @@ from .._api.client import Client
 from .._api.errors import HostedError
 from .._api.models import Service, ServiceSummary
 from .._api.values import ServiceStatus
-from .relocations.record import LeftOver, left_over
 from .services.many_services import (
     Operation,
     ServiceJob,
@@ -34,6 +33,7 @@ from .shared.currency import currency_of
 from .shared.options import state_dir_of
 from .shared.parallel import run_parallel
 from .shared.plan import Plan, Resource, Step, Task
+from .shared.relocation_record import LeftOver, left_over
 from .shared.task_errors import Invalid, NoSuchItem
 from .sleeping.copies import backup_in_progress
 from .sleeping.decision import (

@@ -27,10 +27,10 @@ from ..services.neighbors import late_in_graphs
 from ..services.view import read_state
 from ..shared.fingerprints import Fingerprints, state_folder
 from ..shared.plan import Task
+from ..shared.relocation_record import Relocation
 from ..shared.task_errors import Invalid
 from .options import RelocateOptions
 from .origin import Origin
-from .record import Relocation
 
 
 class Release(NamedTuple):

@@ -19,9 +19,9 @@ from ..blueprints.parts import Part
 from ..services.lookup import find_staying
 from ..shared.options import StateDirOptions
 from ..shared.plan import Task
+from ..shared.relocation_record import OLD_STOPPED, Phase, Relocation
 from ..shared.task_errors import Invalid
 from .named import relocated_away
-from .record import OLD_STOPPED, Phase, Relocation
 
 
 @dataclass

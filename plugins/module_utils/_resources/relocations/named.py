@@ -10,8 +10,7 @@ from collections.abc import Callable, Collection
 from ..services.lookup import Named
 from ..shared.names import same_name
 from ..shared.options import StateDirOptions
-from ..shared.task_errors import Invalid
-from .record import (
+from ..shared.relocation_record import (
     MENDING,
     OLD_STOPPED,
     Content,
@@ -21,6 +20,7 @@ from .record import (
     known_relocations,
     left_over,
 )
+from ..shared.task_errors import Invalid
 
 
 def relocations_on(options: StateDirOptions) -> list[Relocation]:

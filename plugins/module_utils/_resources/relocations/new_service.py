@@ -26,10 +26,10 @@ from ..services.settings import check_max_monthly
 from ..services.view import read_service
 from ..shared.names import same_name
 from ..shared.plan import Task
+from ..shared.relocation_record import BEFORE_SWITCH, Phase, Relocation
 from ..shared.task_errors import Invalid
 from .options import RelocateOptions
 from .origin import asked_by_task, asked_of, differing, wanted_order
-from .record import BEFORE_SWITCH, Phase, Relocation
 from .work import Work
 
 

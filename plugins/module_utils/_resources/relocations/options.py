@@ -16,8 +16,6 @@ from ..shared.secrets_file import SecretsOptions
 from ..shared.task_errors import Invalid
 
 RelocateState = Literal["relocated", "returned", "finished"]
-DEFAULT_DAYS = 7
-"""For how many days the service that is out of service is kept, unless the task says otherwise."""
 MAX_DAYS = 3650
 STATES_OF = {
     "copy_back": ("returned",),

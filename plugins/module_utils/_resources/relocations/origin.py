@@ -17,9 +17,9 @@ from ..services.lookup import label
 from ..services.view import read_service, read_settings, read_state
 from ..shared.aliases import aliases_of
 from ..shared.plan import Task
+from ..shared.relocation_record import Relocation
 from ..shared.task_errors import Invalid
 from .options import RelocateOptions
-from .record import Relocation
 
 POWER = "powerSignals"
 SUSPENSION = "suspension"

@@ -22,13 +22,13 @@ from ..services.rates import rates_of
 from ..services.view import billed_rate, read_service, read_state
 from ..shared.money import Cost, format_amount
 from ..shared.plan import Plan, Resource, Step, Task
+from ..shared.relocation_record import BEFORE_SWITCH, DEFAULT_DAYS, Content, Phase, Relocation, now, written
 from ..shared.restore_points import parse_moment
 from ..shared.task_errors import Invalid
 from .dependents import check_not_referred_to
 from .new_service import check_as_asked, check_ordered, read_new
-from .options import DEFAULT_DAYS, RelocateOptions
+from .options import RelocateOptions
 from .origin import asked_of, wanted_order
-from .record import BEFORE_SWITCH, Content, Phase, Relocation, now, written
 from .work import Work, costing, plan_with, rescued
 
 CONTROLLER_DIFFERS = timedelta(minutes=10)

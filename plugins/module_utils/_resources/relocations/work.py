@@ -25,13 +25,13 @@ from ..shared.effects import Effects
 from ..shared.money import Move
 from ..shared.options import shared_arguments
 from ..shared.plan import Expansion, Plan, Resource, Step, Task
+from ..shared.relocation_record import Phase, Relocation
 from ..shared.runner import perform_step
 from ..shared.task_errors import EffectUnverified, Invalid
 from ..shared.waiting import poll_for
 from .dependents import Dependent, as_it_runs, is_running, release_in_service
 from .options import RelocateOptions
 from .origin import Origin
-from .record import Phase, Relocation
 
 VERBS = {"started": "start", "stopped": "stop"}
 LATE_SECONDS = 10.0

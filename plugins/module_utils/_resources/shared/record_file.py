@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from .controller_state import lock_file, records_folder, state_key, write_json
@@ -33,6 +34,14 @@ class RecordFile:
         """Return the file of a subject on a platform, in ``state_dir`` or the collection's own folder."""
         name = f"{state_key(base_url, subject)}.json"
         return cls(os.path.join(records_folder(folder, state_dir), name), what)
+
+    @classmethod
+    def all_in(cls, folder: str, what: str, state_dir: str | None) -> list[RecordFile]:
+        """Return all files in a folder, also those that are damaged."""
+        paths: list[Path] = []
+        with suppress(OSError):  # such as a name that is too long for one: then nothing was ever kept there
+            paths = sorted(Path(records_folder(folder, state_dir)).glob("*.json"))
+        return [cls(str(path), what) for path in paths]
 
     def read(self) -> Any:
         """Return the content; ``None`` if the file is missing or damaged."""

@@ -14,11 +14,11 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint import BLUEPRINT
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint_info import BLUEPRINT_INFO
 from ansible_collections.hosted.services.plugins.module_utils._resources.drift_info import DRIFT_INFO
-from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.record import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import StateDirOptions
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.relocation_record import (
     Phase,
     Relocation,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import StateDirOptions
 from hosted_sandbox.registry.images import build_image
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.platform import id_of, run

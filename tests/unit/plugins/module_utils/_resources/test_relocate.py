@@ -28,13 +28,13 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.relocat
 from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.options import (
     RelocateOptions,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.record import (
-    Phase,
-    Relocation,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.arrivals import Arrivals
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.order import (
     MAX_SERVICE_NAME,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.relocation_record import (
+    Phase,
+    Relocation,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.waiting import poll_for

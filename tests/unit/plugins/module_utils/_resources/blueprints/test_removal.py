@@ -23,12 +23,15 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.bluepri
     project_deletion,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
-from ansible_collections.hosted.services.plugins.module_utils._resources.relocations import named, record
-from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.record import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.relocations import named
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared import (
+    relocation_record as record,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import StateDirOptions
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.relocation_record import (
     Phase,
     Relocation,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import StateDirOptions
 from hosted_sandbox.registry.images import build_image
 from hosted_sandbox.testing import NO_DELAYS, Sandbox
 from unit.plugins.fakes import Clock, FakeClient, task_of
@@ -185,7 +188,7 @@ def test_what_is_relocated_before_its_turn_is_not_pruned(sandbox: Sandbox, apply
 
 def test_a_damaged_record_of_a_relocation_keeps_all_from_being_pruned(sandbox: Sandbox, apply: Any) -> None:
     relocation(sandbox, id_of(sandbox, "old"), "world", phase=Phase.RELOCATED)
-    [file] = record.record_files(StateDirOptions(base_url=sandbox.base_url, token="x"))
+    [file] = record.RecordFile.all_in(record.FOLDER, record.WHAT, None)
     Path(file.path).write_text("{")
     assert "is damaged" in prune(apply, SHOP)["msg"]
     assert deleted(sandbox) == []

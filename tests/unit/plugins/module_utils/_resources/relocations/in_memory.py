@@ -31,15 +31,15 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.relocat
     asked_of,
     wanted_order,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.record import (
-    Phase,
-    Relocation,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.work import Modules, Work
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import Commitment
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import Cost, Move
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import SHARED_OPTIONS
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Step, Task
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.relocation_record import (
+    Phase,
+    Relocation,
+)
 from unit.plugins.fakes import FakeClient, carry_out
 
 DIGEST, OTHER = "sha256:" + "1" * 64, "sha256:" + "2" * 64

@@ -28,11 +28,11 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.relocat
     RelocateOptions,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.origin import Origin
-from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.record import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.relocation_record import (
     Phase,
     Relocation,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from unit.plugins.module_utils._resources.relocations.in_memory import DIGEST, OTHER, case, web
 

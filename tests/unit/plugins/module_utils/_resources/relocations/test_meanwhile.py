@@ -14,9 +14,11 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import Interrupted
 from ansible_collections.hosted.services.plugins.module_utils._resources import relocate as module
-from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.record import Relocation
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.order import Ordering
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import StateDirOptions
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.relocation_record import (
+    Relocation,
+)
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.clones.platform import ids_of, plain_files
 from unit.plugins.module_utils._resources.platform import before_first_call

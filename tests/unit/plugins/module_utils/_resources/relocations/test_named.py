@@ -15,12 +15,12 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.relocat
     needed_for,
     relocations_on,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.record import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import StateDirOptions
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.relocation_record import (
     Phase,
     Relocation,
     now,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import StateDirOptions
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 
 URL = "http://localhost:8080"

@@ -17,7 +17,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.relocat
     find_made,
     read_new,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.record import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.relocation_record import (
     Phase,
     Relocation,
 )

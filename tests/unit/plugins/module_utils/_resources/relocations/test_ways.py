@@ -24,10 +24,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.relocat
 from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.options import (
     RelocateOptions,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.record import (
-    Phase,
-    Relocation,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.ways import (
     check_end,
     due_date,
@@ -39,6 +35,10 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.relocat
     view,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Task
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.relocation_record import (
+    Phase,
+    Relocation,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
     EffectUnverified,
     Invalid,

@@ -19,7 +19,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.
 from ansible_collections.hosted.services.plugins.module_utils._resources.relocations import (
     work as work_module,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.record import Phase
 from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.ways import (
     plan_back,
     plan_there,
@@ -35,6 +34,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     Plan,
     Step,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.relocation_record import Phase
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import Clock, carry_out

@@ -13,11 +13,11 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import HostedError
 from ansible_collections.hosted.services.plugins.module_utils._api.models import Metrics
-from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.record import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import StateDirOptions
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.relocation_record import (
     Phase,
     Relocation,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import StateDirOptions
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.runner import apply_plan
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleep_plan import SLEEP_PLAN
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.memory import (

@@ -14,7 +14,7 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.options import (
     RelocateOptions,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.record import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.relocation_record import (
     LeftOver,
     Phase,
     Relocation,
@@ -23,6 +23,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.relocat
     left_over,
     now,
     read_relocations,
+    successor_of,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
     Ambiguous,
@@ -222,3 +223,26 @@ def test_a_record_that_cannot_be_kept_is_an_error(options: RelocateOptions, tmp_
     (tmp_path / "relocations").write_text("")
     with pytest.raises(Invalid, match="how far the relocation is cannot be kept"):
         written(options, "svc_1")
+
+
+def test_what_is_in_the_place_of_what_a_relocation_left_over(options: RelocateOptions) -> None:
+    """By its id, or by its name once it is gone, and through a second relocation."""
+    written(options, "1", phase=Phase.SWITCHED, new_id="2", project_id="p")
+    assert successor_of(options, bool, "1", "survival") is None, "it is on its way"
+    written(options, "1", phase=Phase.RELOCATED, new_id="2", project_id="p")
+    found = successor_of(options, bool, "1", "survival", "p")
+    assert found is not None and (found.id, found.name, found.left_id) == ("2", "survival-2", "1")
+    assert successor_of(options, bool, None, "survival") == found
+    assert successor_of(options, bool, "another", "survival") is None
+    assert successor_of(options, bool, None, "survival", "another project") is None
+    again: dict[str, Any] = {"old_name": "survival-2", "new_name": "survival-3", "project_id": "p"}
+    written(options, "2", phase=Phase.RELOCATED, new_id="3", **again)
+    assert successor_of(options, bool, "1", "survival") == found._replace(id="3", name="survival-3")
+    written(options, "2", phase=Phase.RETURNED, new_id="3", **again)
+    assert successor_of(options, bool, "1", "survival") == found
+    back = successor_of(options, bool, "3", "survival-3")
+    assert back is not None and back.id == "2"
+    written(options, "9", phase=Phase.RELOCATED, new_id="8", project_id="staging")
+    with pytest.raises(Ambiguous, match="Name one by its id"):
+        successor_of(options, bool, None, "survival")
+    assert successor_of(options, lambda id: id == "2", None, "survival") == found

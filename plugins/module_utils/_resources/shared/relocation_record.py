@@ -10,23 +10,22 @@ on from there, or back.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..shared.controller_state import normalized_url, records_folder
-from ..shared.options import StateDirOptions
-from ..shared.record_file import RecordFile
-from ..shared.restore_points import parse_moment
-from ..shared.task_errors import Ambiguous, Invalid
-from .options import DEFAULT_DAYS
+from .controller_state import normalized_url
+from .options import Options, StateDirOptions, shared_arguments
+from .record_file import RecordFile
+from .restore_points import parse_moment
+from .task_errors import Ambiguous, Invalid
 
 FOLDER = "relocations"
 WHAT = "how far the relocation is"
+DEFAULT_DAYS = 7
+"""For how many days the service that is out of service is kept, unless the task says otherwise."""
 
 
 class Phase(StrEnum):
@@ -199,7 +198,7 @@ def find_relocation(options: StateDirOptions, wanted: str) -> Relocation | None:
 
     :raises Ambiguous: if several fit.
     """
-    found = read_relocations(options, record_files(options)).relocations
+    found = read_relocations(options, RecordFile.all_in(FOLDER, WHAT, options.state_dir)).relocations
     exact = [each for each in found if wanted in (each.content.old_id, each.content.new_id)]
     fitting = exact or [each for each in found if wanted in (each.content.old_name, each.content.new_name)]
     unfinished = [each for each in fitting if not each.content.gone]
@@ -260,7 +259,7 @@ def known_relocations(options: StateDirOptions) -> Known:
     Looks into ``state_dir`` and into the collection's own folder, because a relocation may have used either.
     """
     places = (options, replace(options, state_dir=None))
-    files = {file.path: file for place in places for file in record_files(place)}
+    files = {file.path: file for place in places for file in RecordFile.all_in(FOLDER, WHAT, place.state_dir)}
     return read_relocations(options, files.values())
 
 
@@ -282,13 +281,71 @@ def damage_of(path: str) -> str:
     return f"the record of a relocation, {path!r}, is damaged"
 
 
-def record_files(options: StateDirOptions) -> list[RecordFile]:
-    """Return the files of all records, also of those that are damaged."""
-    folder = Path(records_folder(FOLDER, options.state_dir))
-    paths: list[Path] = []
-    with suppress(OSError):  # such as a name that is too long for one: then nothing was ever kept there
-        paths = sorted(folder.glob("*.json"))
-    return [RecordFile(str(path), WHAT) for path in paths]
+class Successor(NamedTuple):
+    """The service that a relocation put in the place of another one, which it left over."""
+
+    id: str
+    name: str
+    left_id: str
+    left_name: str
+    project_id: str | None
+    folder: str
+    """Where the record is."""
+
+    @property
+    def told(self) -> str:
+        """What to say of it where a task names the other one."""
+        return (
+            f"service {self.left_name!r} ({self.left_id}) was relocated, and {self.name!r} ({self.id}) is in "
+            "its place"
+        )
+
+
+def successor_of(
+    options: Options,
+    exists: Callable[[str], bool],
+    id: str | None,
+    name: str,
+    project_id: str | None = None,
+) -> Successor | None:
+    """Return what is in the place of a service that a relocation left over; ``None`` if nothing is.
+
+    :param exists: tells whether there is a service with an id.
+    :param id: the id of the one left over; ``None`` if it is gone, so that its name tells.
+    :raises Ambiguous: if several had the name.
+    """
+    shared = shared_arguments(options)
+    places = StateDirOptions(**{key: shared[key] for key in ("base_url", "state_dir") if key in shared})
+    left = {each.left_id: each for each in map(successor_in, known_relocations(places).relocations) if each}
+    fitting = [
+        last_in(left, each)
+        for each in left.values()
+        if (each.left_id == id if id else each.left_name == name and project_id in (None, each.project_id))
+    ]
+    there = [each for each in fitting if exists(each.id)]
+    if len(there) > 1:
+        ids = [each.id for each in there]
+        raise Ambiguous(f"{'. '.join(each.told for each in there)}. Name one by its id", ids=ids)
+    return there[0] if there else None
+
+
+def last_in(left: Mapping[str, Successor], found: Successor) -> Successor:
+    """Return what is in the place of a service that was relocated once more, perhaps."""
+    passed = {found.left_id}
+    while found.id not in passed and (later := left.get(found.id)):
+        passed.add(found.id)
+        found = found._replace(id=later.id, name=later.name)
+    return found
+
+
+def successor_in(record: Relocation) -> Successor | None:
+    """Return what a relocation put in the place of what it left over."""
+    content, pair = record.content, record.pair
+    if pair is None:
+        return None
+    names = (content.old_name, content.new_name)
+    before, now = names if pair[0] == content.old_id else names[::-1]
+    return Successor(pair[1], now, pair[0], before, content.project_id, os.path.dirname(record.file.path))
 
 
 def now() -> str:
