@@ -240,7 +240,7 @@ def warn_of_what_stays(task: Task[ServiceOptions], view: View, changes: ServiceC
         "resumed",
     ):
         kinds = tuple(kind for kind in view.pending if kind in changes.pending and kind not in changes.after)
-        warn_of_pending(task, view.label, kinds)
+        warn_of_pending(task, view.service.id, view.label, kinds)
 
 
 # --- Ordering ---------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from functools import partial
 
 from ..._api.errors import Refused
 from ..shared.options import state_dir_of
-from ..shared.pending import AT_START, COMMAND, NETWORK, Pending
+from ..shared.pending import AT_START, COMMAND, NETWORK, Pending, is_of_this_run
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid
 
@@ -58,9 +58,12 @@ def warn_if_not_writable(task: Task, remove: Callable[[], None]) -> None:
         task.warn(error.message)
 
 
-def warn_of_pending(task: Task, label: str, kinds: tuple[str, ...]) -> None:
-    """Warn of settings that an earlier task wrote and that are not in effect."""
+def warn_of_pending(task: Task, id: str, label: str, kinds: tuple[str, ...]) -> None:
+    """Warn of settings that an earlier run wrote and that are not in effect. This one may have a handler."""
+    noted = pending_record(task, id).outstanding()
     for kind in kinds:
+        if is_of_this_run(noted.get(kind, {})):
+            continue
         task.warn(
             f"the {SETTING_NAMES[kind]} of {label} was changed earlier and is not in effect, as far as this "
             "controller knows: it takes effect at the next start from stop; hosted.services.service with "

@@ -14,8 +14,9 @@ from typing import Any
 from ..._api.errors import CallOutcomeUnknown, Conflict
 from ..._api.values import ContainerState, ServiceStatus
 from ..shared.money import Cost, Move
-from ..shared.options import WaitOptions
+from ..shared.options import WaitOptions, state_dir_of
 from ..shared.plan import NOTHING_DONE, Expansion, Step, Task
+from ..shared.record_file import RecordFile
 from ..shared.task_errors import EffectUnverified, Invalid, WaitEnded
 from ..shared.waiting import QUIET_SECONDS, act, poll_for, wait_through, wait_until
 from .offers import remember_offers
@@ -41,6 +42,8 @@ from .view import (
 STARTING_STATES = (ContainerState.STARTING, ContainerState.INSTALLING)
 UNDER_WAY = {"start": STARTING_STATES, "stop": (ContainerState.STOPPING,)}
 """The states that show that a signal has arrived. A kill goes to what is stopping, so that shows nothing."""
+SLEEP_RECORDS = "sleep"
+"""The folder of what sleep plans remember of services."""
 RESUMING = ("started", "resumed")
 """The wanted states that take a suspended service back into service. A restart never does."""
 STATE_REPORT_SECONDS = 60.0
@@ -96,7 +99,19 @@ def plan_resume(task: Task[ServiceOptions], view: View, changes: ServiceChanges)
 def warn_of_resume_cost(task: Task[ServiceOptions], view: View, cost: Cost) -> None:
     """Warn of the price of a resumption, including all other changes of the task."""
     what = "starting it resumes it" if task.options.state == "started" else "it is resumed"
-    task.warn(f"{view.label} is suspended: {what}, and {price_change(task, cost)}")
+    plan = sleep_plan_of(task, view.service.id)
+    advice = f". It is asleep by sleep plan {plan!r}; resume: false leaves it so" if plan else ""
+    task.warn(f"{view.label} is suspended: {what}, and {price_change(task, cost)}{advice}")
+
+
+def sleep_plan_of(task: Task, id: str) -> str | None:
+    """Return the sleep plan of this controller that a service is asleep by; ``None`` if there is none."""
+    files = RecordFile.all_in(SLEEP_RECORDS, "what the plan remembers", state_dir_of(task.options))
+    for found in (content for file in files if isinstance(content := file.read(), dict)):
+        asleep = found.get("ran") is not None or (found.get("settled") or {}).get("awake") is False
+        if asleep and found.get("service") == id:
+            return str(found.get("plan"))
+    return None
 
 
 def resume(task: Task[WaitOptions], view: View) -> None:

@@ -430,8 +430,6 @@ def plan_command(
         return
     if deploy.editable is False and not resumes:
         raise Invalid(f"the launch command of {view.label} cannot be changed")
-    if not includes_start(task, view, changes):
-        task.warn(f"the new command of {view.label} {AT_NEXT_START}")
     id, waits = view.service.id, read_state_for_setting(task, view) != ContainerState.STOPPED
     if waits:
         changes.pending.add(COMMAND)
@@ -467,18 +465,6 @@ def split_command(command: str) -> list[str]:
             quote = character
         words[-1] += character
     return [line] if quote or "\\" in line else words
-
-
-def includes_start(task: Task[ServiceOptions], view: View, changes: ServiceChanges) -> bool:
-    """Tell whether the desired state includes a start, at which a container takes a new command."""
-    wanted = task.options.state
-    if wanted == "started":
-        stopped = (
-            view.state in (None, ContainerState.STOPPED, ContainerState.STOPPING)
-            or view.service.status == ServiceStatus.SUSPENDED
-        )
-        return stopped or changes.just_ordered
-    return wanted == "restarted"
 
 
 def read_state_for_setting(task: Task, view: View) -> str | None:

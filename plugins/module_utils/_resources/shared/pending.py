@@ -37,7 +37,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from .controller_state import lock_file, records_folder, state_key, write_json
+from .controller_state import RUN_FOLDER, lock_file, records_folder, state_key, write_json
 from .task_errors import Invalid
 
 ENVIRONMENT = "environment"
@@ -57,6 +57,8 @@ LONGEST_WRITE = 60.0
 """Seconds to wait for another process that writes a record."""
 WRITE = "write"
 """The key of a random value that distinguishes one note of a kind from the others."""
+RUN = "run"
+"""The key of the run that noted it."""
 MAX_NOTES = 20
 """How many notes of a kind are kept: runs that were killed leave theirs."""
 
@@ -66,6 +68,11 @@ Kinds = dict[str, dict[str, Any]]
 def pending_folder(state_dir: str | None) -> str:
     """Return where the records are."""
     return records_folder(FOLDER, state_dir)
+
+
+def is_of_this_run(note: Mapping[str, Any]) -> bool:
+    """Tell whether a task of this run noted something, as far as its tasks share a folder."""
+    return note.get(RUN) is not None and note[RUN] == os.environ.get(RUN_FOLDER)
 
 
 @dataclass(frozen=True)
@@ -98,6 +105,7 @@ class Pending:
             noted = {
                 "since": since or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
                 WRITE: secrets.token_hex(8),
+                RUN: os.environ.get(RUN_FOLDER),
                 **details,
             }
             self._write({**kinds, kind: [*others, noted][-MAX_NOTES:]})

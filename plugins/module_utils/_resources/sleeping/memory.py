@@ -15,10 +15,10 @@ from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any, TypeVar
 
+from ..services.power import SLEEP_RECORDS
 from ..shared.record_file import RecordFile
 from .load import Sample
 
-FOLDER = "sleep"
 T = TypeVar("T")
 
 
@@ -92,12 +92,16 @@ class Memory:
     """The file that holds the record of one service in one plan."""
 
     file: RecordFile
+    plan: str
+    id: str
 
     @classmethod
     def of(cls, state_dir: str | None, base_url: str | None, plan: str, id: str) -> Memory:
         """Return the memory of a service in a plan."""
         subject = f"{plan}{chr(10)}{id}"
-        return cls(RecordFile.of(FOLDER, "what the plan remembers", state_dir, base_url, subject))
+        return cls(
+            RecordFile.of(SLEEP_RECORDS, "what the plan remembers", state_dir, base_url, subject), plan, id
+        )
 
     @property
     def path(self) -> str:
@@ -113,7 +117,8 @@ class Memory:
 
         :raises Invalid: if it cannot be written.
         """
-        self.file.update(lambda content: record_as_json(change(record_in(content))))
+        named = {"plan": self.plan, "service": self.id}
+        self.file.update(lambda content: {**record_as_json(change(record_in(content))), **named})
 
 
 def record_as_json(record: Record) -> dict[str, Any]:

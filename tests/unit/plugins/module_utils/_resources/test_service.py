@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     NoSuchItem,
     WaitEnded,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.memory import Memory
 from unit.plugins.fakes import Clock, FakeClient, carry_out, task_of
 
 SIZE = {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20}
@@ -394,23 +396,11 @@ def test_settings_change_on_difference_only_and_in_one_run(client: FakeClient) -
     assert any("neighbors there can no longer reach it" in warning for warning in task.warnings)
 
 
-@pytest.mark.parametrize(
-    ("state", "wish", "later"),
-    [
-        ("running", "present", True),
-        ("running", "started", True),
-        ("running", "restarted", False),
-        ("stopped", "started", False),
-        ("stopped", "stopped", True),
-        ("starting", "started", True),
-    ],
-)
-def test_a_command_that_waits_for_the_next_start_comes_with_a_warning(
-    client: FakeClient, state: str, wish: str, later: bool
-) -> None:
-    client.add_service("s", state=state)
-    _plan, task = planned(client, check_mode=True, id="s", state=wish, command="serve")
-    assert any("takes effect at its next start" in warning for warning in task.warnings) is later
+def test_a_resumption_names_the_sleep_plan_and_how_to_leave_it_alone(client: FakeClient) -> None:
+    client.add_service("s", status="SUSPENDED", state="stopped")
+    Memory.of(None, None, "nights", "s").update(lambda record: replace(record, ran=True))
+    _plan, task = planned(client, check_mode=True, id="s", state="started")
+    assert any("asleep by sleep plan 'nights'; resume: false" in warning for warning in task.warnings)
 
 
 SCALES: list[tuple[dict[str, int], str]] = [
@@ -534,7 +524,7 @@ def test_a_move_of_what_is_not_there_orders_nothing(client: FakeClient) -> None:
         planned(client, check_mode=False, project="default", new_project="shop", **{**ORDER, "name": "web"})
     plan, task = planned(client, check_mode=True, name="web", new_project="shop")
     assert plan.result["project_id"] == "prj_1"
-    assert any("only if the play orders it before" in warning for warning in task.warnings)
+    assert any("only if the play makes it before" in warning for warning in task.warnings)
 
 
 def test_a_move_by_name_next_to_a_namesake_is_refused(client: FakeClient) -> None:

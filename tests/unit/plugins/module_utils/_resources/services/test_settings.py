@@ -441,26 +441,6 @@ def test_a_new_size_may_cost_the_limit_and_no_more(client: FakeClient, most: str
         planned(client, **wish)
 
 
-@pytest.mark.parametrize(
-    ("status", "state", "wanted", "told"),
-    [
-        ("ACTIVE", "running", "present", True),
-        ("ACTIVE", "running", "started", True),
-        ("ACTIVE", "running", "restarted", False),
-        ("ACTIVE", "stopped", "started", False),
-        ("ACTIVE", "stopping", "started", False),
-        ("SUSPENDED", "running", "started", False),
-    ],
-)
-def test_a_command_that_no_start_follows_is_told(
-    client: FakeClient, status: str, state: str, wanted: str, told: bool
-) -> None:
-    client.service_records["s"]["status"] = status
-    client.states["s"] = state
-    _plan, task = planned(client, id="s", command="run", state=wanted)
-    assert any("takes effect at its next start" in warning for warning in task.warnings) is told
-
-
 def test_a_network_change_that_is_not_waited_for_is_looked_at_once(client: FakeClient) -> None:
     """A container whose uptime goes on was not recreated, and the change takes effect later."""
     client.after["set_network"] = lambda: client.uptimes.update(s=101)
