@@ -23,7 +23,7 @@ from .applications.environment_rules import (
     no_wait,
     read_neighbors,
 )
-from .applications.lookup import resolve_app
+from .applications.lookup import never_deployed, resolve_app
 from .applications.records import AppRecords
 from .shared.fingerprints import Fingerprints, lock_environment, state_folder
 from .shared.pending import ENVIRONMENT as PENDING
@@ -97,6 +97,12 @@ def plan_replacement(
     before = before if app.id else {}
     if unchanged:
         return Plan(result=result, before=before, after=after)
+    if app.id and not last.known and not never_deployed(app) and not task.composed:
+        task.warn(
+            f"this controller has no record of the environment of application {app.slug!r}, so it is written "
+            "even if nothing differs. Keep the folder that HOSTED_SERVICES_HOME names between runs, as a "
+            "cache of a CI job does"
+        )
     return Plan(
         result=result,
         steps=[

@@ -80,6 +80,15 @@ def test_what_was_written_under_another_spelling_of_the_address_is_known(
     assert kept(plain) == {"A": "1"} and len(plain.writes()) == 3
 
 
+def test_a_controller_without_records_says_why_it_writes(platform: Platform, folder: Path) -> None:
+    """As a job with an empty home does at each push."""
+    wish: dict[str, Any] = {"variables": {"A": "1"}}
+    platform.run(ENVIRONMENT, state_dir=str(folder), **wish)
+    assert "warnings" not in platform.run(ENVIRONMENT, state_dir=str(folder), **wish)
+    elsewhere = platform.run(ENVIRONMENT, state_dir=str(folder / "empty"), **wish)
+    assert elsewhere["changed"] and "HOSTED_SERVICES_HOME" in elsewhere["warnings"][0]
+
+
 def test_an_environment_without_variables_has_to_be_asked_for(plain: Platform, folder: Path) -> None:
     """By a word of its own."""
     assert plain.run(ENVIRONMENT, variables={"A": "1"}, state_dir=str(folder))["changed"]
