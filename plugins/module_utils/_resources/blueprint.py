@@ -29,7 +29,7 @@ from .applications.health import HealthCheck, health_steps
 from .applications.lookup import OnAppOptions, find_app
 from .applications.records import AppRecords
 from .applications.rollout import Deployed
-from .blueprints.applied import remember
+from .blueprints.applied import remember, warn_of_dropped
 from .blueprints.contents import (
     ENVIRONMENTS,
     Contents,
@@ -148,6 +148,8 @@ def present(task: Task[BlueprintOptions]) -> tuple[Contents, Parts]:
         pruned = prune_parts(task, contents, parts.found, DELETERS, needed_beside(task, contents))
         parts.found = [*parts.found, *pruned]
         parts.make_plans()
+    elif not task.options.prune:
+        warn_of_dropped(task, contents, parts.found, needed_beside(task, contents))
     return contents, parts
 
 

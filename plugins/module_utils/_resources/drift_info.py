@@ -5,16 +5,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
+from .._api.errors import HostedError
 from .blueprint import OnBlueprint, needed_beside, planned_parts, read_checked
 from .blueprint_info import read_export
 from .blueprints.applied import last_applied
 from .blueprints.drift import DRIFT, Comparison, Difference, not_in_file
 from .blueprints.members import find_home
+from .blueprints.parts import Arguments, Part, Parts
 from .blueprints.source import SourceOptions
 from .shared.plan import Plan, Task
+from .shared.task_errors import Invalid
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,8 +39,10 @@ class DriftInfoResource(OnBlueprint[DriftInfoOptions]):
         """Compare; there is nothing to do."""
         contents = read_checked(task)
         looking = replace(task, check_mode=True, warnings=[])  # what an apply would warn of is none of this
-        parts = planned_parts(looking, contents).found
-        comparison = Comparison(contents, parts, last_applied(task.options, contents.project))
+        planned = planned_parts(looking, contents)
+        refused = planned_without_size(planned)
+        last = last_applied(task.options, contents.project)
+        comparison = Comparison(contents, planned.found, last, refused)
         found = comparison.differences()
         needed = needed_beside(task, contents)
         home = find_home(task.client.projects(), contents)
@@ -45,6 +52,28 @@ class DriftInfoResource(OnBlueprint[DriftInfoOptions]):
 
 
 DRIFT_INFO = DriftInfoResource()
+
+
+def planned_without_size(parts: Parts) -> dict[Part, HostedError]:
+    """Plan what is refused once more without its size, so that the rest of it and of the file is compared.
+
+    A disk that was made larger by hand cannot shrink. Return what was refused.
+    """
+    refused: dict[Part, HostedError] = {
+        part: part.error
+        for part in parts.found
+        if isinstance(part.error, Invalid) and "dimensions" in part.resource.options
+    }
+    for part in refused:
+        part.error, part.arguments = None, partial(without_size, part.arguments)
+    if refused:
+        parts.make_plans()
+    return refused
+
+
+def without_size(given: Arguments, part: Part) -> Mapping[str, Any]:
+    """Return the options of a part without its size."""
+    return {name: value for name, value in given(part).items() if name != "dimensions"}
 
 
 def to_result(project: str, found: Sequence[Difference]) -> dict[str, object]:

@@ -11,16 +11,21 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
+from ..._api.values import ServiceStatus
+from ..services.lookup import label
 from ..shared.controller_state import records_folder, state_key
 from ..shared.fingerprints import Fingerprints
 from ..shared.options import StateDirOptions
 from ..shared.plan import Task
 from .contents import Contents
 from .entry import Entry
+from .parts import Part, service_ids
+from .removal import ReadNeeded
 
 FOLDER = "blueprints"
+NAMES = "names."
 ENTRY = "entry"
 """The field that stands for an entry as such."""
 
@@ -35,7 +40,11 @@ def last_applied(options: StateDirOptions, project: str) -> Fingerprints:
 def remember(task: Task[StateDirOptions], contents: Contents, failed: Collection[tuple[str, str]]) -> None:
     """Remember what was applied. Of entries that failed, by section and key, keep what was known before."""
     last = last_applied(task.options, contents.project)
-    stale = {name: value for name, value in last.prints.items() if entry_in(name) in failed}
+    stale = {
+        name: value
+        for name, value in last.prints.items()
+        if entry_in(name) in failed or name.startswith(NAMES)
+    }
     fresh = {
         name: last.of(name, value)
         for entry in contents.entries
@@ -49,6 +58,34 @@ def remember(task: Task[StateDirOptions], contents: Contents, failed: Collection
             f"state_dir cannot be written to ({error}), so drift_info cannot tell later whether the file or "
             "the platform was changed"
         )
+
+
+def warn_of_dropped(
+    task: Task[StateDirOptions], contents: Contents, parts: Sequence[Part], read_needed: ReadNeeded
+) -> None:
+    """Warn of services that an earlier file of this controller had, and that are still there without it.
+
+    :param read_needed: reads what is needed though nothing describes it.
+    """
+    last, home = last_applied(task.options, contents.project), parts[0].id
+    names = {entry.name for entry in contents.entries}
+    dropped = {path.removeprefix(NAMES) for path in last.prints if path.startswith(NAMES)} - names
+    page = task.client.project(home) if dropped and home else None
+    described = service_ids(parts)
+    found = [
+        service
+        for service in (page.resources if page else ())
+        if service.name in dropped
+        and service.id not in described
+        and service.status not in ServiceStatus.DELETING_OR_DELETED
+    ]
+    needed = read_needed() if found else None
+    for service in found:
+        if needed is None or needed(service) is None:
+            task.warn(
+                f"{label(service)} is not in the blueprint any more, and is still there and billed. prune: "
+                "true deletes it"
+            )
 
 
 def facts_of(entry: Entry) -> Iterator[tuple[str, str]]:
@@ -66,7 +103,7 @@ def path_of(entry: Entry, name: str) -> str:
 
 def name_path(name: str) -> str:
     """Return what stands for a name, whatever key it had in the file."""
-    return f"names.{name}"
+    return f"{NAMES}{name}"
 
 
 def entry_in(path: str) -> tuple[str, str]:

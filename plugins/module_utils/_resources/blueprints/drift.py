@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from ..._api.errors import HostedError
 from ..._api.text import HIDDEN
 from ..._api.values import ServiceStatus
 from ..shared.fingerprints import Fingerprints
@@ -78,6 +79,8 @@ class Comparison:
     parts: Sequence[Part]
     last: Fingerprints
     """What was last applied from this controller."""
+    refused: Mapping[Part, HostedError] = field(default_factory=dict)
+    """What was refused with its size, and is compared without."""
 
     def differences(self) -> list[Difference]:
         """Return what differs, in the order of the blueprint's parts."""
@@ -91,8 +94,10 @@ class Comparison:
             if place in told:  # nothing else can be said of what is not there
                 continue
             entry = entries.get(place)
+            if part.error is None and part in self.refused:
+                yield self._refused(part, self.refused[part], "dimensions")
             if part.error is not None:
-                yield self._refused(part)
+                yield self._refused(part, part.error)
             elif part.plan is None:
                 told.add(place)
                 yield self._not_compared(part)
@@ -104,13 +109,12 @@ class Comparison:
                     told.add(place)
                 yield from found
 
-    def _refused(self, part: Part) -> Difference:
+    def _refused(self, part: Part, error: HostedError, field: str | None = None) -> Difference:
         """Return what an apply would be refused for."""
-        if not isinstance(part.error, OF_THE_FILE):
-            raise part.error or RuntimeError("a part without an error was not refused")
-        return Difference(
-            kind=REFUSED, section=part.section, key=part.key, said=f"cannot be applied: {part.error.message}"
-        )
+        if not isinstance(error, OF_THE_FILE):
+            raise error
+        said = f"cannot be applied: {error.message}"
+        return Difference(kind=REFUSED, section=part.section, key=part.key, field=field, said=said)
 
     def _not_compared(self, part: Part) -> Difference:
         """Return that a part was not compared, because what it needs cannot be applied."""

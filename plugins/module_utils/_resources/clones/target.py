@@ -239,7 +239,20 @@ def check_target(
     target = Target(record, members)
     check_members(task, source, names, target)
     check_slugs(task, source, names, target)
+    warn_of_dropped(task, source, target)
     return target
+
+
+def warn_of_dropped(task: Task[CloneOptions], source: SourceProject, target: Target) -> None:
+    """Warn of what was cloned, and is kept though the source has it no more."""
+    originals = {each.id for each in source.originals}
+    made = {id for original, id in target.record.ids.items() if original not in originals}
+    dropped = [each for each in target.found if each.id in made]
+    if dropped and task.options.services is None:
+        task.warn(
+            f"the clone keeps, and pays for, what project {source.project.name!r} no longer has: "
+            f"{describe(dropped)}. Delete what nobody needs"
+        )
 
 
 def recognize(task: Task[Any], record: MadeRecord, members: Members) -> None:

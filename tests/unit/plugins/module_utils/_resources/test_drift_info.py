@@ -152,13 +152,13 @@ def test_what_the_file_lacks_was_added_there_or_removed_here(sandbox: Sandbox, s
 def test_what_cannot_be_applied_is_told_with_the_reason(sandbox: Sandbox, shop: dict[str, Any]) -> None:
     sandbox.api("PUT", f"/api/resources/{id_of(sandbox, 'db')}/scale", {**LARGER, "storageGb": 20})
     sandbox.clear_journal()
+    shop["applications"]["acme-web"]["command"] = "serve"
     database, application = drift(sandbox, shop)
     assert told([database, application]) == [
-        ("services.db", "refused", None, None),
-        ("applications.acme-web", "unknown", None, None),
+        ("services.db.dimensions", "refused", None, None),
+        ("applications.acme-web.command", "differs", "file", "file"),
     ]
     assert "a disk cannot shrink" in database["line"]
-    assert "not compared, because service 'db' cannot be applied" in application["line"]
 
 
 def test_the_id_of_a_project_hides_no_service(sandbox: Sandbox) -> None:

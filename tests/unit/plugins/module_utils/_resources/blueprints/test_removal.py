@@ -205,6 +205,10 @@ def test_check_mode_names_each_and_deletes_nothing(sandbox: Sandbox, apply: Any)
 
 def test_without_prune_nothing_is_deleted(sandbox: Sandbox, apply: Any) -> None:
     assert not apply(SHOP)["changed"]
+    dropped = shop_with(services={"db": {}})
+    for _run in range(2):
+        (warning,) = apply(dropped)["warnings"]
+        assert "service 'world'" in warning and "still there and billed. prune: true" in warning
     assert deleted(sandbox) == []
 
 

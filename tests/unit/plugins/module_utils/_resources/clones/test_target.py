@@ -31,6 +31,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.clones.
     check_members,
     check_target,
     recognize,
+    warn_of_dropped,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
@@ -194,6 +195,15 @@ def test_an_application_is_no_service(tmp_path: Path) -> None:
     target = check(tmp_path, member("x", "svc_2", slug="Survival-x"), existing="keep")
     assert target.there(SOURCE, NAMES) == {}
     assert Target(target.record, None).there(SOURCE, NAMES) == {}
+
+
+def test_what_the_source_has_dropped_is_told(tmp_path: Path) -> None:
+    record = CloneRecord(str(tmp_path), ids={GAME.id: "svc_1", "id-dropped": "svc_2", "id-gone": "svc_3"})
+    there = Members(Project(id="prj-copy", name="copy"), [member("Survival-x"), member("Old-x", "svc_2")])
+    task: Task[CloneOptions] = Task(cast(Any, None), options(tmp_path))
+    warn_of_dropped(task, SOURCE, Target(record, there))
+    (warning,) = task.warnings
+    assert "no longer has: " in warning and "Old-x" in warning and "Survival-x" not in warning
 
 
 def test_what_was_made_keeps_its_name(tmp_path: Path) -> None:
