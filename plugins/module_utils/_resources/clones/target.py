@@ -59,16 +59,10 @@ class MadeRecord:
         with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
             with open(path, encoding="utf-8") as file:
                 content = json.load(file)
-            # An earlier version wrote fewer values.
             values = {name: content[name] for name in cls.kept() if name in content}
             values |= {"names": dict(values["names"]), "ids": dict(values["ids"])}
-            return cls(path, **cls.completed(values))
+            return cls(path, **values)
         return cls(path)
-
-    @classmethod
-    def completed(cls, values: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the values of a record with those that can be told from the others."""
-        return values
 
     @classmethod
     def take_turns(cls, task: Task[StateDirOptions], project: str) -> None:

@@ -84,11 +84,7 @@ class Shelf:
     @property
     def left_out(self) -> list[str]:
         """The patterns of what any of the copies is known to leave out."""
-        lists = [
-            self.about.get("exclude"),
-            *self._left_out_by.values(),
-        ]  # the former is of an earlier version
-        return [pattern for each in lists for pattern in patterns_of(each)]
+        return [pattern for each in self._left_out_by.values() for pattern in patterns_of(each)]
 
     def left_out_by(self, copy: Copy) -> list[str] | None:
         """Return the patterns of what a copy leaves out; ``None`` if the description does not say that."""

@@ -70,21 +70,6 @@ class RecoveryRecord(MadeRecord):
     run_started: str | None = None
     """The run that makes the drill, or made it last."""
 
-    @classmethod
-    def completed(cls, values: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the values of a record with when services lacked their content, if they do not say that.
-
-        An earlier version noted when it began to replace some. Of what it only ordered, nobody knows whether
-        it was to be left without content.
-        """
-        if "lacking" in values:
-            return values
-        begun, touched = values.get("begun", {}), values.get("touched", {})
-        filled = {each["id"] for each in values.get("restored", {}).values()}
-        replaced = {id: [[touched[key], None]] for key, id in begun.items() if touched.get(key)}
-        none: dict[str, list[Any]] = {id: [] for id in (*values["ids"].values(), *filled)}
-        return {**values, "lacking": {**none, **{id: replaced[id] for id in replaced.keys() - filled}}}
-
     @property
     def known(self) -> bool:
         """Whether there is anything that was made, or may have been."""

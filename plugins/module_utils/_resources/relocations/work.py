@@ -319,15 +319,8 @@ class Work:
         return sorted({*known, *running, *self.record.content.paused})
 
     def ran_before(self) -> list[str]:
-        """Return the ids of the applications that are known to have run before the old service was stopped.
-
-        An earlier version did not note them: then each did that was not stopped when the relocation began.
-        """
-        content = self.record.content
-        if content.running is None:
-            there = [each.app.id for each in self.dependents if each.deployable]
-            return [id for id in there if id not in content.stopped]
-        return content.running if self.record.phase is Phase.STOPPED else []
+        """Return the ids of the applications that ran before the old service was stopped, as far as noted."""
+        return self.record.content.running if self.record.phase is Phase.STOPPED else []
 
     def stopped_meanwhile(self) -> list[str]:
         """Return the ids of the applications that stopped while the old service was away.
@@ -346,9 +339,7 @@ class Work:
 
         A run that was killed while the old service was away leaves them so, and looked at none of them.
         """
-        content = self.record.content
-        ran = content.running if self.record.phase is Phase.STOPPED else None
-        return sorted({*(ran or ()), *content.paused})
+        return sorted({*self.ran_before(), *self.record.content.paused})
 
     def unpause(self, ids: Collection[str] | None = None) -> list[Step]:
         """Return the steps that start what was stopped, except what is gone or was suspended since.
@@ -406,9 +397,7 @@ class Work:
         One that stopped later may have done so because the service was away, so it is to run again.
         """
         content, id = self.record.content, dependent.app.id
-        away = self.record.phase not in (Phase.NONE, Phase.RETURNED)
-        if self.record.phase is Phase.ORDERED:  # it was away before, if an earlier version brought it back
-            away = content.running is None
+        away = self.record.phase not in (Phase.NONE, Phase.ORDERED, Phase.RETURNED)
         if not dependent.deployable or id in content.paused or (away and id not in content.stopped):
             return False
         return read_state(self.task, id) == ContainerState.STOPPED

@@ -140,7 +140,7 @@ class Pending:
                 content = json.load(file)
             if content["id"] != self.id:
                 return {}
-            found = {str(kind): notes_in(entry) for kind, entry in content["pending"].items()}
+            found = {str(kind): [dict(note) for note in notes] for kind, notes in content["pending"].items()}
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return {}
         return {kind: notes for kind, notes in found.items() if notes}
@@ -165,8 +165,3 @@ class Pending:
                 f"{error.strerror or error}. Make it writable, or name another folder in "
                 "HOSTED_SERVICES_HOME"
             ) from None
-
-
-def notes_in(entry: Any) -> list[dict[str, Any]]:
-    """Return the notes of a kind in a record. Earlier versions wrote the last one alone."""
-    return [dict(note) for note in ([entry] if isinstance(entry, dict) else entry)]

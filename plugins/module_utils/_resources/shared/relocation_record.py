@@ -75,7 +75,7 @@ class Content:
     """When the order was sent."""
     phase: str = Phase.NONE
     asked: dict[str, Any] | None = None
-    """What was ordered; ``None`` if an earlier version ordered it, or another task."""
+    """What was ordered; ``None`` if another task ordered it."""
     data: str | None = None
     """What of the old service can be copied: a suspended one may not tell."""
     ran: bool = True
@@ -86,9 +86,8 @@ class Content:
     """The ids of the applications that are stopped while a database is copied, or because of a failed run."""
     stopped: list[str] = field(default_factory=list)
     """The ids of the applications that were stopped while the old service was in service: they stay so."""
-    running: list[str] | None = None
-    """The ids of the applications that ran until the old service was stopped; ``None`` if an earlier version
-    began the relocation, which did not note them."""
+    running: list[str] = field(default_factory=list)
+    """The ids of the applications that ran until the old service was stopped."""
     switched_at: str | None = None
     newer: bool = False
     """Whether the new service may hold what the old one does not: it was in service."""
@@ -99,7 +98,7 @@ class Content:
     since: str | None = None
     """When the one that is not in service was suspended."""
     suspended_at: str | None = None
-    """The same as the platform shows it; ``None`` if it does not, or an earlier version noted it."""
+    """The same as the platform shows it; ``None`` if it does not."""
     keep_days: int = DEFAULT_DAYS
     deleting: str | None = None
     """The id of the one that is deleted, or about to be."""

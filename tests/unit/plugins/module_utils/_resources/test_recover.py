@@ -113,13 +113,10 @@ def test_what_copies_leave_out_stays(sandbox: Sandbox, recover: Recover, tmp_pat
     assert files(sandbox, world) == {"/of": "another plan"}, "that plan leaves out nothing"
 
 
-@pytest.mark.parametrize(
-    "about", [{"exclude": ["logs/"]}, {"exclude": []}, {"excluded": {"another": []}}, {}]
-)
+@pytest.mark.parametrize("about", [{"excluded": {"another": []}}, {}])
 def test_nothing_is_deleted_if_nobody_knows_what_a_copy_leaves_out(
     about: dict[str, Any], sandbox: Sandbox, recover: Recover, tmp_path: Path
 ) -> None:
-    """A description of an earlier version says it of the last copy of any plan alone."""
     assert not recover().get("failed")
     world = ids_of(sandbox, "shop")["Survival"]
     write_file(sandbox, world, "cache/new", "kept")

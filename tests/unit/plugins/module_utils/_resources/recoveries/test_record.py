@@ -157,26 +157,6 @@ def test_what_is_left_without_content_on_purpose_counts_from_then_on(tmp_path: P
         assert read(tmp_path).unfilled() == {"svc_1": [(since, until)]}, "nor does that change"
 
 
-def test_an_earlier_version_did_not_say_what_had_content_before(tmp_path: Path) -> None:
-    """What it began to replace had some until then; what it ordered may have been left without on purpose."""
-    moment = "2026-11-20T03:00:00+00:00"
-    record = read(tmp_path)
-    for key in ("world", "lobby", "shop"):
-        record.begin(key, f"svc_{key}")
-    record.end("lobby", "svc_lobby", {})
-    record.note_id("web", "svc_web")
-    [file] = tmp_path.rglob("*.json")
-    kept = json.loads(file.read_text())
-    del kept["lacking"], kept["touched"]["shop"]
-    kept["touched"]["world"] = moment
-    file.write_text(json.dumps(kept))
-    again = read(tmp_path)
-    world = [(datetime.fromisoformat(moment), None)]
-    assert again.unfilled() == {"svc_world": world, "svc_lobby": [], "svc_shop": [], "svc_web": []}
-    again.end("world", "svc_world", {})
-    assert read(tmp_path).unfilled()["svc_lobby"] == [] and read(tmp_path).unfilled()["svc_world"] != world
-
-
 def test_it_can_be_forgotten(tmp_path: Path) -> None:
     record = read(tmp_path)
     record.note("prj_1", {"world": "svc_world"})

@@ -403,46 +403,6 @@ def test_a_run_that_was_killed_while_the_old_service_was_away_keeps_what_ran_bef
     assert found.content.running == ["app_1", "app_2"]
 
 
-EARLIER: dict[str, Any] = {"running": None}
-"""What an earlier version did not note."""
-
-
-def test_what_stopped_before_a_rescue_by_an_earlier_version_is_not_left_stopped(tmp_path: Path) -> None:
-    """It did not note what had stopped while the old service was away. Not over runs that fail either."""
-    found = case(tmp_path, Phase.ORDERED, facts=EARLIER)
-    found.account.states["app_1"] = "stopped"
-
-    def fail_to_copy(module: str, options: Any) -> None:
-        if module == "files":
-            raise Invalid("full")
-
-    def fail_to_start(module: str, options: Any) -> None:
-        if module == "service" and options.get("id") in ("new", "app_1") and options["state"] == "started":
-            raise Invalid("full")
-
-    for failing in (fail_to_copy, fail_to_start):
-        found.noted.failing = failing
-        with pytest.raises(Invalid, match="full"):
-            found.carry_out(plan_there(found.work))
-        assert (found.content.phase, found.content.stopped) == (Phase.ORDERED, [])
-    found.noted.failing = lambda module, options: None
-    plan = plan_there(found.work)
-    assert "deploy application 'acme-web' again" in plan.actions
-    found.carry_out(plan)
-    assert len(found.noted.of("app_deploy")) == 1
-
-
-def test_what_its_owner_stopped_before_a_relocation_by_an_earlier_version_stays_stopped(
-    tmp_path: Path,
-) -> None:
-    found = case(tmp_path, Phase.STOPPED, facts={**EARLIER, "stopped": ["app_1"]})
-    found.account.states["app_1"] = "stopped"
-    found.work.rescue(Invalid("full"))
-    assert (found.content.phase, found.content.paused) == (Phase.ORDERED, [])
-    found.carry_out(plan_there(found.work))
-    assert found.noted.of("app_deploy") == [] and found.content.phase == Phase.RELOCATED
-
-
 def test_a_rescue_succeeds_though_applications_cannot_be_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -57,12 +57,6 @@ def test_a_service_without_access_is_read_each_time() -> None:
     assert left_of(service()) == ["s1"], "the access of before is gone"
 
 
-def test_a_record_of_no_access_by_an_earlier_version_does_not_count() -> None:
-    path = Path(remember(service(sftp=ACCESS)).path)
-    path.write_text(json.dumps({"s1": {"status": "ACTIVE", "at": time.time(), "access": None}}))
-    assert left_of(service()) == ["s1"]
-
-
 def test_another_status_is_read_again() -> None:
     remember(service(sftp=ACCESS))
     assert left_of(service(status="SUSPENDED")) == ["s1"]

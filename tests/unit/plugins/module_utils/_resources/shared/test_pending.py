@@ -110,17 +110,6 @@ def test_of_many_runs_that_were_killed_the_last_notes_are_kept(folder: str) -> N
     assert len(notes) == MAX_NOTES and notes[-1] == of(folder).outstanding()[COMMAND]
 
 
-def test_a_record_of_an_earlier_version_is_read(folder: str) -> None:
-    of(folder).note(COMMAND)
-    entry = {"since": "2026-01-31T12:00:00Z"}
-    Path(of(folder).path).write_text(json.dumps({"id": "svc_1", "pending": {COMMAND: entry}}))
-    assert of(folder).outstanding() == {COMMAND: entry}
-    of(folder).note(COMMAND)
-    assert of(folder).outstanding()[COMMAND]["since"] == entry["since"]
-    of(folder).clearing(COMMAND)()
-    assert of(folder).outstanding() == {}
-
-
 def test_it_is_for_the_owner_alone(folder: str) -> None:
     before = os.umask(0)
     try:
