@@ -43,9 +43,8 @@ def test_the_run_that_orders_tells_until_when_a_service_is_free(
     assert writes(sandbox).count("order.create") == 1
     assert result["warnings"] == [
         f"service 'gift' ({id_of(sandbox, 'gift')}) is shown as free until {until(sandbox)}, and what "
-        "happens then is not shown: it may be billed (10.74 EUR a month by the rates of its node), "
-        "suspended, or deleted with its backups. Before that date, copy what you need off the platform, and "
-        "delete the service if it must not cost anything"
+        "happens then is not shown: it may be billed, suspended, or deleted with its backups. Before that "
+        "date, copy what you need off the platform, and delete the service if it must not cost anything"
     ]
     again = run(sandbox, SERVICE, **GIFT, **options)
     assert (again["changed"], again.get("warnings", [])) == (False, [])
@@ -60,15 +59,7 @@ def test_nothing_is_said_before_the_order(sandbox: Sandbox) -> None:
     assert writes(sandbox) == ["order.quote"]
 
 
-def test_rates_that_cannot_be_read_are_left_out(sandbox: Sandbox) -> None:
-    sandbox.fault("GET /api/resources/{id}/settings", "status", status=418, count=None)
-    result = run(sandbox, SERVICE, **GIFT, retries=0)
-    assert not result.get("failed"), result["msg"]
-    [warning] = result["warnings"]
-    assert "it may be billed, suspended, or deleted with its backups" in warning
-
-
-def warnings_of(pricing: dict[str, Any], **scale: Any) -> list[str]:
+def warnings_of(pricing: dict[str, Any]) -> list[str]:
     """Order a service that the platform shows with this pricing, and return what is warned of."""
     client = FakeClient()
     given = {"name": "gift", "product": "nginx", "host": "nd_1", "dimensions": GIFT["dimensions"]}
@@ -76,7 +67,6 @@ def warnings_of(pricing: dict[str, Any], **scale: Any) -> list[str]:
     def priced() -> None:
         id = next(iter(client.service_records))
         client.service_records[id]["pricing"] = pricing
-        client.setting_records[id]["scale"].update(scale)
 
     client.after["order"] = priced
     task = task_of(SERVICE, client, **given)
@@ -89,27 +79,6 @@ def warnings_of(pricing: dict[str, Any], **scale: Any) -> list[str]:
 def test_a_date_is_told_as_it_is_shown(date: str) -> None:
     [warning] = warnings_of({"isFree": True, "freeExpiresAt": date})
     assert f"is shown as free until {date}, and" in warning
-    # 2 x 3.00 + 4 x 1.00 + 20 x 0.03, as 300, 100 and 3 millicents
-    assert "it may be billed (1.06 a month by the rates of its node), suspended" in warning
-
-
-def test_a_price_that_the_platform_shows_is_told() -> None:
-    [warning] = warnings_of({"isFree": True, "freeExpiresAt": "soon", "monthlyMillicents": 5000})
-    assert "it may be billed (5.00 a month), suspended" in warning
-
-
-@pytest.mark.parametrize(
-    "scale",
-    [
-        dict.fromkeys(
-            ("cpuMillicentsPerMonth", "ramMillicentsPerGbMonth", "storageMillicentsPerGbMonth"), shown
-        )
-        for shown in (0, None)
-    ],
-)
-def test_without_a_rate_there_is_no_price(scale: dict[str, Any]) -> None:
-    [warning] = warnings_of({"isFree": True, "freeExpiresAt": "soon", "monthlyMillicents": 0}, **scale)
-    assert "it may be billed, suspended" in warning
 
 
 @pytest.mark.parametrize(
