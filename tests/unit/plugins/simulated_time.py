@@ -67,7 +67,7 @@ def simulate(patch: pytest.MonkeyPatch) -> None:
     enter, stop, reset = Sandbox.__enter__, Sandbox.stop, Sandbox.reset
 
     def creeping_reset(sandbox: Sandbox, **given: Any) -> dict[str, Any]:
-        made = reset(sandbox, **given)
+        made: dict[str, Any] = reset(sandbox, **given)
         if TIME.on:
             sandbox.clock(rate=CREEPING)
         return made

@@ -28,6 +28,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared 
     relocation_record as record,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import StateDirOptions
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.record_file import RecordFile
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.relocation_record import (
     Phase,
     Relocation,
@@ -188,7 +189,7 @@ def test_what_is_relocated_before_its_turn_is_not_pruned(sandbox: Sandbox, apply
 
 def test_a_damaged_record_of_a_relocation_keeps_all_from_being_pruned(sandbox: Sandbox, apply: Any) -> None:
     relocation(sandbox, id_of(sandbox, "old"), "world", phase=Phase.RELOCATED)
-    [file] = record.RecordFile.all_in(record.FOLDER, record.WHAT, None)
+    [file] = RecordFile.all_in(record.FOLDER, record.WHAT, None)
     Path(file.path).write_text("{")
     assert "is damaged" in prune(apply, SHOP)["msg"]
     assert deleted(sandbox) == []

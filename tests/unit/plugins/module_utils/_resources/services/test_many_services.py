@@ -109,21 +109,23 @@ def test_only_reading_and_deleting_are_quiet_where_a_service_or_project_is_gone(
     sandbox: Sandbox, given: dict[str, Any], check_mode: bool
 ) -> None:
     """So that a play that tears down runs twice, and no backup or check of its age passes for nothing."""
-    for resource, options in (
+    quiet: list[tuple[Any, dict[str, Any]]] = [
         (BACKUP, {"name": "n", "state": "absent"}),
         (SNAPSHOT, {"name": "n", "state": "absent"}),
         (BACKUP_INFO, {}),
-    ):
+    ]
+    for resource, options in quiet:
         wanted = {**given, "services": ["gone"]} if resource is SNAPSHOT and "services" in given else given
         result = run(sandbox, resource, check_mode, **wanted, **options)
         assert not result.get("failed") and not result["changed"] and not result.get("warnings"), result
     if check_mode:
         return
-    for resource, options in (
+    errors: list[tuple[Any, dict[str, Any]]] = [
         (BACKUP, {"name": "n"}),
         (BACKUP_INFO, {"max_age": "1d"}),
         (BACKUP_RETENTION, {"pattern": "n-*", "keep_last": 1}),
-    ):
+    ]
+    for resource, options in errors:
         assert "gone" in run(sandbox, resource, **given, **options)["msg"]
 
 

@@ -445,7 +445,7 @@ def test_a_near_miss_is_named_in_check_mode(platform: Sandbox, state: str) -> No
     order(platform)
     assert "did you mean 'survival'?" in said(order(platform, "survivla", True, state=state))
     assert "warnings" not in order(platform, "survivla", state=state)
-    assert "warnings" not in order(platform, True, state=state)
+    assert "warnings" not in order(platform, check_mode=True, state=state)
 
 
 @pytest.mark.parametrize(

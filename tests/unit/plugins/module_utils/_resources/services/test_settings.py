@@ -952,25 +952,6 @@ def test_a_rate_that_is_not_told_is_over_no_limit(client: FakeClient) -> None:
     assert planned(client, id="s", max_monthly="0")[1].warnings == []
 
 
-@pytest.mark.parametrize(
-    ("state", "shown", "just_ordered", "starts"),
-    [
-        ("started", "running", True, True),
-        ("started", "running", False, False),
-        ("started", None, False, True),
-        ("present", "stopped", True, False),
-        ("restarted", "running", False, True),
-    ],
-)
-def test_when_a_start_follows_the_settings(
-    client: FakeClient, state: str, shown: str | None, just_ordered: bool, starts: bool
-) -> None:
-    """What was just ordered is started by the task, whatever its metrics show by then."""
-    task = task_of(SERVICE, client, id="s", state=state)
-    changes = service_settings.ServiceChanges(just_ordered=just_ordered)
-    assert service_settings.includes_start(task, view_of(client, shown), changes) is starts
-
-
 def test_a_refused_change_of_a_network_that_is_not_shown_is_refused(client: FakeClient) -> None:
     def refuse() -> None:
         client.setting_records["s"]["network"] = None
