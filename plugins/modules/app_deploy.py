@@ -34,13 +34,6 @@ options:
       - The list of releases decides, because the scan may be that of an image that was pushed and not declared. If the
         list shows no digest, the scan decides.
     type: str
-  declared:
-    description:
-      - Whether the release was declared before the play. If so, check mode also fails if the tag is not declared or
-        does not name the image in O(digest).
-      - Otherwise, check mode takes what an earlier task of the play plans to declare. With O(digest) alone, it warns.
-    type: bool
-    default: false
   rollback:
     description:
       - Roll back to the previous version if the new one does not start. The task still fails, with both outcomes and
@@ -108,8 +101,6 @@ attributes:
     support: partial
     details: With O(force=true) every run deploys.
 notes:
-  - A platform may list a new release late, or show the scan of an image that was pushed and not declared. If the list
-    lacks a tag whose scan is shown, the task looks again for up to 10 seconds before it says that it is not declared.
   - The application routes show which image is in service, but not whether its process runs. So the controller records
     a deploy that was started and not seen to succeed, and the next run deploys again.
   - The first deploy is sent even if the application is C(PROVISIONING). If the platform refuses it, the task waits

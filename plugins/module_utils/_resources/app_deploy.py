@@ -51,7 +51,6 @@ from .shared.options import StateDirOptions
 from .shared.plan import Plan, Resource, Step, Task, after_waiting
 from .shared.run_memory import foreseen
 from .shared.task_errors import Invalid, NoSuchItem
-from .shared.waiting import wait_for_new
 
 Prepared = Callable[[App, Plan], Plan]
 LAST_GOOD = "last_good_digest"
@@ -63,7 +62,6 @@ PRICE_NOT_OPEN = "not shown to this token; a deploy does not change it"
 class AppDeployOptions(ReleaseOptions, StateDirOptions):
     """The options of module app_deploy."""
 
-    declared: bool = False
     rollback: bool = False
     force: bool = False
     log_lines: int = 20
@@ -90,7 +88,6 @@ def plan_release(
     task: Task[AppDeployOptions],
     waits: bool,
     prepared: Prepared = lambda app, plan: plan,
-    looked_again: bool = False,
 ) -> Plan:
     """Plan a deploy of the release if that is needed.
 
@@ -98,13 +95,10 @@ def plan_release(
         deployed meanwhile, or have moved the tag.
     :param prepared: puts what is done right before the deploy into its plan, if there is one of a release
         that is not blocked.
-    :param looked_again: whether a list that lacks the release had the time to show it.
     """
     app = resolve_app(task)
     check_deployable(app)
     found = find_declared(task, app) if app.id else None
-    if found and found.unlisted and not (looked_again or task.check_mode):
-        return plan_after_listing(task, app, found.unlisted, waits, prepared)
     report = check_found(task, app, found.report if found else None)
     app = as_declared(task, app, report.digest)
     reasons = AppRecords.of(task, app.id).reasons()
@@ -166,20 +160,20 @@ def check_found(task: Task[AppDeployOptions], app: App, report: ScanReport | Non
     """Return the scan report of the release to deploy, from that of the tag, if it is declared.
 
     In check mode, it is what an earlier task of the play planned to declare; a release with a given digest
-    is assumed to be declared by one, unless ``declared`` is set.
+    is assumed to be declared by one.
 
     :raises NoSuchItem: if the tag is not declared.
     :raises Invalid: if it names another image than expected.
     """
     tag, digest = task.options.tag, task.options.digest
-    if task.check_mode and not task.options.declared:
+    if task.check_mode:
         digest = digest or foreseen(task.options.base_url).get(f"{task.options.slug}:{tag}")
     if report is not None and report.digest is None:
         raise UnexpectedAnswer(f"the scan of release {tag!r} names no digest")
     if report is not None and (digest is None or same_image(task, task.options.slug, digest, report.digest)):
         return report if digest is None else with_declared_digest(report, digest)
     error = undeclared_tag(task, app) if report is None else moved_tag(task, report)
-    if digest is None or task.options.declared:
+    if digest is None:
         raise error
     expect_created(task, error, f"{task.options.slug}:{tag}")
     return ScanReport.model_construct(tag=tag, digest=digest, scan_status=ScanStatus.PENDING)
@@ -219,28 +213,6 @@ def moved_tag(task: Task[AppDeployOptions], report: ScanReport) -> Invalid:
         f"release {tag!r} of {slug!r} names {report.digest}, not {digest}: the tag has moved. "
         "Declare it again, or deploy another one",
         digest=report.digest,
-    )
-
-
-def plan_after_listing(
-    task: Task[AppDeployOptions], app: App, scanned: ScanReport, waits: bool, prepared: Prepared
-) -> Plan:
-    """Return the plan that first looks again for a tag whose scan is shown, but which the list lacks.
-
-    The image may be only pushed. But how soon the list shows a new release is not shown.
-    """
-    tag = task.options.tag
-
-    def look_again() -> None:
-        report = wait_for_new(lambda: find_declared(task, app).report)
-        if report and waits and report.scan_status == ScanStatus.PENDING:
-            await_verdict(task, report, tag, time.monotonic() + task.options.wait_timeout)
-
-    return after_waiting(
-        f"wait until the list of releases shows {tag!r} of application {app.slug!r}",
-        look_again,
-        lambda _: plan_release(task, False, prepared, looked_again=True),
-        until=Plan(result=to_result(task, app, app, scanned)),
     )
 
 

@@ -71,15 +71,10 @@ class ReleaseOptions(OnAppOptions, WaitOptions):
 
 
 class FoundRelease(NamedTuple):
-    """The scan report of a release, ``None`` if it is not declared, and the list that was read with it.
-
-    ``unlisted`` is the scan report of a tag that a whole list lacks: of one that was only pushed, or of a
-    release that the list is late to show.
-    """
+    """The scan report of a release, ``None`` if it is not declared, and the list that was read with it."""
 
     report: ScanReport | None
     declared: DeclaredReleases
-    unlisted: ScanReport | None = None
 
 
 def find_release(task: Task[ReleaseOptions], tag: str, recorded: str | None = None) -> FoundRelease:
@@ -104,7 +99,7 @@ def find_release(task: Task[ReleaseOptions], tag: str, recorded: str | None = No
     listed = declared.digest(tag)
     if declared.has(tag) is False:
         if report is None or recorded is None or not same_image(task, slug, report.digest, recorded):
-            return FoundRelease(None, declared, report)
+            return FoundRelease(None, declared)
         listed = recorded
     if report is None or listed is None or report.digest in (listed, task.options.digest):
         return FoundRelease(report, declared)

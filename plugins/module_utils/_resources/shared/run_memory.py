@@ -15,6 +15,8 @@ from ..._api.client import Client
 from .controller_state import RUN_FOLDER, lock_file, state_key, write_json
 from .plan import Plan, Resource, Task
 
+NAMES = ("name", "slug", "path", "digest")
+"""The keys of results that name things."""
 LOCK_SECONDS = 5.0
 """Seconds to wait for another task that reads the same."""
 
@@ -61,7 +63,7 @@ def foresee(resource: Resource[Any], task: Task[Any], plan: Plan) -> None:
     if path is None or not plan.changed:
         return
     chosen = {name: getattr(options, name) for name in resource.selectors - resource.secret_options}
-    names = dict.fromkeys([*_texts(list(chosen.values())), *_names_in(plan.result)], "")
+    names = dict.fromkeys(_names_in([list(chosen.values()), plan.result]), "")
     if getattr(options, "state", None) == "absent":
         names = {f"no {resource.result_key} {chosen.get('id') or chosen.get('name')}": ""}
     if {"slug", "tag", "digest"} <= chosen.keys() and chosen["digest"]:
@@ -75,19 +77,12 @@ def _path_of_foreseen(base_url: str | None) -> str | None:
     return os.path.join(folder, f"hosted.services.{state_key(base_url, 'foreseen')}") if folder else None
 
 
-def _texts(value: Any) -> Iterator[str]:
+def _names_in(value: Any) -> Iterator[str]:
+    """Yield what can name things: the texts in lists, and those of some keys of results."""
     if isinstance(value, list):
         for item in value:
-            yield from _texts(item)
-    elif isinstance(value, str):
-        yield value
-
-
-def _names_in(result: Any) -> Iterator[str]:
-    """Yield what can name the things in a result."""
-    for key, value in result.items() if isinstance(result, dict) else ():
-        if isinstance(value, str) and key in ("name", "slug", "path", "digest"):
-            yield value
-        yield from _names_in(value)
-    for item in result if isinstance(result, list) else ():
-        yield from _names_in(item)
+            yield from [item] if isinstance(item, str) else _names_in(item)
+    elif isinstance(value, dict):
+        yield from _names_in(
+            [item for key, item in value.items() if key in NAMES or not isinstance(item, str)]
+        )
