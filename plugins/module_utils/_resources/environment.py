@@ -98,10 +98,11 @@ def plan_replacement(
     if unchanged:
         return Plan(result=result, before=before, after=after)
     if app.id and not last.known and not never_deployed(app) and not task.composed:
+        named = "state_dir" if task.options.state_dir else "HOSTED_SERVICES_HOME"
         task.warn(
             f"this controller has no record of the environment of application {app.slug!r}, so it is written "
-            "even if nothing differs. Keep the folder that HOSTED_SERVICES_HOME names between runs, as a "
-            "cache of a CI job does"
+            f"even if nothing differs. Keep the folder that {named} names between runs, as a cache of a CI "
+            "job does"
         )
     return Plan(
         result=result,

@@ -85,8 +85,9 @@ def test_a_controller_without_records_says_why_it_writes(platform: Platform, fol
     wish: dict[str, Any] = {"variables": {"A": "1"}}
     platform.run(ENVIRONMENT, state_dir=str(folder), **wish)
     assert "warnings" not in platform.run(ENVIRONMENT, state_dir=str(folder), **wish)
-    elsewhere = platform.run(ENVIRONMENT, state_dir=str(folder / "empty"), **wish)
-    assert elsewhere["changed"] and "HOSTED_SERVICES_HOME" in elsewhere["warnings"][0]
+    for given, named in (({"state_dir": str(folder / "empty")}, "state_dir"), ({}, "HOSTED_SERVICES_HOME")):
+        elsewhere = platform.run(ENVIRONMENT, **given, **wish)
+        assert elsewhere["changed"] and f"the folder that {named} names" in elsewhere["warnings"][0]
 
 
 def test_an_environment_without_variables_has_to_be_asked_for(plain: Platform, folder: Path) -> None:
