@@ -348,7 +348,7 @@ FORMS = (
           ("at once", "later", "at once, with a status", "at once, not complete yet")),
     Point("snapshot.children", BACKUPS,
           "What becomes of the `parent` of snapshots taken after one that is deleted?",
-          ("the one before", "null", "they are deleted, too", "unchanged", "the removal is refused")),
+          ("the one before", "null", "unchanged", "they are deleted, too", "the removal is refused")),
     Point("rollback.newer", BACKUPS, "What does a rollback do to the snapshots taken since?",
           ("nothing", "deletes them", "refused")),
     Point("rollback.power", BACKUPS, "Does a machine run after a rollback?",
