@@ -8,12 +8,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TypeVar
-from unicodedata import normalize
+from unicodedata import category
 
 from ..._api.models import Backup, Snapshot
+from ..shared.names import same_name
 from ..shared.options import WaitOptions
 from ..shared.plan import Task
-from ..shared.task_errors import WaitEnded
+from ..shared.task_errors import Invalid, WaitEnded
 from ..shared.waiting import QUIET_SECONDS, wait_until
 
 C = TypeVar("C", Backup, Snapshot)
@@ -21,8 +22,16 @@ C = TypeVar("C", Backup, Snapshot)
 
 def named(name: str, copies: Iterable[C]) -> list[C]:
     """Return the copies of this name."""
-    wanted = normalize("NFC", name)
-    return [copy for copy in copies if normalize("NFC", copy.name) == wanted]
+    return [copy for copy in copies if same_name(copy.name, name)]
+
+
+def check_new_name(name: str) -> None:
+    """Check that a platform that tidies names would store a new one as it is sent.
+
+    :raises Invalid: for blanks at its ends, and control characters.
+    """
+    if name != name.strip() or any(category(char) == "Cc" for char in name):
+        raise Invalid(f"name is {name!r}; it must not begin or end with a blank, or hold a control character")
 
 
 def await_listed(

@@ -27,6 +27,7 @@ from ..shared.plan import Plan, Resource, Task
 from ..shared.restore_points import newest_complete, parse_moment
 from ..shared.retention import RestorePoint, Span, read_span
 from ..shared.task_errors import Invalid
+from .names import check_new_name
 from .restore_watch import RestoreTrace
 
 FRESH, STALE, MISSING = "fresh", "stale", "missing"
@@ -73,6 +74,8 @@ class RestorePointResource(Resource[RestorePointOptionsT]):
             raise Invalid(
                 f"allow_partial is for state: {self.restored_state}; leave it out with state: {state}"
             )
+        if state == "present":
+            check_new_name(task.options.name)
         operation = Operation(
             self.kind,
             self.kind,

@@ -719,6 +719,13 @@ def another_appears(monkeypatch: pytest.MonkeyPatch, sandbox: Sandbox, name: str
     monkeypatch.setattr(Client, "create_backup", create_second)
 
 
+@pytest.mark.parametrize("name", [" nightly", "nightly\n", "night\tly"])
+def test_a_name_that_a_platform_may_tidy_is_refused(sandbox: Sandbox, name: str) -> None:
+    sandbox.clear_journal()
+    assert "must not begin or end with a blank" in run(sandbox, BACKUP, services=["one"], name=name)["msg"]
+    assert calls(sandbox) == []
+
+
 @pytest.mark.parametrize("wait", [True, False])
 def test_a_shorter_name_does_not_prove_a_backup_whose_answer_was_lost(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, wait: bool
