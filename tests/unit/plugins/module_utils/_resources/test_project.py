@@ -378,7 +378,7 @@ def test_check_mode_expects_the_project_to_rename_from_the_play(client: FakeClie
     task = task_of(PROJECT, client, check_mode=True, name="new", new_name="store")
     planned = PROJECT.plan(task)
     assert planned.result["name"] == "store" and planned.result["id"] is None
-    assert any("creates" in warning for warning in task.warnings)
+    assert any("only if the play makes it" in warning for warning in task.warnings)
 
 
 def test_what_is_being_deleted_does_not_keep_a_project(client: FakeClient) -> None:
