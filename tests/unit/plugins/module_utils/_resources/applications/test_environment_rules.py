@@ -186,7 +186,7 @@ def test_a_reference_to_no_neighbor_is_refused(alias: str) -> None:
 def test_check_mode_foresees_a_neighbor_that_the_play_creates() -> None:
     found, warnings = checked(Project("db"), {"A": "${cache.URL}", "B": "${db.URL}", "C": "${x.y}"}, True)
     assert found == ["${cache.URL}", "${...} in C"]
-    assert len(warnings) == 1 and "only if the play creates it" in warnings[0]
+    assert len(warnings) == 1 and "only if the play makes it" in warnings[0]
 
 
 def test_the_project_of_an_application_is_found_past_one_without_services() -> None:

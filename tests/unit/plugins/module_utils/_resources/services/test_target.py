@@ -153,4 +153,4 @@ def test_check_mode_foresees_a_project_that_the_play_creates(account: Account) -
     target = identify(task)
     assert target.id is None and target.project is not None
     assert not target.project.id and target.project.name == "coming"
-    assert "only if the play creates it" in task.warnings[0]
+    assert "only if the play makes it" in task.warnings[0]
