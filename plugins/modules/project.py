@@ -28,7 +28,8 @@ options:
   new_name:
     description:
       - New name of the project. A project that already has this name is left unchanged. If there is no project of
-        either name, the task fails and creates nothing.
+        either name, the task fails and creates nothing. If both are there, one of this name that is empty is deleted
+        first, as a play under the new name makes it.
     type: str
   state:
     description:

@@ -34,7 +34,8 @@ options:
     description:
       - Name of the service, at most 80 characters.
       - Names are not guaranteed to be unique. If several services have this name, the task fails and lists their ids;
-        narrow the match with O(project) or O(family).
+        narrow the match with O(project) or O(family). Without O(project), O(state=present) and O(state=started) take
+        the one in the default project, where an order without O(project) goes.
       - One of O(id) and O(name) is required, except on a host of the inventory.
     type: str
   project:

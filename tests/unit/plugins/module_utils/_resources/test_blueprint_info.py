@@ -151,7 +151,7 @@ def test_services_of_one_name_are_told_apart_by_id(sandbox: Sandbox, tmp_path: P
     ids = {services[key]["id"]: services[key]["product"] for key in ("twin", "twin-2")}
     listed = sandbox.api("GET", "/api/resources").json()["items"]
     assert ids == {each["id"]: each["product"]["slug"] for each in listed if each["name"] == "twin"}
-    assert [services[key].get("allow_duplicate_name") for key in ("cache-1", "cache-1-2")] == [True, True]
+    assert [set(services[key]) & {"name", "id"} for key in ("cache-1", "cache-1-2")] == [{"name"}] * 2
     assert not apply(sandbox, tmp_path, web["text"], check_mode=True)["changed"]
 
 
