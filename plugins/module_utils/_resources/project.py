@@ -88,7 +88,7 @@ def find_target(projects: Sequence[Project], options: ProjectOptions) -> Project
 def warn_of_meant(task: Task[ProjectOptions], projects: Sequence[Project]) -> None:
     """Warn in check mode of the project whose name is probably meant."""
     meant = likely_meant(task.options.name or "", (project.name for project in projects))
-    if meant is not None and task.check_mode:
+    if meant is not None and task.check_mode and task.options.state == "present":
         task.warn(f"there is no project named {task.options.name!r}; did you mean {meant!r}?")
 
 

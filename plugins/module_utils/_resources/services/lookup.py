@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from datetime import timedelta
 from typing import Protocol, TypeVar, cast
 
@@ -164,9 +165,20 @@ def resolve_project(task: Task, wanted: str) -> Project:
     :raises NoSuchItem: outside check mode, if there is none.
     """
     try:
-        return find_project(task.client, wanted)
+        return find_project_of(task, wanted)
     except NoSuchItem as error:
         return placeholder_project(task, wanted, error)
+
+
+def find_project_of(task: Task, wanted: str) -> Project:
+    """Return the project with this id or name; in check mode, the one that gets the name earlier in the run.
+
+    :raises NoSuchItem: if there is none.
+    """
+    if task.check_mode and (renamed := foreseen(task.options.base_url).get(wanted)):
+        with suppress(NoSuchItem):
+            return find_project(task.client, renamed)
+    return find_project(task.client, wanted)
 
 
 def find_services(

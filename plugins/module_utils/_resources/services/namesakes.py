@@ -87,8 +87,9 @@ def check_namesakes(
     check_families(task, others)
     check_given_names(task, project, services)
     check_unfinished_orders(task, project, services)
-    for other in others:
-        check_namesake(task, project, other, known, placing)
+    alike = [other for other in others if not is_other_product(task, other)]
+    for other in alike:
+        check_namesake(task, project, other, known, placing=placing, alone=len(alike) == 1)
     if task.check_mode and not task.names_made and not others:
         meant = likely_meant(name, (service.name for service in services))
         if meant is not None:
@@ -187,14 +188,15 @@ def check_namesake(
     project: Project | None,
     other: ServiceSummary,
     known: KnownProjects,
+    *,
     placing: bool,
+    alone: bool,
 ) -> None:
-    """Check whether a service of the name is the one to order; warn if another one may be meant.
+    """Check whether a service of the name and product is the one to order; warn if another one may be meant.
 
+    :param alone: whether no other service has the name. Where several have, it is usual on this account.
     :raises Invalid: if it is, or if it appeared right before the order.
     """
-    if is_other_product(task, other):
-        return
     service = read_if_readable(task.client, other.id)
     if service is None:
         check_unreadable(task, other, placing)
@@ -205,11 +207,11 @@ def check_namesake(
     if project is None or home == project.id:
         check_newcomer(other, placing)
     elif not task.options.allow_duplicate_name:
-        check_elsewhere(task, project, service, known.with_project(home))
+        check_elsewhere(task, project, service, known.with_project(home), alone)
 
 
 def check_elsewhere(
-    task: Task[ServiceOptions], project: Project, other: Service, projects: dict[str, Project]
+    task: Task[ServiceOptions], project: Project, other: Service, projects: dict[str, Project], alone: bool
 ) -> None:
     """Check that a service of the name and product in another project is another service.
 
@@ -233,7 +235,7 @@ def check_elsewhere(
             f"{label(other)} of this product is {where}, which services of a deleted project join, as far as "
             f"can be told. Another one is ordered. If that one is meant, move it: {move}"
         )
-    elif home and not task.composed and has_size(task, other):
+    elif home and alone and not task.composed and has_size(task, other):
         task.warn(
             f"{label(other)} of this product and size stays {where} and is billed; another one is ordered. "
             f"To move that one instead: {move}. To rename the project: hosted.services.project, name: "

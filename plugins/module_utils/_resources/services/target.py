@@ -13,11 +13,11 @@ from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
 from .lookup import (
     check_id_matches,
     find_existing,
-    find_project,
+    find_project_of,
     find_services,
     in_default_project,
     only_service,
-    placeholder_project,
+    resolve_project,
 )
 from .options import ServiceOptions
 
@@ -73,12 +73,8 @@ def named_project(task: Task[ServiceOptions], wanted: str | None) -> Project | N
     """
     if not wanted:
         return None
-    try:
-        return find_project(task.client, wanted)
-    except NoSuchItem as error:
-        if task.options.state == "absent":
-            raise
-        return placeholder_project(task, wanted, error)
+    find = find_project_of if task.options.state == "absent" else resolve_project
+    return find(task, wanted)
 
 
 def check_id(task: Task[ServiceOptions], target: Target) -> Service | None:

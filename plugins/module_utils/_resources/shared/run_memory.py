@@ -48,7 +48,7 @@ def first_said(subject: str, read: Callable[[], str | None]) -> str | None:
 def foreseen(base_url: str | None) -> dict[str, str]:
     """Return the names of what earlier tasks of this run planned in check mode.
 
-    A release is named by slug and tag, with its digest.
+    A release is named by slug and tag, with its digest, and what gets a new name by that, with its id.
     """
     path = _path_of_foreseen(base_url)
     if path is not None:
@@ -66,6 +66,8 @@ def foresee(resource: Resource[Any], task: Task[Any], plan: Plan) -> None:
     names = dict.fromkeys(_names_in([list(chosen.values()), plan.result]), "")
     if getattr(options, "state", None) == "absent":
         names = {f"no {resource.result_key} {chosen.get('id') or chosen.get('name')}": ""}
+    if isinstance(plan.result, dict) and plan.result.get("id") and "new_name" in chosen:
+        names[str(plan.result["name"])] = str(plan.result["id"])
     if {"slug", "tag", "digest"} <= chosen.keys() and chosen["digest"]:
         names[f"{chosen['slug']}:{chosen['tag']}"] = str(chosen["digest"])
     with suppress(OSError), lock_file(f"{path}.lock", LOCK_SECONDS):

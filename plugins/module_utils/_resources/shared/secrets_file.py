@@ -93,8 +93,9 @@ def check_destination(path: str | None, option: str = "secrets_dest") -> None:
             "name a regular file"
         )
     if not os.path.isdir(folder):
-        raise Invalid(f"the directory of {option}, {folder!r}, does not exist; create it first")
-    if not os.access(folder, os.W_OK | os.X_OK):
+        if not option.startswith("secrets"):  # a folder of secrets is made
+            raise Invalid(f"the directory of {option}, {folder!r}, does not exist; create it first")
+    elif not os.access(folder, os.W_OK | os.X_OK):
         raise Invalid(f"the directory of {option}, {folder!r}, cannot be written to")
 
 
@@ -129,7 +130,7 @@ def check_name(path: str) -> None:
 
 
 def check_writable(task: Task[SecretsOptions]) -> None:
-    """Write a file of full size to the destination, and remove it. Creates a missing default folder.
+    """Write a file of full size to the destination, and remove it. Creates a missing folder.
 
     The file gets the longest name in use there, that of an older file that is put aside.
 
@@ -142,8 +143,8 @@ def check_writable(task: Task[SecretsOptions]) -> None:
     check_name(path)
     folder = os.path.dirname(os.path.abspath(path))
     try:
-        if not task.options.secrets_dest:
-            make_folder_of(path)
+        if not os.path.isdir(folder):
+            make_folder_of(os.path.abspath(path))
         handle, trial = tempfile.mkstemp(dir=folder)
         try:
             with os.fdopen(handle, "wb") as file:

@@ -298,7 +298,7 @@ def test_a_place_that_cannot_be_written_is_refused_before_anything_is_ordered(tm
     with pytest.raises(Invalid, match="is a directory"):
         secrets_file.check_destination(str(tmp_path))
     with pytest.raises(Invalid, match="does not exist; create it first"):
-        secrets_file.check_destination(str(tmp_path / "gone" / "x.json"))
+        secrets_file.check_destination(str(tmp_path / "gone" / "x.csv"), "csv_dest")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
