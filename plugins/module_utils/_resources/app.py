@@ -73,7 +73,7 @@ class AppResource(Resource[AppOptions]):
             return plan_creation(task, slug, size)
         task.adopting(app.id)
         check_existing(task, app, size)
-        if not task.options.wait or task.check_mode:
+        if not task.options.wait or task.check_mode or app.status == ServiceStatus.ACTIVE:
             return as_it_is(app)
         what = f"wait until application {slug!r} is created"
         return after_waiting(what, lambda: await_app(task), as_it_is, until=as_it_is(app))

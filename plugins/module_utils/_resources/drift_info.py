@@ -18,6 +18,7 @@ from .blueprints.drift import DRIFT, Comparison, Difference, not_in_file
 from .blueprints.members import find_home
 from .blueprints.parts import Arguments, Part, Parts
 from .blueprints.source import SourceOptions
+from .services.shared_reads import planning_client
 from .shared.plan import Plan, Task
 from .shared.task_errors import Invalid
 
@@ -37,9 +38,10 @@ class DriftInfoResource(OnBlueprint[DriftInfoOptions]):
 
     def plan(self, task: Task[DriftInfoOptions]) -> Plan:
         """Compare; there is nothing to do."""
+        # What an apply would warn of is none of this.
+        task = replace(task, client=planning_client(task.client), check_mode=True, warnings=[])
         contents = read_checked(task)
-        looking = replace(task, check_mode=True, warnings=[])  # what an apply would warn of is none of this
-        planned = planned_parts(looking, contents)
+        planned = planned_parts(task, contents)
         refused = planned_without_size(planned)
         last = last_applied(task.options, contents.project)
         comparison = Comparison(contents, planned.found, last, refused)

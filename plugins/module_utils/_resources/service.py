@@ -24,6 +24,7 @@ from .services.rates import compare_rate, cost_of, expected_pricing, has_expecte
 from .services.read_back import await_changes_shown
 from .services.removal import Kept, plan_removal
 from .services.settings import ServiceChanges, check_max_monthly_amount, plan_settings, warn_over_max_monthly
+from .services.shared_reads import planning_client
 from .services.target import Target, identify
 from .services.view import View, check_not_terminal, managed_settings, observe, wait_for_status
 from .shared.currency import format_price
@@ -57,9 +58,10 @@ class ServiceResource(Resource[ServiceOptions]):
         check_max_monthly_amount(task)
         power.check_resume(task)
         check_keep_copy(task)
-        target = led(task, identify(task))
+        looking = replace(task, client=planning_client(task.client))
+        target = led(task, identify(looking))
         if task.options.state == "absent":
-            return plan_removal(task, target, plan_kept)
+            return plan_removal(task if target.id else looking, target, plan_kept)
         if target.id is None and target.destination is not None:
             return nothing_to_move(task, target)
         if target.id is None:
@@ -112,11 +114,10 @@ def check_keep_copy(task: Task[ServiceOptions]) -> None:
 
     :raises Invalid: naming both options.
     """
-    state = task.options.state
-    if task.options.keep_copy is not None and state != "absent":
+    if task.options.keep_copy is not None and task.options.state != "absent":
         raise Invalid(
-            f"keep_copy copies a service before state: absent deletes it, and state is {state}; nothing was "
-            "done. Set state: absent, or leave keep_copy out"
+            "keep_copy copies a service before state: absent deletes it, and state is "
+            f"{task.options.state}; nothing was done. Set state: absent, or leave keep_copy out"
         )
 
 

@@ -16,12 +16,12 @@ from typing import Any
 
 from ..._api.client import Client
 from ..._api.errors import HostedError
+from ..services.shared_reads import Memo, planning_client
 from ..shared.effects import Effects
 from ..shared.options import shared_arguments
 from ..shared.parallel import run_parallel
 from ..shared.plan import Branch, Expansion, Plan, Resource, Step, Task, union
 from .graph import levels
-from .shared_reads import Memo, planning_client
 
 Arguments = Callable[["Part"], Mapping[str, Any]]
 """Returns the options of a part's task, when it is planned: they may depend on what the part needs."""

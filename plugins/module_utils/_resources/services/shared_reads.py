@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads that all parts of a blueprint share while they are planned, when nothing changes but by others.
+"""Reads that are shared while a task or a whole blueprint is planned, when nothing changes but by others.
 
 Without this, each of a thousand services would read the whole list of services to find itself.
 """
@@ -14,13 +14,9 @@ from typing import Any, TypeVar, cast
 
 from ..._api.client import Client
 from ..._api.models import App, Project, ProjectDetail, Service, Settings
-from ..services.lookup import IndexedServices
+from .lookup import IndexedServices
 
 T = TypeVar("T")
-
-
-NOTHING = object()
-"""What no read returns."""
 
 
 class Memo:
@@ -29,21 +25,17 @@ class Memo:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._locks: dict[Hashable, threading.Lock] = {}
-        self._values: dict[Hashable, Any] = {}
+        self.values: dict[Hashable, Any] = {}
 
-    def once(self, key: Hashable, read: Callable[[], T], unless: object = NOTHING) -> T:
-        """Return what ``read`` returns, or returned for this key before, but for an error and ``unless``."""
-        if key in self._values:
-            return cast(T, self._values[key])
+    def once(self, key: Hashable, read: Callable[[], T]) -> T:
+        """Return what ``read`` returns, or returned for this key before, but for an error and ``None``."""
         with self._lock:
             lock = self._locks.setdefault(key, threading.Lock())
         with lock:
-            if key in self._values:
-                return cast(T, self._values[key])
-            found = read()
-            if found is not unless:
-                self._values[key] = found
-            return found
+            found = self.values.get(key)
+            if found is None:
+                found = self.values[key] = read()
+            return cast(T, found)
 
 
 class PlanningClient:
@@ -79,13 +71,16 @@ class PlanningClient:
 
     def service(self, id: str) -> Service | None:
         """Return a service in full; ``None`` if there is none. A gateway may say that, so it is not kept."""
-        return self._memo.once(("service", id), lambda: self._client.service(id), unless=None)
+        found = self._memo.once(("service", id), lambda: self._client.service(id))
+        if found is None:  # it may be gone since the list was read
+            self._memo.values.pop("services", None)
+        return found
 
     def settings(self, id: str) -> Settings:
         """Return the settings of a service, which each environment that refers to it reads its alias from."""
         return self._memo.once(("settings", id), lambda: self._client.settings(id))
 
 
-def planning_client(client: Client, memo: Memo) -> Client:
+def planning_client(client: Client, memo: Memo | None = None) -> Client:
     """Return a client for planning."""
-    return cast(Client, PlanningClient(client, memo))
+    return cast(Client, PlanningClient(client, memo or Memo()))

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads that all parts of a blueprint share."""
+"""Reads that are shared while a task or a whole blueprint is planned."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import cast
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
-from ansible_collections.hosted.services.plugins.module_utils._api.models import Service, ServiceSummary
-from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.shared_reads import (
-    Memo,
-    planning_client,
-)
+from ansible_collections.hosted.services.plugins.module_utils._api.models import Service
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.lookup import (
     IndexedServices,
     with_name,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.shared_reads import (
+    Memo,
+    planning_client,
 )
 from unit.plugins.fakes import FakeClient
 
@@ -62,8 +62,9 @@ class Counting(FakeClient):
         self.reads.append(id)
         return super().service(id)
 
-    def project(self, id: str) -> None:
-        self.reads.append(id)
+    def apps(self) -> list[object]:  # type: ignore[override]
+        self.reads.append("apps")
+        return []
 
 
 def test_clones_share_reads_and_all_else_is_passed_on() -> None:
@@ -74,38 +75,30 @@ def test_clones_share_reads_and_all_else_is_passed_on() -> None:
     for each in (client, client.clone(), client):
         assert each.services() == []
         assert [getattr(each.service(id), "id", None) for id in "ab"] == ["a", "b"]
-        assert each.project("p") is None
-    assert account.reads == ["services", "a", "b", "p"]
+        assert each.apps() == []
+    assert account.reads == ["services", "a", "b", "apps"]
     client.create_project("new")
     assert account.calls == [("create_project", "new")]
 
 
-def test_a_service_that_is_not_found_is_looked_for_again() -> None:
-    """The 404 may be a gateway's."""
+def test_a_service_that_is_not_found_is_looked_for_again_and_so_is_the_list() -> None:
+    """The 404 may be a gateway's, or the service is gone since it was listed."""
     account = Counting()
-    client = planning_client(cast(Client, account), Memo())
-    assert client.service("a") is None
+    client = planning_client(cast(Client, account))
+    assert client.services() == [] and client.service("a") is None
     account.add_service("a", "a")
+    assert client.services() == [] and client.services() == []
     assert client.service("a") is not None and client.service("a") is not None
-    assert account.reads == ["a", "a"]
+    assert account.reads == ["services", "a", "services", "a"]
 
 
-def test_services_are_found_by_name_in_one_read() -> None:
+def test_services_are_found_by_name() -> None:
     account = FakeClient()
     for id, name in (("a", "web"), ("b", "db"), ("c", "web")):
         account.add_service(id, name)
-    listed = account.services
-    reads: list[str] = []
-
-    def services() -> list[ServiceSummary]:
-        reads.append("services")
-        return listed()
-
-    account.services = services  # type: ignore[method-assign]
     client = planning_client(cast(Client, account), Memo())
     for each in (client, client.clone()):
         assert isinstance(each.services(), IndexedServices)
         assert [found.id for found in with_name(each.services(), "web", None)] == ["a", "c"]
         assert [found.id for found in with_name(each.services(), "db", None)] == ["b"]
         assert with_name(each.services(), "Web", None) == []
-    assert reads == ["services"]
