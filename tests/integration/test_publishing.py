@@ -503,6 +503,7 @@ def variables(folder: Path) -> dict[str, Any]:
     }
 
 
+@pytest.mark.night
 def test_everything_works_from_four_folders(ansible: Ansible, sandbox: Sandbox, reduced: Path) -> None:
     """Every role and every playbook, in one run; `make demo` runs the quickstart from the same folders."""
     named = {path.stem for path in (REPOSITORY / "playbooks").glob("*.yml")} | {

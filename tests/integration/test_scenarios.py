@@ -19,6 +19,8 @@ from integration.database_servers import free_port
 
 MOLECULE = REPOSITORY / "extensions" / "molecule"
 SCENARIOS = sorted(path.parent.name for path in MOLECULE.glob("*/molecule.yml"))
+LONG = ("backups", "drift_schedule", "sleep_schedule")
+"""Weeks of scheduled runs: the gate has a story of each of these roles in tests/stories."""
 SHARED = "../shared/create.yml"
 ASKED = "SANDBOX_PROFILE"
 SECONDS = 1800
@@ -48,7 +50,9 @@ def molecule(command: str, name: str, home: Path, profile: str = PROFILE) -> Non
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("name", SCENARIOS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.night) if name in LONG else name for name in SCENARIOS]
+)
 def test_scenario(name: str, tmp_path: Path) -> None:
     molecule("test", name, tmp_path)
 
