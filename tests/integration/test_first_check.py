@@ -104,7 +104,6 @@ def test_outside_check_mode_what_is_not_there_is_an_error(prepared: Ansible, san
     run = prepared.playbook(
         yaml.safe_dump([{**yaml.safe_load(PLAY.read_text())[0], "tasks": tasks}], sort_keys=False)
     ).succeed()
-    assert {outcome.outcome for outcome in run.outcomes if not outcome.name.startswith("Look all")} == {
-        "failed"
-    }
+    went_on = [outcome.name for outcome in run.outcomes if outcome.outcome != "failed"]
+    assert all(name.startswith(("Look", "Read", "Remove")) for name in went_on), went_on
     assert writes(sandbox) == []

@@ -206,7 +206,7 @@ def test_secrets_are_returned_on_request(ansible: Ansible, sandbox: Sandbox) -> 
     run = ansible.tasks(task)
     secrets = run["Order new"].result["secrets"]["secrets"]
     assert len([secret for secret in secrets if secret["label"] and secret["value"]]) == 2
-    kept = (ansible.folder / ".ansible" / "hosted_services").rglob("*")
+    kept = (ansible.folder / ".ansible" / "hosted_services" / "secrets").rglob("*")
     assert [path for path in kept if path.is_file() and path.stat().st_size] == [], "a lock holds nothing"
 
 

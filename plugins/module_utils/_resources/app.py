@@ -217,10 +217,12 @@ def check_existing(task: Task[AppOptions], app: App, size: Dimensions | None) ->
         return (service.id for service in project.resources)
 
     project = read_project_of_app(task.client, app, task.client.project, ids)
-    if project is None or (task.check_mode and app.slug in foreseen(options.base_url)):
-        return  # an earlier task of the play is to change it
+    if project is None:
+        return
     service = next(service for service in project.resources if service.id == app.id)
     check_host(task, service)
+    if task.check_mode and app.slug in foreseen(options.base_url):
+        return  # an earlier task of the play is to change it
     for told, remedy in differences(task, project, service, size):
         task.warn(
             f"application {app.slug!r} {told}, and was not changed: hosted.services.service with {remedy} "

@@ -156,13 +156,13 @@ async def plan_mirror(
     warn_of_idle_patterns(task, patterns, target)
     check_deletions(task, work.source, work.changes)
     if options.delete:
-        warn_of_another_source(work)
+        warn_of_another_source(work, session.login)
     return work.plan()
 
 
-def warn_of_another_source(work: MirrorWork) -> None:
+def warn_of_another_source(work: MirrorWork, login: Login) -> None:
     """Warn if an earlier task of the run made the same folder like another one, which this one deletes."""
-    options, root, login = work.task.options, work.mirror.target.root, work.session.login
+    options, root = work.task.options, work.mirror.target.root
     place = f"{login.username}@{login.host}:{login.port}/{root}" if pushes(options.direction) else root
     first = first_said(f"mirror.{state_key(None, place)}", lambda: options.src)
     if work.changes.extra and first not in (None, options.src):
