@@ -370,7 +370,7 @@ def test_a_folder_of_copies_that_is_missing_is_not_made_anew(machine: BackupMach
     one = machine.sandbox.seed(SERVICES)["services"]["one"]
     shelf = machine.folder / "shelf"
     plan = {**NIGHTLY, "offsite": {"dest": str(shelf)}}
-    machine.install(plan).succeed()
+    assert "Skipped" not in machine.install(plan).succeed().output
     shelf.rename(machine.folder / "disk")
     shelf.mkdir()
     code, output = machine.run("run", "nightly", "-e", "backups_run_name=nightly-20260101T020000Z")
