@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Time that a pause moves on instead of waiting for it, for the plugins and for the sandboxes they talk to.
 
-A task that waits 40 seconds for the platform takes no longer than its calls. A sandbox's clock hardly moves
-otherwise, so what it has under way ends at the same pause of a task on a machine that is busy.
+A task that waits 40 seconds for the platform takes no longer than its calls. Everything else is as in real
+time: calls take what they take, and a sandbox's operations end when its own clock says so.
 """
 
 from __future__ import annotations
@@ -12,14 +12,10 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from typing import Any
 
 import pytest
 
 from hosted_sandbox.testing import Sandbox
-
-CREEPING = 0.001
-"""How fast the clock of a sandbox runs while nobody pauses: moments stay apart."""
 
 
 class SimulatedTime:
@@ -55,7 +51,7 @@ class SimulatedTime:
     def _advance(self, seconds: float) -> None:
         for sandbox in self.sandboxes:
             if rate := sandbox.clock()["rate"]:  # one that is frozen stays as it is
-                sandbox.clock(advance=seconds * (1 if rate == CREEPING else rate))
+                sandbox.clock(advance=seconds * rate)
         self._ahead += seconds
 
 
@@ -64,13 +60,7 @@ TIME = SimulatedTime()
 
 def simulate(patch: pytest.MonkeyPatch) -> None:
     """Let pauses and sandboxes follow TIME, which is real time until it is switched on."""
-    enter, stop, reset = Sandbox.__enter__, Sandbox.stop, Sandbox.reset
-
-    def creeping_reset(sandbox: Sandbox, **given: Any) -> dict[str, Any]:
-        made: dict[str, Any] = reset(sandbox, **given)
-        if TIME.on:
-            sandbox.clock(rate=CREEPING)
-        return made
+    enter, stop = Sandbox.__enter__, Sandbox.stop
 
     def noted_enter(sandbox: Sandbox) -> Sandbox:
         TIME.sandboxes.append(sandbox)
@@ -83,7 +73,6 @@ def simulate(patch: pytest.MonkeyPatch) -> None:
 
     patch.setattr(Sandbox, "__enter__", noted_enter)
     patch.setattr(Sandbox, "stop", noted_stop)
-    patch.setattr(Sandbox, "reset", creeping_reset)
     patch.setattr(asyncio.BaseEventLoop, "time", lambda loop: TIME.real())  # its timers wait for real
     patch.setattr(time, "sleep", TIME.sleep)
     patch.setattr(time, "monotonic", TIME.monotonic)
