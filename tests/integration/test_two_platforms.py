@@ -493,7 +493,7 @@ def test_a_service_called_like_a_group_of_another_file_is_a_host(files: Files) -
     """Ansible would set its variables on that group, for all hosts in it."""
     files.write("east", groups={"api": True}, hostnames=["'east-' ~ hosted_name"])
     files.write("west")
-    files.delete("default-api").succeed()
+    files.delete("of-west-api").succeed()
     assert files.deleted == ["west"]
     run = files.delete("api").succeed()
     assert files.deleted == ["east"]
