@@ -44,7 +44,7 @@ sandbox: dev ## run the sandbox in the foreground
 # --- test it ---------------------------------------------------------------------------------------------
 
 .PHONY: test
-test: dev ## run everything that has to pass before a change is merged: ten minutes or so
+test: dev ## run everything that has to pass before a change is merged
 	@if [ -n "$${CI:-}" ]; then scripts/packages.sh; fi
 	@python scripts/stages.py test
 
