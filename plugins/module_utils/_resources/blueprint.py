@@ -640,7 +640,7 @@ class AppSettingsResource(Resource[AppSettingsOptions]):
         if options.deployed and task.check_mode:
             view.pending = ()  # the deploy that is only planned brings into effect what waits now
         if command_waits(task, view) and (state := read_state(task, options.id)) in ContainerState.UP:
-            task = replace(task, options=replace(options, state="restarted"))
+            task.options = replace(options, state="restarted")
             view = replace(view, state=state)
         return plan_existing(task, view, None)
 

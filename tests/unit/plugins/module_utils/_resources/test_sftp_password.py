@@ -159,8 +159,9 @@ def test_one_that_a_lost_call_may_have_made_is_told(
 
 
 def test_a_place_that_cannot_be_written_is_refused_first(sandbox: Sandbox, tmp_path: Path) -> None:
-    refused = make(sandbox, secrets_dest=str(tmp_path / "none" / "password.json"))
-    assert refused["failed"] and "does not exist" in refused["msg"]
+    (tmp_path / "file").touch()
+    refused = make(sandbox, secrets_dest=str(tmp_path / "file" / "password.json"))
+    assert refused["failed"] and "is no directory that can be written to" in refused["msg"]
     assert calls(sandbox) == 0
 
 

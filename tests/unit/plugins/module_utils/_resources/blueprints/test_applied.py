@@ -80,7 +80,7 @@ def test_what_failed_keeps_what_was_known_of_it(tmp_path: Path) -> None:
     added = Entry("services", "cache", {"product": "valkey"})
     apply(tmp_path, Contents("shop", services=[larger, added]), failed=(DB.path, added.path))
     assert prints(tmp_path) == {
-        name: value for name, value in before.items() if name.startswith("services.db.")
+        name: value for name, value in before.items() if name.startswith(("services.db.", "names."))
     }
 
 

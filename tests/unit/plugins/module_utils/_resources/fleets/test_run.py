@@ -184,6 +184,7 @@ def test_what_has_left_the_project_is_skipped(tmp_path: Path) -> None:
     client = Account("a")
     run = new_run(tmp_path, client, "restarted")
     run.select()
+    [run.jobs[0].service] = client.services()  # as it was listed
     client.service_records["a"]["projectId"] = "prj_other"
     assert run.read(cast(Any, client), run.jobs[0]) is None
     assert run.jobs[0].skipped == "skipped: service 'a' (a) is in another project by now"

