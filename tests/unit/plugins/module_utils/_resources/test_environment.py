@@ -86,7 +86,7 @@ def test_a_controller_without_records_says_why_it_writes(platform: Platform, fol
     platform.run(ENVIRONMENT, state_dir=str(folder), **wish)
     assert "warnings" not in platform.run(ENVIRONMENT, state_dir=str(folder), **wish)
     for given, named in (({"state_dir": str(folder / "empty")}, "state_dir"), ({}, "HOSTED_SERVICES_HOME")):
-        elsewhere = platform.run(ENVIRONMENT, **given, **wish)
+        elsewhere = platform.run(ENVIRONMENT, **{**given, **wish})
         assert elsewhere["changed"] and f"the folder that {named} names" in elsewhere["warnings"][0]
 
 
