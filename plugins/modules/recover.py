@@ -161,7 +161,7 @@ options:
   secrets_dir:
     description:
       - Folder on the controller for the secrets that the platform generates for an order and shows only once, with a
-        file for each service, C(KEY.json), of mode 0600. It is made if it is missing. If not set, they are kept below
+        file for each service, C(KEY.json), of mode 0600. It is made if missing. If not set, they are kept below
         C(hosted_services) in Ansible's home.
     type: path
   state_dir:

@@ -151,7 +151,7 @@ PLATFORM_CASES = {
     "budget that is no amount": Case("service", order(max_monthly="cheap"), ("'cheap'", "12.50")),
     "balance too low": Case("service", order(), ("0.05", "0.36", "first day")),
     "place for secrets that is missing": Case(
-        "service", order(secrets_dest="/nowhere/secrets.json"), ("/nowhere", "does not exist")
+        "service", order(secrets_dest="/nowhere/at/all/secrets.json"), ("/nowhere", "does not exist")
     ),
     "size of the wrong type": Case("service", order(dimensions={"cpu_cores": "many"}), ("cpu_cores", "int")),
     "unknown part of a size": Case(

@@ -93,7 +93,8 @@ def check_destination(path: str | None, option: str = "secrets_dest") -> None:
             "name a regular file"
         )
     if not os.path.isdir(folder):
-        if not option.startswith("secrets"):  # a folder of secrets is made
+        # That of secrets is made, but not what it lies in: a disk may not be mounted.
+        if not (option.startswith("secrets") and os.path.isdir(os.path.dirname(folder))):
             raise Invalid(f"the directory of {option}, {folder!r}, does not exist; create it first")
     elif not os.access(folder, os.W_OK | os.X_OK):
         raise Invalid(f"the directory of {option}, {folder!r}, cannot be written to")
