@@ -25,11 +25,11 @@ from hosted_sandbox.gaps import POINTS
 from hosted_sandbox.testing import Sandbox
 
 BUDGETS = {
-    "plugins, lines": 67_981,
+    "plugins, lines": 67_982,
     "plugins, code lines": 33_091,
     "module_utils, files": 257,
     "roles and playbooks, lines": 8_994,
-    "unit tests, lines": 74_395,
+    "unit tests, lines": 74_396,
     "integration tests, lines": 30_098,
     "other tests, lines": 7_011,
     "sandbox, lines": 12_958,
