@@ -51,8 +51,8 @@ class HostedError(Exception):
 
     def reworded(self, message: str) -> Self:
         """Return the same error in other words."""
-        self.message = message
-        self.args = (message,)
+        self.message = printable(message)
+        self.args = (self.message,)
         return self
 
     def doubted(self) -> Self:

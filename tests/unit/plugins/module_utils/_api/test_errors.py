@@ -65,8 +65,8 @@ def test_whether_a_refusal_gives_a_reason() -> None:
 
 def test_an_error_keeps_what_it_is_when_something_is_said_around_it() -> None:
     error = errors.Refused("no", status=409, limit=3)
-    assert error.prepend("the backup: ").append(". Delete one") is error
-    assert error.message == str(error) == "the backup: no. Delete one"
+    assert error.prepend("the backup\x1b: ").append(". Delete one\u202e") is error
+    assert error.message == str(error) == "the backup\\x1b: no. Delete one\\u202e"
     assert error.details == {"status": 409, "limit": 3}
 
 
