@@ -29,6 +29,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..._api.errors import undone_if_nothing_happened
+from ..._api.text import harmless
 from .controller_state import atomic_file, collection_folder, flush_to_disk, in_turn, make_folder_of
 from .options import FilePath, Options, option
 from .plan import Task
@@ -309,13 +310,9 @@ def reason(error: Exception) -> str:
 
 
 def to_text(content: dict[str, Any]) -> str:
-    """Return JSON for people to read; with escapes where it holds what no file can, half a surrogate pair."""
+    """Return JSON for people to read, with escapes for what steers a terminal or is half a surrogate pair."""
     text = json.dumps(content, indent=2, ensure_ascii=False)
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return json.dumps(content, indent=2)
-    return text
+    return "".join(char if harmless(char) else json.dumps(char)[1:-1] for char in text)
 
 
 def write_private(path: str, content: dict[str, Any]) -> None:

@@ -548,8 +548,8 @@ def test_an_error_in_every_place_hides_neither_the_call_nor_what_is_returned(
 
 def test_what_no_file_can_hold_is_escaped(tmp_path: Path) -> None:
     path = tmp_path / "mine.json"
-    secrets_file.write_private(str(path), {"value": "half \ud800"})
-    assert json.loads(path.read_text()) == {"value": "half \ud800"}
+    secrets_file.write_private(str(path), {"value": "half \ud800\x9b é"})
+    assert json.loads(path.read_text()) == {"value": "half \ud800\x9b é"} and r"\u009b é" in path.read_text()
 
 
 # --- Names that are too long -----------------------------------------------------------------------------
