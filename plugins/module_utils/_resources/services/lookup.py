@@ -290,10 +290,7 @@ def await_readable(client: Client, id: str, seconds: float = QUIET_SECONDS) -> N
 
 def is_listed(client: Client, id: str) -> bool:
     """Tell whether the list of services shows a service, so that it exists whatever its own page says."""
-    return any(
-        service.id == id and service.status not in ServiceStatus.DELETING_OR_DELETED
-        for service in client.services()
-    )
+    return any(service.id == id for service in existing_services(client.services()))
 
 
 def with_name(services: Iterable[S], name: str, family: str | None) -> list[S]:

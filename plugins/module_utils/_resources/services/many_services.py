@@ -14,7 +14,7 @@ from ..._api.client import Client
 from ..._api.errors import HostedError
 from ..._api.models import Project, Service, ServiceSummary
 from ..._api.text import first_of
-from ..._api.values import FAMILIES, ServiceStatus
+from ..._api.values import FAMILIES
 from ..shared.limits import check_max_parallel
 from ..shared.names import same_name
 from ..shared.options import MaxParallel, Options, option
@@ -26,6 +26,7 @@ from .listing import services_in_project
 from .lookup import (
     check_id_matches,
     describe_location,
+    existing_services,
     find_project,
     find_service,
     label,
@@ -164,12 +165,7 @@ def select_jobs(task: Task[ManyServicesOptions], though_gone: bool = False) -> l
         wanted = options.project
         project = find_project(task.client, wanted) if though_gone else resolve_project(task, wanted)
     everything = task.client.services()
-    there = [
-        service
-        for service in everything
-        if service.status not in ServiceStatus.DELETING_OR_DELETED
-        and options.family in (None, service.family)
-    ]
+    there = [service for service in existing_services(everything) if options.family in (None, service.family)]
     fitting = there if project is None else services_of_project(task, there, project)
     if options.services is None:
         return [

@@ -18,7 +18,7 @@ from ..._api.values import ServiceStatus
 from ..shared.budget import Holding
 from ..shared.money import rate_from
 from ..shared.parallel import run_parallel
-from .lookup import is_listed, read_if_readable
+from .lookup import existing_services, is_listed, read_if_readable
 
 SETTLED = (ServiceStatus.ACTIVE, ServiceStatus.SUSPENDED, ServiceStatus.FAILED)
 """The statuses in which the rate that is billed now stays. The others lead to the full rate."""
@@ -31,9 +31,7 @@ def read_holdings(client: Client, each: bool) -> dict[str, Holding]:
     ``each`` reads every service by itself, which shows its project and what is billed now. Otherwise only
     those are read whose rate the list does not show.
     """
-    listed = [
-        service for service in client.services() if service.status not in ServiceStatus.DELETING_OR_DELETED
-    ]
+    listed = existing_services(client.services())
     asked = [service for service in listed if each or not shows_rate(service)]
     details = run_parallel(client, asked, read_detail)
     found = dict(zip((service.id for service in asked), details, strict=True))
