@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import COLLECTIONS, Ansible, Run, read_outcome
+from integration.ansible_run import COLLECTIONS, PLAY_SECONDS, Ansible, Run, read_outcome
 from integration.warm import COLD, programs
 
 NIGHTLY: dict[str, Any] = {"name": "nightly", "project": "web", "keep": {"last": 2}, "wait_timeout": 20}
@@ -160,7 +160,7 @@ class BackupMachine:
     def run(self, *arguments: str) -> tuple[int, str]:
         """Run the installed command; return its exit code and what it printed."""
         process = self.start(*arguments)
-        output, _nothing = process.communicate(timeout=120)
+        output, _nothing = process.communicate(timeout=PLAY_SECONDS)
         return process.returncode, output
 
     def backups(self, service_id: str) -> list[dict[str, Any]]:

@@ -21,7 +21,7 @@ from integration.ansible_run import COLLECTIONS
 
 COLLECTION = Path(COLLECTIONS) / "ansible_collections" / "hosted" / "services"
 PLUGIN = COLLECTION / "extensions" / "eda" / "plugins" / "event_source" / "account.py"
-SECONDS = 120
+SECONDS = 600
 """How long a test waits for what must happen."""
 
 LOG, EVENTS = "source.log", "events.jsonl"

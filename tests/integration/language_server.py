@@ -16,7 +16,7 @@ from typing import Any, Self
 import pytest
 
 PACKAGE = "yaml-language-server@1.25.0"
-SECONDS = 120
+SECONDS = 600
 
 
 def install(folder: Path) -> list[str]:

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import PROFILE, REPOSITORY, Run
+from integration.ansible_run import PLAY_SECONDS, PROFILE, REPOSITORY, Run
 from integration.backup_machine import NIGHTLY, BackupMachine
 from unit.plugins.module_utils._resources.clones.platform import files as files_on
 
@@ -276,7 +276,7 @@ def test_two_runs_at_once(machine: BackupMachine) -> None:
     assert sandbox.token not in command_lines(first.pid)
     sandbox.delays(backup=0.1)  # of what is requested only after the clock was moved
     sandbox.clock(advance=3600)
-    output, _nothing = first.communicate(timeout=120)
+    output, _nothing = first.communicate(timeout=PLAY_SECONDS)
     assert first.returncode == 0, output
     assert [len(machine.backups(id)) for id in ids.values()] == [1, 1]
 

@@ -24,7 +24,7 @@ from integration.ansible_run import Ansible, Outcome, Run
 
 pytestmark = pytest.mark.night
 
-PATIENCE = 120
+PATIENCE = 600
 """Seconds after which a call goes on although the other one did not come: a test then says so."""
 PASSED_ON = ("Authorization", "Content-Type", "User-Agent")
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFzj6KifbzD3SQ/ODoy4X+uPIHgVn/YK4x+KxD2Lbjot laptop@example"
