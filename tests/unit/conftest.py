@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What all unit tests have in common.
 
-Hypothesis takes the same examples every time, so that a change is judged by what it changed. New ones are
-looked for on purpose: `pytest --hypothesis-profile=search`.
+Hypothesis takes the same examples every time, so that a change is judged by what it changed: a few in the
+gate, more in the night. New ones are looked for on purpose: `pytest --hypothesis-profile=search`.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ import pytest
 from hypothesis import settings
 
 # No deadline: a busy machine is not a defect.
-settings.register_profile("fixed", derandomize=True, deadline=None)
+settings.register_profile("gate", max_examples=25, derandomize=True, deadline=None)
+settings.register_profile("night", max_examples=100, derandomize=True, deadline=None)
 settings.register_profile("search", max_examples=5000, deadline=None)
-settings.load_profile("fixed")
+settings.load_profile("gate")
 
 
 @pytest.fixture(autouse=True)

@@ -77,6 +77,11 @@ OTHERS: dict[str, Any] = {
 VALUES = {**TEXTS, **OTHERS}
 OPTIONS = [(name, option) for name, resource in RESOURCES.items() for option in resource.options]
 OPTIONS += [("service", option) for option in {**CONNECTION_SPEC, **WAITING_SPEC}]
+SHARES = [
+    pytest.param(name, option, id=f"{name}-{option}", marks=[pytest.mark.night] if number % 5 else [])
+    for number, (name, option) in enumerate(OPTIONS)
+]
+"""A fifth of them is tried in the gate."""
 
 
 @pytest.fixture
@@ -114,7 +119,7 @@ def run(name: str, arguments: dict[str, Any], check_mode: bool) -> dict[str, Any
     return Result(execute(resource, validation.validated_parameters, context))
 
 
-@pytest.mark.parametrize(("name", "option"), OPTIONS, ids=[f"{name}-{option}" for name, option in OPTIONS])
+@pytest.mark.parametrize(("name", "option"), SHARES)
 def test_any_value_ends_in_a_result_or_in_a_clear_failure(name: str, option: str, folder: Path) -> None:
     base = SAMPLES[name][0]
     given = {key: item for key, item in base.items() if not rivals(name, key, option)}
