@@ -419,8 +419,6 @@ FORMS = (
     Point("quote.project", ORDERING, "What does a quote do with a project, which only the order has?",
           ("ignores it", "refuses it")),
     Point("order.href", ORDERING, "What is `href` of an order?", ("path", "absolute")),
-    Point("order.instance", ORDERING, "Is `instanceId` of an order the id of the service?",
-          ("yes", "no, an id of its own")),
     Point("order.readable", ORDERING, "How soon can a new service be read by its id?",
           ("at once", "1 s after it is listed")),
     Point("order.secrets", ORDERING, "How are generated secrets labeled?", ("words", "variable names")),

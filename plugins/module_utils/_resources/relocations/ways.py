@@ -159,26 +159,9 @@ def preparing_steps(work: Work, there: Service | None, order: Plan | None, rates
 
 
 def ordering_steps(work: Work, steps: Iterable[Step]) -> list[Step]:
-    """Return the steps of an order, and those that remember the id of the service.
-
-    The answer to an order may name another id, and what is remembered must be the service's: until something
-    is known to have that id, the next run finds the service by its name.
-    """
+    """Return the steps of an order, and the one that remembers the id of the service right after it."""
     first, *later = steps
-    ids: list[str] = []
-
-    def once_shown() -> dict[str, Any]:
-        ids.append(str(work.task.effects.facts.pop("service_id")))
-        try:
-            shown = work.task.client.service(ids[0]) is not None
-        except HostedError as error:  # it is ordered all the same
-            work.task.warn(
-                f"{work.new_name} was ordered. Its id may be {ids[0]}, which cannot be read: {error.message}"
-            )
-            return {}
-        return {"new_id": ids[0]} if shown else {}
-
-    return [first, work.note(None, once_shown), *later, work.note(None, lambda: {"new_id": ids[0]})]
+    return [first, work.note(None, lambda: {"new_id": work.task.effects.facts.pop("service_id")}), *later]
 
 
 def switching_steps(work: Work) -> list[Step]:

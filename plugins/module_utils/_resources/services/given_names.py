@@ -13,10 +13,9 @@ read that file alone: they order another service beside those without it, but on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from ..._api.models import Project, Service, ServiceSummary
+from ..._api.models import Project, Service
 from ..shared.plan import Task
 from ..shared.record_file import RecordFile
 from ..shared.task_errors import Invalid
@@ -27,7 +26,7 @@ FOLDER = "given-names"
 
 @dataclass(frozen=True)
 class GivenNames:
-    """The services that orders of a task's name and project became, or may have become, by another name."""
+    """The services that orders of a task's name and project became by another name."""
 
     task: Task[ServiceOptions]
     files: tuple[RecordFile, ...]
@@ -51,25 +50,10 @@ class GivenNames:
         """Return the names of the services by id."""
         return names_in(self.files[-1])
 
-    def needs(self, name: str | None) -> bool:
-        """Tell whether the next run would order again, as it does not recognize a service of this name."""
-        return name not in (None, self.task.options.wanted_name)
-
-    def remember(self, services: Iterable[Service | ServiceSummary]) -> None:
-        """Add services. They are there, so a record that cannot be written is no reason to fail."""
-        new = {service.id: str(service.name) for service in services}
-        self._change(lambda names: {**names, **new})
-
-    def forget(self, id: str) -> None:
-        """Remove a service that turned out to have the name of its order."""
-        self._change(lambda names: {other: name for other, name in names.items() if other != id})
-
-    def _change(self, change: Callable[[dict[str, str]], dict[str, str]]) -> None:
+    def remember(self, service: Service) -> None:
+        """Add a service. It is there, so a record that cannot be written is no reason to fail."""
         for file in self.files:
-            before = names_in(file)
-            after = change(before)
-            if after != before:
-                write(self.task, file, after)
+            write(self.task, file, {**names_in(file), service.id: str(service.name)})
 
 
 def remember_order(task: Task[ServiceOptions], project: Project | None, id: str) -> None:

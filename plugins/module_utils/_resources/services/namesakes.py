@@ -292,11 +292,10 @@ def check_name_kept(task: Task[ServiceOptions], project: Project | None, service
 
     :raises Invalid: if the next run would not find the service by it. It is remembered, so none is ordered.
     """
-    wanted, names = task.options.wanted_name, GivenNames.of(task, project)
-    if not names.needs(service.name):
-        names.forget(service.id)
+    wanted = task.options.wanted_name
+    if same_name(service.name, wanted):
         return
-    names.remember([service])
+    GivenNames.of(task, project).remember(service)
     raise Invalid(
         f"the platform named the new service {service.name!r}, not {wanted!r}. Use that name or its id, "
         f"{service.id}, from now on: tasks that use the other name will not find it. This controller does "

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Set
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -35,10 +35,9 @@ from ..shared.names import same_name
 from ..shared.plan import Task
 from ..shared.runs import run_process
 from ..shared.secret_notes import ORDERED, remove_notes, seconds_since_call, subject_of
-from ..shared.task_errors import EffectUnverified, Invalid
+from ..shared.task_errors import Invalid
 from ..shared.waiting import adopt, create, poll_for
-from .arrivals import Arrivals, is_of_one_item
-from .given_names import GivenNames, remember_order
+from .given_names import remember_order
 from .lookup import (
     await_readable,
     close_name,
@@ -46,14 +45,13 @@ from .lookup import (
     existing_services,
     in_default_project,
     in_project,
-    label,
     near_miss,
     only_service,
     with_name,
 )
 from .namesakes import KnownProjects, check_namesakes, order_lock
 from .options import OrderOptions, ServiceOptions
-from .settings import check_max_monthly
+from .settings import check_max_monthly, differing_fact
 
 MAX_SERVICE_NAME = 80
 LOST_ORDER_SECONDS = 60.0
@@ -315,31 +313,28 @@ class Ordering:
         # Another task may have ordered since the plan.
         check_namesakes(self.task, self.project, services, self.projects, placing=True)
         before = {service.id for service in services}
-        arrivals = Arrivals(self.task, self.project, before)
         what = f"service {self.name!r}"
         body = {**self.body, "name": self.name}
         if self.project is not None:
             body["projectId"] = self.project.id
         subject = subject_of(ORDERED, self.name)
         with secrets_file.keep_secrets(self.task, subject, f"the one-time secrets of {what}") as kept:
-            with self._naming_suspects(arrivals):
-                order, adopted = create(lambda: self._send(body), arrivals.of_name, what, self.task)
+            order, adopted = create(lambda: self._send(body), lambda: self._arrived(before), what, self.task)
             if order is None:
                 kept.discard()
                 self.task.warn(
                     f"the one-time secrets of {what}, if any, were in the lost response and are lost too. If "
                     f"it has any: {kept.note.remedy}"
                 )
-                self._remember_names([adopted])
                 remember_order(self.task, self.project, adopted.id)
                 return str(adopted.id)
-            order = self._without_old_id(order, before)
-            self._remember_order(order)
+            if order.instance_id in before:  # so it is not that of the new service
+                order = order.model_copy(update={"instance_id": None})
             has_secrets = write_order_secrets(kept, self.name, order)
         if not any(same_name(service.name, self.name) for service in services):
             # Earlier orders of the name came to nothing, so no secrets of theirs can be missing.
             remove_notes(self.task, subject, kept.note)
-        id = self._identified(order, arrivals)
+        id = self._identified(order, before)
         if has_secrets:
             kept.correct(service_id=id)
         else:  # until the service is known, the next run must wait for it before it orders
@@ -350,99 +345,32 @@ class Ordering:
         with self.task.creating():
             return self.task.client.order(body)
 
-    def _without_old_id(self, order: Order, before: Set[str]) -> Order:
-        """Return the order without the id that it names, if a service had that before the order was placed.
-
-        A platform may number its orders and its services each by themselves, so that an order has the number
-        of a service that it has nothing to do with.
-        """
-        told = order.instance_id
-        if told not in before:
-            return order
-        self.task.warn(
-            f"the order of service {self.name!r} names {told!r}, which was there before it, so that is not "
-            "the id of the new service. The list of services tells which one is new"
-        )
-        return order.model_copy(update={"instance_id": None})
-
-    def _identified(self, order: Order, arrivals: Arrivals) -> str:
+    def _identified(self, order: Order, before: Set[str]) -> str:
         """Return the id of the service that was ordered. Tell of its price and of its namesakes."""
         self._compare_price(order)
-        new = self._of_name(order, arrivals)
-        id = arrivals.named_by(order, new)
+        id = order.instance_id
         if id is None:
-            self._forget_order(order)
-            with self._naming_suspects(arrivals):
-                id = self._adopted(order, arrivals).id
-        own = [service for service in arrivals.found if service.id == id]
-        self._remember_names(own)
+            cause = UnexpectedAnswer("the response to the order names no new service")
+            id = str(adopt(lambda: self._arrived(before), f"service {self.name!r}", cause).id)
         remember_order(self.task, self.project, id)
-        self._report_namesakes([other.id for other in new if other.id != id], id)
+        with suppress(HostedError):  # the order is placed
+            self._report_namesakes([other.id for other in self._arrived({*before, id})], id)
         return id
 
-    @contextmanager
-    def _naming_suspects(self, arrivals: Arrivals) -> Iterator[None]:
-        """Name and remember the services that a lost order may have become by another name."""
-        try:
-            yield
-        except EffectUnverified as error:
-            suspects = arrivals.suspects()
-            if not suspects:
-                raise
-            GivenNames.of(self.task, self.project).remember(suspects)
-            unless = "" if self.task.options.allow_duplicate_name else ", unless allow_duplicate_name is set"
-            raise error.append(
-                f". {' and '.join(map(label, suspects))} appeared since, which it may be: the platform names "
-                f"services in its own way. The next run does not order while that exists{unless}"
-            ) from None
-
-    def _remember_order(self, order: Order) -> None:
-        """Remember an order with ``allow_duplicate_name`` as soon as it is placed.
-
-        Nothing else keeps the next run from ordering again, if the platform names the service otherwise and
-        this run ends before it sees that.
-        """
-        if self.task.options.allow_duplicate_name and order.instance_id is not None:
-            ordered = ServiceSummary.model_construct(id=order.instance_id, name=self.name)
-            GivenNames.of(self.task, self.project).remember([ordered])
-
-    def _forget_order(self, order: Order) -> None:
-        """Forget the id that an order names, once that turns out to be none, or of another service."""
-        if order.instance_id is not None:
-            GivenNames.of(self.task, self.project).forget(order.instance_id)
-
-    def _remember_names(self, services: Sequence[ServiceSummary]) -> None:
-        """Remember those of the services that the next run would not recognize by their names."""
-        names = GivenNames.of(self.task, self.project)
-        names.remember([service for service in services if names.needs(service.name)])
-
-    def _of_name(self, order: Order, arrivals: Arrivals) -> list[ServiceSummary]:
-        """Return the services of the name that came up with the order.
-
-        The order is placed, so a list that cannot be read is no reason to fail.
-        """
-        try:
-            return arrivals.of_name()
-        except HostedError as error:
-            if order.instance_id is not None:
-                self.task.warn(
-                    f"service {self.name!r} was ordered, but whether {order.instance_id!r} is its id is "
-                    f"unknown: {error.message}"
-                )
-            return []
-
-    def _adopted(self, order: Order, arrivals: Arrivals) -> ServiceSummary:
-        """Return the service that came up with an order whose answer does not name it."""
-        told = order.instance_id
-        cause = "names no service" if told is None else f"names {told!r}, which is not the id of the new one"
-        found = adopt(
-            arrivals.likeliest,
-            f"service {self.name!r}",
-            UnexpectedAnswer(f"the response to the order {cause}"),
-        )
-        if told is not None:
-            self.task.warn(f"the id of service {self.name!r} is {found.id}, not the one that its order names")
-        return found
+    def _arrived(self, before: Set[str]) -> list[ServiceSummary]:
+        """Return the services of the name and project that came up since, and are as the order has them."""
+        client = self.task.client
+        new = [
+            service
+            for service in client.services()
+            if service.id not in before
+            and same_name(service.name, self.name)
+            and differing_fact(self.task.options, service) is None
+        ]
+        if self.project is not None:
+            for service in new:
+                await_readable(client, service.id)
+        return in_project(client, new, self.project)
 
     def _compare_price(self, order: Order) -> None:
         """Tell of a price that is not the one that was quoted: the order is placed, and billed at it."""
@@ -459,7 +387,7 @@ class Ordering:
             "if that is too much"
         )
 
-    def _report_namesakes(self, others: Sequence[str], id: str) -> None:
+    def _report_namesakes(self, others: list[str], id: str) -> None:
         """Tell of services of the name that came up in the same moment: the platform orders them all."""
         if others:
             self.task.effects.facts["namesakes"] = list(others)
@@ -501,7 +429,7 @@ def write_order_secrets(kept: secrets_file.SecretWriter, name: str, order: Order
     secrets = [secret.as_dict() for secret in order.secrets or []]
     if not secrets:
         return False
-    told = order.instance_id if is_of_one_item(order.instance_id) else None
+    told = order.instance_id
     labels = ", ".join(str(secret["label"] or "without a label") for secret in secrets)
     content = {"service_id": told, "name": name, "secrets": secrets}
     kept.write(told or name, content, f"the secrets of service {name!r} ({labels})")

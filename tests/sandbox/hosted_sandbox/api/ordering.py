@@ -14,7 +14,6 @@ from hosted_sandbox.api.call import Call, Chapter, Current
 from hosted_sandbox.clock import SECOND
 from hosted_sandbox.domain import money, ordering
 from hosted_sandbox.domain.errors import RefusedError
-from hosted_sandbox.store.records import Order, Service
 
 router = Chapter(tags=["Ordering"])
 UNITS = {"cpuCores": "vCPU", "ramGb": "GB", "storageGb": "GB"}
@@ -73,7 +72,7 @@ async def order(call: Current, body: bodies.Order) -> Response:
         service.read_from = call.world.now + SECOND
         call.world.store.put(service)
     return call.created({
-        "instanceId": _instance(call, service),
+        "instanceId": service.id,
         "productSlug": service.product,
         "name": service.name,
         "status": service.status,
@@ -81,14 +80,6 @@ async def order(call: Current, body: bodies.Order) -> Response:
         "href": _href(call, service.id),
         "secrets": [{"label": _label(call, label), "value": value} for label, value in secrets.items()],
     })  # fmt: skip
-
-
-def _instance(call: Call, service: Service) -> str:
-    """Return what an order names: its service, or its own id, which another service may have as well."""
-    if call.world.gaps["order.instance"] == "yes":
-        return service.id
-    orders = call.world.store.of(Order, service.account_id)
-    return next(order.id for order in reversed(orders) if order.service_id == service.id)
 
 
 def _href(call: Call, key: str) -> str:

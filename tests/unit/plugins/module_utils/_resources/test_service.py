@@ -717,7 +717,7 @@ def test_an_accepted_order_that_shows_up_late_is_not_doubled_by_the_next_run(
     """Its answer names no service and no secrets, and the list does not show it at once."""
     client.order_answer = {"instanceId": None}
     client.after["order"] = client.service_records.clear
-    with pytest.raises(EffectUnverified, match="names no service"):
+    with pytest.raises(EffectUnverified, match="names no new service"):
         done(client, **ORDER)
     client.calls.clear()
 

@@ -553,7 +553,7 @@ def test_what_this_controller_ordered_by_the_name_is_told_when_there_is_nothing_
     assert service is not None
     task = task_of(SERVICE, account, state="absent", name="web", project=place)
     project = next((each for each in account.projects() if each.name == place), None)
-    GivenNames.of(task, project).remember([service])
+    GivenNames.of(task, project).remember(service)
     assert not SERVICE.plan(task).changed
     (said,) = task.warnings
     assert "service 'server-7' (svc_1), which was ordered as that, exists and was left alone" in said
@@ -655,7 +655,9 @@ def test_what_an_order_may_have_become_stops_an_allowed_duplicate_where_that_is_
     account.add_service("svc_1", "web-7", projectId="prj_games")
     project = next((one for one in FakeClient.projects(account) if one.id == place), None)
     ordering = task_of(SERVICE, account, name="web", allow_duplicate_name=True)
-    GivenNames.of(ordering, project).remember(FakeClient.services(account))
+    made = FakeClient.service(account, "svc_1")
+    assert made is not None
+    GivenNames.of(ordering, project).remember(made)
     refusal = pytest.raises(Invalid, match=r"svc_1\) is, or may be, what an earlier order")
     with refusal if stops else nullcontext():
         checked(account, place, allow_duplicate_name=True)

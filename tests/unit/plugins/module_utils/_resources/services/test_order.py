@@ -20,7 +20,6 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
-    BadRequest,
     Interrupted,
     UnexpectedAnswer,
     error_for_status,
@@ -28,9 +27,6 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
 from ansible_collections.hosted.services.plugins.module_utils._resources import service
 from ansible_collections.hosted.services.plugins.module_utils._resources.quote import QUOTE
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
-from ansible_collections.hosted.services.plugins.module_utils._resources.services.given_names import (
-    GivenNames,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.order import (
     Ordering,
     check_quote,
@@ -299,175 +295,6 @@ def test_a_task_that_uses_what_another_ordered_says_what_it_changed(
     assert writes(sandbox) == ["order.quote", "order.create", "resources.suspend"]
 
 
-# --- What the answer of an order is, and when it can be read ------------------------------------------------
-
-
-@pytest.mark.parametrize("readable", ["at once", "1 s after it is listed"])
-@pytest.mark.parametrize("instance", ["yes", "no, an id of its own"])
-def test_the_service_of_an_order_is_found_whatever_its_answer_names(
-    sandbox: Sandbox, instance: str, readable: str
-) -> None:
-    sandbox.profile("plain", **{"order.instance": instance, "order.readable": readable})
-    result = run(sandbox, SERVICE, **ORDER, state="started")
-    assert not result.get("failed"), result["msg"]
-    assert result["service"]["id"] == id_of(sandbox, "survival")
-    assert writes(sandbox).count("order.create") == 1
-    assert any("not the one that its order names" in text for text in result.get("warnings", ())) is (
-        instance != "yes"
-    )
-
-
-def test_an_order_is_told_though_what_its_answer_names_cannot_be_looked_up(
-    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sandbox.profile("plain", **{"order.instance": "no, an id of its own"})
-
-    def fail(client: Client, id: str) -> object:
-        if id not in {service.id for service in client.services()}:
-            raise BadRequest("the platform refused (400): Resource not found", status=400)
-        return read(client, id)
-
-    read = Client.service
-    monkeypatch.setattr(Client, "service", fail)
-    result = run(sandbox, SERVICE, **ORDER)
-    assert not result.get("failed"), result["msg"]
-    assert result["service"]["id"] == id_of(sandbox, "survival")
-    assert writes(sandbox).count("order.create") == 1
-
-
-def test_an_order_is_named_though_nothing_can_be_read_after_it(
-    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sandbox.profile("plain", **{"order.instance": "no, an id of its own"})
-
-    def order(client: Client, body: dict[str, Any]) -> Any:
-        answer = send(client, body)
-        sandbox.fault("*", "status", status=400, count=None)
-        return answer
-
-    send = Client.order
-    monkeypatch.setattr(Client, "order", order)
-    result = run(sandbox, SERVICE, **ORDER)
-    assert result["failed"] and result["changed"]
-    assert any("'survival' was ordered, but whether" in text for text in result["warnings"])
-    assert writes(sandbox).count("order.create") == 1
-
-
-NUMBERED = {"id.form": "a number per kind", "order.instance": "no, an id of its own"}
-
-
-def seed_with_id_of_next_order(sandbox: Sandbox) -> str:
-    """Add a service of the name in another project, which has the number of the next order as its id."""
-    sandbox.profile("plain", **NUMBERED)
-    other = {"name": "survival", "product": "minecraft", "project": "prod", "files": {"world.dat": "x"}}
-    sandbox.seed({"services": [other], "projects": ["games"]})
-    return id_of(sandbox, "survival")
-
-
-def ids_of_services(sandbox: Sandbox) -> set[str]:
-    return {each["id"] for each in sandbox.api("GET", "/api/resources").json()["items"]}
-
-
-def test_an_order_with_the_number_of_a_service_leaves_that_service_alone(sandbox: Sandbox) -> None:
-    """A platform may number each kind by itself."""
-    old = seed_with_id_of_next_order(sandbox)
-    before = ids_of_services(sandbox)
-    wish = {**ORDER, "project": "games", "allow_duplicate_name": True, "state": "suspended"}
-    result = run(sandbox, SERVICE, **wish)
-    assert not result.get("failed"), result["msg"]
-    [order] = sandbox.ledger()["orders"]
-    assert order["id"] == old
-    assert ids_of_services(sandbox) - before == {order["service_id"]}
-    assert result["service"]["id"] == order["service_id"]
-    assert any(f"names {old!r}, which was there before" in text for text in result["warnings"])
-    assert sandbox.api("GET", f"/api/resources/{old}").json()["status"] == "ACTIVE"
-    assert writes(sandbox)[-2:] == ["order.create", "resources.suspend"]
-    again = run(sandbox, SERVICE, **wish)
-    assert not again.get("failed") and not again["changed"], again["msg"]
-    assert again["service"]["id"] == order["service_id"]
-    assert len(sandbox.ledger()["orders"]) == 1
-
-
-@pytest.mark.parametrize(
-    ("name", "project"),
-    [("cache", "games"), ("survival", "prod"), ("survival-2", "games")],
-    ids=["another name", "another project", "a longer name"],
-)
-@pytest.mark.parametrize("duplicates", [False, True])
-def test_an_order_with_the_number_of_a_service_that_comes_up_beside_it_leaves_that_alone(
-    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, name: str, project: str, duplicates: bool
-) -> None:
-    """Each kind counts for itself, so that the order has the number of what others make at that moment."""
-    sandbox.profile("plain", **NUMBERED)
-    sandbox.seed({"projects": ["games", "prod"]})
-    before = ids_of_services(sandbox)
-    beside = {"name": name, "product": "minecraft", "project": project, "files": {"world.dat": "x"}}
-
-    def order(client: Client, body: dict[str, Any]) -> Any:
-        sandbox.seed({"services": [beside]})
-        return send(client, body)
-
-    send = Client.order
-    monkeypatch.setattr(Client, "order", order)
-    wish = {**ORDER, "project": "games", "state": "suspended", "allow_duplicate_name": duplicates}
-    result = run(sandbox, SERVICE, **wish)
-    assert not result.get("failed"), result["msg"]
-    [placed] = sandbox.ledger()["orders"]
-    [other] = ids_of_services(sandbox) - before - {placed["service_id"]}
-    assert placed["id"] == other
-    assert result["service"]["id"] == placed["service_id"]
-    assert sandbox.api("GET", f"/api/resources/{other}").json()["status"] == "ACTIVE"
-    again = run(sandbox, SERVICE, **wish)
-    assert not again.get("failed") and not again["changed"], again["msg"]
-    assert again["service"]["id"] == placed["service_id"]
-
-
-def test_the_secrets_of_an_order_are_not_kept_as_those_of_the_service_of_its_number(
-    sandbox: Sandbox, tmp_path: Path
-) -> None:
-    seed_with_id_of_next_order(sandbox)
-    place = tmp_path / "kept.json"
-    result = run(sandbox, SERVICE, **{**DATABASE, "return_secrets": False, "secrets_dest": str(place)})
-    assert not result.get("failed"), result["msg"]
-    kept = json.loads(place.read_text())
-    assert kept["name"] == "db" and kept["secrets"]
-    assert kept["service_id"] == result["service"]["id"] == id_of(sandbox, "db")
-    assert [path.name for path in tmp_path.glob("kept.json*")] == [place.name]
-
-
-@pytest.mark.parametrize(
-    ("told", "shown", "remembered"),
-    [
-        ("svc_old", {}, {}),
-        ("svc_old", {"svc_2": "survival games"}, {"svc_2": "survival games"}),
-        ("7", {"7": "cache", "8": "survival-3"}, {"8": "survival-3"}),
-    ],
-    ids=["an old one", "an old one beside a longer name", "a neighbor beside a longer name"],
-)
-def test_an_order_that_names_another_service_is_unknown_while_no_new_one_has_its_name(
-    monkeypatch: pytest.MonkeyPatch, told: str, shown: dict[str, str], remembered: dict[str, str]
-) -> None:
-    """What was there before, or what others made beside it, is neither used nor remembered as ordered."""
-    Clock(monkeypatch)
-    client = account_with_namesake()
-    client.order_answer = {"instanceId": told}
-
-    def show() -> None:
-        client.service_records.pop("svc_2")
-        for id, name in shown.items():
-            client.add_service(id, name, projectId="prj_games")
-
-    client.after["order"] = show
-    given = {**ORDER, "product": "nginx", "host": "nd_1", "project": "games", "state": "stopped"}
-    task = task_of(SERVICE, client, **given, allow_duplicate_name=True)
-    [games] = [project for project in client.projects() if project.name == "games"]
-    with pytest.raises(EffectUnverified, match="whether service 'survival' was created is unknown") as caught:
-        carry_out(SERVICE.plan(task))
-    assert all(repr(name) in caught.value.message for name in remembered.values())
-    assert [call[0] for call in client.calls] == ["order"]
-    assert GivenNames.of(task, games).read() == remembered
-
-
 # --- An order that is accepted, and no more ---------------------------------------------------------------
 
 RECEIPTS: dict[str, Callable[[dict[str, Any]], Any]] = {
@@ -510,9 +337,6 @@ def test_an_accepted_order_is_placed_once_and_what_is_unknown_of_its_secrets_is_
     assert len(told) == (receipt != "whole")
     assert all("database_info with return_secrets: true" in text for text in told)
     assert not any("was lost" in text for text in result.get("warnings", []))
-
-
-# --- A list that is cut without a sign ---------------------------------------------------------------------
 
 
 # --- Secrets that are only returned ------------------------------------------------------------------------
@@ -944,20 +768,15 @@ def test_an_answer_without_an_id_is_no_reason_to_read_one(monkeypatch: pytest.Mo
     Clock(monkeypatch)
     client = Reads()
     client.order_answer = {"instanceId": None}
-    id, task = placed(client)
-    assert id == "svc_1" and None not in client.reads
-    assert not any("not the one that its order names" in warning for warning in task.warnings)
+    assert placed(client)[0] == "svc_1" and None not in client.reads
 
 
-def test_an_id_that_is_of_no_service_is_replaced_by_that_of_the_new_one(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_id_that_was_there_before_is_not_that_of_the_new_service(monkeypatch: pytest.MonkeyPatch) -> None:
     Clock(monkeypatch)
-    client = Reads(unreadable="ord_9")
-    client.order_answer = {"instanceId": "ord_9"}
-    id, task = placed(client)
-    assert id == "svc_1"
-    assert any("is svc_1, not the one that its order names" in warning for warning in task.warnings)
+    client = FakeClient()
+    client.add_service("svc_old", "cache")
+    client.order_answer = {"instanceId": "svc_old"}
+    assert placed(client)[0] == "svc_2"
 
 
 @pytest.mark.parametrize("readable", [True, False])
@@ -975,7 +794,7 @@ def test_an_answer_without_an_id_whose_service_does_not_show_up_is_unverified(
     client = FakeClient()
     client.order_answer = {"instanceId": None}
     client.after["order"] = client.service_records.clear
-    with pytest.raises(EffectUnverified, match="is unknown: the response to the order names no service"):
+    with pytest.raises(EffectUnverified, match="is unknown: the response to the order names no new service"):
         placed(client)
     assert [call[0] for call in client.calls] == ["order"]
 
@@ -993,14 +812,10 @@ def test_the_next_order_of_the_name_does_not_wait_for_one_that_is_done(
     assert any("were in the lost response and are lost too" in w for w in task.warnings) is lost_answer
 
 
-@pytest.mark.parametrize(
-    ("told", "named"),
-    [("5a1f0c3e9b2d7f48", "5a1f0c3e9b2d7f48"), ("17", "survival"), ("svc_1", "survival"), (None, "survival")],
-)
+@pytest.mark.parametrize(("told", "named"), [("svc_1", "svc_1"), (None, "survival")])
 def test_secrets_are_kept_under_the_id_of_the_order_or_its_name(
     monkeypatch: pytest.MonkeyPatch, told: str | None, named: str
 ) -> None:
-    """A short id may be that of another service, whose secrets have the file of that name."""
     Clock(monkeypatch)
     client = FakeClient()
     secrets = [{"label": "password", "value": "hunter2"}, {"label": None, "value": "hunter3"}]
