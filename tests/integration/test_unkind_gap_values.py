@@ -348,7 +348,6 @@ def test_a_strict_platform_with_names_of_its_own(spelling: str, ansible: Ansible
     assert run["Register the next one"].result["ssh_key"]["id"] == keys[0]["id"]
 
 
-NAMES = """
 - name: Create it
   hosted.services.project: {name: "web  shop"}
   ignore_errors: true
@@ -357,20 +356,6 @@ NAMES = """
 """
 
 
-@pytest.mark.parametrize("value", ["single spaces", "refused"])
-def test_a_platform_may_change_a_project_name(value: str, ansible: Ansible, sandbox: Sandbox) -> None:
-    """The task says under which name it is, and no other is deleted in its place."""
-    sandbox.profile("plain", **{"project.name": value})
-    run = ansible.tasks(NAMES)
-    refused = value == "refused"
-    told = "must not have blanks to spare" if refused else "stored 'web shop'"
-    assert told in run["Create it"].message and run["Create it"].result["changed"] is not refused
-    assert run["Delete another"].result["changed"] is False
-    routes = [line["route"] for line in sandbox.journal() if line["method"] != "GET"]
-    assert routes == ["projects.create"]
-
-
-TRIMMED = """
 - name: Create one with a blank too many
   hosted.services.project: {name: " shop"}
   ignore_errors: true
@@ -381,21 +366,6 @@ TRIMMED = """
 """
 
 
-def test_a_platform_that_trims_project_names_gets_none_to_trim(ansible: Ansible, sandbox: Sandbox) -> None:
-    """The next run would not find the project by the name of the task. Blanks within a name are kept."""
-    sandbox.profile("plain", **{"project.name": "trimmed"})
-    run = ansible.tasks(TRIMMED).succeed()
-    assert "name is ' shop', with a blank" in run["Create one with a blank too many"].message
-    assert [outcome.result["changed"] for outcome in run.outcomes] == [False, True, False]
-    assert [warnings(outcome) for outcome in run.outcomes] == ["", "", ""]
-    assert [body["name"] for body in bodies(sandbox, "projects.create")] == ["web  shop"]
-    projects = sandbox.api("GET", "/api/projects").json()
-    assert [project["name"] for project in projects] == ["default", "web  shop"]
-
-
-def named(name: str) -> str:
-    """Return tasks that order a service and register a key by a name."""
-    return f"""
 - name: Order it
   hosted.services.service:
     name: "{name}"

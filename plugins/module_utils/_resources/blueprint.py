@@ -63,7 +63,6 @@ from .relocations.work import plan_with, rescued
 from .service import SERVICE, ServiceResource, await_ready, plan_existing
 from .services.neighbors import late_aliases
 from .services.options import BudgetOptions, ServiceOptions
-from .services.settings import is_same_command
 from .services.view import View, observe, read_state
 from .shared.aliases import alias_in_settings, aliases_of
 from .shared.limits import check_max_parallel
@@ -653,7 +652,7 @@ def command_waits(task: Task[AppSettingsOptions], view: View) -> bool:
     if service.capabilities is not None and "powerSignals" not in service.capabilities:
         return False
     deploy = view.settings.deploy if view.settings else None
-    differs = deploy is not None and not is_same_command(deploy.command or "", options.command)
+    differs = deploy is not None and (deploy.command or "") != options.command
     return differs or COMMAND in view.pending
 
 

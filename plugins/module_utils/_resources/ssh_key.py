@@ -13,7 +13,6 @@ from typing import Any, ClassVar, Literal
 
 from .._api.errors import Conflict, HostedError, Refused
 from .._api.models import SshKey
-from .shared.names import normalized
 from .shared.options import FilePath, Options, option
 from .shared.plan import NOTHING_DONE, Plan, Resource, Step, Task
 from .shared.public_key import PublicKey, is_comparable, keys_with_fingerprint, read_public_key
@@ -60,8 +59,9 @@ class SshKeyResource(Resource[SshKeyOptions]):
             check_key_name(found, task.options.name)
             if not found:
                 check_absence(keys, key or task.options.fingerprint)
-            if not found and task.options.name:
-                warn_of_key_left(task, keys, key.fingerprint if key else task.options.fingerprint)
+            wanted = key.fingerprint if key else task.options.fingerprint
+            if not found and wanted is not None:
+                warn_of_key_left(task, keys, wanted)
             return plan_absent(task, found)
         if key is None or not task.options.name:
             raise Invalid("to register a key, give its name and public_key or public_key_file")
@@ -131,7 +131,7 @@ def plan_present(task: Task[SshKeyOptions], key: PublicKey, name: str) -> Plan:
     """Plan the registration of a key; with ``replace``, the removal of others with its name."""
     keys = task.client.ssh_keys()
     registered = next((known for known in keys if key.matches(known.fingerprint)), None)
-    others = others_of_name(task, keys, name, registered)
+    others = [known for known in keys if known.name == name and known is not registered]
     unread = [] if registered else unreadable(keys, key)
     warn_of_unread(task, unread)
     if not task.options.replace:  # one that may be this key stays, and is no reason to refuse it
@@ -173,48 +173,17 @@ def warn_of_unread(task: Task[SshKeyOptions], unread: Sequence[SshKey]) -> None:
         )
 
 
-def others_of_name(
-    task: Task[SshKeyOptions], keys: Sequence[SshKey], name: str, registered: SshKey | None
-) -> list[SshKey]:
-    """Return the other keys that have the name in the task.
-
-    Warn of those whose name only looks like it, which the platform may have made of it: they may be others.
-    """
-    others = [known for known in keys if known.name == name and known is not registered]
-    warn_of_similar(task, [known for known in keys if known not in (registered, *others)], name)
-    return others
-
-
-def warn_of_key_left(task: Task[SshKeyOptions], keys: Sequence[SshKey], wanted: str | None) -> None:
-    """Tell of keys that have the name of the key to remove, or one like it, and are left alone.
+def warn_of_key_left(task: Task[SshKeyOptions], keys: Sequence[SshKey], wanted: str) -> None:
+    """Tell of keys that have the name of the key to remove, and are left alone.
 
     ``wanted`` is the fingerprint that the task names as well, and that no key has.
     """
-    name = task.options.name or ""
-    if wanted is None:
-        warn_of_similar(task, keys, name)
-        return
-    for key in keys_like(keys, name):
+    for key in (known for known in keys if known.name == task.options.name):
         task.warn(
             f"SSH key {key.name!r} has fingerprint {key.fingerprint}, not {wanted}, which no key has; "
             f"nothing was removed, and key {key.name!r} still opens SFTP. To remove it, give its own "
             "fingerprint"
         )
-
-
-def warn_of_similar(task: Task[SshKeyOptions], keys: Sequence[SshKey], name: str) -> None:
-    """Tell of keys whose names a platform may have made of this one, and that are left alone."""
-    for key in keys_like(keys, name):
-        task.warn(
-            f"SSH key {key.name!r} ({key.fingerprint}) was left alone and still opens SFTP: its name is "
-            f"not {name!r}, although the platform may have derived it from that. If this is the key, use "
-            "its present name, or its fingerprint"
-        )
-
-
-def keys_like(keys: Sequence[SshKey], name: str) -> list[SshKey]:
-    """Return the keys whose names a platform may take for this one."""
-    return [key for key in keys if key.name and normalized(key.name) == normalized(name)]
 
 
 def register_step(
@@ -338,7 +307,7 @@ def any_new(task: Task[SshKeyOptions], keys: Sequence[SshKey], id: str | None) -
 def find_new(keys: Sequence[SshKey], key: PublicKey, name: str, before: Sequence[SshKey]) -> list[SshKey]:
     """Return the keys that are new on the list and are this one, or can be no other."""
     known = {old.id for old in before}
-    maybe = [new for new in unreadable(keys, key) if new.name and normalized(new.name) == normalized(name)]
+    maybe = [new for new in unreadable(keys, key) if new.name == name]
     return [new for new in keys if new.id not in known and (key.matches(new.fingerprint) or new in maybe)]
 
 

@@ -315,23 +315,6 @@ def _openssh(
     )
 
 
-@pytest.mark.parametrize(
-    ("value", "stored"),
-    [("as given", "My  Key"), ("single spaces", "My Key"), ("lower case", "my  key")],
-)
-def test_a_platform_may_change_the_name_of_a_key(sandbox: Sandbox, value: str, stored: str) -> None:
-    sandbox.profile("plain", **{"key.written": value})
-    sandbox.api("POST", PATH, {"name": "My  Key", "publicKey": _public(_generate())})
-    assert [key["name"] for key in sandbox.api("GET", "/api/users/me/ssh-keys").json()] == [stored]
-
-
-def test_a_platform_may_refuse_the_name_of_a_key(sandbox: Sandbox) -> None:
-    sandbox.profile("plain", **{"key.written": "refused"})
-    refused = sandbox.api("POST", PATH, {"name": "My  Key", "publicKey": _public(_generate())})
-    assert refused.status_code == 400 and "blanks to spare" in refused.json()["message"]
-    assert sandbox.api("GET", "/api/users/me/ssh-keys").json() == []
-
-
 def test_a_name_that_is_not_utf_8_is_listed(sandbox: Sandbox, order: Order) -> None:
     """SFTP takes any bytes, and JSON does not."""
     key, login = order(), _generate()

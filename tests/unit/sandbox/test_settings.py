@@ -171,14 +171,6 @@ def test_the_settings_of_a_service_that_is_not_in_service(
     assert status != "not refused" or answer.json()["deploy"]["editable"] is False
 
 
-@pytest.mark.parametrize(("value", "kept"), [("nothing", " a  b "), ("single spaces", "a b")])
-def test_blanks_in_a_command(sandbox: Sandbox, order: Order, value: str, kept: str) -> None:
-    sandbox.profile("plain", **{"command.written": value})
-    base = f"/api/resources/{order()}"
-    assert sandbox.api("PUT", f"{base}/deploy", {"command": " a  b "}).status_code == 200
-    assert sandbox.api("GET", f"{base}/settings").json()["deploy"]["command"] == kept
-
-
 @pytest.mark.parametrize(("value", "status"), [("yes", 200), ("no", 400)])
 def test_the_command_of_a_database(sandbox: Sandbox, order: Order, value: str, status: int) -> None:
     sandbox.profile("plain", **{"command.database": value})
@@ -187,16 +179,3 @@ def test_the_command_of_a_database(sandbox: Sandbox, order: Order, value: str, s
     assert sandbox.api("PUT", f"{base}/deploy", {"command": "x"}).status_code == status
 
 
-@pytest.mark.parametrize(
-    ("value", "stored"), [("as sent", 7), ("the next larger", 8), ("the next smaller", 6)]
-)
-def test_a_platform_may_offer_memory_in_steps(
-    sandbox: Sandbox, order: Order, value: str, stored: int
-) -> None:
-    sandbox.profile("plain", **{"size.written": value})
-    key = order()
-    size = {"cpuCores": 2, "ramGb": 7, "storageGb": 20}
-    sandbox.api("PUT", f"/api/resources/{key}/scale", size)
-    assert _settings(sandbox, key)["scale"]["ramGb"] == stored
-    quote = {"productSlug": "minecraft", "hostId": "node-paris-1", "dimensions": size}
-    assert sandbox.api("POST", "/api/order/quote", quote).json()["dimensions"]["ramGb"] == stored

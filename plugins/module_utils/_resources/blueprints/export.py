@@ -19,7 +19,7 @@ from typing import Any
 from ..._api.models import App, Edge, SshKey
 from ..._api.values import WITH_SETTINGS, ContainerState, ServiceStatus
 from ..applications.lookup import digest_in_service
-from ..shared.names import normalized
+from ..shared.names import unaccented
 
 SIZE = ("cpu_cores", "ram_gb", "storage_gb")
 STATES = {
@@ -158,7 +158,7 @@ def keys_of(
 
 def as_key(name: str) -> str:
     """Return a name in the form of a key: lowercase letters, digits and hyphens."""
-    return re.sub(r"[^a-z0-9]+", "-", normalized(name)).strip("-") or "service"
+    return re.sub(r"[^a-z0-9]+", "-", unaccented(name)).strip("-") or "service"
 
 
 def free_key(key: str, taken: dict[str, int]) -> str:

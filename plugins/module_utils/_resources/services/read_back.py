@@ -16,7 +16,7 @@ from ..shared.task_errors import Invalid
 from ..shared.waiting import QUIET_SECONDS, poll_for
 from .options import ServiceOptions
 from .rates import note_billed
-from .settings import ServiceChanges, describe_size, is_same_command
+from .settings import ServiceChanges
 from .view import View, observe
 
 
@@ -25,7 +25,7 @@ def await_changes_shown(task: Task[ServiceOptions], view: View, changes: Service
 
     Without ``wait`` it is read once, and nothing is said of what may come later.
 
-    :raises Invalid: if the platform stored another value, or does not take over the size.
+    :raises Invalid: if it does not show the size, which is billed.
     """
     now = observe(task, view.service.id)
     missing = unconfirmed_settings(now, changes)
@@ -37,41 +37,18 @@ def await_changes_shown(task: Task[ServiceOptions], view: View, changes: Service
         return not missing
 
     if task.options.wait and missing and not poll_for(shown):
-        told = ", ".join(f"{name} ({value})" for name, value in missing.items() if name != "dimensions")
-        if told:
-            task.warn(
-                f"the platform accepted {told} of {view.label}, but shows something else after "
-                f"{QUIET_SECONDS:g} seconds. Check the service before you run this again"
-            )
-    check_stored_as_written(task, view, now, missing, changes)
-    return now
-
-
-def check_stored_as_written(
-    task: Task[ServiceOptions], view: View, now: View, missing: dict[str, Any], changes: ServiceChanges
-) -> None:
-    """Refuse to report success for a value that the platform stored in another form.
-
-    Each run would find a difference and write it again. What is shown as before may only be late; a size
-    is billed, so after the wait it counts as rounded to the old one. The size that is stored sets the price.
-
-    :raises Invalid: with the value to write instead.
-    """
-    before, stored = shown_settings(view), shown_settings(now)
-    for name, wanted in missing.items():
-        unchanged = stored[name] == before[name]
-        if unchanged and (name != "dimensions" or not task.options.wait):
-            continue
-        if changes.cost is not None:
-            note_billed(task, now.service, changes.cost, changes.result.get("status", view.service.status))
-        asked, kept = [
-            describe_size(value) if name == "dimensions" else repr(value) for value in (wanted, stored[name])
-        ]
-        raise Invalid(
-            f"the platform accepted {name} {asked} of {view.label}, but "
-            f"{'still has' if unchanged else 'stored'} {kept}. If it offers nothing in between, set it to "
-            f"{kept} in the task; as written, every run would change it again"
+        told = ", ".join(f"{name} ({value})" for name, value in missing.items())
+        said = (
+            f"the platform accepted {told} of {view.label}, but shows something else after "
+            f"{QUIET_SECONDS:g} seconds. Check the service before you run this again"
         )
+        if "dimensions" not in missing:
+            task.warn(said)
+        else:
+            if changes.cost is not None:
+                note_billed(task, now.service, changes.cost, changes.result.get("status", view.service.status))
+            raise Invalid(said)
+    return now
 
 
 def unconfirmed_settings(now: View, changes: ServiceChanges) -> dict[str, Any]:
@@ -82,7 +59,7 @@ def unconfirmed_settings(now: View, changes: ServiceChanges) -> dict[str, Any]:
         for name, value in shown_settings(now).items()
         if wanted.get(name) is not None
         and value is not None
-        and not is_setting_equal(name, value, wanted[name])
+        and value != wanted[name]
     }
 
 
@@ -97,8 +74,3 @@ def shown_settings(view: View) -> dict[str, Any]:
         "dimensions": None if None in size.values() else size,
         "project": service.project_id,
     }
-
-
-def is_setting_equal(name: str, value: Any, wanted: Any) -> bool:
-    """Tell whether a setting is shown as it was written."""
-    return is_same_command(value, wanted) if name == "command" else bool(value == wanted)

@@ -426,7 +426,7 @@ def plan_command(
     deploy = view.settings.deploy if view.settings else None
     if deploy is None:
         raise unread_setting(view, "a launch command")
-    if is_same_command(deploy.command or "", wanted):
+    if (deploy.command or "") == wanted:
         return
     if deploy.editable is False and not resumes:
         raise Invalid(f"the launch command of {view.label} cannot be changed")
@@ -442,29 +442,6 @@ def plan_command(
 
     what = "set the command" if wanted else "restore the original command"
     changes.add(f"{what} of {view.label}", write, command=wanted)
-
-
-def is_same_command(one: str, other: str) -> bool:
-    """Tell whether two commands differ only in the blanks between their words.
-
-    The platform may normalize blanks. An empty command differs from one that has only blanks.
-    """
-    return one == other or (bool(one) and bool(other) and split_command(one) == split_command(other))
-
-
-def split_command(command: str) -> list[str]:
-    """Return the words of a command with their quotes; the whole line if it cannot be split safely."""
-    line, words, quote = command.strip(), [""], ""
-    for character in line:
-        if not quote and character in " \t":
-            words += [""] if words[-1] else []
-            continue
-        if character == quote:
-            quote = ""
-        elif not quote and character in "'\"":
-            quote = character
-        words[-1] += character
-    return [line] if quote or "\\" in line else words
 
 
 def read_state_for_setting(task: Task, view: View) -> str | None:

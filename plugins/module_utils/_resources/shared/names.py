@@ -46,12 +46,6 @@ def words_in(name: str) -> list[str]:
     return re.findall(r"\d+|[^\W\d_]+", unaccented(name))
 
 
-def normalized(name: str) -> str:
-    """Return a name without what a platform may change in it: capitals, blanks and punctuation."""
-    text = unicodedata.normalize("NFKC", name).casefold()
-    return re.sub(r"[\W_]+", "-", text).strip("-") or text
-
-
 # --- What an order may have become, whose response nobody saw ---------------------------------------
 
 

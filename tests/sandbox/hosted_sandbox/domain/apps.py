@@ -200,8 +200,7 @@ def set_environment(world: World, service: Service, environment: dict[str, str])
     if "PORT" in environment:
         raise RefusedError("environment", "PORT is reserved: it is set from the published port")
     references.check(world, service, environment)
-    trimmed = world.gaps["environment.values"] == "trimmed"
-    service.environment = {name: value.strip() if trimmed else value for name, value in environment.items()}
+    service.environment = dict(environment)
     world.store.put(service)
     at_once = world.gaps["environment.applies"] == "at once"
     if not at_once or lifecycle.state(world, service) not in lifecycle.RUNNING:

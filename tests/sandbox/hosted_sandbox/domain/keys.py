@@ -27,13 +27,6 @@ def add(world: World, account: Account, name: str, public_key: str) -> Key:
     """Register a public key in the format of a key file. Refuse private keys, weak keys and unknown types."""
     if not name.strip():
         raise RefusedError("name", "name must not be empty")
-    match world.gaps["key.written"]:
-        case "single spaces":
-            name = " ".join(name.split())
-        case "lower case":
-            name = name.lower()
-        case "refused" if name != " ".join(name.split()):
-            raise RefusedError("name", "the name of a key must not have blanks to spare")
     if "PRIVATE KEY" in public_key:
         raise RefusedError("private_key", "this is a private key; send the public one")
     algorithm, blob, comment = _parse(public_key)

@@ -5,10 +5,8 @@
 
 from __future__ import annotations
 
-import html
 import re
 import secrets
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,17 +19,6 @@ from hosted_sandbox.store.records import Account, Node, Order, Product, Service
 #: Families whose new services are ACTIVE at once; the others pass through PROVISIONING.
 BORN_ACTIVE = ("APP", "BUCKET")
 MOST_NAME = 80
-MEMORY_STEP = 2
-"""Beyond one GB, some platforms offer memory in steps of this many GB."""
-#: How the platform may normalize a name.
-NAMES: dict[str, Callable[[str], str]] = {
-    "as given": str,
-    "trimmed": str.strip,
-    "single spaces": lambda name: " ".join(name.split()),
-    "lower case": str.lower,
-    "escaped for HTML": html.escape,
-    "refused": str,
-}
 #: The lifetime of a free service, in milliseconds (30 days).
 FREE_LIFE = 30 * DAY
 DIMENSIONS = ("cpuCores", "ramGb", "storageGb")
@@ -105,15 +92,7 @@ def _size(world: World, product: Product, request: OrderRequest) -> dict[str, in
         raise RefusedError("order_values", f"unknown preset {request.preset}")
     if request.size is None:
         raise RefusedError("order_values", "dimensions are required unless presetId is given")
-    return offered(world, request.size)
-
-
-def offered(world: World, size: dict[str, int]) -> dict[str, int]:
-    """Return the size that the platform offers in the place of one that was asked for."""
-    memory = size["ramGb"]
-    if memory <= 1 or memory % MEMORY_STEP == 0 or world.gaps["size.written"] == "as sent":
-        return dict(size)
-    return {**size, "ramGb": memory + (1 if world.gaps["size.written"] == "the next larger" else -1)}
+    return dict(request.size)
 
 
 def _runtime(product: Product, request: OrderRequest) -> str | None:
@@ -147,9 +126,6 @@ def order(
 
     An application has a `slug`, by default one derived from its alias.
     """
-    request.name = NAMES[world.gaps["service.name"]](request.name)
-    if world.gaps["service.name"] == "refused" and request.name != " ".join(request.name.split()):
-        raise RefusedError("name", "the name of a service must not have blanks to spare")
     if not 1 <= len(request.name) <= MOST_NAME:
         raise RefusedError("name", f"name must have 1 to {MOST_NAME} characters")
     priced = price_order(world, account, request)

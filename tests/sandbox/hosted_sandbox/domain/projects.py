@@ -70,16 +70,7 @@ def listed(world: World, account_id: str) -> list[Project]:
 
 
 def checked_name(world: World, account_id: str, name: str, own: str = "") -> str:
-    """Check and normalize a name: at most 60 characters, and unique on the account."""
-    match world.gaps["project.name"]:
-        case "trimmed":
-            name = name.strip()
-        case "single spaces":
-            name = " ".join(name.split())
-        case "lower case":
-            name = name.lower()
-        case "refused" if name != " ".join(name.split()):
-            raise RefusedError("name", "a project name must not have blanks to spare")
+    """Return a checked name: at most 60 characters, and unique on the account."""
     if not 1 <= len(name) <= MOST_NAME:
         raise RefusedError("name", f"a project name must have 1 to {MOST_NAME} characters")
     if any(other.name == name and other.id != own for other in world.store.of(Project, account_id)):

@@ -88,7 +88,6 @@ def scale(world: World, service: Service, size: dict[str, int]) -> None:
     if service.status == "SUSPENDED":
         raise RefusedError("resize_suspended", "A suspended service cannot be resized")
     _require_settled(service)
-    size = ordering.offered(world, size)
     ordering.check_bounds(world.store.need(Node, service.node_id), size, "scale_bounds")
     if size["storageGb"] < service.size["storageGb"]:
         raise RefusedError("scale_shrink", "storageGb cannot be less than it is: a disk does not shrink")
@@ -104,5 +103,5 @@ def set_command(world: World, service: Service, command: str) -> None:
     if not takes_command(world, service):
         raise RefusedError("not_editable", "The command of a database cannot be edited")
     _note_stale(world, service)
-    service.command = command if world.gaps["command.written"] == "nothing" else " ".join(command.split())
+    service.command = command
     world.store.put(service)

@@ -458,10 +458,3 @@ def test_a_reference_to_nobody_is_refused_before_it_is_sent(plain: Platform, fol
     assert plain.writes() == []
 
 
-def test_values_that_the_platform_trims_are_written_once(plain: Platform, folder: Path) -> None:
-    """What was sent is what is compared, so a second run changes nothing."""
-    plain.sandbox.profile("plain", **{"environment.values": "trimmed"})
-    wish: dict[str, Any] = {"variables": {"B": " x ", "A": "007"}, "state_dir": str(folder)}
-    assert plain.run(ENVIRONMENT, **wish)["changed"]
-    assert not plain.run(ENVIRONMENT, **wish)["changed"]
-    assert kept(plain) == {"B": "x", "A": "007"} and len(plain.writes("apps.environment")) == 1

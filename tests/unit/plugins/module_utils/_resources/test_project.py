@@ -276,22 +276,6 @@ def test_check_mode_says_that_the_default_project_stays() -> None:
         assert [warning[-26:] for warning in task.warnings] == told
 
 
-def test_a_name_that_the_platform_writes_in_lower_case_is_told(
-    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The task says which name to use; it neither reports success in each run, nor hides what it created."""
-    Clock(monkeypatch)
-    sandbox.profile("plain", **{"project.name": "lower case"})
-    first, again = [run(sandbox, PROJECT, name="Games") for _run in range(2)]
-    assert first["failed"] and "'games'" in first["msg"] and "use that name" in first["msg"]
-    assert again["failed"] and (first["changed"], again["changed"]) == (True, False)
-    assert not run(sandbox, PROJECT, name="games")["changed"]
-    renamed = run(sandbox, PROJECT, name="games", new_name="Play")
-    assert renamed["failed"] and "'play'" in renamed["msg"]
-    names = [project["name"] for project in sandbox.api("GET", "/api/projects").json()]
-    assert "play" in names and "games" not in names
-
-
 def test_a_project_of_another_run_is_no_change_of_this_one(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -360,13 +344,14 @@ def test_a_service_whose_project_is_never_told_is_named(
     assert client.calls == [("delete_project", "prj_1")]
 
 
-def test_a_project_that_the_platform_named_otherwise_is_in_the_result(sandbox: Sandbox) -> None:
-    sandbox.profile("plain", **{"project.name": "lower case"})
-    result = run(sandbox, PROJECT, name="Web Shop")
-    assert result["failed"] and result["changed"]
-    [stored] = [each for each in sandbox.api("GET", "/api/projects").json() if each["name"] == "web shop"]
-    assert f"stored 'web shop' ({stored['id']})" in result["msg"]
-    assert result["project"]["id"] == stored["id"]
+def test_a_project_that_the_platform_named_otherwise_is_in_the_result(
+    client: FakeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Clock(monkeypatch)
+    client.after["create_project"] = lambda: client.project_records["prj_3"].update(name="web shop")
+    with pytest.raises(Invalid, match=r"stored 'web shop' \(prj_3\); use that name") as error:
+        carry_out(plan(client, name="Web Shop"))
+    assert error.value.details["project"]["id"] == "prj_3"
 
 
 def test_a_refused_deletion_does_not_name_the_default_project_twice(sandbox: Sandbox) -> None:

@@ -480,46 +480,6 @@ def registered(sandbox: Sandbox) -> list[tuple[str, str]]:
     return [(key["name"], key["fingerprint"]) for key in keys]
 
 
-def test_a_key_whose_name_the_platform_changes_is_registered_once(sandbox: Sandbox) -> None:
-    sandbox.profile("plain", **{"key.written": "lower case"})
-    results = [run(sandbox, SSH_KEY, name="My Laptop", public_key=LINE) for _run in range(2)]
-    assert [result["changed"] for result in results] == [True, False]
-    assert [name for name, _print in registered(sandbox)] == ["my laptop"]
-    assert "registered as 'my laptop'" in results[1]["warnings"][0]
-
-
-def test_one_that_is_not_removed_as_its_name_was_changed_is_told(sandbox: Sandbox) -> None:
-    """It still opens SFTP, though the task says that it must not be there."""
-    sandbox.profile("plain", **{"key.written": "lower case"})
-    run(sandbox, SSH_KEY, name="My Laptop", public_key=LINE)
-    result = run(sandbox, SSH_KEY, name="My Laptop", state="absent")
-    assert not result["changed"] and len(registered(sandbox)) == 1
-    [told] = result["warnings"]
-    assert "'my laptop'" in told and FINGERPRINT in told and "still opens SFTP" in told
-
-
-def test_a_key_that_is_replaced_goes_by_its_present_name_only(sandbox: Sandbox) -> None:
-    """It may be another's: in each run it is told, and left alone."""
-    sandbox.profile("plain", **{"key.written": "lower case"})
-    run(sandbox, SSH_KEY, name="My Laptop", public_key=LINE)
-    renewed: dict[str, Any] = {"name": "My Laptop", "public_key": OTHER, "replace": True}
-    results = [run(sandbox, SSH_KEY, **renewed) for _run in range(3)]
-    assert [result["changed"] for result in results] == [True, False, False]
-    assert all("still opens SFTP" in result["warnings"][0] for result in results)
-    assert len(registered(sandbox)) == 2
-    assert run(sandbox, SSH_KEY, **{**renewed, "name": "my laptop"})["changed"]
-    assert registered(sandbox) == [("my laptop", read_public_key(OTHER).fingerprint)]
-
-
-def test_a_key_of_a_similar_name_stays(sandbox: Sandbox) -> None:
-    """Where names are kept as given, it is another one."""
-    run(sandbox, SSH_KEY, name="my laptop", public_key=LINE)
-    for _run in range(2):
-        result = run(sandbox, SSH_KEY, name="My Laptop", public_key=OTHER, replace=True)
-        assert FINGERPRINT in result["warnings"][0]
-    assert [name for name, _print in registered(sandbox)] == ["my laptop", "My Laptop"]
-
-
 def test_a_key_that_makes_way_may_be_listed_for_a_while(sandbox: Sandbox) -> None:
     """Names are unique there: the old key goes first, and the next run does not remove it again."""
     sandbox.profile("plain", **{"key.name": "no", "removal.listed": "1 s late"})

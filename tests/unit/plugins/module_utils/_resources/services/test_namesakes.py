@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
@@ -27,7 +26,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
     GivenNames,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.order import Ordering
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared import waiting
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.names import likely_meant
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from hosted_sandbox.testing import Sandbox
@@ -266,57 +264,6 @@ def test_a_name_that_the_platform_changes_as_it_likes_is_not_ordered_again(
     assert ordered(platform) == [RENAMED] * 2
 
 
-@pytest.mark.parametrize("lost", [False, True])
-@pytest.mark.parametrize("given", [{}, {"project": "games"}])
-def test_a_task_that_allows_duplicates_orders_its_own_service_once(
-    platform: Sandbox, given: dict[str, Any], lost: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It allows those of other projects. What its own order became is found by another name."""
-    platform.profile("plain", **{"service.name": "lower case"})
-    create(platform, "games")
-    if given:
-        assert order(platform, "Server")["failed"]
-    before = ordered(platform)
-    monkeypatch.setattr(waiting, "QUIET_SECONDS", 0.5)
-    if lost:
-        platform.fault("order.create", "reset", when="after")
-    first = order(platform, "Server", **given, allow_duplicate_name=True)
-    assert first["failed"]
-    told = (
-        "appeared since" if lost else "named the new service 'server', not 'Server'.*does not order it again"
-    )
-    assert re.search(told, first["msg"])
-    id = ordered_ids(platform)[-1]
-    for check_mode in (True, False):
-        again = order(platform, "Server", check_mode, **given, allow_duplicate_name=True)
-        assert refused(platform, again)
-        assert f"Use that name, or id: {id}; or remove /" in again["msg"]
-        assert again["namesakes"] == [id]
-    assert ordered(platform) == [*before, "server"]
-    assert not order(platform, "server", **given, allow_duplicate_name=True, id=id)["changed"]
-
-
-@pytest.mark.parametrize("kept", [True, False])
-def test_an_allowed_duplicate_is_remembered_before_anything_else_can_fail(
-    platform: Sandbox, monkeypatch: pytest.MonkeyPatch, kept: bool
-) -> None:
-    """What is killed right after the response has not seen how the platform named the service."""
-
-    def killed(*_args: Any) -> str:
-        raise KeyboardInterrupt
-
-    if not kept:
-        platform.profile("plain", **{"service.name": "lower case"})
-    given: dict[str, Any] = {"project": "games", "allow_duplicate_name": True}
-    create(platform, "games")
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(Ordering, "_identified", killed)
-        order(platform, "Server", **given)
-    again = order(platform, "Server", **given)
-    assert ordered(platform) == ["Server" if kept else "server"]
-    assert not again["changed"] if kept else refused(platform, again)
-
-
 def interrupted(monkeypatch: pytest.MonkeyPatch, work: Callable[[], Any], sends: bool = True) -> None:
     """End a run before it sees the response to its order, or before it sends that."""
     send = Client.order
@@ -332,30 +279,25 @@ def interrupted(monkeypatch: pytest.MonkeyPatch, work: Callable[[], Any], sends:
 
 
 @pytest.mark.parametrize("allowed", [True, False])
-@pytest.mark.parametrize("named", ["trimmed", "single spaces", "lower case", "escaped for HTML"])
+@pytest.mark.parametrize("renaming", ["HTML"], indirect=True)
 def test_what_a_killed_run_ordered_is_not_ordered_again(
-    platform: Sandbox, monkeypatch: pytest.MonkeyPatch, named: str, allowed: bool
+    platform: Sandbox, monkeypatch: pytest.MonkeyPatch, renaming: str, allowed: bool
 ) -> None:
     """The run did not see how the platform named the service, and only the note of its order is left."""
-    platform.profile("plain", **{"service.name": named})
-    create(platform, "games")
-    given: dict[str, Any] = {"project": "games", "allow_duplicate_name": allowed, "name": " Tom  & Ann "}
+    given: dict[str, Any] = {"allow_duplicate_name": allowed, "name": RENAMED, "base_url": renaming}
     interrupted(monkeypatch, lambda: order(platform, **given))
-    (made,) = ordered(platform)
-    assert made != given["name"]
     for check_mode in (True, False, False):
         platform.clear_journal()
         again = run(platform, SERVICE, check_mode, **ORDER, **given)
         assert refused(platform, again), again
-        assert again["namesakes"] == [id_of(platform, made)] and "Nothing was ordered" in again["msg"]
-    assert ordered(platform) == [made]
+        assert again["namesakes"] == [id_of(platform, RENAMED)] and "Nothing was ordered" in again["msg"]
+    assert ordered(platform) == [RENAMED]
 
 
 def test_an_order_that_a_killed_run_did_not_send_is_sent_by_the_next_one(
     platform: Sandbox, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Services that were there before, and those of other projects and products, are not taken for it."""
-    platform.profile("plain", **{"service.name": "lower case"})
     create(platform, "games")
     assert order(platform, "server", project="games")["changed"]
     platform.clock(advance=60)
@@ -363,50 +305,10 @@ def test_an_order_that_a_killed_run_did_not_send_is_sent_by_the_next_one(
     interrupted(monkeypatch, lambda: order(platform, **given), sends=False)
     for others in ({"name": "server", "project": "default"}, {"name": "SERVER", "product": "linux"}):
         run(platform, SERVICE, **{**ORDER, **given, **others})
-    assert ordered(platform) == ["server"] * 3
+    assert ordered(platform) == ["server", "server", "SERVER"]
     assert len(list(tmp_path.rglob("unkept/*"))) == 1, "the note of the order that was not sent"
     run(platform, SERVICE, **ORDER, **given)
-    assert ordered(platform) == ["server"] * 4
-
-
-def test_what_the_task_ordered_and_was_moved_away_does_not_stop_another_order(platform: Sandbox) -> None:
-    """As with a service that kept its name, which is not found there either."""
-    platform.profile("plain", **{"service.name": "lower case"})
-    create(platform, "games")
-    order(platform, "Server", project="games", allow_duplicate_name=True)
-    default = next(
-        each["id"] for each in platform.api("GET", "/api/projects").json() if each["name"] != "games"
-    )
-    platform.api("PUT", f"/api/resources/{id_of(platform, 'server')}/project", {"projectId": default})
-    order(platform, "Server", project="games", allow_duplicate_name=True)
-    assert ordered(platform) == ["server"] * 2
-    assert refused(platform, order(platform, "Server", project="games", allow_duplicate_name=True))
-
-
-@pytest.mark.parametrize("renaming", ["cut", "prefix", "suffix", "HTML"], indirect=True)
-def test_an_order_whose_response_is_lost_and_whose_name_is_changed_is_not_repeated(
-    platform: Sandbox, renaming: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(waiting, "QUIET_SECONDS", 0.5)
-    platform.fault("order.create", "reset", when="after")
-    lost = order(platform, RENAMED, base_url=renaming)
-    assert lost["failed"] and "appeared since, which it may be" in lost["msg"]
-    assert f"({id_of(platform, RENAMED)})" in lost["msg"]
-    assert refused(platform, order(platform, RENAMED, base_url=renaming))
-    assert ordered(platform) == [RENAMED]
-
-
-@pytest.mark.parametrize("renaming", ["prefix"], indirect=True)
-def test_a_lost_order_is_not_repeated_by_a_task_that_allows_duplicates(
-    platform: Sandbox, renaming: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(waiting, "QUIET_SECONDS", 0.5)
-    platform.fault("order.create", "reset", when="after")
-    given: dict[str, Any] = {"base_url": renaming, "allow_duplicate_name": True}
-    lost = order(platform, RENAMED, **given)
-    assert lost["failed"] and lost["msg"].endswith("The next run does not order while that exists")
-    assert refused(platform, order(platform, RENAMED, **given))
-    assert ordered(platform) == [RENAMED]
+    assert ordered(platform) == ["server", "server", "SERVER", "Server"]
 
 
 @pytest.mark.parametrize("others", [0, 9, 19])

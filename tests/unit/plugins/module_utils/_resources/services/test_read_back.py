@@ -69,35 +69,3 @@ def test_settings_that_are_accepted_and_not_shown_are_told(monkeypatch: pytest.M
     assert "public (True)" in told and "dimensions" not in told
 
 
-@pytest.mark.parametrize(("rounds", "stored"), [("the next larger", 8), ("the next smaller", 6)])
-def test_a_size_that_the_platform_rounds_fails_each_run(sandbox: Sandbox, rounds: str, stored: int) -> None:
-    """A run that changes the size again each time would look like one that works."""
-    sandbox.profile("plain", **{"size.written": rounds})
-    for _attempt in range(2):
-        result = run(sandbox, SERVICE, name="one", dimensions={"ram_gb": 7})
-        assert result["failed"]
-        assert f"set it to 2 vCPU, {stored} GB memory, 20 GB disk" in result["msg"]
-    sandbox.clear_journal()
-    assert not run(sandbox, SERVICE, name="one", dimensions={"ram_gb": stored})["changed"]
-    assert writes(sandbox) == []
-
-
-@pytest.mark.parametrize("rounds", ["the next larger", "the next smaller"])
-@pytest.mark.parametrize("state", ["present", "suspended"])
-def test_the_price_of_a_size_that_the_platform_rounds_is_the_one_billed(
-    sandbox: Sandbox, rounds: str, state: str
-) -> None:
-    sandbox.profile("plain", **{"size.written": rounds})
-    dimensions = {"ram_gb": 7, "storage_gb": 25}
-    result = run(sandbox, SERVICE, name="one", dimensions=dimensions, state=state, wait=False)
-    assert result["failed"]
-    [line] = [line for line in sandbox.ledger()["billed"] if line["name"] == "one"]
-    assert Decimal(result["cost"]["monthly_after"]) * 1000 == line["monthly_millicents"]
-
-
-def test_a_size_that_the_platform_rounds_is_not_ordered(sandbox: Sandbox) -> None:
-    sandbox.profile("plain", **{"size.written": "the next larger"})
-    size = {"cpu_cores": 2, "ram_gb": 7, "storage_gb": 20}
-    result = run(sandbox, SERVICE, name="new", product="minecraft", host="node-paris-1", dimensions=size)
-    assert result["failed"] and "nothing was ordered" in result["msg"]
-    assert "order.create" not in writes(sandbox)

@@ -230,44 +230,6 @@ def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("home")
-def test_a_command_whose_blanks_the_platform_squeezes_is_written_once(sandbox: Sandbox) -> None:
-    sandbox.profile("plain", **{"command.written": "single spaces"})
-    wanted: dict[str, Any] = {"name": "one", "command": "java  -jar   server.jar \n"}
-    first = run(sandbox, SERVICE, **wanted)
-    assert first["changed"]
-    assert not [text for text in first.get("warnings", []) if "but shows" in text]
-    sandbox.clear_journal()
-    second = run(sandbox, SERVICE, **wanted)
-    assert not second["changed"] and not second.get("failed")
-    assert writes(sandbox) == []
-    assert run(sandbox, SERVICE, name="one", command="java -jar other.jar")["changed"]
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "same"),
-    [
-        ("a b", " a \t b\n", True),
-        ("a 'b  c'", "a 'b c'", False),
-        ("a  --x='b  c'", "a --x='b  c'", True),
-        ("a --x='b  c'", "a --x='b c'", False),
-        ("a\\  b", "a\\ b", False),
-        ('a "b c"', "a 'b c'", False),
-        ("a b", "a\nb", False),
-        ("a b", "ab", False),
-        ('a "it\'s"  b', 'a "it\'s" b', True),
-        ("it's  b", "it's b", False),
-        ("a  it's", "a it's", False),
-        ("", " ", False),
-        ("a", "", False),
-    ],
-)
-def test_commands_that_differ_in_blanks_alone(one: str, other: str, same: bool) -> None:
-    for pair in ((one, other), (other, one)):
-        assert service_settings.is_same_command(*pair) is same
-    assert service_settings.is_same_command(one, one)
-
-
-@pytest.mark.usefixtures("home")
 def test_a_database_whose_command_cannot_be_edited(sandbox: Sandbox) -> None:
     """A wish for what is there is fulfilled; any other is refused before anything is sent."""
     sandbox.profile("plain", **{"command.database": "no"})

@@ -10,24 +10,8 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.names import (
     may_be_one,
     may_be_part,
-    normalized,
     same_name,
 )
-
-
-@pytest.mark.parametrize(
-    ("name", "key"),
-    [
-        ("Web 1", "web-1"),
-        ("  web__1.", "web-1"),
-        ("\uff37\uff25\uff22-1", "web-1"),
-        ("Straße", "strasse"),
-        ("---", "---"),
-        ("", ""),
-    ],
-)
-def test_what_a_platform_may_change_does_not_count(name: str, key: str) -> None:
-    assert normalized(name) == key
 
 
 @pytest.mark.parametrize(
