@@ -222,7 +222,7 @@ def plan_present(task: Task[FileOptions], files: FileManager, path: str, text: s
             "state: absent"
         )
     check_not_emptied(task, files, path, entry, text)
-    before = files.text_or_note(path, entry, text) if entry is not None else ""
+    before = files.text_or_note(path, entry) if entry is not None else ""
     if entry is not None and before == text:
         return Plan(result=as_result(path, entry), before=text, after=text)
     size = len(text.encode())

@@ -135,20 +135,6 @@ def test_files_need_their_capability(sandbox: Sandbox, order: Order) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "known"),
-    [("empty, . and /", "./"), ("empty and .", "."), ("empty and /", "/"), ("empty", "")],
-)
-def test_names_of_the_root(files: Files, value: str, known: str) -> None:
-    files.sandbox.profile("plain", **{"file.root": value})
-    for root in ("", ".", "/"):
-        status = 200 if root in known else 400
-        assert files.sandbox.api("GET", f"{files.base}?directory={root}").status_code in (status, 404)
-        assert (files.post("directory", root=root, name=f"d{ord(root or '_')}") in (200, 201)) == (
-            status == 200
-        )
-
-
-@pytest.mark.parametrize(
     ("value", "content"), [("text with U+FFFD in it", "a\0"), ("base64", "YQA="), ("a refusal", None)]
 )
 def test_what_the_reader_makes_of_a_binary_file(files: Files, value: str, content: str | None) -> None:
@@ -159,8 +145,3 @@ def test_what_the_reader_makes_of_a_binary_file(files: Files, value: str, conten
     assert content is None or answer.json() == {"content": content}
 
 
-@pytest.mark.parametrize(("value", "text"), [("yes", "\ufeffa"), ("no", "a")])
-def test_a_byte_order_mark(files: Files, value: str, text: str) -> None:
-    files.sandbox.profile("plain", **{"file.mark": value})
-    files.write("a", "\ufeffa")
-    assert files.read("a").json() == {"content": text}

@@ -29,10 +29,8 @@ LONGEST_CHARACTER = 4
 UNKNOWN = "\ufffd"
 """What takes the place of bytes that are no text."""
 USE_SFTP_SYNC = "use hosted.services.sftp_sync"
-ROOTS = (".", "", "/")
-"""Paths that may name the root of a service; which of them the platform takes is not shown."""
-MARK = "\ufeff"
-"""The byte order mark, with which a text may begin."""
+ROOT = "/"
+"""The root of a service, in calls."""
 
 
 class FileManager:
@@ -44,8 +42,6 @@ class FileManager:
         self.label = label(service)
         self.task = task
         self._seen: dict[str, list[FileEntry]] = {}
-        self._root: str | None = None
-        self._empty_roots: Sequence[str] = ROOTS
 
     # --- Looking ----------------------------------------------------------------------------------
 
@@ -54,6 +50,18 @@ class FileManager:
         if directory not in self._seen:
             self._seen[directory] = self._list(directory) if directory else self._list_root()
         return self._seen[directory]
+
+    def _list_root(self) -> list[FileEntry]:
+        """Return what the root holds.
+
+        :raises UnexpectedAnswer: if it is said to be missing: it is there, so nothing in it can be.
+        """
+        try:
+            return self._list(ROOT)
+        except NotFoundResponse as error:
+            raise UnexpectedAnswer(
+                f"the root of {self.label} cannot be listed, so nothing is known of its files: {error.message}"
+            ) from error
 
     def _list(self, directory: str) -> list[FileEntry]:
         """Return what the platform lists, but for the directory itself and the one above.
@@ -66,51 +74,6 @@ class FileManager:
             why = f"{odd[0][:SHOWN]!r} is no file name" if odd else f"it is over {MOST_LEVELS} levels deep"
             raise UnexpectedAnswer(f"{directory[:SHOWN]!r} on {self.label} cannot be looked into: {why}")
         return found
-
-    def _list_root(self) -> list[FileEntry]:
-        """Return what the root holds. The first name of it under which the platform shows anything is kept.
-
-        An empty list may also be the answer to a path that the platform does not know, and a refusal that of
-        a gateway. So where some are empty and others refused, these are listed once more.
-
-        :raises UnexpectedAnswer: when it takes none: the root is there, so nothing can be said to be missing.
-        """
-        refusals: dict[str, Refused] = {}
-        empty: list[str] = []
-        left: Sequence[str] = ROOTS if self._root is None else (self._root,)
-        for _attempt in range(2):
-            for root in left:
-                try:
-                    found = self._list(root)
-                except Refused as error:
-                    if not error.may_mean_absent:
-                        raise
-                    refusals.setdefault(root, error)
-                    continue
-                if found:
-                    self._root = root
-                    return found
-                empty.append(root)
-            left = list(refusals) if empty else ()
-        if empty:
-            self._empty_roots = empty
-            return []
-        reason = next((error.message for error in refusals.values()), "no reason was given")
-        raise UnexpectedAnswer(
-            f"the root of {self.label} cannot be listed, so nothing is known of its files: {reason}"
-        )
-
-    def path_in_call(self, directory: str) -> str:
-        """Return the path of a directory as calls need it."""
-        return self._candidate_paths(directory)[0]
-
-    def _candidate_paths(self, directory: str) -> Sequence[str]:
-        """Return the names by which a call may name a directory: several for a root that shows nothing."""
-        if directory:
-            return (directory,)
-        if self._root is None:
-            self._list_root()
-        return self._empty_roots if self._root is None else (self._root,)
 
     def invalidate(self) -> None:
         """Discard what was read, so that the next access reads again."""
@@ -215,12 +178,8 @@ class FileManager:
                 f"changed because it is not plain text in UTF-8. To fetch it, {USE_SFTP_SYNC}"
             )
 
-    def text_or_note(self, path: str, entry: FileEntry, wanted: str) -> str | dict[str, Any]:
-        """Return the text of a file that is going to be compared; facts about it where it has none.
-
-        A reader may change line ends. Then ``wanted`` is there where it has the size of the file and would be
-        shown as the file is.
-        """
+    def text_or_note(self, path: str, entry: FileEntry) -> str | dict[str, Any]:
+        """Return the text of a file that is going to be compared; facts about it where it has none."""
         note = {"size": entry.size, "modified_at": entry.modified_at}
         if is_large(entry):
             return note
@@ -232,9 +191,6 @@ class FileManager:
             return {**note, "text": False}
         if is_full_text(entry, text):
             return text
-        same_size = entry.size == len(wanted.encode())
-        if same_size and without_bom_and_cr(text) == without_bom_and_cr(wanted):
-            return wanted
         self.invalidate()
         now = self.entry(path)  # one that was written to meanwhile
         return text if now is not None and is_full_text(now, text) else {**note, "text": False}
@@ -256,21 +212,13 @@ class FileManager:
         try:
             act(
                 self.task,
-                lambda: self._create_directory(parent, name),
+                lambda: self.client.create_directory(self.id, parent or ROOT, name),
                 there,
                 f"the making of {path}",
             )
         except Refused:
             if not there():
                 raise
-
-    def _create_directory(self, parent: str, name: str) -> None:
-        """Send the call, for an empty root under each of its names until the platform knows one."""
-        *others, last = self._candidate_paths(parent)
-        for path in others:
-            with suppress(Refused):
-                return self.client.create_directory(self.id, path, name)
-        return self.client.create_directory(self.id, last, name)
 
     def rename(self, path: str, name: str) -> None:
         """Rename an entry within its directory."""
@@ -284,7 +232,7 @@ class FileManager:
         try:
             act(
                 self.task,
-                lambda: self.client.rename_file(self.id, self.path_in_call(root), old, name),
+                lambda: self.client.rename_file(self.id, root or ROOT, old, name),
                 done,
                 what,
             )
@@ -304,12 +252,12 @@ class FileManager:
 
         def left() -> list[str]:
             self.invalidate()
-            there = {item.name for item in self.client.files(self.id, self.path_in_call(root))}
+            there = {item.name for item in self.client.files(self.id, root or ROOT)}
             return [name for name in names if name in there]
 
         def delete() -> None:
             if remaining := left():
-                self.client.delete_files(self.id, self.path_in_call(root), remaining)
+                self.client.delete_files(self.id, root or ROOT, remaining)
 
         try:
             act(
@@ -349,11 +297,6 @@ def is_full_text(entry: FileEntry, text: str) -> bool:
     if entry.size is None or entry.symlink:
         return size < MAX_BYTES - LONGEST_CHARACTER and UNKNOWN not in text
     return size == entry.size
-
-
-def without_bom_and_cr(text: str) -> str:
-    """Return a text without the characters that a reader may drop: a byte order mark, and CR."""
-    return text.removeprefix(MARK).replace("\r\n", "\n").replace("\r", "\n")
 
 
 def as_result(path: str, entry: FileEntry) -> dict[str, Any]:

@@ -10,7 +10,6 @@ import mimetypes
 import os
 import shutil
 import stat
-import unicodedata
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,11 +69,6 @@ def _follow(world: World, service: Service, place: Path) -> Path:
     return target
 
 
-def as_stored(world: World, path: str) -> str:
-    """Return the path under which the platform stores what a call names."""
-    return path if world.gaps["file.name"] == "as given" else unicodedata.normalize("NFC", path)
-
-
 def _plain_name(name: str) -> str:
     if name in ("", ".") or "/" in name:
         raise RefusedError("malformed", "a name may not be empty or contain a slash")
@@ -123,22 +117,12 @@ def _text(world: World, content: bytes) -> str:
         return base64.b64encode(content).decode()
     if "\0" in text and not lenient:
         raise RefusedError("file_unreadable", "the file is binary; use SFTP")
-    if world.gaps["file.mark"] == "no":
-        text = text.removeprefix("\ufeff")
-    if world.gaps["file.line_ends"] == "as they are":
-        return text
-    return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def check_root(world: World, path: str) -> None:
-    """Refuse a spelling of the root that this platform does not accept."""
-    if path in (".", "/") and path not in world.gaps["file.root"].split():
-        raise RefusedError("file_missing", "no such directory")
+    return text
 
 
 def write(world: World, service: Service, path: str, content: str) -> Path:
     """Create or replace a file atomically."""
-    place = _follow(world, service, locate(world, service, as_stored(world, path)))
+    place = _follow(world, service, locate(world, service, path))
     if place == lifecycle.root(world, service).resolve() or place.is_dir():
         raise RefusedError("file_conflict", "a directory is in the way")
     _parents(world, place)
@@ -165,7 +149,7 @@ def _parents(world: World, place: Path) -> None:
 
 def make_directory(world: World, service: Service, root: str, name: str) -> Path:
     """Create a directory below `root`."""
-    place = locate(world, service, root, as_stored(world, _plain_name(name)))
+    place = locate(world, service, root, _plain_name(name))
     if os.path.lexists(place):
         raise RefusedError("file_conflict", f"{name} exists already")
     _parents(world, place)
@@ -176,7 +160,7 @@ def make_directory(world: World, service: Service, root: str, name: str) -> Path
 def rename(world: World, service: Service, root: str, old: str, new: str) -> Path:
     """Rename or move a file or folder below `root`; never replace an existing one."""
     origin = locate(world, service, root, old)
-    target = locate(world, service, root, as_stored(world, new))
+    target = locate(world, service, root, new)
     home = lifecycle.root(world, service).resolve()
     if not os.path.lexists(origin) or home in (origin, target):
         raise RefusedError("file_missing", f"no such file or directory: {old}")

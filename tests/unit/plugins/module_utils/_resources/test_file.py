@@ -18,7 +18,6 @@ from ansible_collections.hosted.services.plugins.module_utils._api.client import
 from ansible_collections.hosted.services.plugins.module_utils._resources.file import FILE
 from ansible_collections.hosted.services.plugins.module_utils._resources.file_info import FILE_INFO
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
-from hosted_sandbox.gaps import POINTS
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.results import Result
 
@@ -323,7 +322,6 @@ def test_content_that_cannot_be_read(file_info: Run, root: Path) -> None:
 READERS = {
     "file.beyond": "its beginning",
     "file.binary": "text with U+FFFD in it",
-    "file.line_ends": r"as \n",
     "file.limit": "2 MiB",
 }
 
@@ -335,7 +333,6 @@ READERS = {
         pytest.param("é".encode() * 1_500_000, id="too large, cut within a character"),
         pytest.param(b"\x00\xff\xfe", id="binary"),
         pytest.param("Überlauf".encode("latin-1"), id="latin-1"),
-        pytest.param(b"a\r\nb\r\n", id="line ends"),
     ],
 )
 @pytest.mark.parametrize("link", [False, True])
@@ -346,9 +343,6 @@ def test_no_content_is_returned_that_is_not_the_file(
     (root / "a").write_bytes(content)
     (root / "link").symlink_to("a")
     result = file_info(path="link" if link else "a", content=True)
-    if link and b"\r" in content:  # nothing tells
-        assert result["files"][0]["content"] == "a\nb\n"
-        return
     assert result["failed"] and "sftp_sync" in result["msg"]
 
 
@@ -399,46 +393,7 @@ def test_what_the_reader_shows_like_the_wanted_text_is_replaced(
         assert not file(path="a", content=wanted)["changed"]
 
 
-def test_line_ends_that_the_reader_hides_are_written_once(file: Run, root: Path, sandbox: Sandbox) -> None:
-    sandbox.profile("plain", **READERS)
-    wanted = "motd=x\r\nport=1\r\n"
-    assert file(path="a", content=wanted)["changed"]
-    assert (root / "a").read_bytes() == wanted.encode()
-    assert not file(path="a", content=wanted)["changed"]
-
-
 # --- What else a platform may do that the specification does not show -------------------------------------
-
-
-@pytest.mark.parametrize("absent", ["404", "409", "403", "an empty list"])
-@pytest.mark.parametrize("known", ["empty and .", "empty and /", "empty"])
-def test_a_root_that_goes_by_another_name(
-    *, file: Run, file_info: Run, root: Path, sandbox: Sandbox, known: str, absent: str
-) -> None:
-    """What is there is found, replaced, renamed and removed, and not taken for missing."""
-    fill = (
-        {"file.absent_directory": absent} if absent == "an empty list" else {"refusal.file_missing": absent}
-    )
-    sandbox.profile("plain", **{"file.root": known, **fill})
-    (root / "ops.txt").write_text("alice")
-    assert [entry["path"] for entry in file_info()["files"]] == ["ops.txt"]
-    assert "holds 5 bytes" in file(path="ops.txt", content="")["msg"]
-    assert file(path="ops.txt", content="bob")["changed"]
-    assert file(path="world", state="directory")["changed"] and (root / "world").is_dir()
-    assert file(path="ops.txt", state="renamed", new_name="o.txt")["changed"]
-    assert (root / "o.txt").read_text() == "bob"
-    assert file(path="o.txt", state="absent")["changed"] and not (root / "o.txt").exists()
-
-
-@pytest.mark.parametrize("known", ["empty and .", "empty and /", "empty"])
-@pytest.mark.parametrize("absent", ["a refusal", "an empty list"])
-def test_a_directory_is_made_in_an_empty_root_whatever_its_name(
-    file: Run, root: Path, sandbox: Sandbox, known: str, absent: str
-) -> None:
-    """An empty list does not show by which name the platform knows the root."""
-    sandbox.profile("plain", **{"file.root": known, "file.absent_directory": absent})
-    assert file(path="config/chat/rules.txt", content="be kind\n")["changed"]
-    assert (root / "config/chat/rules.txt").read_text() == "be kind\n"
 
 
 def test_a_root_that_cannot_be_listed_is_no_empty_one(file: Run, root: Path, sandbox: Sandbox) -> None:
@@ -447,19 +402,6 @@ def test_a_root_that_cannot_be_listed_is_no_empty_one(file: Run, root: Path, san
     sandbox.fault("files.list", "status", status=404, count=None)
     result = file(path="ops.txt", state="absent")
     assert result["failed"] and not result["changed"] and (root / "ops.txt").exists()
-
-
-def test_a_root_that_is_refused_once_hides_no_file(file: Run, root: Path, sandbox: Sandbox) -> None:
-    """The platform shows an empty list for the other paths, as it does not know them."""
-    (root / "ops.txt").write_text("alice")
-    sandbox.profile("plain", **{"file.root": "empty", "file.absent_directory": "an empty list"})
-    sandbox.fault("files.list", "status", status=404, nth=2)
-    result = file(path="ops.txt", content="")
-    assert result["failed"] and "allow_empty" in result["msg"]
-    assert sandbox.writes() == [] and (root / "ops.txt").read_text() == "alice"
-    sandbox.clear_faults()
-    sandbox.fault("files.list", "status", status=404, nth=2)
-    assert file(path="ops.txt", state="absent")["changed"] and not (root / "ops.txt").exists()
 
 
 @pytest.mark.parametrize("check_mode", [True, False])
@@ -527,18 +469,16 @@ def test_base64_is_not_the_content_of_a_file(file: Run, file_info: Run, root: Pa
     assert not file(path="blob", content="TVoA//4=")["changed"]
 
 
-@pytest.mark.parametrize("wanted", [b"\xef\xbb\xbfab", b"ab"])
-def test_a_byte_order_mark_that_the_reader_hides(
-    file: Run, root: Path, sandbox: Sandbox, wanted: bytes
-) -> None:
-    """What was written is not written again, and what only looks the same is."""
-    sandbox.profile("plain", **{"file.mark": "no"})
-    for there in (b"\xef\xbb\xbfab", b"ab"):
-        (root / "f").write_bytes(there)
-        sandbox.clear_journal()
-        assert file(path="f", content=wanted.decode())["changed"] is (there != wanted)
-        assert len(sandbox.journal("files.write")) == (there != wanted)
-        assert (root / "f").read_bytes() == wanted
+def test_a_name_that_looks_the_same_is_not_taken_for_another(file: Run, root: Path, sandbox: Sandbox) -> None:
+    """Nothing is written beside it, and nothing is removed in its place."""
+    composed, decomposed = "caf\xe9/men\xfc.txt", "cafe\u0301/menu\u0308.txt"
+    assert file(path=decomposed, content="x")["changed"]
+    sandbox.clear_journal()
+    for options in ({"content": "y"}, {"state": "absent"}, {"state": "directory"}):
+        refused = file(path=composed, **options)
+        assert refused["failed"] and "looks the same" in refused["msg"], refused
+        assert not refused["changed"]
+    assert sandbox.writes() == []
 
 
 def test_a_space_in_a_path_is_read_by_every_server(
@@ -584,25 +524,3 @@ def test_a_directory_that_shows_late_what_was_done_is_waited_for(
     ]
 
 
-@pytest.mark.parametrize("stored", POINTS["file.name"].values)
-def test_a_name_whose_accents_are_stored_in_another_form(
-    file: Run, root: Path, sandbox: Sandbox, stored: str
-) -> None:
-    """Nothing is written twice, and nothing that only looks the same is touched."""
-    sandbox.profile("plain", **{"file.name": stored})
-    composed, decomposed = "caf\xe9/men\xfc.txt", "cafe\u0301/menu\u0308.txt"
-    first = file(path=decomposed, content="x")
-    assert bool(first.get("failed")) is (stored != "as given")
-    assert first["changed"], "a directory was made at least"
-    made = {"as given": decomposed}.get(stored, composed)
-    assert (root / made.partition("/")[0]).is_dir()
-    sandbox.clear_journal()
-    other = composed if made == decomposed else decomposed
-    for options in ({"content": "y"}, {"state": "absent"}, {"state": "directory"}):
-        refused = file(path=other, **options)
-        assert refused["failed"] and "looks the same" in refused["msg"], refused
-        assert not refused["changed"]
-    assert [line["route"] for line in sandbox.journal() if line["method"] != "GET"] == []
-    file(path=made, content="x")
-    assert not file(path=made, content="x")["changed"]
-    assert file(path=made, state="absent")["changed"]
