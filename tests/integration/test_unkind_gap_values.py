@@ -381,31 +381,6 @@ def test_a_strict_platform_with_names_of_its_own(spelling: str, ansible: Ansible
 """
 
 
-@pytest.mark.parametrize("status", ["400", "409"])
-def test_a_platform_may_refuse_a_name(status: str, ansible: Ansible, sandbox: Sandbox) -> None:
-    """Its reason is shown, and nothing stays behind that would keep the next run from a good name."""
-    values = {"service.name": "refused", "key.written": "refused", "refusal.name": status}
-    sandbox.profile("plain", **values)
-    home = ansible.folder / ".ansible" / "hosted_services"
-    run = ansible.tasks(named("my  own"))
-    for task, reason in (("Order it", "a service"), ("Register it", "a key")):
-        assert run[task].failed and run[task].result["changed"] is False
-        assert f"refused ({status}): the name of {reason} must not have" in run[task].message
-    assert sandbox.ledger()["orders"] == [] and sandbox.api("GET", "/api/users/me/ssh-keys").json() == []
-    for folder in ("given-names", "secrets/unkept"):
-        assert [path.name for path in (home / folder).glob("*") if path.is_file()] == [], folder
-    written = [line["route"] for line in sandbox.journal() if line["method"] != "GET"]
-    assert [written.count(route) for route in ("order.create", "ssh_keys.add")] == [1, 1]
-
-    good = ansible.tasks(named("my own")).succeed()
-    assert [outcome.result["changed"] for outcome in good.outcomes] == [True, True]
-    assert [warnings(outcome) for outcome in good.outcomes] == ["", ""]
-    [order] = sandbox.ledger()["orders"]
-    assert order["name"] == good["Order it"].result["service"]["name"] == "my own"
-    assert good["Register it"].result["ssh_key"]["name"] == "my own"
-
-
-GONE = """
 - name: Order another
   hosted.services.service:
     name: late
@@ -424,32 +399,6 @@ GONE = """
   hosted.services.project: {name: games, state: absent}
   ignore_errors: true
 """
-
-
-@pytest.mark.parametrize(("status", "form"), [("403", "error form"), ("403", "empty"), ("400", "empty")])
-def test_what_is_gone_may_have_any_status(status: str, form: str, ansible: Ansible, sandbox: Sandbox) -> None:
-    """No list has it, so it is gone; and a project is not empty because its count says so."""
-    fill = {
-        "absent.status": status,
-        "absent.form": form,
-        "project.count": "those that are not applications",
-        "order.readable": "1 s after it is listed",
-    }
-    sandbox.profile("plain", **fill)
-    order(sandbox)
-    sandbox.api("POST", "/api/projects", {"name": "games"})
-    games = next(one["id"] for one in sandbox.api("GET", "/api/projects").json() if one["name"] == "games")
-    sandbox.api("POST", "/api/apps", {"slug": "shop", "projectId": games})
-    sandbox.clock(advance=2)
-    run = ansible.tasks(GONE).succeed()
-    assert run["Order another"].result["service"]["status"] == "ACTIVE"
-    assert "no service of id" in run["Read a service"].message
-    assert run["Delete a service"].result["changed"] is False
-    assert run["Delete the game"].result["changed"] is True
-    assert "has 1 service," in run["Delete a project with an application"].message
-    assert sandbox.journal("projects.delete") == []
-    inventory = ansible.tasks("- hosted.services.service_info: {project: games}").succeed().outcomes[0]
-    assert len(inventory.result["services"]) == 1
 
 
 NEIGHBORS = """

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from itertools import islice, pairwise, takewhile
 from typing import Any, TypeVar
 
@@ -19,7 +19,6 @@ from . import models as m
 from . import routes as r
 from .decoding import items_of, one
 from .errors import (
-    BadRequest,
     CallOutcomeUnknown,
     HostedError,
     NotFoundResponse,
@@ -172,7 +171,9 @@ class Client:
             try:
                 return listed()
             except Refused as error:
-                if error.may_mean_absent and not self._exists(id):
+                if not isinstance(error, NotFoundResponse):
+                    raise
+                if not self._exists(id):
                     return False
                 if isinstance(error, NotFoundResponse):
                     raise not_told(error, "the copy") from None
@@ -181,18 +182,11 @@ class Client:
         with self._unless_listed(is_there):
             self._send(route, id=id, **ids)
 
-    def _or_absent(self, read: Callable[[], M], listed: Callable[[], bool]) -> M | None:
-        """Read an item; return ``None`` if it does not exist.
-
-        The specification does not show the status for an item that does not exist. A 404 means that; after
-        any other refusal, the item is absent if ``listed`` is false.
-        """
-        try:
-            return read()
-        except Refused as error:
-            if not isinstance(error, NotFoundResponse) and not is_gone(error, listed):
-                raise
-            return None
+    def _or_absent(self, route: r.Route[r.One[M]], id: str) -> M | None:
+        """Read an item; return ``None`` if it does not exist."""
+        with suppress(NotFoundResponse):
+            return self._one(route, id=id)
+        return None
 
     @contextmanager
     def _unless_listed(self, listed: Callable[[], bool], where: str = "on the list") -> Iterator[None]:
@@ -300,10 +294,7 @@ class Client:
 
     def service(self, id: str) -> m.Service | None:
         """Return the full form of a service; ``None`` if it does not exist."""
-        return self._or_absent(
-            lambda: self._one(r.SERVICE, id=id),
-            lambda: any(service.id == id for service in self.services()),
-        )
+        return self._or_absent(r.SERVICE, id)
 
     def metrics(self, ids: Sequence[str]) -> dict[str, m.Metrics | None]:
         """Return live metrics by service id; ``None`` for a service whose node cannot be reached.
@@ -317,23 +308,8 @@ class Client:
         return found
 
     def _metrics_of(self, ids: Sequence[str]) -> dict[str, m.Metrics | None]:
-        """Return the metrics of at most :data:`METRICS_PER_CALL` services.
-
-        The specification does not show the response to an unknown id. If one id, such as that of a service
-        deleted a moment ago, makes the platform refuse the whole batch, the batch is split in halves, until
-        one id alone is refused. Whether its service is gone then tells a deletion from a token that may not
-        read metrics, so such a token takes no more calls than it takes to halve a batch.
-        """
-        try:
-            answer = self._send(r.METRICS, query={"ids": ",".join(ids)})
-        except Refused as error:
-            if not error.may_mean_absent:
-                raise
-            if half := len(ids) // 2:
-                return self._metrics_of(ids[:half]) | self._metrics_of(ids[half:])
-            if not isinstance(error, (BadRequest, NotFoundResponse)):
-                self._check_absent(error, ids[0])
-            return {}
+        """Return the metrics of at most :data:`METRICS_PER_CALL` services; nothing of those that are gone."""
+        answer = self._send(r.METRICS, query={"ids": ",".join(ids)})
         if not isinstance(answer, dict):
             raise UnexpectedAnswer(f"{r.METRICS}: expected an object by service id")
         told = {id: answer.get(id) for id in ids}
@@ -393,11 +369,6 @@ class Client:
         service = self.service(id)
         found = [service] if service else listed_with("the service", id, self.services)
         return any(each.status not in ServiceStatus.DELETING_OR_DELETED for each in found)
-
-    def _check_absent(self, error: Refused, id: str) -> None:
-        """Raise the ``error`` of a read, unless the service ``id`` is certainly gone."""
-        if not is_gone(error, lambda: self._exists(id)):
-            raise error
 
     # --- Files ------------------------------------------------------------------------------------
 
@@ -574,10 +545,7 @@ class Client:
 
     def project(self, id: str) -> m.ProjectDetail | None:
         """Return a project with its services; ``None`` if it does not exist."""
-        return self._or_absent(
-            lambda: self._one(r.PROJECT, id=id),
-            lambda: any(project.id == id for project in self.projects()),
-        )
+        return self._or_absent(r.PROJECT, id)
 
     def project_spend(self, id: str, query: dict[str, Any] | None = None) -> m.ProjectSpend:
         """Return the spend of a project in cents. The specification does not show the query parameters."""
@@ -672,16 +640,6 @@ def stays(is_there: Callable[[], bool], seconds: float) -> bool:
             return True
         time.sleep(REMOVAL_PAUSE)
     return False
-
-
-def is_gone(error: Refused, is_there: Callable[[], bool]) -> bool:
-    """Tell whether an item that the platform refuses to read is gone; false if nobody can tell."""
-    if isinstance(error, TokenRejected):
-        return False
-    try:
-        return not is_there()
-    except HostedError:
-        return False
 
 
 def check_gone(error: Refused, is_there: Callable[[], bool]) -> None:

@@ -139,8 +139,6 @@ class Refused(HostedError):
     """
 
     nothing_done = True
-    may_mean_absent: ClassVar[bool] = False
-    """Whether this may be the response for a missing item: the specification does not show its status."""
     may_mean_not_offered: ClassVar[bool] = False
     """Whether this may mean that the service lacks the capability for the route (Errors)."""
 
@@ -165,13 +163,9 @@ class TokenRejected(AccessDenied):
 class Forbidden(AccessDenied):
     """403: the token lacks the scope, or the platform forbids this one call."""
 
-    may_mean_absent = True
-
 
 class InvalidRequest(Refused):
     """400 or 422: the platform rejects the request's content."""
-
-    may_mean_absent = True
 
 
 class BadRequest(InvalidRequest):
@@ -187,13 +181,9 @@ class Unprocessable(InvalidRequest):
 class NotFoundResponse(Refused):
     """404 or 410. Proves that an item is absent only when a single item is read or deleted."""
 
-    may_mean_absent = True
-
 
 class Conflict(Refused):
     """409: the call conflicts with existing data, a limit, or the current state of the service."""
-
-    may_mean_absent = True
 
 
 class Locked(Refused):

@@ -15,7 +15,7 @@ from .._api.models import Product, Project, Service
 from .._api.values import ContainerState, ServiceStatus
 from .services import power
 from .services.free_time import warn_of_free_end
-from .services.lookup import expect_created, find_staying, is_listed, read_if_readable
+from .services.lookup import expect_created, find_staying, is_listed
 from .services.namesakes import check_name_kept, check_namesakes
 from .services.options import ServiceOptions
 from .services.order import Ordering, check_quote, differs_from_order, quote_of
@@ -374,7 +374,7 @@ def read_ordered(task: Task[ServiceOptions], id: str) -> View:
     try:
         return observe(task, id)
     except (NoSuchItem, Refused):
-        poll_for(lambda: read_if_readable(task.client, id) is not None)
+        poll_for(lambda: task.client.service(id) is not None)
         return observe(task, id)
 
 

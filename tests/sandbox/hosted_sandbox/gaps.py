@@ -284,7 +284,7 @@ FORMS = (
     Point("events.types", EVENTS, "How are event types beyond the two seen spelled?",
           ("UPPER_SNAKE", "dotted", "SERVICE_ prefix")),
     Point("absent.status", ERRORS, "Which status has an item that does not exist?",
-          ("404", "410", "403", "400")),
+          ("404", "410")),
     Point("absent.form", ERRORS, "Has such an answer a body?", ("error form", "empty")),
     Point(
         "content_type",
@@ -293,7 +293,7 @@ FORMS = (
         ("application/json", "application/json; charset=utf-8"),
     ),
     Point("metrics.unknown", "Endpoints / Services", "What does metrics say of an id it does not know?",
-          ("left out", "null", "404 for all", "400 for all")),
+          ("left out", "null")),
     Point("metrics.no_ids", "Endpoints / Services", "What does metrics answer without ids?",
           ("empty", "all", "refused")),
     Point("metrics.no_container", "Resources and their fields / Live metrics",

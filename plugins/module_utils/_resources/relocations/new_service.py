@@ -19,7 +19,6 @@ from ..services.lookup import (
     not_readable_yet,
     only_service,
     project_id_in,
-    read_if_readable,
 )
 from ..services.rates import rates_of
 from ..services.settings import check_max_monthly
@@ -187,7 +186,7 @@ def services_by_name(task: Task[RelocateOptions], record: Relocation) -> list[Se
 
 def read_home(task: Task[RelocateOptions], service: ServiceSummary) -> str | None:
     """Return the id of a listed service's project; ``None`` if the service is gone by now."""
-    full = read_if_readable(task.client, service.id)
+    full = task.client.service(service.id)
     if full is not None:
         return project_id_in(full)
     if is_listed(task.client, service.id):

@@ -54,7 +54,6 @@ from .lookup import (
     label,
     near_miss,
     project_id_in,
-    read_if_readable,
     with_id_or_name,
 )
 from .sftp_records import SftpRecords
@@ -252,7 +251,7 @@ def find_projects_of(
     doubtful = [id for id in ids if id not in homes]
 
     def read(clone: Client, id: str) -> Service | None:
-        return find_existing(clone, id) if certain else read_if_readable(clone, id)
+        return find_existing(clone, id) if certain else clone.service(id)
 
     for full in run_parallel(client, doubtful, read):
         if full is not None and full.status != ServiceStatus.DELETED:
@@ -272,7 +271,7 @@ def await_homes(
 
     def read(clone: Client, service: ServiceSummary) -> Service | bool:
         await_readable(clone, service.id, until - time.monotonic())
-        return read_if_readable(clone, service.id) or is_listed(clone, service.id)
+        return clone.service(service.id) or is_listed(clone, service.id)
 
     answers = run_parallel(client, services, read)
     for full in answers:

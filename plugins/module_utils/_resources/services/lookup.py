@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import Protocol, TypeVar, cast
 
 from ..._api.client import Client
-from ..._api.errors import HostedError, Refused, TokenRejected, UnexpectedAnswer
+from ..._api.errors import HostedError, UnexpectedAnswer
 from ..._api.models import Project, Service, ServiceSummary
 from ..._api.values import ServiceStatus
 from ..shared.names import same_name
@@ -269,23 +269,9 @@ def find_staying(client: Client, id: str) -> Service | None:
     return None if service is None or service.status in ServiceStatus.DELETING_OR_DELETED else service
 
 
-def read_if_readable(client: Client, id: str) -> Service | None:
-    """Return a service; ``None`` if it cannot be read, be it new or gone.
-
-    Only the list is documented to show a new service at once (Ordering), and the status of a refusal is not
-    documented.
-    """
-    try:
-        return client.service(id)
-    except TokenRejected:
-        raise
-    except Refused:
-        return None
-
-
 def await_readable(client: Client, id: str, seconds: float = QUIET_SECONDS) -> None:
     """Wait until a service that was listed can be read, or left the list."""
-    poll_for(lambda: read_if_readable(client, id) is not None or not is_listed(client, id), seconds)
+    poll_for(lambda: client.service(id) is not None or not is_listed(client, id), seconds)
 
 
 def is_listed(client: Client, id: str) -> bool:

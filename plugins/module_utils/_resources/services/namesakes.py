@@ -32,7 +32,6 @@ from .lookup import (
     not_readable_yet,
     oldest_projects,
     project_id_in,
-    read_if_readable,
 )
 from .options import ServiceOptions
 from .settings import differing_fact
@@ -176,7 +175,7 @@ def unfinished_order(task: Task[ServiceOptions], other: ServiceSummary) -> str |
 
 def may_be_in(task: Task[ServiceOptions], project: Project | None, other: ServiceSummary) -> bool:
     """Tell whether a service is where the task looks for its own, or may be, as it cannot be read yet."""
-    service = read_if_readable(task.client, other.id)
+    service = task.client.service(other.id)
     if service is None:
         return is_listed(task.client, other.id)
     home = project_id_in(service)
@@ -197,7 +196,7 @@ def check_namesake(
     :param alone: whether no other service has the name. Where several have, it is usual on this account.
     :raises Invalid: if it is, or if it appeared right before the order.
     """
-    service = read_if_readable(task.client, other.id)
+    service = task.client.service(other.id)
     if service is None:
         check_unreadable(task, other, placing)
         return

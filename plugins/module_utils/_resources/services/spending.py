@@ -18,7 +18,7 @@ from ..._api.values import ServiceStatus
 from ..shared.budget import Holding
 from ..shared.money import rate_from
 from ..shared.parallel import run_parallel
-from .lookup import existing_services, is_listed, read_if_readable
+from .lookup import existing_services, is_listed
 
 SETTLED = (ServiceStatus.ACTIVE, ServiceStatus.SUSPENDED, ServiceStatus.FAILED)
 """The statuses in which the rate that is billed now stays. The others lead to the full rate."""
@@ -43,7 +43,7 @@ def read_holdings(client: Client, each: bool) -> dict[str, Holding]:
 
 def read_detail(client: Client, service: ServiceSummary) -> Service | None:
     """Return the full form of a service that was listed; ``None`` if it cannot be read yet."""
-    detail = read_if_readable(client, service.id)
+    detail = client.service(service.id)
     if detail is None and not is_listed(client, service.id):
         return Service.model_construct(id=service.id, status=ServiceStatus.DELETED)
     return detail

@@ -11,7 +11,7 @@ from hosted_sandbox.api import bodies
 from hosted_sandbox.api.apps import item
 from hosted_sandbox.api.call import Call, Chapter, Current
 from hosted_sandbox.domain import lifecycle, views
-from hosted_sandbox.domain.errors import AbsentError, RefusedError
+from hosted_sandbox.domain.errors import RefusedError
 from hosted_sandbox.store.records import Service
 
 router = Chapter(tags=["Services"])
@@ -60,10 +60,6 @@ def _metrics(call: Call, wanted: list[str]) -> dict[str, views.View | None]:
         if service is not None and service.account_id == call.account.id and service.status != "DELETED":
             if not views.is_left_out(call.world, service):
                 found[key] = views.metrics(call.world, service)
-        elif call.world.gaps["metrics.unknown"] == "404 for all":
-            raise AbsentError("Resource")
-        elif call.world.gaps["metrics.unknown"] == "400 for all":
-            raise RefusedError("capability", f"unknown id {key}")
         elif call.world.gaps["metrics.unknown"] == "null":
             found[key] = None
     return found

@@ -320,42 +320,6 @@ PRESENT: list[Callable[[Client], Any]] = [
 ]
 
 
-def test_metrics_of_what_is_gone_are_unknown() -> None:
-    """A platform may refuse the whole call for one id, so that no refusal tells which one it is."""
-    assert client(NOT_FOUND)[0].metrics(["x"]) == {"x": None}
-    assert client(NOT_FOUND, NOT_FOUND, {"y": None})[0].metrics(["x", "y"]) == {"x": None, "y": None}
-
-
-@pytest.mark.parametrize("status", [403, 409, 422])
-def test_metrics_that_other_refusals_hide_are_unknown_only_of_what_is_gone(status: int) -> None:
-    """Neither the page of the service nor the list shows it."""
-    refusal = errors.error_for_status("the reason", status)
-    gone: tuple[Any, ...] = (refusal, [], [])
-    assert client(refusal, *gone)[0].metrics(["x"]) == {"x": None}
-    reader, _script = client(refusal, refusal, *gone, {"y": None})
-    assert reader.metrics(["x", "y"]) == {"x": None, "y": None}
-    for last in (NOT_FOUND, errors.Interrupted("no list")):
-        with pytest.raises(errors.Refused, match="the reason"):
-            client(refusal, refusal, [], last)[0].metrics(["x"])
-
-
-@pytest.mark.parametrize("page", [SERVICE, errors.Forbidden("no", 403)])
-def test_a_token_that_may_read_no_metrics_is_told_so_soon(page: Any) -> None:
-    """The first service that is there, or that nobody can tell of, ends the search for one that is gone."""
-    reader, script = client(*[errors.Forbidden("the reason", 403)] * 6, page, errors.Forbidden("no", 403))
-    with pytest.raises(errors.Forbidden, match="the reason"):
-        reader.metrics([str(number) for number in range(120)])
-    asked = [len(query["ids"].split(",")) for _line, query, _body in script.sent if query]
-    assert asked == [50, 25, 12, 6, 3, 1] and len(script.sent) <= len(asked) + 2
-
-
-def test_metrics_are_not_split_for_a_token_that_is_not_valid() -> None:
-    reader, script = client(errors.TokenRejected("no", 401))
-    with pytest.raises(errors.TokenRejected):
-        reader.metrics(["x", "y"])
-    assert len(script.sent) == 1
-
-
 @pytest.mark.parametrize("call", PRESENT)
 def test_404_is_an_error_everywhere_else(call: Callable[[Client], Any]) -> None:
     with pytest.raises(errors.NotFoundResponse):
@@ -391,23 +355,6 @@ DELETIONS: dict[str, tuple[Callable[[Client], Any], Any, Any]] = {
     "backup": (lambda c: c.delete_backup("s", "x"), [{"id": "x", "name": "b", "status": "COMPLETED"}], []),
     "snapshot": (lambda c: c.delete_snapshot("s", "x"), [{"name": "x"}], []),
 }
-
-
-def test_a_refusal_to_read_is_taken_for_absence_only_where_the_list_says_so() -> None:
-    """Which status an item has that is not there is not shown."""
-    for status in (400, 403, 422):
-        refusal = errors.error_for_status("the reason", status)
-        assert client(refusal, [{**SERVICE, "id": "other"}])[0].service("x") is None
-        assert client(refusal, [])[0].project("x") is None
-        for answers in ((refusal, [SERVICE]), (refusal, errors.Forbidden("no list either", 403))):
-            with pytest.raises(errors.Refused, match="the reason"):
-                client(*answers)[0].service("x")
-        with pytest.raises(errors.Refused, match="the reason"):
-            client(refusal, [PROJECT])[0].project("x")
-    with pytest.raises(errors.TokenRejected):
-        client(errors.TokenRejected("no", 401))[0].service("x")
-    with pytest.raises(errors.Forbidden):
-        client(errors.Forbidden("no", 403))[0].scan("x", "v1")
 
 
 @pytest.mark.parametrize("listed", [[], [{**SERVICE, "id": "other"}], [{**SERVICE, "status": "DELETING"}]])

@@ -41,7 +41,7 @@ EACH_ABSENT = pytest.mark.parametrize(
     "absent",
     [
         {"absent.status": status, "absent.form": form}
-        for status in ("404", "410", "403", "400")
+        for status in ("404", "410")
         for form in ("error form", "empty")
     ],
     ids=lambda points: "-".join(points.values()),

@@ -352,7 +352,7 @@ def test_a_service_that_the_page_of_its_project_does_not_show_yet_is_read(sandbo
 
 
 @EACH_ABSENT
-@pytest.mark.parametrize("unknown", ["left out", "null", "404 for all", "400 for all"])
+@pytest.mark.parametrize("unknown", ["left out", "null"])
 def test_an_id_that_is_gone_hides_the_metrics_of_no_other(
     sandbox: Sandbox, unknown: str, absent: dict[str, str]
 ) -> None:

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
-    TokenRejected,
     UnexpectedAnswer,
     error_for_status,
 )
@@ -213,28 +212,6 @@ def test_a_project_to_come_has_no_services_and_none_is_read() -> None:
 
 
 # --- What is listed, and what can be read ---------------------------------------------------------------
-
-
-def refusing(client: FakeClient, status: int) -> FakeClient:
-    """Have the platform refuse to show any service by itself."""
-
-    def service(id: str) -> Any:
-        raise error_for_status("no", status)
-
-    client.service = service  # type: ignore[method-assign]
-    return client
-
-
-@pytest.mark.parametrize("status", [400, 403, 404, 409, 422])
-def test_a_service_that_the_platform_does_not_show_yet_is_none(status: int) -> None:
-    assert lookup.read_if_readable(refusing(account(), status), "a") is None  # type: ignore[arg-type]
-
-
-def test_a_service_that_can_be_read_is_read_and_a_rejected_token_is_no_absence() -> None:
-    found = lookup.read_if_readable(account(), "d")  # type: ignore[arg-type]
-    assert found is not None and found.name == "db"
-    with pytest.raises(TokenRejected):
-        lookup.read_if_readable(refusing(account(), 401), "a")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
