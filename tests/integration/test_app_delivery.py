@@ -448,7 +448,7 @@ UNLIKELY = {
     "app.unreleased": "absent",
     "image_ref.digest": "that of the platform's image",
     "lifted.status": "BLOCKED",
-    "list.lag": "after three reads",
+    "list.lag": "after one read",
     "reference.syntax": "a name in lowercase, a dot, a field in capitals",
     "refusal.scan_unfinished": "409",
     "registry.digest_header": "no",

@@ -45,7 +45,7 @@ def warnings(outcome: Outcome) -> str:
 def test_what_is_new_may_be_listed_late(ansible: Ansible, sandbox: Sandbox) -> None:
     """Projects, keys and applications are waited for; entries may have an id beside that of their subject."""
     fill = {
-        "list.lag": "after three reads",
+        "list.lag": "after one read",
         "node.fields": "id and hostId",
         "app_project.fields": "id and projectId",
     }
@@ -90,7 +90,7 @@ def test_a_new_release_may_be_listed_late(undeclared: str, ansible: Ansible, san
     images = [{"tag": "v1"}, {"tag": "v2", "labels": {"version": "2"}}]
     sandbox.seed({"apps": [{"slug": "shop", "images": images, "deployed": "v1"}]})
     digest = sandbox.api("GET", "/api/apps/shop/releases/v2/scan").json()["digest"]
-    sandbox.profile("plain", **{"list.lag": "after three reads", "scan.undeclared": undeclared})
+    sandbox.profile("plain", **{"list.lag": "after one read", "scan.undeclared": undeclared})
     tasks = DELIVERY.replace("DIGEST", digest)
     first, second = (ansible.tasks(tasks).succeed() for __ in range(2))
     assert [outcome.result["changed"] for outcome in first.outcomes] == [True, True, False]

@@ -413,7 +413,7 @@ FORMS = (
           ("the new service", "all services together")),
     Point("list.lag", PROJECTS,
           "How soon do the lists of projects, keys, applications and releases show a new one?",
-          ("at once", "after one read", "after three reads")),
+          ("at once", "after one read")),
     Point("body.unknown", ERRORS, "What of a field of a body that the specification does not show?",
           ("ignored", "refused")),
     Point("key.name", KEYS, "May two keys have one name?", ("yes", "no")),

@@ -25,8 +25,6 @@ BILLS_A_PAGE = 5
 Handler = Callable[..., Awaitable[Response]]
 Late = Project | Key | Service | Release
 L = TypeVar("L", Project, Key, Service, Release)
-#: How many reads of a list omit a new entry.
-READS_BEFORE = {"at once": 0, "after one read": 1, "after three reads": 3}
 
 
 @dataclass
@@ -99,8 +97,8 @@ class Call:
                 return JSONResponse({"items": items})
 
     def hide(self, record: Late) -> None:
-        """Hide a new record from its list for as many reads as this platform does."""
-        record.unread = READS_BEFORE[self.world.gaps["list.lag"]]
+        """Hide a new record from the next read of its list, on a platform that shows it late."""
+        record.unread = int(self.world.gaps["list.lag"] == "after one read")
         self.world.store.put(record)
 
     def appeared(self, records: Sequence[L]) -> list[L]:

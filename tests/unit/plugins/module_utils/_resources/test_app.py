@@ -213,7 +213,7 @@ def test_an_application_that_is_listed_late_is_not_said_to_be_missing(
 ) -> None:
     """It is created and billed, so that is what the error says."""
     monkeypatch.setattr(app, "QUIET_SECONDS", 0.0)
-    plain.sandbox.profile("plain", **{"list.lag": "after three reads"})
+    plain.sandbox.profile("plain", **{"list.lag": "after one read"})
     result = plain.run(APP, slug="blog", wait=wait)
     assert result["failed"] and result["changed"]
     assert result["msg"].startswith("application 'blog' was created, but the list of applications")

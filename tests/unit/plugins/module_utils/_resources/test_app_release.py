@@ -449,43 +449,7 @@ def test_a_tag_that_is_listed_with_earlier_images_is_declared_once(plain: Platfo
     assert len(plain.writes(DECLARE)) == 2
 
 
-@pytest.mark.parametrize("declared", [False, True])
-def test_where_the_list_cannot_be_read_the_tag_is_declared(
-    plain: Platform, monkeypatch: pytest.MonkeyPatch, declared: bool
-) -> None:
-    """The scan may be that of an image that was only pushed. It counts as a change, as nobody can tell."""
-    plain.sandbox.profile("plain", **{"scan.undeclared": "yes"})
-    push_again(plain, "pushed", plain.digests["v1"])
-    tag = "v1" if declared else "pushed"
-    monkeypatch.setattr(release_list, "TAG_PATHS", ("nothing",))
-    wish: dict[str, Any] = {"tag": tag, "digest": plain.digests["v1"]}
-    first, second = (plain.run(APP_RELEASE, **wish) for _run in range(2))
-    assert not first.get("failed") and len(plain.writes(DECLARE)) == 1
-    assert [first["changed"], second["changed"]] == [True, False]
-    assert listed(plain, tag) == [plain.digests["v1"]]
-
-
-def test_a_declaration_that_moves_the_tag_is_a_change_where_the_list_cannot_be_read(
-    plain: Platform, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The scan shows the image that was pushed under it, before as after."""
-    push_again(plain, "v1", plain.digests["v2"])
-    with monkeypatch.context() as patched, scan_of_what_was_pushed(plain) as url:
-        patched.setattr(release_list, "TAG_PATHS", ("nothing",))
-        result = plain.run(APP_RELEASE, tag="v1", digest=plain.digests["v2"], base_url=url)
-    assert result["changed"] and plain.digests["v2"] in result["diff"]["after"]
-    assert plain.digests["v2"] not in result["diff"]["before"]
-    assert listed(plain, "v1") == [plain.digests["v2"]]
-
-
-def test_check_mode_declares_nothing_to_find_out(plain: Platform) -> None:
-    """A release whose scan is shown is taken for one that the list leaves out."""
-    plain.sandbox.profile("plain", **NEWEST)
-    assert not plain.run(APP_RELEASE, check_mode=True, tag="v1", digest=plain.digests["v1"])["changed"]
-    assert plain.writes(DECLARE) == []
-
-
-LATE = {"list.lag": "after three reads"}
+LATE = {"list.lag": "after one read"}
 
 
 @pytest.mark.parametrize("pages", ["no", "cursor", "the newest and total"])
