@@ -149,12 +149,6 @@ apps:
         in_service:
           description: Whether its image is in service.
           type: bool
-    releases_note:
-      description:
-        - Why RV(apps[].releases) may be incomplete, for example because the platform truncates its list. Null if it
-          is complete.
-      returned: with O(include=releases)
-      type: str
     previous_release:
       description:
         - The release to roll back to. This is the last release that started and was in service before the current

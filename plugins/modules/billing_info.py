@@ -14,8 +14,7 @@ author:
 description:
   - Returns the balance and the forecast of the account. On request, also returns its transactions, daily spend,
     invoices and statements.
-  - Returns transactions, daily spend, invoices and statements unchanged, because the platform does not document their
-    format.
+  - The entries of these lists come unchanged, because the platform does not document their fields.
 options:
   include:
     description:
@@ -32,11 +31,6 @@ options:
     description:
       - A month, in the form V(YYYY-MM), to read the statement of as well.
     type: str
-  transactions_query:
-    description:
-      - Query parameters for V(transactions). The platform does not document them, so they are passed on unchanged.
-    type: dict
-    default: {}
 extends_documentation_fragment:
   - hosted.services.common
   - hosted.services.common.info_attributes
@@ -143,26 +137,25 @@ billing:
           description: When the account became a client, in UTC.
           type: str
     transactions:
-      description:
-        - The transactions of all pages as a list, if the platform links its pages with C(nextCursor).
-        - Otherwise, the same as RV(billing.invoices).
+      description: The transactions of all pages, unchanged.
       returned: if O(include) contains V(transactions)
-      type: raw
+      type: list
+      elements: dict
     daily_spend:
-      description: The same as RV(billing.invoices).
+      description: The days of this month, unchanged.
       returned: if O(include) contains V(daily_spend)
-      type: raw
+      type: list
+      elements: dict
     invoices:
-      description:
-        - The platform's response, unchanged. If it shows that there are more pages, the entries of all pages as a
-          list.
-        - RV(billing.notes) says if entries are missing, or if the response does not show whether any are.
+      description: The invoices, unchanged.
       returned: if O(include) contains V(invoices)
-      type: raw
+      type: list
+      elements: dict
     statements:
-      description: The same as RV(billing.invoices).
+      description: The statements, unchanged.
       returned: if O(include) contains V(statements)
-      type: raw
+      type: list
+      elements: dict
     statement:
       description: The statement of O(period), unchanged. Null if there is none.
       returned: when O(period) is set

@@ -326,21 +326,6 @@ def test_there_may_be_nothing_to_go_back_to(small: Ansible, sandbox: Sandbox) ->
 
 
 @pytest.mark.night
-def test_a_list_that_may_lack_releases_to_go_back_to_says_so(small: Ansible, sandbox: Sandbox) -> None:
-    """The good ones may be those that it does not show, and they can be named all the same."""
-    build_image(small.folder / "3.tar", {"app/server": b"3"})
-    for version in ("1", "2", "3"):
-        deliver(small, version).succeed()
-    sandbox.profile("plain", **{"releases.pages": "the newest and total"})
-    small.environment["ANSIBLE_HOME"] = str(small.folder / "another controller")
-    run = roll_back(small)
-    said = " ".join(run.output.split())
-    assert run.rc != 0 and "There are 2, 3, and there may be others: " in said, said
-    assert "2 of 3" in said and "A tag that is not listed works as well" in said
-    roll_back(small, rollback_tag="1").succeed()
-
-
-@pytest.mark.night
 def test_either_an_archive_or_a_digest(small: Ansible) -> None:
     """Without an image there is nothing to deliver."""
     run = small.playbook(
@@ -454,7 +439,6 @@ UNLIKELY = {
     "registry.digest_header": "no",
     "release.fields": "tag only",
     "release.tag": "its own, naming its digest",
-    "releases.pages": "the newest and total",
     "scan.digest": "that of the platform's image",
     "scan.undeclared": "yes",
     "scan.untagged": "no",

@@ -154,6 +154,10 @@ class Client:
             query["cursor"] = cursor
         raise UnexpectedAnswer(f"{route}: the list does not end after {MAX_PAGES} pages; stopped")
 
+    def _entries(self, route: r.Route[r.Entries], **ids: str) -> list[dict[str, Any]]:
+        """Return the entries of a list that is not shown, as they come."""
+        return [entry.model_extra or {} for entry in self._pages(route, **ids)]
+
     def _delete(self, route: r.Route[Any], is_there: Callable[[], bool], **ids: str) -> None:
         """Delete an item. An item that no longer exists counts as deleted.
 
@@ -175,9 +179,7 @@ class Client:
                     raise
                 if not self._exists(id):
                     return False
-                if isinstance(error, NotFoundResponse):
-                    raise not_told(error, "the copy") from None
-                raise
+                raise not_told(error, "the copy") from None
 
         with self._unless_listed(is_there):
             self._send(route, id=id, **ids)
@@ -237,13 +239,13 @@ class Client:
         size = None if dimensions is None else dimensions.model_dump(by_alias=True)
         return self._one(r.APP_QUOTE, body={"hostId": host_id, "dimensions": size})
 
-    def app_nodes(self) -> Any:
+    def app_nodes(self) -> list[dict[str, Any]]:
         """Return the nodes that can host applications, as undocumented JSON."""
-        return self._send(r.APP_NODES)
+        return self._entries(r.APP_NODES)
 
-    def app_projects(self) -> Any:
+    def app_projects(self) -> list[dict[str, Any]]:
         """Return the projects that applications can join, as undocumented JSON."""
-        return self._send(r.APP_PROJECTS)
+        return self._entries(r.APP_PROJECTS)
 
     def registry_credentials(self) -> m.RegistryCredentials:
         """Return the credentials for the account's registry space."""
@@ -253,9 +255,9 @@ class Client:
         """Declare the pushed image ``digest`` as release ``tag``."""
         self._send(r.RELEASE_DECLARE, slug=slug, body={"tag": tag, "digest": digest})
 
-    def releases(self, slug: str, query: dict[str, Any] | None = None) -> Any:
-        """Return a page of an application's releases, as undocumented JSON."""
-        return self._send(r.RELEASES, query=query or None, slug=slug)
+    def releases(self, slug: str) -> list[dict[str, Any]]:
+        """Return an application's releases, as undocumented JSON."""
+        return self._entries(r.RELEASES, slug=slug)
 
     def scan(self, slug: str, tag: str, seconds: float | None = None) -> m.ScanReport | None:
         """Return the scan report of a release; ``None`` if the platform answers 404.
@@ -501,21 +503,21 @@ class Client:
         """
         return one(r.WALLET, m.Wallet, self.session.send(r.WALLET, {}, seconds=seconds))
 
-    def transactions(self, query: dict[str, Any] | None = None) -> Any:
-        """Return a page of the wallet's transactions, as undocumented JSON."""
-        return self._send(r.TRANSACTIONS, query=query)
+    def transactions(self) -> list[dict[str, Any]]:
+        """Return the wallet's transactions, as undocumented JSON."""
+        return self._entries(r.TRANSACTIONS)
 
-    def daily_spend(self, query: dict[str, Any] | None = None) -> Any:
-        """Return a page of the current month's spend by day, as undocumented JSON."""
-        return self._send(r.DAILY_SPEND, query=query)
+    def daily_spend(self) -> list[dict[str, Any]]:
+        """Return the current month's spend by day, as undocumented JSON."""
+        return self._entries(r.DAILY_SPEND)
 
-    def invoices(self, query: dict[str, Any] | None = None) -> Any:
-        """Return a page of the invoices, as undocumented JSON."""
-        return self._send(r.INVOICES, query=query)
+    def invoices(self) -> list[dict[str, Any]]:
+        """Return the invoices, as undocumented JSON."""
+        return self._entries(r.INVOICES)
 
-    def statements(self, query: dict[str, Any] | None = None) -> Any:
-        """Return a page of the monthly statements, as undocumented JSON."""
-        return self._send(r.STATEMENTS, query=query)
+    def statements(self) -> list[dict[str, Any]]:
+        """Return the monthly statements, as undocumented JSON."""
+        return self._entries(r.STATEMENTS)
 
     def statement(self, period: str) -> Any:
         """Return the statement of a month (``YYYY-MM``), as undocumented JSON."""

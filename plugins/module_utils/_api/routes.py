@@ -71,6 +71,11 @@ class Undocumented:
     """A response that the specification does not show. The collection does not depend on it."""
 
 
+@dataclass(frozen=True)
+class Entries(Many[m.Entry], Undocumented):
+    """A list whose entries the specification does not show."""
+
+
 A_co = TypeVar("A_co", covariant=True)
 
 
@@ -110,6 +115,7 @@ FULL, REGISTRY, OPEN = Scope.FULL, Scope.REGISTRY, Scope.OPEN
 READ, IDEMPOTENT, CREATE, ACT = Idempotency.READ, Idempotency.IDEMPOTENT, Idempotency.CREATE, Idempotency.ACT
 LAST_WINS, NEVER = Idempotency.LAST_WINS, Idempotency.NEVER
 NO_SCHEMA = Undocumented()
+ENTRIES = Entries(m.Entry)
 QUERY, LONG, SLOW, LONGEST = 20, 120, 180, 300
 
 # fmt: off
@@ -118,11 +124,11 @@ WHOAMI = Route("GET", "/api/apps/whoami", REGISTRY, READ, One(m.Whoami))
 APPS = Route("GET", "/api/apps", REGISTRY, READ, Many(m.App))
 APP_CREATE = Route("POST", "/api/apps", REGISTRY, CREATE, NO_SCHEMA, LONG, commits=True)
 APP_QUOTE = Route("POST", "/api/apps/quote", REGISTRY, READ, One(m.AppQuote))
-APP_NODES = Route("GET", "/api/apps/nodes", REGISTRY, READ, NO_SCHEMA)
-APP_PROJECTS = Route("GET", "/api/apps/projects", REGISTRY, READ, NO_SCHEMA)
+APP_NODES = Route("GET", "/api/apps/nodes", REGISTRY, READ, ENTRIES)
+APP_PROJECTS = Route("GET", "/api/apps/projects", REGISTRY, READ, ENTRIES)
 REGISTRY_CREDENTIALS = Route("GET", "/api/registry/credentials", REGISTRY, READ, One(m.RegistryCredentials))
 RELEASE_DECLARE = Route("POST", "/api/apps/{slug}/releases", REGISTRY, CREATE, NO_SCHEMA)
-RELEASES = Route("GET", "/api/apps/{slug}/releases", REGISTRY, READ, NO_SCHEMA)
+RELEASES = Route("GET", "/api/apps/{slug}/releases", REGISTRY, READ, ENTRIES)
 RELEASE_SCAN = Route("GET", "/api/apps/{slug}/releases/{tag}/scan", REGISTRY, READ, One(m.ScanReport), LONG)
 APP_DEPLOY = Route("POST", "/api/apps/{slug}/deploy", REGISTRY, ACT, NO_SCHEMA, LONGEST)
 APP_ENVIRONMENT = Route("PUT", "/api/apps/{slug}/environment", REGISTRY, IDEMPOTENT, NO_SCHEMA)
@@ -166,10 +172,10 @@ BILLED_TOTALS = Route("GET", "/api/resources/{id}/billed-totals", FULL, READ, On
 # Billing
 BILLING_OVERVIEW = Route("GET", "/api/billing/overview", OPEN, READ, One(m.BillingOverview))
 WALLET = Route("GET", "/api/wallet", OPEN, READ, One(m.Wallet))
-TRANSACTIONS = Route("GET", "/api/wallet/transactions", OPEN, READ, NO_SCHEMA)
-DAILY_SPEND = Route("GET", "/api/billing/daily-spend", OPEN, READ, NO_SCHEMA)
-INVOICES = Route("GET", "/api/billing/invoices", OPEN, READ, NO_SCHEMA)
-STATEMENTS = Route("GET", "/api/billing/statements", OPEN, READ, NO_SCHEMA)
+TRANSACTIONS = Route("GET", "/api/wallet/transactions", OPEN, READ, ENTRIES)
+DAILY_SPEND = Route("GET", "/api/billing/daily-spend", OPEN, READ, ENTRIES)
+INVOICES = Route("GET", "/api/billing/invoices", OPEN, READ, ENTRIES)
+STATEMENTS = Route("GET", "/api/billing/statements", OPEN, READ, ENTRIES)
 STATEMENT = Route("GET", "/api/billing/statements/{period}", OPEN, READ, NO_SCHEMA)
 # Projects
 PROJECTS = Route("GET", "/api/projects", OPEN, READ, Many(m.Project))

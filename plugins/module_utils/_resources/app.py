@@ -91,7 +91,7 @@ def as_it_is(app: App) -> Plan:
 def plan_creation(task: Task[AppOptions], slug: str, size: Dimensions | None) -> Plan:
     """Plan a new application, after checking its quote against ``max_monthly``."""
     options = task.options
-    host = select_id(options.host, options.host and task.client.app_nodes(), "host")
+    host = select_id(options.host, task.client.app_nodes(), "host") if options.host else None
     project = requested_project(task)
     quote = task.client.quote_app(host, size)
     cost = replace(cost_of_app_quote(quote), service=slug)
@@ -267,7 +267,7 @@ def requested_project(task: Task[AppOptions]) -> str | None:
     """
     wanted = task.options.project
     try:
-        return select_id(wanted, wanted and task.client.app_projects(), "project")
+        return select_id(wanted, task.client.app_projects(), "project") if wanted else None
     except NoSuchItem as error:
         known = project_from_full_list(task, wanted) if wanted else None
         if known is not None:

@@ -198,11 +198,10 @@ def undeclared_tag(task: Task[AppDeployOptions], app: App) -> NoSuchItem:
     """Return the error for a tag that is not declared, with a hint."""
     tag = task.options.tag
     declared = read_declared(task.client, app.slug) if app.id else DeclaredReleases({})
-    hint = near_miss(tag, declared.by_tag) if app.id and declared.note is None else ""
-    doubt = f". The platform refuses to show its scan, and {declared.note}" if declared.note else ""
+    hint = near_miss(tag, declared.by_tag) if app.id else ""
     return NoSuchItem(
         f"release {tag!r} of application {app.slug!r} is not declared "
-        f"(hosted.services.app_release declares one){hint}{doubt}"
+        f"(hosted.services.app_release declares one){hint}"
     )
 
 

@@ -13,7 +13,6 @@ from .._api.values import ServiceStatus
 from .applications.lookup import (
     app_view,
     check_slug,
-    complete_entries,
     digest_in_service,
     log_lines,
     placeholder_app,
@@ -52,9 +51,9 @@ class AppInfoResource(Resource[AppInfoOptions]):
         apps = requested_apps(task)
         parts = task.options.include
         if "nodes" in parts:
-            task.effects.facts["nodes"] = entries_or_answer(task.client.app_nodes())
+            task.effects.facts["nodes"] = snake_keys(task.client.app_nodes())
         if "projects" in parts:
-            task.effects.facts["projects"] = entries_or_answer(task.client.app_projects())
+            task.effects.facts["projects"] = snake_keys(task.client.app_projects())
         return Plan(
             result=run_parallel(
                 task.client, apps, lambda client, app: app_with_parts(replace(task, client=client), app)
@@ -95,22 +94,15 @@ def app_with_parts(task: Task[AppInfoOptions], app: App) -> dict[str, Any]:
             {**release.as_dict(), "in_service": in_service is not None and release.digest == in_service}
             for release in releases
         ]
-        view["releases_note"] = declared.note
         records = AppRecords.of(task, app.id)
         last, undone = records.before(in_service), records.undone(in_service)
-        before, note = previous_release(releases, last, declared.note is None, undone)
+        before, note = previous_release(releases, last, undone)
         view["previous_release"] = before.as_dict() if before else None
         view["previous_release_note"] = note
     if "logs" in parts:
         lines = client.app_logs(app.slug) if app.id else []
         view["logs"] = log_lines(lines, task.options.log_lines)
     return view
-
-
-def entries_or_answer(answer: Any) -> Any:
-    """Return the entries of an undocumented list, or else the whole response, with snake_case keys."""
-    found = complete_entries(answer)
-    return snake_keys(answer if found is None else found)
 
 
 def snake_keys(value: Any) -> Any:

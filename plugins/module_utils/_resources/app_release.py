@@ -206,16 +206,14 @@ def declare(task: Task[AppReleaseOptions], app: App, current: ScanReport | None)
 def await_listing(task: Task[AppReleaseOptions]) -> None:
     """Wait until the list shows what was declared: else the next task takes it for undeclared, or unmoved.
 
-    How soon it does is not shown. Nothing is waited for from a list that does not tell, or cannot be read:
-    the declaration is made.
+    How soon it does is not shown. Nothing is waited for from a list that cannot be read: the declaration is
+    made.
     """
     slug, digest = task.options.slug, task.options.digest
 
     def is_listed() -> bool:
         declared = read_declared(task.client, slug)
-        if declared.note is not None:
-            return True
-        return bool(declared.has(task.options.tag)) and may_name_image(task, declared, digest)
+        return declared.has(task.options.tag) and may_name_image(task, declared, digest)
 
     with suppress(HostedError):
         if not poll_for(is_listed):
@@ -239,8 +237,7 @@ def plan_confirmation(
     records, plan = AppRecords.of(task, app.id), plan_nothing(task, current)
 
     def shows_it() -> bool:
-        now = read_declared(task.client, slug, tag)
-        return not declared.has(tag) and (now.has(tag) or now.total != declared.total)
+        return not declared.has(tag) and read_declared(task.client, slug).has(tag)
 
     def confirm() -> object:
         records.record_declared(tag, None)

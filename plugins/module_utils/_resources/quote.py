@@ -69,7 +69,7 @@ def quote_application(task: Task[QuoteOptions]) -> tuple[dict[str, Any], Cost]:
     if odd:
         raise Invalid(f"an application is quoted by host and dimensions alone; remove {', '.join(odd)}")
     wanted = task.options.host
-    host = select_id(wanted, wanted and task.client.app_nodes(), "host")
+    host = select_id(wanted, task.client.app_nodes(), "host") if wanted else None
     quote = task.client.quote_app(host, app.requested_size(task.options.dimensions))
     return quote.as_dict(), app.cost_of_app_quote(quote)
 

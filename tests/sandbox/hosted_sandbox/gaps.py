@@ -33,11 +33,6 @@ WRITE = ("object", "empty 204", "item", "empty object", "list", "empty 200", "nu
 REMOVAL = ("empty object", "empty 204", "item", "object", "list", "empty 200", "null")
 #: Possible statuses of a refusal without a stated one.
 REFUSAL = ("400", "422", "409", "403")
-#: Possible shapes of a list.
-LIST = ("items", "array", "page", "data")
-#: Possible shapes of a list that may have pages, by number or cursor, or only the first entries.
-BILLS = ("items", "array", "page number and total", "page number and hasMore", "cursor",
-         "the newest and total", "cut")  # fmt: skip
 
 OPEN_FIELDS = "Resources and their fields / Fields left open"
 REFERENCES = "Resources and their fields / Cross-service references"
@@ -240,8 +235,6 @@ FORMS = (
     Point("extra_fields", OPEN_FIELDS, "Do objects carry fields that are not shown?", ("no", "yes")),
     Point("failure_reason", STATES, "Is `failureReason` empty on services that did not fail?",
           ("null", "empty")),
-    Point("transactions.page", BILLING, "How are transactions paginated?",
-          ("cursor", "whole array", "page number")),
     Point("transaction.fields", OPEN_FIELDS, "Which fields has a transaction beyond its type?",
           ("amountCents", "cents", "amount object")),
     Point("invoice.fields", OPEN_FIELDS, "How are an invoice's number and link named?",
@@ -256,14 +249,8 @@ FORMS = (
           ("id, label", "hostId, hostLabel", "host object", "id and hostId")),
     Point("app_project.fields", OPEN_FIELDS, "Which fields has a project in the application flow?",
           ("id, name", "projectId, projectName", "as a project", "id and projectId")),
-    Point("list.daily_spend", BILLING, "What shape is the list of daily spend?", BILLS),
-    Point("list.invoices", BILLING, "What shape is the list of invoices?", BILLS),
-    Point("list.statements", BILLING, "What shape is the list of statements?", BILLS),
-    Point("list.nodes", APPS, "What shape is the list of application nodes?", LIST),
-    Point("list.app_projects", APPS, "What shape is the application flow's list of projects?", LIST),
-    Point("list.releases", APPS, "What shape is the list of releases?", LIST),
-    Point("releases.pages", APPS, "Is the list of releases cut into pages, the newest release first?",
-          ("no", "page number and total", "page number and hasMore", "cursor", "the newest and total")),
+    Point("list.shape", OPEN_FIELDS, "Which shape has a list that is not shown?",
+          ("items", "array", "cursor")),
     Point("app_logs.shape", APPS, "What do an application's logs look like?",
           ("lines", "array", "text", "entries")),
     Point("logs.order", JOURNALS, "In which order are the lines of a log listed?",
@@ -492,8 +479,8 @@ class Profile:
     NAMES = ("plain", "terse", "wrapped", "random", pairwise.KIND)
     PREFERRED: ClassVar[dict[str, tuple[str, ...]]] = {
         "plain": (),
-        "terse": ("empty 204", "401 empty", "403 empty", "whole array", "array"),
-        "wrapped": ("item", "page", "page number"),
+        "terse": ("empty 204", "401 empty", "403 empty", "array"),
+        "wrapped": ("item",),
     }
 
     def __init__(self, name: str = "plain", values: dict[str, str] | None = None) -> None:

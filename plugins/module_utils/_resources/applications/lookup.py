@@ -17,7 +17,6 @@ from ..._api.values import ServiceStatus
 from ..services.lookup import expect_created, near_miss
 from ..shared.log_order import oldest_first
 from ..shared.options import Options, required
-from ..shared.pages import entries_in, has_more
 from ..shared.plan import Task
 from ..shared.relocation_record import successor_of
 from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
@@ -207,15 +206,6 @@ def app_view(app: App) -> dict[str, Any]:
 # --- Undocumented responses ---------------------------------------------------------------------------
 
 
-def complete_entries(answer: Any) -> list[dict[str, Any]] | None:
-    """Return the entries of a bare list, or of the only list in an object; ``None`` for anything else.
-
-    Also ``None`` for a list with further pages, because an entry that it lacks may be on one of these.
-    """
-    found = entries_in(answer)
-    return None if found is None or has_more(answer, len(found)) else found
-
-
 def texts_at(entry: dict[str, Any], paths: Sequence[str]) -> list[str]:
     """Return the values of an entry at ``paths``, such as ``host.id``, as strings."""
     found = []
@@ -233,19 +223,18 @@ def text_at(entry: dict[str, Any], paths: Sequence[str]) -> str | None:
     return next(iter(texts_at(entry, paths)), None)
 
 
-def select_id(wanted: str | None, answer: Any, what: str) -> str | None:
+def select_id(wanted: str, found: list[dict[str, Any]], what: str) -> str:
     """Return the id of the entry with this id or name.
 
-    If the list has an unknown form, return ``wanted`` and leave the check to the platform. An entry may have
+    If the list does not show ids, return ``wanted`` and leave the check to the platform. An entry may have
     both an id of its own and a host or project id: either one selects it, and the latter is returned.
 
     :param what: ``host`` or ``project``.
-    :raises NoSuchItem: if the list has a known form and no such entry.
+    :raises NoSuchItem: if there is no such entry.
     :raises Ambiguous: if several entries have the name.
     """
-    found = complete_entries(answer)
-    ids = [texts_at(entry, IDS[what]) for entry in found or ()]
-    if wanted is None or not found or not all(ids):
+    ids = [texts_at(entry, IDS[what]) for entry in found]
+    if not found or not all(ids):
         return wanted
     firsts = [own[0] for own in ids]
     if wanted in firsts:

@@ -91,13 +91,13 @@ def find_release(task: Task[ReleaseOptions], tag: str, recorded: str | None = No
     try:
         report = scan_of(task.client, slug, tag, patience)
     except Interrupted as error:
-        declared = read_declared(task.client, slug, tag)
+        declared = read_declared(task.client, slug)
         return FoundRelease(pending_report(task, tag, declared, error.message), declared)
-    declared = read_declared(task.client, slug, tag)
+    declared = read_declared(task.client, slug)
     if report is None and declared.has(tag):
         report = pending_report(task, tag, declared, "the platform refuses to show it")
     listed = declared.digest(tag)
-    if declared.has(tag) is False:
+    if not declared.has(tag):
         if report is None or recorded is None or not same_image(task, slug, report.digest, recorded):
             return FoundRelease(None, declared)
         listed = recorded
@@ -121,9 +121,8 @@ def find_current(task: Task[ReleaseOptions], app: App) -> FoundRelease:
     image = digest or found.report.digest
     if may_name_image(task, found.declared, image):
         return found
-    whole = read_declared(task.client, slug)  # the first page with the tag may not have all its entries
-    listed = whole.digests(tag)
-    if may_name_image(task, whole, image) or (digest is None and not is_other(task, slug, image, listed)):
+    listed = found.declared.digests(tag)
+    if digest is None and not is_other(task, slug, image, listed):
         return found
     return found._replace(report=unseen_report(tag, listed[0]))
 
@@ -136,11 +135,8 @@ def may_name_image(task: Task[ReleaseOptions], declared: DeclaredReleases, image
 
 def lists_only(task: Task[ReleaseOptions], declared: DeclaredReleases, image: str) -> bool:
     """Tell whether the list shows the tag for the image, and for no other one."""
-    slug, tag = task.options.slug, task.options.tag
-    if declared.note and declared.has(tag):  # another page may show the tag for another image
-        declared = read_declared(task.client, slug)
-    listed = declared.digests(tag)
-    return bool(listed) and all(same_image(task, slug, shown, image) for shown in listed)
+    listed = declared.digests(task.options.tag)
+    return bool(listed) and all(same_image(task, task.options.slug, shown, image) for shown in listed)
 
 
 def is_other(task: Task[Options], slug: str, scanned: str | None, listed: Sequence[str]) -> bool:
@@ -382,14 +378,13 @@ def as_listed(task: Task[Options], slug: str, release: Release, listed: Sequence
 
 
 def previous_release(
-    releases: Sequence[Release], before: str | None, whole: bool, undone: str | None = None
+    releases: Sequence[Release], before: str | None, undone: str | None = None
 ) -> tuple[Release | None, str | None]:
     """Return the release to roll back to, or ``None`` and a note on why it is unknown.
 
     The list also has releases that were never deployed or did not start, so it cannot tell by itself.
 
     :param before: the digest that was in service before the current one; ``None`` if unknown.
-    :param whole: whether ``releases`` is complete.
     :param undone: the digest of the last deploy if it failed, and left in service what was there before.
     """
     if undone is not None:
@@ -405,9 +400,4 @@ def previous_release(
     for release in reversed(releases):
         if release.digest == before:
             return release, None
-    if not whole:
-        return None, (
-            f"{before} was in service before, and no release that the platform shows names it, but it shows "
-            "not all of them. Give the tag, or declare the image again"
-        )
     return None, f"{before} was in service before, but no release names it any more; declare it again"

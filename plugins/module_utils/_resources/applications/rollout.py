@@ -375,7 +375,7 @@ def await_pending(task: Task[ReleaseOptions], tag: str, until: float, refusal: R
     except Interrupted:
         report = ScanReport.model_construct(tag=tag, scan_status=ScanStatus.PENDING)
     if report is None:
-        if not read_declared(task.client, slug, tag).has(tag):
+        if not read_declared(task.client, slug).has(tag):
             return False
         report = ScanReport.model_construct(
             tag=tag, scan_status=ScanStatus.PENDING

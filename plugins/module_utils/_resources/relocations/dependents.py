@@ -19,7 +19,7 @@ from ..._api.values import ContainerState, ServiceStatus
 from ..applications.environment_rules import REFERENCE
 from ..applications.lookup import digest_in_service, find_app
 from ..applications.records import AppRecords
-from ..applications.release_list import DeclaredReleases, ListedRelease, read_declared
+from ..applications.release_list import DeclaredReleases, read_declared
 from ..applications.releases import QUICK_SCAN_SECONDS, all_releases, scan_of
 from ..applications.running import same_image
 from ..services.lookup import label
@@ -292,13 +292,11 @@ def digests_by_tag(
     """Return the digest that each declared tag of an application names, as far as anything tells it.
 
     That is the list of releases, else the scan of the tag, else what was declared from this controller: a
-    list may show no digests or not all tags, and a scan may still run.
+    list may show no digests, and a scan may still run.
     """
     recorded = AppRecords.of(task, dependent.app.id).declared()
-    left_out = {tag: ListedRelease(None, None) for tag in recorded if declared.leaves_out(tag)}
-    entries = {**declared.by_tag, **left_out}
-    untold = {tag: entry for tag, entry in entries.items() if entry.digest is None}
-    found = {tag: entry.digest for tag, entry in entries.items()}
+    untold = {tag: entry for tag, entry in declared.by_tag.items() if entry.digest is None}
+    found = {tag: entry.digest for tag, entry in declared.by_tag.items()}
     for release in all_releases(task, dependent.slug, replace(declared, by_tag=untold)):
         found[release.tag] = release.digest or recorded.get(release.tag)
     return {tag: digest for tag, digest in found.items() if digest}

@@ -51,8 +51,7 @@ def note_of(read: AppReleases | None) -> str | None:
     """Return why the releases may be incomplete; ``None`` if they are not, or could not be read at all."""
     if read is None:
         return None
-    left_out = f"{read.not_scanned} older releases were not read" if read.not_scanned else None
-    return read.declared.note or left_out
+    return f"{read.not_scanned} older releases were not read" if read.not_scanned else None
 
 
 def releases_in(

@@ -12,7 +12,7 @@ from fastapi import Request
 from starlette.responses import PlainTextResponse, Response
 
 from hosted_sandbox.api import bodies
-from hosted_sandbox.api.call import Call, Chapter, Current, page_of
+from hosted_sandbox.api.call import Call, Chapter, Current
 from hosted_sandbox.api.journals import MOST_LINES, last_lines
 from hosted_sandbox.clock import maybe_stamp, stamp
 from hosted_sandbox.domain import apps, copy_rules, lifecycle, money, scans, views
@@ -22,7 +22,6 @@ from hosted_sandbox.store.records import Node, Product, Project, Release, Scan, 
 router = Chapter(tags=["Applications"])
 LONGEST_SCAN = 600.0
 SHORT_WAITS = {"30 s": 30.0, "1 s": 1.0}
-RELEASES_A_PAGE = 2
 
 
 @router.get("/api/apps/whoami", name="apps.whoami")
@@ -107,9 +106,9 @@ async def quote_app(call: Current, body: bodies.AppQuote) -> Response:
 
 
 @router.get("/api/apps/nodes", name="apps.nodes")
-async def list_nodes(call: Current) -> Response:
+async def list_nodes(call: Current, request: Request) -> Response:
     """List the hosts that accept applications."""
-    return call.listing("nodes", [_node(call, node) for node in apps.nodes(call.world)])
+    return call.listing([_node(call, node) for node in apps.nodes(call.world)], request.query_params)
 
 
 def _node(call: Call, node: Node) -> dict[str, Any]:
@@ -127,10 +126,10 @@ def _node(call: Call, node: Node) -> dict[str, Any]:
 
 
 @router.get("/api/apps/projects", name="apps.projects")
-async def list_app_projects(call: Current) -> Response:
+async def list_app_projects(call: Current, request: Request) -> Response:
     """List the projects that an application can join."""
     found = [project for project in call.world.store.of(Project, call.account.id) if not project.unread]
-    return call.listing("app_projects", [_project(call, project) for project in found])
+    return call.listing([_project(call, project) for project in found], request.query_params)
 
 
 def _project(call: Call, project: Project) -> dict[str, Any]:
@@ -176,10 +175,7 @@ async def declare_release(call: Current, slug: str, body: bodies.Release) -> Res
 async def list_releases(call: Current, slug: str, request: Request) -> Response:
     """List the releases of an application, which are kept for rollbacks."""
     views = [_release(call, slug, release) for release in _listed(call, _app(call, slug))]
-    way = call.world.gaps["releases.pages"]
-    if way == "no":
-        return call.listing("releases", views)
-    return call.json(page_of(way, views[::-1], request.query_params, RELEASES_A_PAGE))
+    return call.listing(views, request.query_params)
 
 
 def _listed(call: Call, service: Service) -> list[Release]:

@@ -18,7 +18,6 @@ from hosted_sandbox.domain.errors import AbsentError, RefusedError
 from hosted_sandbox.store.records import Entry, Service
 
 router = Chapter(tags=["Billing"])
-PAGE = 20
 PERIOD = re.compile(r"\d{4}-(0[1-9]|1[0-2])")
 
 
@@ -41,36 +40,8 @@ async def read_wallet(call: Current) -> Response:
 @router.get("/api/wallet/transactions", name="wallet.transactions")
 async def list_transactions(call: Current, request: Request) -> Response:
     """List deposits and adjustments, newest first."""
-    entries = list(reversed(call.world.store.of(Entry, call.account.id)))
-    match call.world.gaps["transactions.page"]:
-        case "whole array":
-            return call.json([_transaction(call, entry) for entry in entries])
-        case "page number":
-            return _numbered(call, entries, request.query_params.get("page", "1"))
-        case _:
-            return _after(call, entries, request.query_params.get("cursor"))
-
-
-def _numbered(call: Call, entries: list[Entry], text: str) -> Response:
-    page = int(text[:9]) if text.isascii() and text.isdigit() else 1
-    shown = entries[(max(page, 1) - 1) * PAGE :][:PAGE]
-    pages = -(-len(entries) // PAGE)
-    return call.json({
-        "items": [_transaction(call, entry) for entry in shown],
-        "page": page,
-        "pages": pages,
-        "total": len(entries),
-    })  # fmt: skip
-
-
-def _after(call: Call, entries: list[Entry], cursor: str | None) -> Response:
-    ids = [entry.id for entry in entries]
-    if cursor is not None and cursor not in ids:
-        raise RefusedError("cursor", "cursor was not given out by this list")
-    start = ids.index(cursor) + 1 if cursor is not None else 0
-    shown = entries[start : start + PAGE]
-    following = shown[-1].id if start + PAGE < len(entries) else None
-    return call.json({"items": [_transaction(call, entry) for entry in shown], "nextCursor": following})
+    entries = reversed(call.world.store.of(Entry, call.account.id))
+    return call.listing([_transaction(call, entry) for entry in entries], request.query_params)
 
 
 def _transaction(call: Call, entry: Entry) -> dict[str, Any]:
@@ -93,7 +64,7 @@ async def list_daily_spend(call: Current, request: Request) -> Response:
     """List the spend of each day of the current month, for all services together."""
     now = call.world.now
     lines = money.days(_services(call), billing.month_start(now), now)
-    return call.listing("daily_spend", [_day(call, day, cents) for day, cents in lines], request.query_params)
+    return call.listing([_day(call, day, cents) for day, cents in lines], request.query_params)
 
 
 def _day(call: Call, day: str, cents: int) -> dict[str, Any]:
@@ -111,7 +82,7 @@ async def list_invoices(call: Current, request: Request) -> Response:
     """List one invoice for each past month with spend."""
     over = [month for month in billing.months(call.world, call.account) if month.over]
     owed = [month for month in over if money.spent_between(_services(call), month.start, month.end)]
-    return call.listing("invoices", [_invoice(call, month) for month in owed], request.query_params)
+    return call.listing([_invoice(call, month) for month in owed], request.query_params)
 
 
 def _invoice(call: Call, month: billing.Month) -> dict[str, Any]:
@@ -132,7 +103,7 @@ async def list_statements(call: Current, request: Request) -> Response:
     """List one statement for each month."""
     found = billing.months(call.world, call.account)
     views = [_statement(call, month, False) for month in found]
-    return call.listing("statements", views, request.query_params)
+    return call.listing(views, request.query_params)
 
 
 @router.get("/api/billing/statements/{period}", name="billing.statement")

@@ -18,10 +18,9 @@ from starlette.responses import Response
 from hosted_sandbox.api.shapes import SHOWN
 from hosted_sandbox.domain.errors import AbsentError, RefusedError
 from hosted_sandbox.domain.world import World
-from hosted_sandbox.gaps import LIST
 from hosted_sandbox.store.records import Account, Key, Project, Release, Service
 
-BILLS_A_PAGE = 5
+ENTRIES_A_PAGE = 5
 Handler = Callable[..., Awaitable[Response]]
 Late = Project | Key | Service | Release
 L = TypeVar("L", Project, Key, Service, Release)
@@ -81,18 +80,13 @@ class Call:
             case _:
                 return JSONResponse(view(), status)
 
-    def listing(self, point: str, items: list[Any], query: Mapping[str, str] | None = None) -> Response:
-        """Build a list in a shape that is not shown; `query` may select a page."""
-        way = self.world.gaps[f"list.{point}"]
-        if query is not None and way not in LIST:
-            return JSONResponse(page_of(way, items, query, BILLS_A_PAGE))
-        match way:
+    def listing(self, items: list[Any], query: Mapping[str, str]) -> Response:
+        """Build a list in a shape that is not shown; `query` may name the cursor of a page."""
+        match self.world.gaps["list.shape"]:
             case "array":
                 return JSONResponse(items)
-            case "page":
-                return JSONResponse({"items": items, "nextCursor": None})
-            case "data":
-                return JSONResponse({"data": items})
+            case "cursor":
+                return JSONResponse(page_of(items, query))
             case _:
                 return JSONResponse({"items": items})
 
@@ -124,23 +118,12 @@ class Call:
                 return days
 
 
-def page_of(way: str, views: list[Any], query: Mapping[str, str], size: int) -> dict[str, Any]:
-    """Return one page of a list, by the parameters that the platform knows; ignore the others."""
-    asked = query.get("cursor" if way == "cursor" else "page", "1")
-    page = max(int(asked), 1) if asked.isdecimal() and way not in ("the newest and total", "cut") else 1
-    start = (page - 1) * size
-    items, more = views[start : start + size], len(views) > start + size
-    match way:
-        case "cursor":
-            return {"items": items, "nextCursor": str(page + 1) if more else None}
-        case "page number and hasMore":
-            return {"items": items, "hasMore": more}
-        case "the newest and total":
-            return {"items": items, "total": len(views)}
-        case "cut":
-            return {"items": items}
-        case _:
-            return {"items": items, "page": page, "pageSize": size, "total": len(views)}
+def page_of(views: list[Any], query: Mapping[str, str]) -> dict[str, Any]:
+    """Return one page of a list."""
+    asked = query.get("cursor", "")
+    start = int(asked) if asked.isdecimal() else 0
+    end = start + ENTRIES_A_PAGE
+    return {"items": views[start:end], "nextCursor": str(end) if len(views) > end else None}
 
 
 async def _current(request: Request) -> Call:

@@ -1086,10 +1086,8 @@ def scan_of_pushed(plain: Platform, pushed: str) -> Iterator[str]:
         yield proxy.url
 
 
-@pytest.mark.parametrize("pages", ["no", "page number and total"])
-def test_a_tag_that_was_only_pushed_for_the_image_is_refused(plain: Platform, pages: str) -> None:
+def test_a_tag_that_was_only_pushed_for_the_image_is_refused(plain: Platform) -> None:
     """The scan shows it, and the list of releases tells which image the tag is declared as."""
-    plain.sandbox.profile("plain", **{"releases.pages": pages})
     assert plain.run(APP_DEPLOY, tag="v2")["changed"]
     plain.sandbox.clear_journal()
     with scan_of_pushed(plain, "broken") as url:

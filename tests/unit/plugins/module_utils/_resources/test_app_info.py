@@ -14,7 +14,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.app_dep
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_info import APP_INFO
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_release import APP_RELEASE
 from ansible_collections.hosted.services.plugins.module_utils._resources.applications.lookup import (
-    complete_entries,
     log_lines,
 )
 from unit.plugins.apps import Platform, plain, platform, server
@@ -146,19 +145,3 @@ def test_log_lines(answer: object, lines: list[str]) -> None:
     assert log_lines(answer, 2) == lines
 
 
-@pytest.mark.parametrize(
-    ("answer", "found"),
-    [
-        ([{"a": 1}], [{"a": 1}]),
-        ({"items": [{"a": 1}]}, [{"a": 1}]),
-        ({"data": [], "nextCursor": None}, []),
-        ({"items": [{"a": 1}], "nextCursor": "more"}, None),
-        ({"items": [], "others": []}, None),
-        (["a"], None),
-        ("a", None),
-        (None, None),
-    ],
-)
-def test_entries(answer: object, found: object) -> None:
-    """A list is understood when there is one of objects, and all of it."""
-    assert complete_entries(answer) == found

@@ -260,34 +260,6 @@ def test_a_pushed_tag_that_was_not_declared_is_no_release(plain: Platform, shape
     assert len(plain.writes(DECLARE)) == 1
 
 
-NEWEST = {"scan.undeclared": "yes", "releases.pages": "the newest and total"}
-
-
-@pytest.mark.parametrize("fields", ["flat", "image object", "tag only"])
-def test_a_pushed_tag_is_declared_where_the_list_shows_only_the_newest(plain: Platform, fields: str) -> None:
-    """The scan alone does not tell whether it was. One that the list leaves out is declared once, too."""
-    plain.sandbox.profile("plain", **NEWEST, **{"release.fields": fields})
-    push_again(plain, "pushed", plain.digests["v1"])
-    wish: dict[str, Any] = {"tag": "pushed", "digest": plain.digests["v1"]}
-    assert [plain.run(APP_RELEASE, **wish)["changed"] for _run in range(2)] == [True, False]
-    assert len(plain.writes(DECLARE)) == 1
-    hidden: dict[str, Any] = {"tag": "v1", "digest": plain.digests["v1"]}
-    assert [plain.run(APP_RELEASE, **hidden)["changed"] for _run in range(2)] == [True, False]
-    assert len(plain.writes(DECLARE)) == 2
-
-
-@pytest.mark.parametrize("status", [403, 404, 409])
-def test_a_release_that_the_list_leaves_out_may_be_refused(plain: Platform, status: int) -> None:
-    """It may be declared already, so this is no failure. A tag that names another image is one."""
-    plain.sandbox.profile("plain", **NEWEST)
-    plain.sandbox.fault(DECLARE, "status", status=status, count=None)
-    wish: dict[str, Any] = {"tag": "v1", "digest": plain.digests["v1"]}
-    for sent in (1, 2):
-        result = plain.run(APP_RELEASE, **wish)
-        assert not result.get("failed") and not result["changed"]
-        assert [text for text in result["warnings"] if "is not known" in text]
-        assert len(plain.writes(DECLARE)) == sent, "nothing is recorded of it"
-    assert plain.run(APP_RELEASE, tag="v1", digest=plain.digests["v2"])["failed"]
 
 
 @pytest.mark.parametrize("kind", ["reset", "no_answer"])
@@ -310,22 +282,6 @@ def test_what_was_recorded_is_in_doubt_after_a_lost_declaration(plain: Platform,
         assert not release("v2")["changed"]
     plain.sandbox.profile("plain")
     assert listed(plain, "v1") == [plain.digests["v2"]] and len(plain.writes(DECLARE)) == 3
-
-
-def test_the_list_may_show_what_was_declared_although_the_response_was_lost(plain: Platform) -> None:
-    """One that only the newest are on."""
-    plain.sandbox.profile("plain", **NEWEST)
-    push_again(plain, "pushed", plain.digests["v1"])
-    plain.sandbox.fault(DECLARE, "reset", when="after")
-    result = plain.run(APP_RELEASE, tag="pushed", digest=plain.digests["v1"])
-    assert result["changed"] and "warnings" not in result
-    assert len(plain.writes(DECLARE)) == 1
-
-
-def test_a_token_that_is_rejected_is_no_refused_release(plain: Platform) -> None:
-    plain.sandbox.profile("plain", **NEWEST)
-    plain.sandbox.fault(DECLARE, "status", status=401)
-    assert "token" in plain.run(APP_RELEASE, tag="v1", digest=plain.digests["v1"])["msg"]
 
 
 @contextmanager
@@ -361,18 +317,11 @@ def test_a_tag_that_was_moved_in_the_registry_is_declared(plain: Platform) -> No
     assert len(plain.writes(DECLARE)) == 1
 
 
-UNTOLD: dict[str, dict[str, str]] = {
-    "no digests": {"release.fields": "tag only"},
-    "only the newest": {"releases.pages": "the newest and total"},
-}
 
 
-@pytest.mark.parametrize("values", UNTOLD.values(), ids=UNTOLD)
-def test_a_tag_that_was_moved_in_the_registry_is_declared_where_the_list_does_not_tell(
-    plain: Platform, values: dict[str, str]
-) -> None:
+def test_a_tag_that_was_moved_in_the_registry_is_declared_where_the_list_does_not_tell(plain: Platform) -> None:
     """The scan is that of the image that was pushed under the tag, and no list says what is declared."""
-    plain.sandbox.profile("plain", **values)
+    plain.sandbox.profile("plain", **{"release.fields": "tag only"})
     push_again(plain, "v1", plain.digests["v2"])
     wish: dict[str, Any] = {"tag": "v1", "digest": plain.digests["v2"]}
     with scan_of_what_was_pushed(plain) as url:
@@ -381,10 +330,9 @@ def test_a_tag_that_was_moved_in_the_registry_is_declared_where_the_list_does_no
     assert listed(plain, "v1") == [plain.digests["v2"]] and len(plain.writes(DECLARE)) == 1
 
 
-@pytest.mark.parametrize("pages", ["no", "page number and total"])
-def test_a_tag_that_is_listed_with_both_images_is_declared(plain: Platform, pages: str) -> None:
+def test_a_tag_that_is_listed_with_both_images_is_declared(plain: Platform) -> None:
     """Which of them was declared last, the list does not tell; nor does the scan of what was pushed."""
-    plain.sandbox.profile("plain", **{"release.moved": "keeps both", "releases.pages": pages})
+    plain.sandbox.profile("plain", **{"release.moved": "keeps both"})
     for tag in ("v2", "v1"):
         declared = plain.sandbox.api(
             "POST", "/api/apps/shop/releases", {"tag": "v1", "digest": plain.digests[tag]}
@@ -439,10 +387,9 @@ def test_a_tag_that_may_not_move_is_told_whatever_the_scan_shows(plain: Platform
     assert result["failed"] and f"names {plain.digests['v1']} now" in result["msg"]
 
 
-@pytest.mark.parametrize("pages", ["no", "page number and total"])
-def test_a_tag_that_is_listed_with_earlier_images_is_declared_once(plain: Platform, pages: str) -> None:
+def test_a_tag_that_is_listed_with_earlier_images_is_declared_once(plain: Platform) -> None:
     """A platform may keep what was declared under the tag before, in whatever order."""
-    plain.sandbox.profile("plain", **{"release.moved": "keeps both", "releases.pages": pages})
+    plain.sandbox.profile("plain", **{"release.moved": "keeps both"})
     for digest in ("v2", "broken"):
         wish: dict[str, Any] = {"tag": "v1", "digest": plain.digests[digest]}
         assert [plain.run(APP_RELEASE, **wish)["changed"] for _run in range(2)] == [True, False]
@@ -452,10 +399,9 @@ def test_a_tag_that_is_listed_with_earlier_images_is_declared_once(plain: Platfo
 LATE = {"list.lag": "after one read"}
 
 
-@pytest.mark.parametrize("pages", ["no", "cursor", "the newest and total"])
-def test_a_release_that_is_listed_late_is_declared_once(plain: Platform, pages: str) -> None:
+def test_a_release_that_is_listed_late_is_declared_once(plain: Platform) -> None:
     """The task that declares waits for the list, so the next one neither doubts it nor declares it again."""
-    plain.sandbox.profile("plain", **LATE, **{"scan.undeclared": "yes", "releases.pages": pages})
+    plain.sandbox.profile("plain", **LATE, **{"scan.undeclared": "yes"})
     push_again(plain, "new", plain.digests["v2"])
     wish: dict[str, Any] = {"tag": "new", "digest": plain.digests["v2"]}
     first, second = (plain.run(APP_RELEASE, **wish) for _run in range(2))

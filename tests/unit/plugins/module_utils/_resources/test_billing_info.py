@@ -11,10 +11,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
-    NotFoundResponse,
-    UnexpectedAnswer,
-)
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import NotFoundResponse
 from ansible_collections.hosted.services.plugins.module_utils._resources.billing_info import BILLING_INFO
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from hosted_sandbox.gaps import POINTS
@@ -22,7 +19,6 @@ from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import FakeClient, task_of
 from unit.plugins.module_utils._resources.platform import run
 
-SHAPES = ["daily_spend", "invoices", "statements", "transactions"]
 
 
 @pytest.fixture(scope="module")
@@ -32,16 +28,7 @@ def server() -> Iterator[Sandbox]:
 
 
 class Account(FakeClient):
-    """An account whose transactions are pages, one for each call."""
-
-    def __init__(self, *pages: Any) -> None:
-        super().__init__()
-        self.pages = list(pages)
-        self.queries: list[dict[str, Any]] = []
-
-    def transactions(self, query: dict[str, Any]) -> Any:
-        self.queries.append(dict(query))
-        return self.pages.pop(0)
+    """An account with a balance, and statements since 2000."""
 
     def billing_overview(self) -> m.BillingOverview:
         return m.BillingOverview.model_validate({"balanceCents": -5, "currentHourlyBurnCents": 1.4722})
@@ -79,42 +66,8 @@ def test_a_task_that_reads_nothing_is_refused() -> None:
         read(Account(), include=[])
 
 
-def test_pages_linked_by_a_cursor_are_one_list() -> None:
-    client = Account(
-        {"items": [1, 2], "nextCursor": "a"},
-        {"items": [3], "nextCursor": 7},
-        {"items": [], "nextCursor": None},
-    )
-    billing = read(client, include=["transactions"], transactions_query={"size": 2})
-    assert billing == {"transactions": [1, 2, 3], "notes": {}}
-    assert client.queries == [{"size": 2}, {"size": 2, "cursor": "a"}, {"size": 2, "cursor": 7}]
-
-
-@pytest.mark.parametrize("page", [[{"type": "DEPOSIT"}], {"items": [], "page": 1}, {"nextCursor": "a"}, None])
-def test_any_other_page_comes_as_it_is_with_a_note(page: Any) -> None:
-    billing = read(Account(page), include=["transactions"])
-    assert billing["transactions"] == page
-    assert "more pages" in billing["notes"]["transactions"]
-
-
-def test_a_cursor_that_comes_twice_ends_the_reading() -> None:
-    with pytest.raises(UnexpectedAnswer, match="repeats the cursor 'a'"):
-        read(Account(*[{"items": [1], "nextCursor": "a"}] * 3), include=["transactions"])
-
-
 def test_a_statement_comes_as_it_is() -> None:
     assert read(Account(), include=[], period="2026-10")["statement"] == {"any": ["thing", "2026-10"]}
-
-
-@pytest.mark.parametrize("status", ["403", "400"])
-def test_a_month_without_statement_may_have_any_status(server: Sandbox, status: str) -> None:
-    """What the token does not open either is an error all the same."""
-    server.reset(profile="plain", values={"absent.status": status})
-    billing = run(server, BILLING_INFO, include=[], period="1999-12")["billing"]
-    assert billing["statement"] is None
-    assert "there is no statement of 1999-12" in billing["notes"]["statement"]
-    refused = run(server, BILLING_INFO, include=[], period="1999-12", token=server.registry_token)
-    assert refused["failed"] and "scope" in refused["msg"]
 
 
 def test_a_month_without_statement() -> None:
@@ -129,40 +82,19 @@ def test_a_period_that_is_none(period: str) -> None:
         read(Account(), period=period)
 
 
-@pytest.mark.parametrize("page", ["cursor", "page number", "whole array"])
-def test_a_real_platform_in_any_shape(page: str) -> None:
-    with Sandbox() as sandbox:
-        sandbox.profile("plain", **({} if page == "cursor" else {"transactions.page": page}))
-        for number in range(25):
-            sandbox.operator("accounts/account-main", balance_cents=1_000_100 + 100 * number)
-        result = run(sandbox, BILLING_INFO, include=["overview", "wallet", *SHAPES])
-    billing = result["billing"]
-    assert billing["wallet"]["balance"] == billing["overview"]["balance"] == "10025.00"
-    found = billing["transactions"]
-    assert ("transactions" in billing["notes"]) is (page == "whole array")
-    assert len(found) == 26
 
 
-LENGTHS = {"daily_spend": 22, "invoices": 12, "statements": 13}
-"""How many days, or months that are over, or months an account of a year and 22 days has."""
 
-
-@pytest.mark.parametrize("part", LENGTHS)
-@pytest.mark.parametrize("shape", POINTS["list.daily_spend"].values)
-def test_a_list_that_is_cut_is_read_whole_or_said_to_be_cut(server: Sandbox, shape: str, part: str) -> None:
-    """No page has more than five entries."""
-    server.reset(profile="plain", values={f"list.{part}": shape}, clock="2025-01-01T12:00:00.000Z")
+@pytest.mark.parametrize("shape", POINTS["list.shape"].values)
+def test_lists_are_read_whole(server: Sandbox, shape: str) -> None:
+    """No page has more than five entries; the account has a year and 22 days."""
+    server.reset(profile="plain", values={"list.shape": shape}, clock="2025-01-01T12:00:00.000Z")
     server.seed({"services": [{"name": "mc", "product": "minecraft"}], "balance_cents": 1_000_000})
+    for number in range(25):
+        server.operator("accounts/account-main", balance_cents=1_000_100 + 100 * number)
     server.clock(freeze=True, advance=(365 + 21) * 86400)
-    billing = run(server, BILLING_INFO, include=[part])["billing"]
-    found, note = billing[part], billing["notes"].get(part, "")
-    entries = found if isinstance(found, list) else found["items"]
-    assert len(entries) == (5 if shape in ("cut", "the newest and total") else LENGTHS[part])
-    assert all(entries.count(entry) == 1 for entry in entries)
-    told = {"the newest and total": f"5 of {LENGTHS[part]} entries", "cursor": ""}
-    if "page number" not in shape:
-        assert told.get(shape, "does not show whether there are more pages") in note
-    assert bool(note) is (shape in ("cut", "the newest and total", "items", "array"))
-    asked = [line["query"] for line in server.journal(f"billing.{part}")]
-    if "page number" in shape or shape == "cursor":
-        assert len(asked) == -(-LENGTHS[part] // 5)
+    lengths = {"transactions": 26, "daily_spend": 22, "invoices": 12, "statements": 13}
+    billing = run(server, BILLING_INFO, include=[*lengths])["billing"]
+    for part, length in lengths.items():
+        entries = billing[part]
+        assert len(entries) == length and all(entries.count(entry) == 1 for entry in entries), part

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Releases on platforms that show their list in pages, or refuse a scan that is not ready."""
+"""Releases on platforms that refuse a scan that is not ready, or show little of it."""
 
 from __future__ import annotations
 
@@ -26,71 +26,17 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.applica
 from hosted_sandbox.gaps import POINTS
 from hosted_sandbox.registry.images import build_image
 from integration.proxy_server import ProxyServer, running
-from unit.plugins.apps import IMAGES, Platform, plain, server
+from unit.plugins.apps import Platform, plain, server
 from unit.plugins.fakes import FakeClient, task_of
 
 __all__ = ["plain", "server"]
 DECLARE, DEPLOY = "releases.declare", "apps.deploy"
-PAGES = POINTS["releases.pages"].values[1:]
-FOLLOWED = PAGES[:-1]
 REFUSALS = POINTS["refusal.scan_unfinished"].values[1:]
 
 
 def fill(platform: Platform, **points: str) -> None:
     """Fill single points in another way than the likeliest."""
     platform.sandbox.profile("plain", **{name.replace("__", "."): value for name, value in points.items()})
-
-
-@pytest.mark.parametrize("pages", PAGES)
-def test_an_older_tag_is_a_release_all_the_same(plain: Platform, pages: str) -> None:
-    """Though the first page of the list does not show it: nothing changes, and it is deployed.
-
-    Where the other pages cannot be read, the tag is declared once more, as it may have been pushed alone.
-    """
-    fill(plain, releases__pages=pages)
-    release = plain.run(APP_RELEASE, tag="v2", digest=plain.digests["v2"])
-    assert not release.get("failed") and release["changed"] is (pages not in FOLLOWED), release.get("msg")
-    deployed = plain.run(APP_DEPLOY, tag="v2")
-    assert deployed["changed"] and plain.in_service == plain.digests["v2"], deployed.get("msg")
-    assert plain.run(APP_DEPLOY, tag="v1")["changed"] and plain.in_service == plain.digests["v1"]
-    assert plain.writes(DECLARE) == ([] if pages in FOLLOWED else [201])
-    assert len(plain.writes(DEPLOY)) == 2
-
-
-@pytest.mark.parametrize("pages", PAGES)
-def test_a_tag_that_is_on_no_page_is_not_declared(plain: Platform, pages: str) -> None:
-    """The whole list says so where it can be read; where it cannot, the refused scan does."""
-    fill(plain, releases__pages=pages)
-    result = plain.run(APP_DEPLOY, tag="v11")
-    assert result["failed"] and "is not declared" in result["msg"]
-    assert ("did you mean 'v1'?" in result["msg"]) is (pages in FOLLOWED)
-    assert plain.writes() == []
-
-
-@pytest.mark.parametrize("pages", PAGES)
-def test_all_pages_are_shown(plain: Platform, pages: str) -> None:
-    """Where the rest cannot be asked for, a note says that the list is cut."""
-    fill(plain, releases__pages=pages)
-    assert plain.run(APP_DEPLOY, tag="v2")["changed"]
-    app = plain.run(APP_INFO, include=["releases"])["apps"][0]
-    tags = sorted(release["tag"] for release in app["releases"])
-    if pages in FOLLOWED:
-        assert tags == sorted(IMAGES) and app["releases_note"] is None
-        assert app["previous_release"]["tag"] == "v1"
-    else:
-        assert tags == ["blocked", "broken"] and "2 of 4" in app["releases_note"]
-        assert app["previous_release"] is None
-        assert "not all of them" in app["previous_release_note"]
-
-
-def test_a_list_that_is_not_understood_is_not_shown_as_empty(plain: Platform) -> None:
-    """A note says that it may hold releases."""
-    app = plain.run(APP_INFO, include=["releases"])["apps"][0]
-    assert app["releases_note"] is None and len(app["releases"]) == len(IMAGES)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(release_list, "TAG_PATHS", ("nothing",))
-        app = plain.run(APP_INFO, include=["releases"])["apps"][0]
-    assert app["releases"] == [] and "cannot be read" in app["releases_note"]
 
 
 def push_new(platform: Platform, tag: str) -> str:

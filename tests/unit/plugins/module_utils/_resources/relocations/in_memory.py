@@ -89,7 +89,7 @@ class Account(FakeClient):
         source = {"tag": self.tag} if self.source_shown else None
         return Settings.model_validate({**self.setting_records[id], "source": source})
 
-    def releases(self, slug: str, query: Mapping[str, Any]) -> Any:
+    def releases(self, slug: str) -> list[dict[str, Any]]:
         """Return the tags that are declared, with their digests."""
         return [{"tag": tag, "digest": digest} for tag, digest in self.declared.items()]
 

@@ -36,10 +36,10 @@ def scan(tag: str, status: str, *flaws: dict[str, Any]) -> ScanReport:
     return ScanReport.model_validate({"tag": tag, "scanStatus": status, "scanVerdict": verdict})
 
 
-def account(*, left_out: int = 0, note: str | None = None, **digests: str) -> Facts:
+def account(*, left_out: int = 0, **digests: str) -> Facts:
     """Return an account with one application and these releases."""
     listed = {tag: ListedRelease(digest, "2026-11-09T09:30:00.000Z") for tag, digest in digests.items()}
-    read = AppReleases(DeclaredReleases(listed, note), dict.fromkeys(listed), left_out)
+    read = AppReleases(DeclaredReleases(listed), dict.fromkeys(listed), left_out)
     return Facts(apps=[app()], releases={"web": read})
 
 
@@ -66,7 +66,7 @@ def test_a_release_that_does_not_run_is_not_in_service() -> None:
 
 def test_an_image_without_a_digest_is_not_that_of_a_release_without_one() -> None:
     listed = {"v1": ListedRelease(None, "2026-11-09T09:30:00.000Z")}
-    read = AppReleases(DeclaredReleases(listed, None), {"v1": None}, 0)
+    read = AppReleases(DeclaredReleases(listed), {"v1": None}, 0)
     [found] = releases_of(Facts(apps=[app(imageRef=None)], releases={"web": read}), AS_OF)
     assert [(each["digest"], each["in_service"]) for each in found["releases"]] == [(None, False)]
 
@@ -98,4 +98,3 @@ def test_releases_that_could_not_be_read_are_null() -> None:
 
 def test_what_was_left_out_is_told() -> None:
     assert releases_of(account(left_out=3, v1=ONE), AS_OF)[0]["note"] == "3 older releases were not read"
-    assert releases_of(account(left_out=3, note="cut", v1=ONE), AS_OF)[0]["note"] == "cut"
