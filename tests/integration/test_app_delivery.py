@@ -412,36 +412,15 @@ def test_a_delivery_without_variables_leaves_the_environment(small: Ansible, san
     assert {"KEY", "VERSION"}.isdisjoint(container(sandbox))
 
 
-@pytest.mark.night
-def test_a_release_whose_verdict_was_lifted_is_delivered(small: Ansible, sandbox: Sandbox) -> None:
-    """Although its report still says BLOCKED, once the user does not hold that against it."""
-    sandbox.profile(PROFILE, **{"lifted.status": "BLOCKED"})
-    build_image(small.folder / "3.tar", {"app/server": b"3"}, packages=[("runc", "1.0.0~rc6")])
-    deliver(small, "1").succeed()
-    refused = deliver(small, "3", app_delivery_fail_on=[])
-    assert refused.rc != 0 and "CVE-2024-21626 in runc" in refused.output
-    digest = refused["hosted.services.app_delivery : Push the image"].result["image"]["digest"]
-    sandbox.operator("scans/acme-shop", digest=digest, lift="not reachable from outside")
-    kept = deliver(small, "3")
-    assert kept.rc != 0 and "fail_on: []" in kept.output
-    deliver(small, "3", app_delivery_fail_on=[]).succeed()
-    assert in_service(sandbox) == digest
-
-
 UNLIKELY = {
     "app.first_status": "PROVISIONING",
     "app.unreleased": "absent",
-    "image_ref.digest": "that of the platform's image",
-    "lifted.status": "BLOCKED",
     "list.lag": "after one read",
     "reference.syntax": "a name in lowercase, a dot, a field in capitals",
     "refusal.scan_unfinished": "409",
     "registry.digest_header": "no",
     "release.fields": "tag only",
-    "release.tag": "its own, naming its digest",
-    "scan.digest": "that of the platform's image",
     "scan.undeclared": "yes",
-    "scan.untagged": "no",
     "scan.verdict": "nulls, and no severities",
     "scan.wait": "1 s",
 }

@@ -19,7 +19,14 @@ from .._api.models import App, ProjectDetail, ScanReport
 from .._api.text import printable, shortened
 from .._api.values import ScanStatus, ServiceStatus
 from .applications.health import HealthCheck, health_steps
-from .applications.lookup import app_view, digest_in_service, never_deployed, read_project_of_app, resolve_app
+from .applications.lookup import (
+    app_view,
+    digest_in_service,
+    never_deployed,
+    read_project_of_app,
+    require_app,
+    resolve_app,
+)
 from .applications.records import AppRecords
 from .applications.release_list import DeclaredReleases, read_declared
 from .applications.releases import (
@@ -31,7 +38,6 @@ from .applications.releases import (
     lists_only,
     scan_view,
     unseen_report,
-    with_declared_digest,
 )
 from .applications.rollout import (
     Deployed,
@@ -43,7 +49,6 @@ from .applications.rollout import (
     read_log_tail,
     roll_back,
 )
-from .applications.running import as_declared, current_app, is_other_image, same_image
 from .services.lookup import expect_created, near_miss
 from .shared.limits import check_log_lines
 from .shared.money import Cost, from_millicents
@@ -100,7 +105,6 @@ def plan_release(
     check_deployable(app)
     found = find_declared(task, app) if app.id else None
     report = check_found(task, app, found.report if found else None)
-    app = as_declared(task, app, report.digest)
     reasons = AppRecords.of(task, app.id).reasons()
     if digest_in_service(app) == report.digest and not task.options.force and not reasons:
         return plan_nothing(task, app, report)
@@ -170,8 +174,8 @@ def check_found(task: Task[AppDeployOptions], app: App, report: ScanReport | Non
         digest = digest or foreseen(task.options.base_url).get(f"{task.options.slug}:{tag}")
     if report is not None and report.digest is None:
         raise UnexpectedAnswer(f"the scan of release {tag!r} names no digest")
-    if report is not None and (digest is None or same_image(task, task.options.slug, digest, report.digest)):
-        return report if digest is None else with_declared_digest(report, digest)
+    if report is not None and digest in (None, report.digest):
+        return report
     error = undeclared_tag(task, app) if report is None else moved_tag(task, report)
     if digest is None:
         raise error
@@ -184,12 +188,12 @@ def find_declared(task: Task[AppDeployOptions], app: App) -> FoundRelease:
 
     The list of releases decides over a scan that is that of another image.
     """
-    slug, tag, digest = task.options.slug, task.options.tag, task.options.digest
+    tag, digest = task.options.tag, task.options.digest
     found = find_current(task, app)
     scanned = found.report.digest if found.report else None
-    if digest is None or scanned is None or same_image(task, slug, digest, scanned):
+    if digest is None or scanned in (None, digest):
         return found
-    if is_other_image(task, slug, scanned, digest) and lists_only(task, found.declared, digest):
+    if lists_only(task, found.declared, digest):
         return found._replace(report=unseen_report(tag, digest))
     return found
 
@@ -270,7 +274,7 @@ def plan_deployment(
 
     def reread() -> dict[str, Any]:
         now = find_declared(task, app).report or report
-        found = to_result(task, app, current_app(task, digest), now)
+        found = to_result(task, app, require_app(task), now)
         # By now, the records are those after the deploy.
         return {**found, "previous_digest": deployed.before, LAST_GOOD: deployed.previous}
 
@@ -338,7 +342,7 @@ def explain_failure(
     lines = read_log_tail(task, task.options.log_lines)
     details: dict[str, Any] = {**error.details, "reason": error.message, "logs": lines}
     sentences = [f"the deploy of release {tag!r} of application {app.slug!r} failed: {error.message}"]
-    now = in_service_now(task, before, digest)
+    now = in_service_now(task, before)
     touched = error.began and (now != before or now == digest or bool(error.restarted))
     if failed.rolls_back and (other or not error.busy):
         outcome, restored_state = roll_back(task, failed, other, runs=not error.restarted)

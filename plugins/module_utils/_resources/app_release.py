@@ -36,10 +36,8 @@ from .applications.releases import (
     objections,
     scan_of,
     scan_view,
-    with_declared_digest,
 )
-from .applications.repository import check_pushed, pushed_digest, tag_image
-from .applications.running import same_image
+from .applications.repository import check_pushed, pushed_digest
 from .services.lookup import expect_created
 from .shared.options import option, required
 from .shared.plan import NOTHING_DONE, Plan, Resource, Step, Task, after_waiting
@@ -69,7 +67,7 @@ class AppReleaseResource(Resource[AppReleaseOptions]):
         app = resolve_app(task)
         found = find_current(task, app) if app.id else None
         current = found.report if found else None
-        if not found or not current or not same_image(task, options.slug, current.digest, options.digest):
+        if not found or not current or current.digest != options.digest:
             check_image(task, app)
             return plan_declaration(task, app, current)
         settle = plan_nothing
@@ -96,19 +94,17 @@ def is_known_to_be_declared(task: Task[AppReleaseOptions], app: App, found: Foun
     declaration, a list that shows the tag for this image only, or a tag that names another one in the
     registry.
     """
-    slug, tag, digest = task.options.slug, task.options.tag, task.options.digest
+    tag, digest = task.options.tag, task.options.digest
     if AppRecords.of(task, app.id).declared().get(tag) == digest:
         return True
     if lists_only(task, found.declared, digest):
         return True
-    pushed = pushed_digest(task, tag)
-    return pushed is not None and not same_image(task, slug, pushed, digest)
+    return pushed_digest(task, tag) not in (None, digest)
 
 
 def plan_nothing(task: Task[AppReleaseOptions], current: ScanReport) -> Plan:
     """Return a plan without changes for an existing release, after checking ``fail_on``."""
     check_limits(task, current)
-    current = with_declared_digest(current, task.options.digest)
     managed = {"tag": task.options.tag, "digest": current.digest, "verdict": current.scan_status}
     return Plan(result=to_result(task, current), before=managed, after=managed)
 
@@ -120,9 +116,7 @@ def deadline(task: Task[AppReleaseOptions]) -> float:
 
 def to_result(task: Task[AppReleaseOptions], report: ScanReport) -> dict[str, Any]:
     """Return the release with its scan."""
-    shown = {**scan_view(report), "slug": task.options.slug, "tag": task.options.tag}
-    named = same_image(task, task.options.slug, report.digest, task.options.digest)
-    return {**shown, "digest": task.options.digest} if named else shown
+    return {**scan_view(report), "slug": task.options.slug, "tag": task.options.tag}
 
 
 def pending_scan(task: Task[AppReleaseOptions]) -> ScanReport:
@@ -182,12 +176,11 @@ def declare(task: Task[AppReleaseOptions], app: App, current: ScanReport | None)
 
     def new_ones() -> list[ScanReport]:
         found = find_current(task, app)
-        if found.report is None or not same_image(task, slug, found.report.digest, digest):
+        if found.report is None or found.report.digest != digest:
             return []
         is_new = current is None and found.declared.has(tag)
         return [found.report] if is_new or is_known_to_be_declared(task, app, found) else []
 
-    tag_image(task, tag, digest)
     records.record_declared(tag, None)
     try:
         adopted = create(lambda: task.client.declare_release(slug, tag, digest), new_ones, what, task)[1]
@@ -294,7 +287,7 @@ def await_release_verdict(task: Task[AppReleaseOptions]) -> None:
     """
     tag, digest = task.options.tag, task.options.digest
     report = await_verdict(task, pending_scan(task), tag, deadline(task))
-    if not same_image(task, task.options.slug, report.digest, digest):
+    if report.digest != digest:
         raise NoSuchItem(
             f"the platform accepted the declaration, but release {tag!r} names {report.digest}, not {digest}"
         )

@@ -12,9 +12,7 @@ from typing import Any
 import pytest
 import requests
 
-from hosted_sandbox.registry.images import build_image
 from hosted_sandbox.testing import Sandbox
-from unit.sandbox.conftest import upload
 
 Order = Callable[..., str]
 Push = Callable[..., str]
@@ -245,17 +243,6 @@ def test_a_verdict_is_lifted_on_one_version(sandbox: Sandbox, push: Push) -> Non
     assert _deploy(sandbox, "2").status_code == 422
 
 
-@pytest.mark.rule("scans-3")
-def test_a_lifted_release_may_still_show_its_verdict(sandbox: Sandbox, push: Push) -> None:
-    sandbox.profile("plain", **{"lifted.status": "BLOCKED"})
-    _create(sandbox)
-    digest = push("shop", "1", **RUNC)
-    assert _deploy(sandbox, "1").status_code == 422
-    sandbox.operator("scans/shop", digest=digest, lift="not reachable from outside")
-    assert sandbox.api("GET", "/api/apps/shop/releases/1/scan").json()["scanStatus"] == "BLOCKED"
-    assert _deploy(sandbox, "1").status_code == 200
-
-
 def test_an_application_may_be_active_from_its_first_deploy_on(sandbox: Sandbox, push: Push) -> None:
     sandbox.profile("plain", **{"app.first_status": "PROVISIONING"})
     _create(sandbox)
@@ -265,27 +252,6 @@ def test_an_application_may_be_active_from_its_first_deploy_on(sandbox: Sandbox,
     assert _environment(sandbox, {"A": "1"}) == 200
     assert _deploy(sandbox, "1").status_code == 200
     assert _app(sandbox)["status"] == "ACTIVE"
-
-
-def test_a_release_may_need_its_tag_in_the_registry(sandbox: Sandbox, push: Push) -> None:
-    sandbox.profile("plain", **{"release.tag": "its own, naming its digest"})
-    _create(sandbox)
-    digest = push("shop", "1")
-    for tag in ("2", "1"):
-        answer = sandbox.api("POST", "/api/apps/shop/releases", {"tag": tag, "digest": digest})
-        assert answer.status_code == (201 if tag == "1" else 404)
-
-
-def test_a_push_without_a_tag_may_stay_without_analysis(sandbox: Sandbox, push: Push, tmp_path: Path) -> None:
-    sandbox.profile("plain", **{"scan.untagged": "no", "scan.wait": "30 s"})
-    sandbox.clock(rate=100)
-    _create(sandbox)
-    digest = build_image(tmp_path / "image", {"app/tag": b"1"})
-    upload(sandbox, tmp_path / "image", digest, "shop", digest)
-    assert sandbox.api("POST", "/api/apps/shop/releases", {"tag": "1", "digest": digest}).ok
-    assert sandbox.api("GET", "/api/apps/shop/releases/1/scan").json()["scanStatus"] == "PENDING"
-    upload(sandbox, tmp_path / "image", digest, "shop", "1")
-    assert sandbox.api("GET", "/api/apps/shop/releases/1/scan").json()["scanStatus"] == "PASSED"
 
 
 def listed_digests(sandbox: Sandbox) -> list[str]:

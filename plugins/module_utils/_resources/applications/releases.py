@@ -25,7 +25,6 @@ from ..shared.waiting import wait_until
 from .lookup import OnAppOptions
 from .records import AppRecords
 from .release_list import DeclaredReleases, read_declared
-from .running import is_other_image, parts_of, same_image
 
 BELOW_LOW = frozenset({"negligible", "info", "informational"})
 """Severities of scanners that no limit covers, as all of them are lower than its lowest."""
@@ -96,15 +95,8 @@ def find_release(task: Task[ReleaseOptions], tag: str, recorded: str | None = No
     declared = read_declared(task.client, slug)
     if report is None and declared.has(tag):
         report = pending_report(task, tag, declared, "the platform refuses to show it")
-    listed = declared.digest(tag)
-    if not declared.has(tag):
-        if report is None or recorded is None or not same_image(task, slug, report.digest, recorded):
-            return FoundRelease(None, declared)
-        listed = recorded
-    if report is None or listed is None or report.digest in (listed, task.options.digest):
-        return FoundRelease(report, declared)
-    if report.digest in parts_of(task, slug, listed):
-        report = with_declared_digest(report, listed)
+    if not declared.has(tag) and (report is None or recorded is None or report.digest != recorded):
+        return FoundRelease(None, declared)
     return FoundRelease(report, declared)
 
 
@@ -114,44 +106,28 @@ def find_current(task: Task[ReleaseOptions], app: App) -> FoundRelease:
     A platform may show the scan of the image that was pushed under the tag last, whatever is declared. The
     image is that of the task, or else that of the scan.
     """
-    slug, tag, digest = task.options.slug, task.options.tag, task.options.digest
+    tag = task.options.tag
     found = find_release(task, tag, AppRecords.of(task, app.id).declared().get(tag))
-    if found.report is None:
+    image = task.options.digest or (found.report and found.report.digest)
+    if image is None or found.report is None or may_name_image(task, found.declared, image):
         return found
-    image = digest or found.report.digest
-    if may_name_image(task, found.declared, image):
-        return found
-    listed = found.declared.digests(tag)
-    if digest is None and not is_other(task, slug, image, listed):
-        return found
-    return found._replace(report=unseen_report(tag, listed[0]))
+    return found._replace(report=unseen_report(tag, found.declared.digests(tag)[0]))
 
 
-def may_name_image(task: Task[ReleaseOptions], declared: DeclaredReleases, image: str | None) -> bool:
+def may_name_image(task: Task[ReleaseOptions], declared: DeclaredReleases, image: str) -> bool:
     """Tell whether a list shows the tag for the image, or no digest for the tag."""
     digests = declared.digests(task.options.tag)
-    return not digests or any(same_image(task, task.options.slug, listed, image) for listed in digests)
+    return not digests or image in digests
 
 
 def lists_only(task: Task[ReleaseOptions], declared: DeclaredReleases, image: str) -> bool:
     """Tell whether the list shows the tag for the image, and for no other one."""
-    listed = declared.digests(task.options.tag)
-    return bool(listed) and all(same_image(task, task.options.slug, shown, image) for shown in listed)
-
-
-def is_other(task: Task[Options], slug: str, scanned: str | None, listed: Sequence[str]) -> bool:
-    """Tell whether the image of a scan is certainly none of those that the list shows for its tag."""
-    return scanned is not None and is_other_image(task, slug, scanned, *listed)
+    return set(declared.digests(task.options.tag)) == {image}
 
 
 def unseen_report(tag: str, digest: str) -> ScanReport:
     """Return the report of a release whose scan is not shown, because that of another image is."""
     return ScanReport.model_construct(tag=tag, digest=digest, scan_status=NOT_SHOWN)
-
-
-def with_declared_digest(report: ScanReport, digest: str) -> ScanReport:
-    """Return a scan report with the declared digest, if the platform shows that of an image in its index."""
-    return report.model_copy(update={"digest": digest})
 
 
 def pending_report(task: Task[ReleaseOptions], tag: str, declared: DeclaredReleases, why: str) -> ScanReport:
@@ -355,26 +331,22 @@ def all_releases(task: Task[Options], slug: str, declared: DeclaredReleases | No
         return Release(tag, report.digest, report.scan_status, report.scanned_at, entered.created_at)
 
     found = [
-        as_listed(task, slug, release, DeclaredReleases(tags).digests(release.tag))
+        as_listed(release, DeclaredReleases(tags).digests(release.tag))
         for release in run_parallel(client, tags, read)
     ]
     by = "created_at" if all(release.created_at for release in found) else "scanned_at"
     return sorted(found, key=lambda release: getattr(release, by) or "9999")
 
 
-def as_listed(task: Task[Options], slug: str, release: Release, listed: Sequence[str]) -> Release:
+def as_listed(release: Release, listed: Sequence[str]) -> Release:
     """Return a release with the digest in the list, if its scan shows another one.
 
-    That may be the one of an image in an index. Otherwise the scan is that of an image which was pushed under
-    the tag and not declared, and tells nothing of the release.
+    The scan is then that of an image which was pushed under the tag and not declared, and tells nothing of
+    the release.
     """
     if not listed or release.digest is None or release.digest in listed:
         return release
-    if release.digest in parts_of(task, slug, listed[0]):
-        return replace(release, digest=listed[0])
-    if is_other(task, slug, release.digest, listed):
-        return replace(release, digest=listed[0], scan_status=None, scanned_at=None)
-    return release
+    return replace(release, digest=listed[0], scan_status=None, scanned_at=None)
 
 
 def previous_release(

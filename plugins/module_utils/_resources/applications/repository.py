@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -57,22 +56,6 @@ def each_part(task: Task[Any], work: Callable[[Part], R], parts: Sequence[Part])
     return run_parallel(task.client, parts, lambda _client, part: work(part), MAX_PARTS)
 
 
-def tag_image(task: Task[OnAppOptions], tag: str, digest: str) -> None:
-    """Tag an image that is already in the registry, before its release is declared.
-
-    The specification does not show whether a release needs its tag in the registry, nor whether an image
-    without a tag is scanned. If the registry cannot be reached, the check is left to the platform.
-    """
-    try:
-        repository = open_repository(task, task.options.slug)
-        if repository.digest_of(digest) is None or repository.digest_of(tag) == digest:
-            return
-        content, media_type = repository.manifest(digest)
-        repository.put_manifest(content, media_type, tag)
-    except HostedError as error:
-        task.progress(f"{digest} cannot be tagged as {tag!r} from here: {error.message}")
-
-
 def pushed_digest(task: Task[OnAppOptions], tag: str) -> str | None:
     """Return the digest that a tag names in the registry; ``None`` if it names none, or cannot be read."""
     try:
@@ -80,20 +63,6 @@ def pushed_digest(task: Task[OnAppOptions], tag: str) -> str | None:
     except HostedError as error:
         task.progress(f"what {tag!r} names in the registry cannot be looked up here: {error.message}")
         return None
-
-
-def images_in(task: Task[Options], slug: str, digest: str) -> frozenset[str] | None:
-    """Return the digests of the images in an index; empty for an image, ``None`` if it cannot be read."""
-    try:
-        content, _media_type = open_repository(task, slug).manifest(digest)
-        parts = json.loads(content)["manifests"]
-        return frozenset(str(part["digest"]) for part in parts)
-    except HostedError as error:
-        task.progress(f"whether {digest} is an index cannot be looked up here: {error.message}")
-        return None
-    except (ValueError, KeyError, TypeError, RecursionError):
-        pass  # an image, or not a manifest at all
-    return frozenset()
 
 
 def check_pushed(task: Task[OnAppOptions], app: App, digest: str, doing: str) -> None:

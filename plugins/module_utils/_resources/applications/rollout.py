@@ -51,8 +51,6 @@ from .releases import (
     check_verdict,
     scan_of,
 )
-from .repository import tag_image
-from .running import current_app, is_other_image
 
 T = TypeVar("T")
 TRIES = 2
@@ -119,7 +117,7 @@ class Beginning:
     def begin(self) -> None:
         """Read what is in service, and record the deploy."""
         task, digest = self.task, self.digest
-        self.app, self.time = current_app(task, digest), time.monotonic()
+        self.app, self.time = require_app(task), time.monotonic()
         self.records, self.in_service = AppRecords.of(task, self.app.id), digest_in_service(self.app)
         before = self.records.last_good(self.in_service)
         self.take_back = write_record(task, lambda: self.records.note(DEPLOY, digest=digest))
@@ -156,44 +154,17 @@ def put_in_service(
     start = Beginning(task, digest, deployed)
     try:
         seen = roll_out(task, tag, start, undecided)
-    except HostedError as failure:
-        error = actual_failure(task, failure, digest, start.in_service)
+    except HostedError as error:
         if isinstance(error, DeployFailed) and error.began:
             error.restarted = restart_since(task, start.app, start.time)
         if start.take_back and not may_have_deployed(task, error, digest, start.in_service):
             write_record(task, start.take_back)
-        if error is failure:
-            raise
-        raise error from failure
+        raise
     if not seen:
         return False
     write_record(task, start.clear)
     start.records.record_deploy(digest)
     return True
-
-
-def actual_failure(
-    task: Task[ReleaseOptions], error: HostedError, digest: str, before: str | None
-) -> HostedError:
-    """Return the actual failure: :class:`DeployFailed` for a release that only seems to be blocked.
-
-    A release whose verdict was lifted may still show ``BLOCKED`` when it does not start. The refusal of one
-    that is really blocked names a flaw (Scan status). If its scan names none, the reason decides, or else the
-    image in service, which the list may show late.
-    """
-    refusal = error.__cause__
-    if not isinstance(error, Blocked) or not isinstance(refusal, Refused):
-        return error
-    flaws = [str(flaw["id"]).lower() for flaw in error.details["blocking"] if flaw.get("id")]
-    if flaws:
-        lifted = not any(flaw in refusal.message.lower() for flaw in flaws)
-    elif START_FAILED.search(refusal.message):
-        lifted = True
-    else:
-        lifted = before != digest and poll_for(
-            lambda: in_service_now(task, before, digest) == digest, QUIET_SECONDS / 2
-        )
-    return DeployFailed.after(refusal) if lifted else error
 
 
 def write_record(task: Task[ReleaseOptions], record: Callable[[], T]) -> T | None:
@@ -219,7 +190,7 @@ def may_have_deployed(
         return True
     if not error.began:
         return False
-    return before == digest or bool(error.restarted) or in_service_now(task, digest, digest) != before
+    return before == digest or bool(error.restarted) or in_service_now(task, digest) != before
 
 
 def restart_since(task: Task[ReleaseOptions], app: App, begun: float) -> str:
@@ -238,10 +209,10 @@ def restart_since(task: Task[ReleaseOptions], app: App, begun: float) -> str:
     return "" if is_known else "may have been restarted"
 
 
-def in_service_now(task: Task[ReleaseOptions], otherwise: str | None, wanted: str) -> str | None:
+def in_service_now(task: Task[ReleaseOptions], otherwise: str | None) -> str | None:
     """Return the digest in service after a failure; ``otherwise`` if it cannot be read."""
     try:
-        return digest_in_service(current_app(task, wanted))
+        return digest_in_service(require_app(task))
     except HostedError:
         return otherwise
 
@@ -267,7 +238,7 @@ def roll_out(task: Task[ReleaseOptions], tag: str, start: Beginning, undecided: 
             break
         except ServerFailure as error:
             with reading_after(tag, error):
-                seen = digest_in_service(current_app(task, digest))
+                seen = digest_in_service(require_app(task))
             if seen not in (start.in_service, digest):
                 raise EffectUnverified(f"{error.message}; meanwhile {seen} was put in service") from error
             if last or error.explained:
@@ -426,7 +397,7 @@ def wait_for_image(task: Task[ReleaseOptions], digest: str, seconds: float) -> b
     """Wait up to ``seconds`` for an image to be in service. Tell whether it is."""
     until = time.monotonic() + seconds
     while True:
-        if digest_in_service(current_app(task, digest)) == digest:
+        if digest_in_service(require_app(task)) == digest:
             return True
         if time.monotonic() >= until:
             return False
@@ -454,7 +425,7 @@ def verify(task: Task[ReleaseOptions], tag: str, digest: str) -> None:
     :raises EffectUnverified: naming the image that is in service instead.
     """
     if not wait_for_image(task, digest, QUIET_SECONDS / 2):
-        seen = digest_in_service(current_app(task, digest))
+        seen = digest_in_service(require_app(task))
         raise EffectUnverified(
             f"the platform accepted the deploy of release {tag!r}, but {seen} is in service, not {digest}. "
             "Was the tag moved, or another version deployed, at the same time?",
@@ -475,8 +446,8 @@ def put_in_service_meanwhile(task: Task[ReleaseOptions], *own: str | None) -> st
     """
     digests = [digest for digest in own if digest is not None]
     try:
-        seen = digest_in_service(current_app(task, *digests))
-        is_other = seen is not None and is_other_image(task, task.options.slug, seen, *digests)
+        seen = digest_in_service(require_app(task))
+        is_other = seen is not None and seen not in digests
     except HostedError:
         return None
     return seen if is_other else None
@@ -511,7 +482,7 @@ def roll_back(
     if previous is None or other is not None or previous == failed.digest:
         return why_nothing_rolls_back(failed, other), False
     try:
-        if runs and digest_in_service(current_app(task, previous)) == previous:
+        if runs and digest_in_service(require_app(task)) == previous:
             return f"The previous version, {previous}, is in service", True
         tag = tag_of(task, previous)
         seen = put_in_service(task, tag, previous)
@@ -532,7 +503,6 @@ def tag_of(task: Task[ReleaseOptions], digest: str) -> str:
         if release.digest == digest:
             return release.tag
     tag = f"rollback-{digest.rpartition(':')[2][:12]}"
-    tag_image(task, tag, digest)
     task.client.declare_release(slug, tag, digest)
     return tag
 

@@ -21,7 +21,6 @@ from ..applications.lookup import digest_in_service, find_app
 from ..applications.records import AppRecords
 from ..applications.release_list import DeclaredReleases, read_declared
 from ..applications.releases import QUICK_SCAN_SECONDS, all_releases, scan_of
-from ..applications.running import same_image
 from ..services.lookup import label
 from ..services.neighbors import late_in_graphs
 from ..services.view import read_state
@@ -273,12 +272,11 @@ def release_in_service(task: Task[RelocateOptions], dependent: Dependent) -> Rel
     declared = read_declared(task.client, dependent.slug)
     if source and source.tag:
         named = declared.digest(source.tag) or scanned_digest(task, dependent, source.tag) or digest
-        if same_image(task, dependent.slug, named, digest):
-            return Release(source.tag, named)
-    named_by = digests_by_tag(task, dependent, declared)
-    for tag in sorted(named_by, key=lambda tag: named_by[tag] != digest):
-        if same_image(task, dependent.slug, named_by[tag], digest):
-            return Release(tag, named_by[tag])
+        if named == digest:
+            return Release(source.tag, digest)
+    for tag, named in digests_by_tag(task, dependent, declared).items():
+        if named == digest:
+            return Release(tag, digest)
     raise Invalid(
         f"the platform shows no tag of the image that {dependent.label} runs, {digest}, so it could not "
         f"be deployed with its new environment. Declare {digest} with hosted.services.app_release under a "

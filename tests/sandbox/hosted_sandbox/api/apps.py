@@ -71,7 +71,7 @@ def item(call: Call, service: Service) -> dict[str, Any]:
     if image.get("config"):
         record = apps.verdict(call.world, service, image["digest"])
         view |= {
-            "imageRef": f"{image['reference']}@{_shown(call, service, image['digest'], 'image_ref.digest')}",
+            "imageRef": f"{image['reference']}@{image['digest']}",
             "platform": image["platform"],
             "releasedAt": stamp(image["released_at"]),
             "scanStatus": scans.status_of(call.world, record),
@@ -228,14 +228,6 @@ def _scanned_digest(call: Call, service: Service, tag: str) -> str:
         return pushed
 
 
-def _shown(call: Call, service: Service, digest: str, point: str) -> str:
-    """Return the digest shown for an image: some platforms show the image selected from an index."""
-    if call.world.gaps[point] == "the declared one":
-        return digest
-    native = call.world.store.need(Node, service.node_id).platform
-    return scans.repository(call.world, service).image(digest).for_platform(native).digest
-
-
 def _verdict(call: Call, record: Scan) -> dict[str, Any] | None:
     """Return the result of a scan; a platform may give null for an empty list or an unknown value."""
     report = record.report or scans.blank_report()
@@ -262,7 +254,7 @@ def _report(call: Call, service: Service, tag: str, digest: str) -> dict[str, An
     record = apps.verdict(call.world, service, digest)
     view = {
         "tag": tag,
-        "digest": _shown(call, service, digest, "scan.digest"),
+        "digest": digest,
         "scanStatus": scans.status_of(call.world, record),
         "scannedAt": maybe_stamp(record.scanned_at),
         "scanVerdict": _verdict(call, record),

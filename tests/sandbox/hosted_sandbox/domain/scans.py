@@ -43,8 +43,7 @@ def received(world: World, push: Push) -> None:
         world.store.put(Scan(name))
     elif record.status != "PENDING" or record.forced or world.pending(name, "scanned"):
         return
-    if push.tag is not None or world.gaps["scan.untagged"] == "yes":
-        world.after(world.delays.scan, "scanned", name)
+    world.after(world.delays.scan, "scanned", name)
 
 
 def catch_up(world: World) -> None:

@@ -94,7 +94,7 @@ def test_the_platform_refuses_what_is_blocked(platform: Platform) -> None:
     assert not platform.run(APP_DEPLOY, tag="v1")["changed"]
 
 
-@pytest.mark.parametrize("shown", ["WARNED", "PASSED", "BLOCKED"])
+@pytest.mark.parametrize("shown", ["WARNED", "PASSED"])
 def test_a_release_whose_verdict_was_lifted_is_deployed(plain: Platform, shown: str) -> None:
     """Whatever its report still says."""
     plain.sandbox.profile("plain", **{"lifted.status": shown})
@@ -102,17 +102,6 @@ def test_a_release_whose_verdict_was_lifted_is_deployed(plain: Platform, shown: 
     result = plain.run(APP_DEPLOY, tag="blocked")
     assert result["changed"] and not result.get("failed")
     assert plain.in_service == plain.digests["blocked"] and plain.writes() == [200]
-
-
-@pytest.mark.parametrize("status", ["422", "500"])
-def test_a_lifted_release_that_does_not_start_is_no_blocked_one(plain: Platform, status: str) -> None:
-    """The platform may refuse a start with the status that it refuses a verdict with."""
-    plain.sandbox.profile("plain", **{"lifted.status": "BLOCKED", "refusal.start_failed": status})
-    plain.sandbox.operator("scans/shop", digest=plain.digests["broken"], status="BLOCKED")
-    plain.sandbox.operator("scans/shop", digest=plain.digests["broken"], lift="not reachable")
-    result = plain.run(APP_DEPLOY, tag="broken", rollback=True)
-    assert result["failed"] and result["rolled_back"] and "exited with code 1" in result["reason"]
-    assert plain.in_service == plain.digests["v1"]
 
 
 def test_what_is_blocked_and_in_service_keeps_running(plain: Platform) -> None:
@@ -577,52 +566,6 @@ def test_a_late_list_makes_no_success_of_a_version_that_does_not_start(plain: Pl
         assert plain.run(APP_DEPLOY, tag="broken", base_url=url)["failed"]
         again = plain.run(APP_DEPLOY, tag="broken", base_url=url)
     assert again["failed"] and tags_deployed(plain) == ["broken", "broken"]
-
-
-@pytest.mark.parametrize("reads", [2, 1_000])
-def test_a_lifted_release_that_does_not_start_is_none_whatever_is_shown(plain: Platform, reads: int) -> None:
-    """The refusal of a blocked one would name the flaw (Scan status)."""
-    plain.sandbox.seed(
-        {
-            "apps": [
-                {
-                    "slug": "blog",
-                    "images": [
-                        {"tag": "v1"},
-                        {
-                            "tag": "broken",
-                            "packages": {"runc": "1.0.0~rc6"},
-                            "labels": {"sandbox.start": "fail"},
-                        },
-                    ],
-                    "deployed": "v1",
-                }
-            ]
-        }
-    )
-    for tag in ("v1", "broken"):
-        report = plain.sandbox.api("GET", f"/api/apps/blog/releases/{tag}/scan").json()
-        plain.digests[tag] = report["digest"]
-    plain.sandbox.profile("plain", **{"lifted.status": "BLOCKED", "refusal.start_failed": "422"})
-    plain.sandbox.operator("scans/blog", digest=plain.digests["broken"], lift="not reachable")
-    with shown_on_success(plain, reads=reads) as url:
-        result = plain.run(APP_DEPLOY, slug="blog", tag="broken", rollback=True, base_url=url)
-    assert result["failed"] and result["rolled_back"] and "exited with code 1" in result["reason"]
-    assert "Nothing was deployed" not in result["msg"] and tags_deployed(plain) == ["broken", "v1"]
-
-
-@pytest.mark.parametrize("said", [b"exited with code 1", b"Fault"])
-def test_a_lifted_release_of_which_the_scan_names_no_flaw(plain: Platform, said: bytes) -> None:
-    """The reason tells that it does not start, or else the list, which may be late."""
-    plain.sandbox.profile("plain", **{"lifted.status": "BLOCKED", "refusal.start_failed": "422"})
-    plain.sandbox.operator("scans/shop", digest=plain.digests["broken"], status="BLOCKED")
-    plain.sandbox.operator("scans/shop", digest=plain.digests["broken"], lift="not reachable")
-    if said == b"Fault":
-        plain.sandbox.fault(DEPLOY, "status", status=422, when="after")
-    with shown_on_success(plain, reads=3 if said == b"Fault" else 1_000) as url:
-        result = plain.run(APP_DEPLOY, tag="broken", rollback=True, base_url=url)
-    assert result["failed"] and result["rolled_back"] and said.decode() in result["reason"]
-    assert tags_deployed(plain) == ["broken", "v1"]
 
 
 def test_what_is_brought_back_is_an_image_that_ran(plain: Platform) -> None:
@@ -1219,14 +1162,3 @@ def test_the_number_of_log_lines_is_checked_before_any_call(plain: Platform, lin
     assert plain.sandbox.journal() == []
 
 
-def test_a_refusal_that_names_a_flaw_is_no_failure_to_start() -> None:
-    """Whatever else it says."""
-    refusal = Conflict("CVE-2024-21626 in runc: it would not start safely", 409)
-    error = Blocked("release 'v2' is blocked", blocking=[{"id": "CVE-2024-21626", "package": "runc"}])
-    error.__cause__ = refusal
-    task = task_of(APP_DEPLOY, FakeClient(), slug="acme-shop", tag="v2")
-    assert app_rollout.actual_failure(task, error, "sha256:2", "sha256:1") is error
-    error.details["blocking"][0]["id"] = None
-    assert isinstance(
-        app_rollout.actual_failure(task, error, "sha256:2", "sha256:1"), app_rollout.DeployFailed
-    )

@@ -189,7 +189,6 @@ def test_an_image_is_deployed_again_by_the_tag_that_was_deployed(tmp_path: Path)
     found.account.source_shown = False
     assert release_in_service(task, dependent) == ("v3", DIGEST)
     found.account.tag, found.account.source_shown = "v2", True
-    task.memory["images in an index"] = dict.fromkeys([DIGEST, OTHER], frozenset())
     assert release_in_service(task, dependent) == ("v3", DIGEST), "v2 was declared again for another image"
     del found.account.declared["v3"]
     with pytest.raises(Invalid, match=f"no tag of the image that application 'acme-web' runs, {DIGEST}"):
@@ -200,7 +199,6 @@ def test_a_tag_in_a_list_without_digests_is_compared_by_its_scan(tmp_path: Path)
     """It may have been declared again for an image that nobody has deployed."""
     found = case(tmp_path)
     task, dependent = found.work.task, web(found.account)
-    task.memory["images in an index"] = dict.fromkeys([DIGEST, OTHER], frozenset())
     found.account.declared, found.account.scanned = {"v1": None}, {"v1": OTHER}
     with pytest.raises(Invalid, match="shows no tag of the image that application 'acme-web' runs"):
         release_in_service(task, dependent)
@@ -228,7 +226,6 @@ def test_other_tags_are_told_by_their_scans_or_by_what_was_declared_from_here(
     monkeypatch.setenv("HOSTED_SERVICES_HOME", str(tmp_path))
     found = case(tmp_path)
     task, dependent = found.work.task, web(found.account)
-    task.memory["images in an index"] = dict.fromkeys([DIGEST, OTHER], frozenset())
     found.account.declared, found.account.scanned = {"v1": None, "v2": None}, {"v1": OTHER, "v2": DIGEST}
     assert release_in_service(task, dependent) == ("v2", DIGEST)
     del found.account.scanned["v2"]
@@ -248,20 +245,9 @@ def test_a_tag_that_the_list_lacks_is_not_declared_any_more(
     found = case(tmp_path)
     found.account.declared = {"v1": OTHER}
     task, dependent = found.work.task, web(found.account)
-    task.memory["images in an index"] = dict.fromkeys([DIGEST, OTHER], frozenset())
     AppRecords.of(task, "app_1").record_declared("v0", DIGEST)
     with pytest.raises(Invalid, match="shows no tag of the image"):
         release_in_service(task, dependent)
-
-
-def test_an_index_is_deployed_again_by_its_own_digest(tmp_path: Path) -> None:
-    """The platform may show the image that it chose from it."""
-    found = case(tmp_path)
-    found.account.declared = {"v1": OTHER}
-    found.work.task.memory["images in an index"] = {OTHER: frozenset({DIGEST}), DIGEST: frozenset()}
-    assert release_in_service(found.work.task, web(found.account)) == ("v1", OTHER)
-    found.account.tag = None
-    assert release_in_service(found.work.task, web(found.account)) == ("v1", OTHER)
 
 
 @pytest.mark.parametrize(
