@@ -350,7 +350,7 @@ FORMS = (
           "What does a suspended service still offer?",
           ("files, logs, backups", "logs, backups", "logs")),
     Point("fingerprint", "Resources and their fields / SSH key", "Which digest is a key's fingerprint?",
-          ("SHA256", "MD5", "MD5 prefixed", "SHA512", "a line of ssh-keygen")),
+          ("SHA256", "MD5", "MD5 prefixed")),
     Point("key.label", "Resources and their fields / SSH key", "What is a key's `label`?",
           ("comment", "algorithm and size", "name")),
     Point("file.mode", "Resources and their fields / File entry", "How many digits has `modeBits`?",

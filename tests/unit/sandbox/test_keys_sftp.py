@@ -24,7 +24,7 @@ PATH = "/api/users/me/ssh-keys"
 DENIED = asyncssh.PermissionDenied
 
 
-DIGESTS = {"a line of ssh-keygen": "sha256", "SHA512": "sha512", "MD5 prefixed": "md5"}
+DIGESTS = {"SHA256": "sha256", "MD5 prefixed": "md5"}
 
 
 def _generate(kind: str = "ssh-ed25519", **options: Any) -> asyncssh.SSHKey:
@@ -91,7 +91,7 @@ def test_fingerprints_are_as_ssh_keygen_tells_them(
     command = ["ssh-keygen", "-l", "-E", DIGESTS[value], "-f", str(tmp_path / "key.pub")]
     line = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
     (shown,) = sandbox.api("GET", PATH).json()
-    assert shown["fingerprint"] == (line if value == "a line of ssh-keygen" else line.split()[1])
+    assert shown["fingerprint"] == line.split()[1]
 
 
 @pytest.mark.rule("keys-types")

@@ -18,23 +18,10 @@ from ..._api.text import PRIVATE_KEY
 from .task_errors import Invalid
 
 MIN_RSA_BITS = 2048
-DIGESTS = (
-    "md5",
-    "sha1",
-    "sha224",
-    "sha256",
-    "sha384",
-    "sha512",
-    "sha3_256",
-    "sha3_512",
-    "blake2s",
-    "blake2b",
-)
-"""The digests that may be a fingerprint: which one the platform shows is open (SSH key)."""
-NAMES = {16: "MD5", 20: "SHA1", 28: "SHA224", 32: "SHA256", 48: "SHA384", 64: "SHA512"}
-"""How digests of so many bytes are called, for people."""
-PREFIX = re.compile(r"(md5|sha-?(1|224|256|384|512)|sha3[-_]?(256|512)|blake2[bs])[:=]", re.IGNORECASE)
-HEXADECIMAL = re.compile("([0-9a-f]{2})+")
+NAMES = {16: "MD5", 32: "SHA256"}
+"""The digests that may be a fingerprint, by their bytes: which one the platform shows is open (SSH key)."""
+PREFIX = re.compile(r"(md5|sha256):", re.IGNORECASE)
+HEXADECIMAL = re.compile("([0-9a-f]{2})+", re.IGNORECASE)
 ACCEPTED = "ssh-ed25519, ecdsa-sha2-* and ssh-rsa of 2048 bits or more"
 
 
@@ -59,59 +46,41 @@ class PublicKey:
 
     def matches(self, fingerprint: str | None) -> bool:
         """Tell whether a fingerprint of the platform, in any usual notation, is that of this key."""
-        return fingerprint is not None and not readings(fingerprint).isdisjoint(self._digests())
-
-    def _digests(self) -> set[bytes]:
         raw = base64.b64decode(self.data)
-        return {hashlib.new(name, raw, usedforsecurity=False).digest() for name in DIGESTS}
+        known = (hashlib.sha256(raw).digest(), hashlib.md5(raw, usedforsecurity=False).digest())
+        return digest_of(fingerprint or "") in known
 
 
-def readings(fingerprint: str) -> frozenset[bytes]:
-    """Return the digests that a fingerprint may stand for; none if it cannot be read or was cut short.
+def digest_of(fingerprint: str) -> bytes | None:
+    """Return the digest that a fingerprint stands for; ``None`` if it cannot be read or was cut short.
 
-    It may be in hexadecimal digits or base64, with or without prefix and padding, and in a line of
-    ``ssh-keygen -l``. What has a prefix there goes first: a comment may look like a digest.
+    It may be in hexadecimal digits or base64, with or without prefix and padding.
     """
-    words = fingerprint.split()
-    for word in sorted(words, key=lambda word: not PREFIX.match(word)):
-        found = {digest for text in (word, PREFIX.sub("", word, count=1)) for digest in digests_in(text)}
-        if found:
-            return frozenset(found)
-    return frozenset()
-
-
-def digests_in(text: str) -> list[bytes]:
-    """Return the digests that a text without prefix may stand for, the likeliest first."""
-    bare = text.replace(":", "").lower()
-    found = [bytes.fromhex(bare)] if HEXADECIMAL.fullmatch(bare) else []
-    letters = text.rstrip("=").replace("-", "+").replace("_", "/")
-    with suppress(ValueError):
-        found.append(base64.b64decode(letters + "=" * (-len(letters) % 4), validate=True))
-    return [digest for digest in found if len(digest) in NAMES]
-
-
-def normalize_fingerprint(fingerprint: str) -> str:
-    """Return a fingerprint without prefix, padding and colons; hexadecimal ones in lower case."""
     text = PREFIX.sub("", fingerprint.strip(), count=1)
-    bare = text.replace(":", "").lower()
-    return bare if HEXADECIMAL.fullmatch(bare) else text.rstrip("=")
+    bare, letters = text.replace(":", ""), text.rstrip("=")
+    found = b""
+    with suppress(ValueError):
+        found = (
+            bytes.fromhex(bare)
+            if HEXADECIMAL.fullmatch(bare)
+            else base64.b64decode(letters + "=" * (-len(letters) % 4), validate=True)
+        )
+    return found if len(found) in NAMES else None
 
 
 def fingerprint_notation(fingerprint: str) -> str:
     """Return which digest a fingerprint is, for people."""
-    sizes = [len(digest) for digest in readings(fingerprint)]
-    return NAMES[min(sizes)] if sizes else "a form that cannot be read"
+    return NAMES.get(len(digest_of(fingerprint) or b""), "a form that cannot be read")
 
 
 def is_comparable(shown: str | None, wanted: str | PublicKey) -> bool:
     """Tell whether it can be known that a fingerprint of the platform is not the wanted one.
 
-    A key has all digests. A fingerprint is one, which a platform that shows another is silent about.
+    A key has both digests. A fingerprint is one, which a platform that shows the other is silent about.
     """
-    sizes = {len(digest) for digest in readings(shown or "")}
-    if isinstance(wanted, PublicKey):
-        return bool(sizes)
-    return not sizes.isdisjoint(len(digest) for digest in readings(wanted))
+    known = digest_of(shown or "")
+    other = known if isinstance(wanted, PublicKey) else digest_of(wanted)
+    return known is not None and other is not None and len(known) == len(other)
 
 
 def keys_with_fingerprint(keys: Sequence[SshKey], wanted: str) -> list[SshKey]:
@@ -124,7 +93,7 @@ def keys_with_fingerprint(keys: Sequence[SshKey], wanted: str) -> list[SshKey]:
         raise Invalid("fingerprint holds a private key; give its fingerprint. Nothing was sent")
     shown = [(key, key.fingerprint) for key in keys if key.fingerprint]
     found = [key for key, text in shown if is_same(text, wanted)]
-    if not found and not readings(wanted):
+    if not found and digest_of(wanted) is None:
         raise Invalid(
             f"fingerprint {wanted!r} is invalid or incomplete: SHA256 has 43 characters of base64 or 64 "
             "hexadecimal digits, and MD5 has 32. No registered key shows it"
@@ -141,9 +110,7 @@ def keys_with_fingerprint(keys: Sequence[SshKey], wanted: str) -> list[SshKey]:
 
 def is_same(shown: str, wanted: str) -> bool:
     """Tell whether two fingerprints are the same digest, or the same text that cannot be read."""
-    return normalize_fingerprint(shown) == normalize_fingerprint(wanted) or not readings(shown).isdisjoint(
-        readings(wanted)
-    )
+    return (digest_of(shown) or shown.strip()) == (digest_of(wanted) or wanted.strip())
 
 
 def read_public_key(text: str, source: str = "public_key") -> PublicKey:

@@ -66,25 +66,10 @@ def find(world: World, account: Account, key_id: str) -> Key:
 def fingerprint(world: World, key: Key) -> str:
     """Return the fingerprint of a key in the form of the profile."""
     blob = base64.b64decode(key.blob)
-    match world.gaps["fingerprint"]:
-        case "SHA256":
-            return in_base64("sha256", blob)
-        case "SHA512":
-            return in_base64("sha512", blob)
-        case "a line of ssh-keygen":
-            bits = getattr(load_ssh_public_key(f"{key.algorithm} {key.blob}".encode()), "key_size", 256)
-            kind = key.algorithm.removeprefix("ssh-").partition("-")[0].upper()
-            return f"{bits} {in_base64('sha256', blob)} {key.comment or 'no comment'} ({kind})"
-        case form:
-            digest = hashlib.md5(blob, usedforsecurity=False).hexdigest()
-            pairs = ":".join(digest[at : at + 2] for at in range(0, 32, 2))
-            return pairs if form == "MD5" else f"MD5:{pairs}"
-
-
-def in_base64(digest: str, blob: bytes) -> str:
-    """Return a digest of a key as OpenSSH writes it."""
-    value = base64.b64encode(hashlib.new(digest, blob).digest()).decode().rstrip("=")
-    return f"{digest.upper()}:{value}"
+    if world.gaps["fingerprint"] == "SHA256":
+        return "SHA256:" + base64.b64encode(hashlib.sha256(blob).digest()).decode().rstrip("=")
+    pairs = hashlib.md5(blob, usedforsecurity=False).digest().hex(":")
+    return pairs if world.gaps["fingerprint"] == "MD5" else f"MD5:{pairs}"
 
 
 def new_password(world: World, service: Service) -> str:
