@@ -164,19 +164,6 @@ def test_the_reason_of_a_refusal_is_shown_in_any_form(ansible: Ansible, sandbox:
         assert "token" not in refused.message
 
 
-def test_what_says_that_it_is_not_deletable_is_deleted(ansible: Ansible, sandbox: Sandbox) -> None:
-    """The flag has no stated meaning, and a service in any status can be deleted: the platform decides."""
-    sandbox.profile("plain", deletable="false")
-    service = order(sandbox)
-    task = "- hosted.services.service: {name: mc, state: absent}"
-    checked = ansible.tasks(task, "check_mode: true").succeed().outcomes[0]
-    assert "say deletable: false" in warnings(checked)
-    assert sandbox.journal("resources.delete") == []
-    deleted = ansible.tasks(task).succeed().outcomes[0]
-    assert deleted.result["changed"] is True
-    assert sandbox.api("GET", f"/api/resources/{service}").status_code == 404
-
-
 def test_a_network_change_may_wait_for_the_next_start(ansible: Ansible, sandbox: Sandbox) -> None:
     """It is written and not in effect: the task says so, and the next run that may works it off."""
     sandbox.profile("plain", **{"network.in_effect": "at its next start"})
@@ -615,13 +602,12 @@ ODD_PLATFORM = """
 
 
 def test_a_platform_that_is_odd_in_small_things(ansible: Ansible, sandbox: Sandbox) -> None:
-    """Its ids need quoting, it suspends late, lists backups in another order and empties no directory."""
+    """Its ids need quoting, it suspends late, and lists backups in another order."""
     fill = {
         "id.form": "urn",
         "suspend.pace": "1 s later",
         "backup.listed": "1 s later",
         "backups.order": "newest first",
-        "file.delete_directory": "it is refused",
     }
     sandbox.profile("plain", **fill)
     sandbox.delays(provision=0, start=0, backup=0)

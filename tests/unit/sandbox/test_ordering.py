@@ -26,12 +26,6 @@ def test_a_quote_commits_nothing(sandbox: Sandbox) -> None:
     assert sandbox.ledger()["orders"] == []
 
 
-def test_a_quote_may_know_no_project(sandbox: Sandbox) -> None:
-    sandbox.profile(**{"quote.project": "refuses it"})
-    assert sandbox.api("POST", "/api/order/quote", {**BODY, "projectId": "p"}).status_code == 400
-    assert sandbox.api("POST", "/api/order/quote", BODY).status_code == 200
-
-
 @pytest.mark.rule("order-cover")
 def test_an_order_needs_the_first_day(sandbox: Sandbox) -> None:
     quote = sandbox.api("POST", "/api/order/quote", BODY).json()

@@ -248,7 +248,7 @@ class FileManager:
             self.task.progress(f"removed {min(begin + FILES_PER_DELETE, len(names))} of {len(names)}")
 
     def _remove_batch(self, root: str, names: Sequence[str]) -> None:
-        """Remove up to a hundred names. Where a directory that holds something is refused, empty it first."""
+        """Remove up to a hundred names."""
 
         def left() -> list[str]:
             self.invalidate()
@@ -259,28 +259,9 @@ class FileManager:
             if remaining := left():
                 self.client.delete_files(self.id, root or ROOT, remaining)
 
-        try:
-            act(
-                self.task,
-                delete,
-                lambda: not left(),
-                f"the removal of {len(names)} entries of {root or 'the root'}",
-            )
-        except Refused:
-            folders = [name for name in left() if self._empty(posixpath.join(root, name))]
-            if not folders:
-                raise
-            delete()
+        what = f"the removal of {len(names)} entries of {root or 'the root'}"
+        act(self.task, delete, lambda: not left(), what)
         await_removal(self.task, lambda: bool(left()), f"{names[0]!r}")
-
-    def _empty(self, path: str) -> bool:
-        """Remove what a directory holds; return whether there was anything."""
-        entry = self.entry(path)
-        if entry is None or not entry.directory or entry.symlink:
-            return False
-        names = [item.name for item in self.entries(path)]
-        self.remove(path, names)
-        return bool(names)
 
 
 def is_large(entry: FileEntry) -> bool:

@@ -53,12 +53,7 @@ async def list_files(call: Current, id: str, directory: str = "") -> Response:
     until, before = call.world.listings.get((service.id, _folder(directory)), (0, []))
     if call.world.now < until <= call.world.now + SECOND:
         return call.json(before)
-    try:
-        found = files.entries(call.world, service, directory)
-    except RefusedError as error:
-        if error.rule != "file_missing" or call.world.gaps["file.absent_directory"] == "a refusal":
-            raise
-        found = []
+    found = files.entries(call.world, service, directory)
     return call.json([views.file(call.world, entry) for entry in found])
 
 

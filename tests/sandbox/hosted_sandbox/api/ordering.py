@@ -13,7 +13,6 @@ from hosted_sandbox.api import bodies
 from hosted_sandbox.api.call import Call, Chapter, Current
 from hosted_sandbox.clock import SECOND
 from hosted_sandbox.domain import money, ordering
-from hosted_sandbox.domain.errors import RefusedError
 
 router = Chapter(tags=["Ordering"])
 UNITS = {"cpuCores": "vCPU", "ramGb": "GB", "storageGb": "GB"}
@@ -36,8 +35,6 @@ def _request(body: bodies.Quote) -> ordering.OrderRequest:
 @router.post("/api/order/quote", name="order.quote")
 async def quote(call: Current, body: bodies.Quote) -> Response:
     """Price an order without placing it."""
-    if body.projectId is not None and call.world.gaps["quote.project"] == "refuses it":
-        raise RefusedError("malformed", "projectId: Extra inputs are not permitted")
     priced = ordering.price_order(call.world, call.account, _request(body))
     return call.json({
         "productSlug": priced.product.id,

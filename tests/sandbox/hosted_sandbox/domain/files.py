@@ -179,15 +179,8 @@ def delete(world: World, service: Service, root: str, names: list[str]) -> None:
     places = [locate(world, service, root, name) for name in names]
     if home in places:
         raise RefusedError("path", "the root itself cannot be deleted")
-    missing = [place.name for place in places if not os.path.lexists(place)]
-    if missing and world.gaps["file.delete_missing"] == "refused":
-        raise RefusedError("file_missing", f"no such file or directory: {missing[0]}")
-    folders = [place for place in places if place.is_dir() and not place.is_symlink()]
-    full = [place.name for place in folders if any(place.iterdir())]
-    if full and world.gaps["file.delete_directory"] != "yes":
-        raise RefusedError("file_conflict", f"the directory {full[0]} is not empty")
     for place in places:
-        if place in folders:
+        if place.is_dir() and not place.is_symlink():
             shutil.rmtree(place)
         else:
             place.unlink(missing_ok=True)

@@ -203,7 +203,7 @@ def settings_of(world: World, service: Service) -> View:
             "defaultCommand": product.command or image.get("command"),
             "editable": settled and settings.takes_command(world, service),
         },
-        "deletable": world.gaps["deletable"] == "true",
+        "deletable": True,
     }
 
 
@@ -245,18 +245,8 @@ def project(world: World, record: Project) -> View:
         "id": record.id,
         "name": record.name,
         "createdAt": stamp(record.created_at),
-        "resourceCount": len([one for one in projects.shown(world, record) if _counts(world, one)]),
+        "resourceCount": len(projects.shown(world, record)),
     })  # fmt: skip
-
-
-def _counts(world: World, service: Service) -> bool:
-    match world.gaps["project.count"]:
-        case "those that are ACTIVE":
-            return service.status == "ACTIVE"
-        case "those that are not applications":
-            return service.family != "APP"
-        case _:
-            return True
 
 
 def key(world: World, record: Key) -> View:

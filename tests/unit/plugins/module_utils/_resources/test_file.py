@@ -491,15 +491,6 @@ def test_a_space_in_a_path_is_read_by_every_server(
     assert not file(path="a b/c+d %41.txt", content="x")["changed"]
 
 
-def test_a_folder_that_is_emptied_first_may_be_listed_late(file: Run, root: Path, sandbox: Sandbox) -> None:
-    sandbox.profile("plain", **{"file.listed": "1 s late", "file.delete_directory": "it is refused"})
-    (root / "full").mkdir()
-    (root / "full" / "a").write_text("x")
-    results = [file(path="full", state="absent") for _run in range(2)]
-    assert [result["changed"] for result in results] == [True, False], results
-    assert list(root.iterdir()) == []
-
-
 def test_a_directory_that_shows_late_what_was_done_is_waited_for(
     file: Run, root: Path, sandbox: Sandbox
 ) -> None:

@@ -299,7 +299,6 @@ def test_a_project_of_another_run_is_no_change_of_this_one(
 
 LATE = {
     "order.readable": "1 s after it is listed",
-    "project.count": "those that are ACTIVE",
     "project.page": "1 s late",
 }
 """Where a service was just ordered, only its name on the list shows for a second that it exists."""

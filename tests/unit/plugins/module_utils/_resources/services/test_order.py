@@ -44,7 +44,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     EffectUnverified,
     Invalid,
 )
-from hosted_sandbox.gaps import POINTS
 from hosted_sandbox.testing import Sandbox
 from integration.proxy_server import ProxyServer, running
 from unit.plugins.fakes import Clock, FakeClient, carry_out, task_of
@@ -841,10 +840,7 @@ def test_a_service_that_appeared_since_the_plan_is_taken_instead_of_ordered() ->
     assert any("appeared before it was ordered; it is used instead" in w for w in task.warnings)
 
 
-@pytest.mark.parametrize("quoted", POINTS["quote.project"].values)
-def test_only_the_order_names_the_project(sandbox: Sandbox, quoted: str) -> None:
-    """A platform may refuse a quote that does."""
-    sandbox.profile("plain", **{"quote.project": quoted})
+def test_only_the_order_names_the_project(sandbox: Sandbox) -> None:
     web = next(each["id"] for each in sandbox.api("GET", "/api/projects").json() if each["name"] == "web")
     sandbox.clear_journal()
     facts = {name: value for name, value in ORDER.items() if name not in ("name", "state")}
