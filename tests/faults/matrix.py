@@ -209,7 +209,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", default="", help="scenarios whose name holds this text")
     parser.add_argument("--share", type=float, default=1.0, help="which share of the cells, chosen by --seed")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--profile", default="plain", help="the gap profile, such as pairwise:7")
+    parser.add_argument("--profile", default="plain", help="the gap profile")
     parser.add_argument("--workers", type=int, default=2)
     given = parser.parse_args(arguments)
     wanted = [scenario for scenario in SCENARIOS if given.only in scenario.name]

@@ -28,7 +28,7 @@ from integration.route_options import LEADS
 
 PAGE = REPOSITORY / "docs" / "coverage.md"
 MODULES = {path.name for path in TARGETS.iterdir()}
-# A target's test is named after it, and maybe its profile: test_target[backup-random:1].
+# A target's test is named after it, and maybe its profile: test_target[backup-terse].
 TARGET = re.compile(r"test_targets\.py::test_target\[(\w+)[\]-]")
 CALLER = re.compile(r"hosted\.services \(Ansible collection; (\w+)\)")
 PLACEHOLDER = re.compile(r"\{\w+\}")

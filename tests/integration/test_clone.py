@@ -22,7 +22,7 @@ import pytest
 import yaml
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.clone import CLONE
-from hosted_sandbox.gaps import pairwise_array
+from hosted_sandbox.gaps import Profile
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import REPOSITORY, Ansible
 from integration.clone_worlds import check_clone, random_world
@@ -33,8 +33,6 @@ from unit.plugins.module_utils._resources.platform import run
 
 GUIDE = REPOSITORY / "docs" / "guides" / "cloning.md"
 CLONING = "hosted.services.clone : Clone the project, or bring over what has changed in it"
-PAIRWISE = (f"pairwise:{number}" for number in range(1, len(pairwise_array()) + 1))
-PROFILES = ("plain", "terse", "wrapped", *PAIRWISE)
 SHOP: dict[str, Any] = {
     "balance_cents": 100000,
     "projects": ["old", "shop"],
@@ -150,7 +148,7 @@ def test_a_random_project(
 ) -> None:
     """Its clone is the same, costs what was announced, and nothing was written to the source."""
     monkeypatch.setenv("HOSTED_SERVICES_HOME", str(tmp_path))
-    sandbox.profile(PROFILES[number % len(PROFILES)])
+    sandbox.profile(Profile.NAMES[number % len(Profile.NAMES)])
     world = random_world(number)
     sandbox.seed(world.seed)
     before = monthly_rate(sandbox)

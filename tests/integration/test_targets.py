@@ -36,7 +36,7 @@ FAMILIES = (
     "ssh_key",
 )
 """A module of each family: those that run as a module in the gate, too."""
-RANDOM = os.environ.get("SANDBOX_PROFILE", "random:1")
+RANDOM = os.environ.get("SANDBOX_PROFILE", "terse")
 
 
 def runs() -> Iterator[Any]:

@@ -26,8 +26,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from hosted_sandbox.gaps import pairwise_array
-from hosted_sandbox.profiles import expand
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible, Outcome, read_outcome
 from integration.warm import COLD, COLLECTIONS, programs
@@ -361,7 +359,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--without-budget", action="store_true", help="to see how many plays break theirs")
     given = parser.parse_args(arguments)
-    profiles = list(expand(given.profiles, len(pairwise_array())))
+    profiles = given.profiles
     version, begun = (
         f"{sources()} {' '.join(given.profiles)} {given.without_budget} {given.defect}",
         time.monotonic(),

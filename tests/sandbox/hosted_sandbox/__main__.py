@@ -36,9 +36,7 @@ def _options(arguments: list[str] | None = None) -> Options:
     parser.add_argument("--registry-port", type=int, default=8083, help="port of the registry (%(default)s)")
     parser.add_argument("--data", type=Path, help="folder to keep the state in (default: memory)")
     parser.add_argument("--seed", type=Path, help="YAML file with the initial state, if the state is new")
-    parser.add_argument(
-        "--profile", help="gap profile: plain, terse, wrapped, random:SEED, pairwise:NUMBER (default: plain)"
-    )
+    parser.add_argument("--profile", help="gap profile: plain, terse or wrapped (default: plain)")
     parser.add_argument(
         "--ready-file",
         type=Path,

@@ -9,12 +9,8 @@ the same server can play many platforms that all agree with the specification.
 
 from __future__ import annotations
 
-import functools
-import hashlib
 from dataclasses import dataclass
 from typing import ClassVar
-
-from hosted_sandbox import pairwise
 
 
 @dataclass(frozen=True)
@@ -441,34 +437,25 @@ FORMS = (
 POINTS: dict[str, Point] = {point.name: point for point in (*ANSWERS, *REFUSALS, *FORMS)}
 
 
-@functools.cache
-def pairwise_array() -> list[pairwise.Row]:
-    """Compute the profiles `pairwise:1`, `pairwise:2` and so on."""
-    return pairwise.array({point.name: point.values for point in POINTS.values()})
-
-
 class Profile:
-    """One value for every point. Names: `plain`, `terse`, `wrapped`, `random` with a seed, `pairwise`.
-
-    The pairwise profiles together contain every pair of values of any two points (see pairwise.py).
+    """One value for every point.
 
     `plain` selects the first value of each point; `terse` prefers empty responses and `wrapped` envelopes,
     and both select the second or third value elsewhere, so that the three differ wherever possible.
     """
 
-    NAMES = ("plain", "terse", "wrapped", "random", pairwise.KIND)
     PREFERRED: ClassVar[dict[str, tuple[str, ...]]] = {
         "plain": (),
         "terse": ("empty 204", "401 empty", "403 empty", "array"),
         "wrapped": ("item",),
     }
+    NAMES = tuple(PREFERRED)
 
     def __init__(self, name: str = "plain", values: dict[str, str] | None = None) -> None:
-        kind, __, seed = name.partition(":")
-        if kind not in self.NAMES:
+        if name not in self.NAMES:
             raise ValueError(f"unknown profile {name!r}; known: {', '.join(self.NAMES)}")
-        self.name = name if kind != "random" else f"random:{seed or '0'}"
-        self._chosen = self._choose(kind, seed)
+        self.name = name
+        self._chosen = {point.name: self._pick(point) for point in POINTS.values()}
         for point, value in (values or {}).items():
             self._override(point, value)
         self.overrides = dict(values or {})
@@ -484,14 +471,6 @@ class Profile:
         """Return the value of every point."""
         return dict(self._chosen)
 
-    def _choose(self, kind: str, seed: str) -> dict[str, str]:
-        if kind != pairwise.KIND:
-            return {point.name: self._pick(kind, seed or "0", point) for point in POINTS.values()}
-        rows = pairwise_array()
-        if not (seed.isascii() and seed.isdigit() and 1 <= int(seed) <= len(rows)):
-            raise ValueError(f"unknown profile {self.name!r}; there are pairwise:1 to pairwise:{len(rows)}")
-        return dict(rows[int(seed) - 1])
-
     def _override(self, point: str, value: str) -> None:
         if point not in POINTS:
             raise ValueError(f"unknown gap point {point!r}")
@@ -499,12 +478,8 @@ class Profile:
             raise ValueError(f"{point}: {value!r} is none of {', '.join(POINTS[point].values)}")
         self._chosen[point] = value
 
-    def _pick(self, kind: str, seed: str, point: Point) -> str:
-        if kind == "random":
-            digest = hashlib.sha256(f"{seed}/{point.name}".encode()).digest()
-            return point.values[int.from_bytes(digest[:4], "big") % len(point.values)]
-        for value in self.PREFERRED[kind]:
+    def _pick(self, point: Point) -> str:
+        for value in self.PREFERRED[self.name]:
             if value in point.values:
                 return value
-        place = ("plain", "terse", "wrapped").index(kind)
-        return point.values[min(place, len(point.values) - 1)]
+        return point.values[min(self.NAMES.index(self.name), len(point.values) - 1)]

@@ -127,7 +127,7 @@ def server() -> Iterator[Sandbox]:
         yield sandbox
 
 
-@pytest.fixture(params=["plain", "terse", "wrapped", "random:1"])
+@pytest.fixture(params=["plain", "terse", "wrapped"])
 def platform(
     server: Sandbox, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Platform:

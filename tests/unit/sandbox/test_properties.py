@@ -28,7 +28,7 @@ CHECKS = [
 SEED = {"services": [{"name": "mc", "product": "minecraft"}, {"name": "db", "product": "postgresql"}]}
 
 
-@pytest.fixture(scope="module", params=["plain", "random:1"])
+@pytest.fixture(scope="module", params=["plain", "terse"])
 def world(server: Sandbox, request: pytest.FixtureRequest) -> Iterator[tuple[Sandbox, str]]:
     """A world with a game server and a database; half of all paths lead to one of them."""
     server.reset(profile=request.param, delays={"scan_wait": 0.01, "query": 0.1})

@@ -16,7 +16,7 @@ from hosted_sandbox.api.shapes import SHOWN, Error
 from hosted_sandbox.testing import Sandbox
 
 Push = Callable[..., str]
-NAMES = ("plain", "terse", "wrapped", "random:11", "random:12")
+NAMES = ("plain", "terse", "wrapped")
 TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 BOUNDS = "&".join(f"{name}Start=2026-01-01T00:00:00Z" for name in ("hour", "day", "week", "month"))
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ8Y0XrWXfVTNJ3s2ikZ0q5TmnhFvDkhCJ4f8n1m0Hn9 me@here"

@@ -19,7 +19,7 @@ import yaml
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint import BLUEPRINT
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint_info import BLUEPRINT_INFO
-from hosted_sandbox.gaps import POINTS, pairwise_array
+from hosted_sandbox.gaps import POINTS, Profile
 from hosted_sandbox.testing import NO_DELAYS, Sandbox
 from unit.plugins.accounts import KEY, random_account
 from unit.plugins.module_utils._resources.platform import run, writes
@@ -70,7 +70,7 @@ def test_what_cannot_be_read_is_not_silently_left_out(
 
 def start(sandbox: Sandbox, number: int, seed: dict[str, Any]) -> None:
     """Start over with an account on one of the platforms."""
-    profile = f"pairwise:{number % len(pairwise_array()) + 1}"
+    profile = Profile.NAMES[number % len(Profile.NAMES)]
     sandbox.reset(profile=profile, delays=NO_DELAYS, seed=seed)
 
 

@@ -21,7 +21,7 @@ import pytest
 
 import report_account
 from ansible_collections.hosted.services.plugins.module_utils._resources.report_info import REPORT_INFO
-from hosted_sandbox.gaps import pairwise_array
+from hosted_sandbox.gaps import Profile
 from hosted_sandbox.testing import NO_DELAYS, Sandbox
 from report_account import AS_OF
 from unit.plugins.accounts import random_account
@@ -93,7 +93,7 @@ def exact(text: str | None) -> Decimal | None:
 
 @pytest.mark.parametrize("number", ACCOUNTS)
 def test_figures_are_those_of_the_platform(sandbox: Sandbox, number: int) -> None:
-    profile = f"pairwise:{number % len(pairwise_array()) + 1}"
+    profile = Profile.NAMES[number % len(Profile.NAMES)]
     report_account.build(sandbox, busy_account(number), profile=profile, delays=NO_DELAYS)
     sandbox.clear_journal()
     report = report_of(sandbox)

@@ -19,7 +19,7 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint import BLUEPRINT
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint_info import BLUEPRINT_INFO
-from hosted_sandbox.gaps import pairwise_array
+from hosted_sandbox.gaps import Profile
 from hosted_sandbox.testing import NO_DELAYS, Sandbox
 from unit.plugins.accounts import PROJECTS, WORDS, random_account
 from unit.plugins.module_utils._resources.platform import run
@@ -179,7 +179,7 @@ def test_prune_deletes_nothing_that_a_reader_of_the_rule_would_not(
 ) -> None:
     monkeypatch.setenv("HOSTED_SERVICES_HOME", str(tmp_path))
     chance = random.Random(number)
-    profile = f"pairwise:{number % len(pairwise_array()) + 1}"
+    profile = Profile.NAMES[number % len(Profile.NAMES)]
     sandbox.reset(profile=profile, delays=NO_DELAYS, seed=random_account(number))
     refer_at_random(sandbox, chance)
     for turn in range(EDITS):
