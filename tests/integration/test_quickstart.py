@@ -55,8 +55,8 @@ def test_a_check_after_a_run_finds_nothing_to_do(ansible: Ansible, sandbox: Sand
     ("values", "status"),
     [
         ({}, None),
-        ({"answer.backup_create": "empty 204"}, 204),
-        ({"answer.backup_create": "null", "created.status": "202"}, 202),
+        ({"answer": "empty 204"}, 204),
+        ({"answer": "item", "created.status": "202"}, 202),
     ],
     ids=["as it is", "nothing is answered", "accepted"],
 )

@@ -23,10 +23,6 @@ class Point:
     values: tuple[str, ...]
 
 
-#: Possible responses to a write whose response is not shown.
-WRITE = ("object", "empty 204", "item", "empty object", "list", "empty 200", "null")
-#: Possible responses to a deletion, where the object is less likely.
-REMOVAL = ("empty object", "empty 204", "item", "object", "list", "empty 200", "null")
 #: Possible statuses of a refusal without a stated one.
 REFUSAL = ("400", "422", "409", "403")
 
@@ -52,43 +48,10 @@ LIMITS = "Limits"
 EVENTS = "Events"
 
 
-def _answer(name: str, section: str, what: str, values: tuple[str, ...] = WRITE) -> Point:
-    return Point(f"answer.{name}", section, f"What does {what} answer?", values)
-
-
 def _refusal(rule: str, section: str, what: str, *first: str) -> Point:
     statuses = tuple(dict.fromkeys((*first, *REFUSAL)))
     return Point(f"refusal.{rule}", section, f"With which status is {what} refused?", statuses)
 
-
-ANSWERS = (
-    _answer("network", SETTINGS, "a network change"),
-    _answer("scale", SETTINGS, "a change of size"),
-    _answer("deploy_command", SETTINGS, "a change of the deploy command"),
-    _answer("move", SETTINGS, "a move to another project"),
-    _answer("suspend", POWER, "suspend"),
-    _answer("resume", POWER, "resume"),
-    _answer("delete", POWER, "the deletion of a service", REMOVAL),
-    _answer("file_write", FILES, "writing a file"),
-    _answer("file_directory", FILES, "making a directory"),
-    _answer("file_rename", FILES, "renaming a file"),
-    _answer("file_delete", FILES, "deleting files", REMOVAL),
-    _answer("backup_create", BACKUPS, "creating a backup"),
-    _answer("backup_restore", BACKUPS, "restoring a backup"),
-    _answer("backup_delete", BACKUPS, "deleting a backup", REMOVAL),
-    _answer("snapshot_create", BACKUPS, "creating a snapshot"),
-    _answer("snapshot_rollback", BACKUPS, "rolling back to a snapshot"),
-    _answer("snapshot_delete", BACKUPS, "deleting a snapshot", REMOVAL),
-    _answer("project_create", PROJECTS, "creating a project"),
-    _answer("project_rename", PROJECTS, "renaming a project"),
-    _answer("project_delete", PROJECTS, "deleting a project", REMOVAL),
-    _answer("key_add", KEYS, "adding an SSH key"),
-    _answer("key_delete", KEYS, "deleting an SSH key", REMOVAL),
-    _answer("app_create", APPS, "creating an application"),
-    _answer("release_declare", APPS, "declaring a release"),
-    _answer("app_deploy", APPS, "a deploy"),
-    _answer("environment", APPS, "replacing the environment", ("empty object", *WRITE[1:3], *WRITE[4:])),
-)
 
 REFUSALS = (
     _refusal("malformed", ERRORS, "a malformed body or a value of the wrong type"),
@@ -220,6 +183,8 @@ REFUSALS = (
 )
 
 FORMS = (
+    Point("answer", ERRORS, "What does a write answer whose response is not shown?",
+          ("object", "empty 204", "item")),
     Point("created.status", ERRORS, "Do calls that create something answer 201, 200 or 202?",
           ("201", "200", "202")),
     Point("written.status", ERRORS, "Do other writes whose answer is not shown answer 200 or 202?",
@@ -434,7 +399,7 @@ FORMS = (
           ("404", "405")),
 )  # fmt: skip
 
-POINTS: dict[str, Point] = {point.name: point for point in (*ANSWERS, *REFUSALS, *FORMS)}
+POINTS: dict[str, Point] = {point.name: point for point in (*REFUSALS, *FORMS)}
 
 
 class Profile:

@@ -162,7 +162,7 @@ class SandboxClient:
         return self.control("PUT", "/delays", seconds)
 
     def profile(self, name: str = "plain", **values: str) -> Any:
-        """Change the gap profile, and single values by name (`**{"answer.delete": "null"}`)."""
+        """Change the gap profile, and single values by name (`**{"resume.to": "ACTIVE later"}`)."""
         return self.control("PUT", "/profile", {"name": name, "values": values})
 
     def stop(self) -> None:

@@ -47,10 +47,6 @@ def test_every_rule_has_a_test_and_every_mark_a_rule() -> None:
 
 
 def test_every_answer_is_shown_or_a_gap() -> None:
-    source = "".join(path.read_text(encoding="utf-8") for path in (SANDBOX / "api").glob("*.py"))
-    open_points = set(re.findall(r'(?:written|listing)\(\s*"(\w+)"', source))
-    known = {name.partition(".")[2] for name in POINTS if name.startswith(("answer.", "list."))}
-    assert open_points <= known
     shown = {(line.method, line.path) for line in SPECIFIED if line.shown}
     modelled = {(r.method, r.template) for r in table().routes if r.name in shapes.SHOWN}
     assert modelled == shown, f"compare with {HERE}"

@@ -88,7 +88,7 @@ async def create_app(call: Current, body: bodies.App) -> Response:
     size = body.dimensions.model_dump() if body.dimensions else None
     service = apps.create(call.world, call.account, body.slug, (body.hostId, size), body.projectId)
     call.hide(service)
-    return call.written("app_create", lambda: item(call, service), creates=True)
+    return call.written(lambda: item(call, service), creates=True)
 
 
 @router.post("/api/apps/quote", name="apps.quote")
@@ -168,7 +168,7 @@ async def declare_release(call: Current, slug: str, body: bodies.Release) -> Res
     release = apps.declare(call.world, service, body.tag, body.digest)
     if (body.tag, body.digest) not in before:
         call.hide(release)
-    return call.written("release_declare", lambda: _release(call, slug, release), creates=True)
+    return call.written(lambda: _release(call, slug, release), creates=True)
 
 
 @router.get("/api/apps/{slug}/releases", name="releases.list")
@@ -276,7 +276,7 @@ async def deploy(call: Current, slug: str, body: bodies.Tag) -> Response:
     apps.put_in_service(world, service, release)
     await world.until(lambda: lifecycle.state(world, service) != "starting", LONGEST_SCAN)
     apps.check_started(world, service, before)
-    return call.written("app_deploy", lambda: item(call, service))
+    return call.written(lambda: item(call, service))
 
 
 @router.put("/api/apps/{slug}/environment", name="apps.environment")
@@ -285,7 +285,7 @@ async def set_environment(call: Current, slug: str, body: bodies.Environment) ->
     service = _app(call, slug)
     if apps.set_environment(call.world, service, body.environment):
         await lifecycle.check_start(call.world, service, "environment_start")
-    return call.written("environment", lambda: {"environment": body.environment})
+    return call.written(dict)
 
 
 @router.get("/api/apps/{slug}/logs", name="apps.logs")

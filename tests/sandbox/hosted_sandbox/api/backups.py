@@ -32,21 +32,21 @@ async def list_backups(call: Current, id: str) -> Response:
 async def create_backup(call: Current, id: str, body: bodies.Name) -> Response:
     """Start a backup."""
     backup = backups.create(call.world, call.service(id), body.name)
-    return call.written("backup_create", lambda: views.backup(call.world, backup), creates=True)
+    return call.written(lambda: views.backup(call.world, backup), creates=True)
 
 
 @router.post("/api/resources/{id}/backups/{backupId}/restore", name="backups.restore")
 async def restore_backup(call: Current, id: str, backup_id: BackupId) -> Response:
     """Start to restore a completed backup."""
     backup = backups.restore(call.world, call.service(id), backup_id)
-    return call.written("backup_restore", lambda: views.backup(call.world, backup))
+    return call.written(lambda: views.backup(call.world, backup))
 
 
 @router.delete("/api/resources/{id}/backups/{backupId}", name="backups.delete")
 async def delete_backup(call: Current, id: str, backup_id: BackupId) -> Response:
     """Delete a backup."""
     backup = backups.delete(call.world, call.service(id), backup_id)
-    return call.written("backup_delete", lambda: views.backup(call.world, backup))
+    return call.written(lambda: views.backup(call.world, backup))
 
 
 @router.get("/api/resources/{id}/snapshots", name="snapshots.list")
@@ -60,18 +60,18 @@ async def list_snapshots(call: Current, id: str) -> Response:
 async def create_snapshot(call: Current, id: str, body: bodies.Name) -> Response:
     """Take a snapshot."""
     taken = backups.snapshot(call.world, call.service(id), body.name)
-    return call.written("snapshot_create", lambda: views.snapshot(call.world, taken), creates=True)
+    return call.written(lambda: views.snapshot(call.world, taken), creates=True)
 
 
 @router.post("/api/resources/{id}/snapshots/{name}/rollback", name="snapshots.rollback")
 async def roll_back(call: Current, id: str, name: str) -> Response:
     """Roll a service's disk back to a snapshot."""
     found = backups.rollback(call.world, call.service(id), name)
-    return call.written("snapshot_rollback", lambda: views.snapshot(call.world, found))
+    return call.written(lambda: views.snapshot(call.world, found))
 
 
 @router.delete("/api/resources/{id}/snapshots/{name}", name="snapshots.delete")
 async def delete_snapshot(call: Current, id: str, name: str) -> Response:
     """Delete a snapshot."""
     found = backups.delete_snapshot(call.world, call.service(id), name)
-    return call.written("snapshot_delete", lambda: views.snapshot(call.world, found))
+    return call.written(lambda: views.snapshot(call.world, found))

@@ -61,22 +61,14 @@ class Call:
         """Build the response to a call that creates something, in a shape that is shown."""
         return JSONResponse(data, self.world.gaps.status("created.status"))
 
-    def written(self, point: str, view: Callable[[], Any], *, creates: bool = False) -> Response:
+    def written(self, view: Callable[[], Any], *, creates: bool = False) -> Response:
         """Build the response to a write, whose shape is not shown; `view` returns the object."""
         status = self.world.gaps.status("created.status" if creates else "written.status")
-        match self.world.gaps[f"answer.{point}"]:
+        match self.world.gaps["answer"]:
             case "empty 204":
                 return Response(status_code=204)
-            case "empty 200":
-                return Response(status_code=status)
-            case "empty object":
-                return JSONResponse({}, status)
-            case "null":
-                return JSONResponse(None, status)
             case "item":
                 return JSONResponse({"item": view()}, status)
-            case "list":
-                return JSONResponse([view()], status)
             case _:
                 return JSONResponse(view(), status)
 

@@ -69,7 +69,7 @@ async def write_file(call: Current, id: str, body: bodies.Write) -> Response:
     service = _service(call, id)
     _show_late(call, service, body.path.rpartition("/")[0])
     place = files.write(call.world, service, body.path, body.content)
-    return call.written("file_write", lambda: _place(call, service, place))
+    return call.written(lambda: _place(call, service, place))
 
 
 @router.post("/api/resources/{id}/files/directory", name="files.directory")
@@ -78,7 +78,7 @@ async def make_directory(call: Current, id: str, body: bodies.Directory) -> Resp
     service = _service(call, id)
     _show_late(call, service, body.root)
     place = files.make_directory(call.world, service, body.root, body.name)
-    return call.written("file_directory", lambda: _place(call, service, place))
+    return call.written(lambda: _place(call, service, place))
 
 
 @router.put("/api/resources/{id}/files/rename", name="files.rename")
@@ -87,7 +87,7 @@ async def rename_file(call: Current, id: str, body: bodies.Rename) -> Response:
     service = _service(call, id)
     _show_late(call, service, body.root)
     place = files.rename(call.world, service, body.root, body.old, body.new)
-    return call.written("file_rename", lambda: _place(call, service, place))
+    return call.written(lambda: _place(call, service, place))
 
 
 @router.post("/api/resources/{id}/files/delete", name="files.delete")
@@ -96,4 +96,4 @@ async def delete_files(call: Current, id: str, body: bodies.Names) -> Response:
     service = _service(call, id)
     _show_late(call, service, body.root)
     files.delete(call.world, service, body.root, body.files)
-    return call.written("file_delete", lambda: {"files": body.files})
+    return call.written(lambda: {"files": body.files})

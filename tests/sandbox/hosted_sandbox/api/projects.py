@@ -34,7 +34,7 @@ async def create_project(call: Current, body: bodies.Name) -> Response:
     project.listed_from = call.world.now + round(call.world.delays.project_list * SECOND)
     call.world.store.put(project)
     call.hide(project)
-    return call.written("project_create", lambda: views.project(call.world, project), creates=True)
+    return call.written(lambda: views.project(call.world, project), creates=True)
 
 
 @router.patch("/api/projects/{id}", name="projects.rename")
@@ -42,7 +42,7 @@ async def rename_project(call: Current, id: str, body: bodies.Name) -> Response:
     """Rename a project."""
     project = projects.find(call.world, call.account.id, id)
     projects.rename(call.world, project, body.name)
-    return call.written("project_rename", lambda: views.project(call.world, project))
+    return call.written(lambda: views.project(call.world, project))
 
 
 @router.delete("/api/projects/{id}", name="projects.delete")
@@ -51,7 +51,7 @@ async def delete_project(call: Current, id: str) -> Response:
     project = projects.find(call.world, call.account.id, id)
     projects.delete(call.world, project)
     call.world.linger("projects", call.account.id, views.project(call.world, project))
-    return call.written("project_delete", lambda: views.project(call.world, project))
+    return call.written(lambda: views.project(call.world, project))
 
 
 @router.get("/api/projects/{id}", name="projects.get")

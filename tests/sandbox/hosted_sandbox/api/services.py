@@ -84,7 +84,7 @@ async def suspend(call: Current, id: str) -> Response:
     """Stop a service and bill its storage only."""
     service = call.service(id)
     lifecycle.suspend(call.world, service)
-    return call.written("suspend", lambda: views.full(call.world, service))
+    return call.written(lambda: views.full(call.world, service))
 
 
 @router.post("/api/resources/{id}/resume", name="resources.resume")
@@ -92,7 +92,7 @@ async def resume(call: Current, id: str) -> Response:
     """Resume a suspended service."""
     service = call.service(id)
     lifecycle.resume(call.world, service)
-    return call.written("resume", lambda: views.full(call.world, service))
+    return call.written(lambda: views.full(call.world, service))
 
 
 @router.delete("/api/resources/{id}", name="resources.delete")
@@ -103,4 +103,4 @@ async def delete_resource(call: Current, id: str) -> Response:
     if service.slug and service.status != "DELETING":
         call.world.linger("apps", call.account.id, item(call, service))
     lifecycle.delete(call.world, service)
-    return call.written("delete", lambda: views.full(call.world, service))
+    return call.written(lambda: views.full(call.world, service))

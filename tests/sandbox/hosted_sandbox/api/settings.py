@@ -34,7 +34,7 @@ async def set_network(call: Current, id: str, body: bodies.Network) -> Response:
     service = _idle(call, id)
     if settings.set_network(call.world, service, body.isPublic):
         await lifecycle.check_start(call.world, service, "network_start")
-    return call.written("network", lambda: views.settings_of(call.world, service))
+    return call.written(lambda: views.settings_of(call.world, service))
 
 
 @router.put("/api/resources/{id}/scale", name="settings.scale")
@@ -42,7 +42,7 @@ async def set_scale(call: Current, id: str, body: bodies.Dimensions) -> Response
     """Resize a service."""
     service = _idle(call, id)
     settings.scale(call.world, service, body.model_dump())
-    return call.written("scale", lambda: views.settings_of(call.world, service))
+    return call.written(lambda: views.settings_of(call.world, service))
 
 
 @router.put("/api/resources/{id}/deploy", name="settings.deploy")
@@ -50,7 +50,7 @@ async def set_command(call: Current, id: str, body: bodies.Command) -> Response:
     """Change the command for the next start."""
     service = _idle(call, id)
     settings.set_command(call.world, service, body.command)
-    return call.written("deploy_command", lambda: views.settings_of(call.world, service))
+    return call.written(lambda: views.settings_of(call.world, service))
 
 
 @router.put("/api/resources/{id}/project", name="settings.project")
@@ -59,4 +59,4 @@ async def move(call: Current, id: str, body: bodies.Move) -> Response:
     service = _idle(call, id)
     settings.require(service)
     projects.move(call.world, service, call.account, body.projectId)
-    return call.written("move", lambda: views.full(call.world, service))
+    return call.written(lambda: views.full(call.world, service))

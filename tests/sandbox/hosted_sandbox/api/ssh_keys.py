@@ -29,7 +29,7 @@ async def add_key(call: Current, body: bodies.PublicKey) -> Response:
     """Register a public key; it opens SFTP on all services of the account."""
     key = keys.add(call.world, call.account, body.name, body.publicKey)
     call.hide(key)
-    return call.written("key_add", lambda: views.key(call.world, key), creates=True)
+    return call.written(lambda: views.key(call.world, key), creates=True)
 
 
 @router.delete("/api/users/me/ssh-keys/{id}", name="ssh_keys.delete")
@@ -38,7 +38,7 @@ async def delete_key(call: Current, id: str) -> Response:
     key = keys.find(call.world, call.account, id)
     call.world.store.drop(key)
     call.world.linger("keys", call.account.id, views.key(call.world, key))
-    return call.written("key_delete", lambda: views.key(call.world, key))
+    return call.written(lambda: views.key(call.world, key))
 
 
 @router.get("/api/resources/{id}/sftp", name="sftp.get")
