@@ -202,19 +202,18 @@ def make_backup(
     """
     name = task.options.name
     known = {backup.id for backup in before}
-    listed, fresh = list[Backup](), list[Backup]()
+    listed = list[Backup]()
 
     def read() -> list[Backup]:
         listed[:] = task.client.backups(service.id)
         return listed
 
     def new_ones() -> list[Backup]:
-        fresh[:] = [backup for backup in read() if backup.id not in known]
-        return named(name, fresh)
+        return named(name, (backup for backup in read() if backup.id not in known))
 
     what = f"backup {name!r} of {label(service)}"
     create(lambda: request_backup(task, service, name, what), new_ones, what, task)
-    found = await_listed(task, what, new_ones, fresh)
+    found = await_listed(task, what, new_ones)
     if len(found) > 1:
         task.warn(f"{len(found)} backups named {name!r} of {label(service)} were made at the same time")
     mine = min(found, key=lambda backup: (backup.created_at or "", backup.id))

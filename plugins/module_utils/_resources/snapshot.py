@@ -162,11 +162,9 @@ def take_snapshot(
     """Take a snapshot, once. Return whether this task took it, and the snapshot as listed, if it waits."""
     known = {snapshot.name for snapshot in before}
     what = f"snapshot {name!r} of {label(service)}"
-    fresh = list[Snapshot]()
 
     def new_ones() -> list[Snapshot]:
-        fresh[:] = [s for s in task.client.snapshots(service.id) if s.name not in known]
-        return named(name, fresh)
+        return named(name, (s for s in task.client.snapshots(service.id) if s.name not in known))
 
     def call() -> None:
         begin = partial(task.client.create_snapshot, service.id, name)
@@ -175,7 +173,7 @@ def take_snapshot(
     own = create_unique(call, new_ones, what, task)
     if not task.options.wait:
         return own, None
-    found = await_listed(task, what, new_ones, fresh)[0]
+    found = await_listed(task, what, new_ones)[0]
     return own, wait_until_complete(task, service, found)
 
 

@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import TypeVar
 from unicodedata import category
 
@@ -14,8 +13,8 @@ from ..._api.models import Backup, Snapshot
 from ..shared.names import same_name
 from ..shared.options import WaitOptions
 from ..shared.plan import Task
-from ..shared.task_errors import Invalid, WaitEnded
-from ..shared.waiting import QUIET_SECONDS, wait_until
+from ..shared.task_errors import Invalid
+from ..shared.waiting import wait_until
 
 C = TypeVar("C", Backup, Snapshot)
 
@@ -34,29 +33,11 @@ def check_new_name(name: str) -> None:
         raise Invalid(f"name is {name!r}; it must not begin or end with a blank, or hold a control character")
 
 
-def await_listed(
-    task: Task[WaitOptions], what: str, new_ones: Callable[[], list[C]], fresh: Collection[C]
-) -> list[C]:
+def await_listed(task: Task[WaitOptions], what: str, new_ones: Callable[[], list[C]]) -> list[C]:
     """Wait until new copies of the requested name, by ``new_ones``, are on the list, and return them.
 
-    :param fresh: all new copies that ``new_ones`` has seen, whatever their names.
-    :raises WaitEnded: if one of another name has come in its place, or after ``wait_timeout``.
+    :raises WaitEnded: after ``wait_timeout``.
     """
-    since: list[float] = []
-
-    def are_there(found: Sequence[C]) -> bool:
-        if found or not fresh:
-            return bool(found)
-        since.append(time.monotonic())
-        if since[-1] - since[0] >= QUIET_SECONDS:
-            appeared = " and ".join(f"{copy.name!r} ({copy.id})" for copy in fresh)
-            raise WaitEnded(
-                f"the platform accepted {what}, and {appeared} appeared: it named it in its own way, or "
-                "another run made that. Check the list, and use that name if you mean it. The next run of "
-                "this task makes another one"
-            )
-        return False
-
     return wait_until(
-        task, new_ones, are_there, lambda none: "it is not on the list yet: it is late, or it failed", what
+        task, new_ones, bool, lambda none: "it is not on the list yet: it is late, or it failed", what
     )
