@@ -410,9 +410,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=1, help="the first one")
-    parser.add_argument(
-        "--profiles", nargs="+", default=["plain"], help="gap profiles"
-    )
+    parser.add_argument("--profiles", nargs="+", default=["plain"], help="gap profiles")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--log", type=Path, help="where outcomes are kept; a run that is broken off goes on")
     given = parser.parse_args(arguments)

@@ -331,59 +331,6 @@ def test_a_strict_platform_with_names_of_its_own(spelling: str, ansible: Ansible
     assert run["Register the next one"].result["ssh_key"]["id"] == keys[0]["id"]
 
 
-- name: Create it
-  hosted.services.project: {name: "web  shop"}
-  ignore_errors: true
-- name: Delete another
-  hosted.services.project: {name: "web   shop", state: absent}
-"""
-
-
-- name: Create one with a blank too many
-  hosted.services.project: {name: " shop"}
-  ignore_errors: true
-- name: Create it
-  hosted.services.project: {name: "web  shop"}
-- name: Create it again
-  hosted.services.project: {name: "web  shop"}
-"""
-
-
-- name: Order it
-  hosted.services.service:
-    name: "{name}"
-    product: minecraft
-    host: node-paris-1
-    dimensions: {{cpu_cores: 2, ram_gb: 4, storage_gb: 20}}
-    allow_duplicate_name: true
-    budget: 11
-  ignore_errors: true
-- name: Register it
-  hosted.services.ssh_key: {{name: "{name}", public_key: {KEY}}}
-  ignore_errors: true
-"""
-
-
-- name: Order another
-  hosted.services.service:
-    name: late
-    product: minecraft
-    host: node-paris-1
-    dimensions: {cpu_cores: 1, ram_gb: 1, storage_gb: 10}
-    wait_interval: 0.2
-- name: Read a service
-  hosted.services.service_info: {id: "nowhere-1"}
-  ignore_errors: true
-- name: Delete a service
-  hosted.services.service: {id: "nowhere-1", state: absent}
-- name: Delete the game
-  hosted.services.service: {name: mc, state: absent, wait_interval: 0.2}
-- name: Delete a project with an application
-  hosted.services.project: {name: games, state: absent}
-  ignore_errors: true
-"""
-
-
 NEIGHBORS = """
 - name: Create an application
   hosted.services.app: {slug: shop, host: node-paris-1}

@@ -154,10 +154,6 @@ class Client:
             query["cursor"] = cursor
         raise UnexpectedAnswer(f"{route}: the list does not end after {MAX_PAGES} pages; stopped")
 
-    def _entries(self, route: r.Route[r.Entries], **ids: str) -> list[dict[str, Any]]:
-        """Return the entries of a list that is not shown, as they come."""
-        return [entry.model_extra or {} for entry in self._pages(route, **ids)]
-
     def _delete(self, route: r.Route[Any], is_there: Callable[[], bool], **ids: str) -> None:
         """Delete an item. An item that no longer exists counts as deleted.
 
@@ -241,11 +237,11 @@ class Client:
 
     def app_nodes(self) -> list[dict[str, Any]]:
         """Return the nodes that can host applications, as undocumented JSON."""
-        return self._entries(r.APP_NODES)
+        return as_they_come(self._pages(r.APP_NODES))
 
     def app_projects(self) -> list[dict[str, Any]]:
         """Return the projects that applications can join, as undocumented JSON."""
-        return self._entries(r.APP_PROJECTS)
+        return as_they_come(self._pages(r.APP_PROJECTS))
 
     def registry_credentials(self) -> m.RegistryCredentials:
         """Return the credentials for the account's registry space."""
@@ -257,7 +253,7 @@ class Client:
 
     def releases(self, slug: str) -> list[dict[str, Any]]:
         """Return an application's releases, as undocumented JSON."""
-        return self._entries(r.RELEASES, slug=slug)
+        return as_they_come(self._pages(r.RELEASES, slug=slug))
 
     def scan(self, slug: str, tag: str, seconds: float | None = None) -> m.ScanReport | None:
         """Return the scan report of a release; ``None`` if the platform answers 404.
@@ -505,19 +501,19 @@ class Client:
 
     def transactions(self) -> list[dict[str, Any]]:
         """Return the wallet's transactions, as undocumented JSON."""
-        return self._entries(r.TRANSACTIONS)
+        return as_they_come(self._pages(r.TRANSACTIONS))
 
     def daily_spend(self) -> list[dict[str, Any]]:
         """Return the current month's spend by day, as undocumented JSON."""
-        return self._entries(r.DAILY_SPEND)
+        return as_they_come(self._pages(r.DAILY_SPEND))
 
     def invoices(self) -> list[dict[str, Any]]:
         """Return the invoices, as undocumented JSON."""
-        return self._entries(r.INVOICES)
+        return as_they_come(self._pages(r.INVOICES))
 
     def statements(self) -> list[dict[str, Any]]:
         """Return the monthly statements, as undocumented JSON."""
-        return self._entries(r.STATEMENTS)
+        return as_they_come(self._pages(r.STATEMENTS))
 
     def statement(self, period: str) -> Any:
         """Return the statement of a month (``YYYY-MM``), as undocumented JSON."""
@@ -616,6 +612,11 @@ class Client:
     def database_query(self, id: str, sql: str) -> m.QueryResult:
         """Run an SQL statement. The platform stops it after 15 seconds. It is never retried."""
         return self._one(r.DATABASE_QUERY, body={"sql": sql}, id=id)
+
+
+def as_they_come(entries: Iterable[m.Entry]) -> list[dict[str, Any]]:
+    """Return entries whose fields are not shown."""
+    return [entry.model_extra or {} for entry in entries]
 
 
 def listed_with(what: str, id: str, read: Callable[[], Sequence[L]]) -> list[L]:

@@ -385,6 +385,6 @@ def listed_key(
     found = same or find_new(keys, key, name, before)
     if not found and there:
         found = unreadable(keys, key)
-    if same or (len(found) == 1 and keys_like(found, name)):
+    if same or (len(found) == 1 and found[0].name == name):
         return found[0]
     return None

@@ -649,9 +649,7 @@ def test_cached_warnings(inventory: Inventory, sandbox: Sandbox, tmp_path: Path)
     assert inventory.listed(**kept) == first
 
 
-def test_what_could_not_be_told_is_not_cached(
-    inventory: Inventory, sandbox: Sandbox, tmp_path: Path
-) -> None:
+def test_what_could_not_be_told_is_not_cached(inventory: Inventory, sandbox: Sandbox, tmp_path: Path) -> None:
     """A service that another run is ordering is a host at once, and in its project in the next run."""
     kept: dict[str, Any] = {"cache": True, "cache_plugin": "ansible.builtin.jsonfile"}
     kept["cache_connection"] = str(tmp_path / "c")

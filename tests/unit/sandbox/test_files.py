@@ -143,5 +143,3 @@ def test_what_the_reader_makes_of_a_binary_file(files: Files, value: str, conten
     answer = files.read("a")
     assert answer.status_code == (413 if content is None else 200)
     assert content is None or answer.json() == {"content": content}
-
-

@@ -144,7 +144,8 @@ def test_transactions_are_listed_newest_first(sandbox: Sandbox) -> None:
     sandbox.profile("plain", **{"list.shape": "array"})
     assert sandbox.api("GET", "/api/wallet/transactions").json() == whole
     sandbox.profile("plain", **{"list.shape": "cursor"})
-    found, cursor = list[object](), ""
+    found: list[object] = []
+    cursor: str | None = ""
     while cursor is not None:
         page = sandbox.api("GET", "/api/wallet/transactions", params={"cursor": cursor}).json()
         found += page["items"]

@@ -86,5 +86,3 @@ def test_two_services_of_one_name_have_two_aliases(sandbox: Sandbox, order: Orde
     keys = [order(), order()]
     settings = [sandbox.api("GET", f"/api/resources/{key}/settings").json() for key in keys]
     assert [found["network"]["alias"] for found in settings] == ["mc", "mc-2"]
-
-

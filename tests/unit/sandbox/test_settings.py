@@ -177,5 +177,3 @@ def test_the_command_of_a_database(sandbox: Sandbox, order: Order, value: str, s
     base = f"/api/resources/{order('postgresql', 'db')}"
     assert sandbox.api("GET", f"{base}/settings").json()["deploy"]["editable"] is (value == "yes")
     assert sandbox.api("PUT", f"{base}/deploy", {"command": "x"}).status_code == status
-
-

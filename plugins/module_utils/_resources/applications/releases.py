@@ -108,8 +108,10 @@ def find_current(task: Task[ReleaseOptions], app: App) -> FoundRelease:
     """
     tag = task.options.tag
     found = find_release(task, tag, AppRecords.of(task, app.id).declared().get(tag))
-    image = task.options.digest or (found.report and found.report.digest)
-    if image is None or found.report is None or may_name_image(task, found.declared, image):
+    if found.report is None:
+        return found
+    image = task.options.digest or found.report.digest
+    if image is None or may_name_image(task, found.declared, image):
         return found
     return found._replace(report=unseen_report(tag, found.declared.digests(tag)[0]))
 

@@ -59,9 +59,8 @@ class FileManager:
         try:
             return self._list(ROOT)
         except NotFoundResponse as error:
-            raise UnexpectedAnswer(
-                f"the root of {self.label} cannot be listed, so nothing is known of its files: {error.message}"
-            ) from error
+            what = f"the root of {self.label} cannot be listed, so nothing is known of its files"
+            raise UnexpectedAnswer(f"{what}: {error.message}") from error
 
     def _list(self, directory: str) -> list[FileEntry]:
         """Return what the platform lists, but for the directory itself and the one above.

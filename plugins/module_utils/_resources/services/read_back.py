@@ -46,7 +46,9 @@ def await_changes_shown(task: Task[ServiceOptions], view: View, changes: Service
             task.warn(said)
         else:
             if changes.cost is not None:
-                note_billed(task, now.service, changes.cost, changes.result.get("status", view.service.status))
+                note_billed(
+                    task, now.service, changes.cost, changes.result.get("status", view.service.status)
+                )
             raise Invalid(said)
     return now
 
@@ -57,9 +59,7 @@ def unconfirmed_settings(now: View, changes: ServiceChanges) -> dict[str, Any]:
     return {
         name: wanted[name]
         for name, value in shown_settings(now).items()
-        if wanted.get(name) is not None
-        and value is not None
-        and value != wanted[name]
+        if wanted.get(name) is not None and value is not None and value != wanted[name]
     }
 
 

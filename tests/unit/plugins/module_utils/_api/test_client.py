@@ -443,25 +443,6 @@ def test_a_list_may_lose_late_what_a_lost_attempt_or_another_client_has_deleted(
         delete(deleter)
 
 
-@pytest.mark.parametrize("status", [400, 403, 422])
-@pytest.mark.parametrize("what", ["backup", "snapshot"])
-def test_a_copy_is_gone_with_its_service_whatever_status_that_has(what: str, status: int) -> None:
-    """Where the service is there, or nobody can tell, the outcome is unknown."""
-    delete = DELETIONS[what][0]
-    refusal = errors.error_for_status("the reason", status)
-    deleter, script = client(refusal, refusal, refusal, [], [])
-    told: list[bool] = []
-    deleter.on_write = lambda: told.append(True)
-    delete(deleter)
-    assert told == [True] and len(script.sent) == 5
-    for page in ([SERVICE], [refusal, NOT_FOUND], [refusal, [], NOT_FOUND]):
-        refused, _script = client(errors.error_for_status("no", status), refusal, *page)
-        refused.on_write = told.clear
-        with pytest.raises(errors.Refused, match=r"^no.*still there is unknown: "):
-            delete(refused)
-    assert told == [True]
-
-
 @pytest.mark.parametrize("what", DELETIONS)
 def test_a_refused_deletion_is_not_taken_for_done_unseen(what: str) -> None:
     """A list that cannot be read tells nothing; with a token that is not valid it is not even asked."""

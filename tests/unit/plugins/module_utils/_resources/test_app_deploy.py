@@ -17,7 +17,6 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext, execute
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import Conflict
 from ansible_collections.hosted.services.plugins.module_utils._resources import app_deploy
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_deploy import APP_DEPLOY
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_info import APP_INFO
@@ -1160,5 +1159,3 @@ def test_the_number_of_log_lines_is_checked_before_any_call(plain: Platform, lin
         result = plain.run(resource, log_lines=lines, **given)
         assert result["failed"] and result["msg"] == f"log_lines is {lines}; it must be from 1 to 100"
     assert plain.sandbox.journal() == []
-
-

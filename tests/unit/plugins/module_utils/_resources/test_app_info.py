@@ -143,5 +143,3 @@ def test_logs_are_read_whatever_they_look_like(platform: Platform) -> None:
 def test_log_lines(answer: object, lines: list[str]) -> None:
     """The last two lines of any shape."""
     assert log_lines(answer, 2) == lines
-
-

@@ -260,8 +260,6 @@ def test_a_pushed_tag_that_was_not_declared_is_no_release(plain: Platform, shape
     assert len(plain.writes(DECLARE)) == 1
 
 
-
-
 @pytest.mark.parametrize("kind", ["reset", "no_answer"])
 def test_what_was_recorded_is_in_doubt_after_a_lost_declaration(plain: Platform, kind: str) -> None:
     """The platform may have moved the tag, so the way back is declared as well."""
@@ -317,9 +315,9 @@ def test_a_tag_that_was_moved_in_the_registry_is_declared(plain: Platform) -> No
     assert len(plain.writes(DECLARE)) == 1
 
 
-
-
-def test_a_tag_that_was_moved_in_the_registry_is_declared_where_the_list_does_not_tell(plain: Platform) -> None:
+def test_a_tag_that_was_moved_in_the_registry_is_declared_where_the_list_does_not_tell(
+    plain: Platform,
+) -> None:
     """The scan is that of the image that was pushed under the tag, and no list says what is declared."""
     plain.sandbox.profile("plain", **{"release.fields": "tag only"})
     push_again(plain, "v1", plain.digests["v2"])

@@ -20,7 +20,6 @@ from unit.plugins.fakes import FakeClient, task_of
 from unit.plugins.module_utils._resources.platform import run
 
 
-
 @pytest.fixture(scope="module")
 def server() -> Iterator[Sandbox]:
     with Sandbox() as sandbox:
@@ -80,9 +79,6 @@ def test_a_month_without_statement() -> None:
 def test_a_period_that_is_none(period: str) -> None:
     with pytest.raises(Invalid, match="YYYY-MM"):
         read(Account(), period=period)
-
-
-
 
 
 @pytest.mark.parametrize("shape", POINTS["list.shape"].values)

@@ -456,5 +456,3 @@ def test_a_reference_to_nobody_is_refused_before_it_is_sent(plain: Platform, fol
         result = plain.run(ENVIRONMENT, token=plain.sandbox.token, **wish)
         assert result["failed"] and "'nobody' is no neighbor" in result["msg"]
     assert plain.writes() == []
-
-

@@ -513,5 +513,3 @@ def test_a_directory_that_shows_late_what_was_done_is_waited_for(
         *("files.directory", "files.write", "files.write", "files.rename"),
         *("files.directory", "files.delete"),
     ]
-
-

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
 import requests
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_deploy import APP_DEPLOY
@@ -63,5 +62,3 @@ def test_an_index_is_deployed_once(plain: Platform, tmp_path: Path) -> None:
     assert [release["tag"] for release in app["releases"] if release["in_service"]] == ["two"]
     assert plain.run(APP_DEPLOY, tag="one")["changed"]
     assert plain.run(APP_INFO, include=["releases"])["apps"][0]["previous_release"] is not None
-
-

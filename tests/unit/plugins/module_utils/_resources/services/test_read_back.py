@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -67,5 +66,3 @@ def test_settings_that_are_accepted_and_not_shown_are_told(monkeypatch: pytest.M
     assert result["dimensions"]["ram_gb"] == 7
     [told] = [text for text in task.warnings if "but shows" in text]
     assert "public (True)" in told and "dimensions" not in told
-
-

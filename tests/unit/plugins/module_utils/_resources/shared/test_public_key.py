@@ -22,10 +22,10 @@ from hypothesis import strategies as st
 
 from ansible_collections.hosted.services.plugins.module_utils._api.models import SshKey
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.public_key import (
+    digest_of,
     is_comparable,
     keys_with_fingerprint,
     read_public_key,
-    digest_of,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 
