@@ -16,6 +16,7 @@ from .blueprints.export import Export, Found, as_key, export_project, free_key
 from .blueprints.export_text import export_text
 from .services.listing import ServiceQuery, read_listing, read_project
 from .services.lookup import resolve_project
+from .services.shared_reads import planning_client
 from .shared.options import Options, option
 from .shared.parallel import run_parallel
 from .shared.plan import Plan, Resource, Task
@@ -35,7 +36,8 @@ class BlueprintInfoResource(Resource[BlueprintInfoOptions]):
 
     def plan(self, task: Task[BlueprintInfoOptions]) -> Plan:
         """Read; there is nothing to do."""
-        wanted, client = task.options.project, task.client
+        client = task.client = planning_client(task.client)
+        wanted = task.options.project
         projects = [resolve_project(task, wanted)] if wanted else client.projects()
         known = [project for project in projects if project.id]
         services = services_by_project(task, known)

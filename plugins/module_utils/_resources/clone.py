@@ -36,6 +36,7 @@ from .clones.source import Data, Original, SourceProject, read_source
 from .clones.target import CloneRecord, check_target
 from .service import SERVICE
 from .services.options import CommitmentOptions
+from .services.shared_reads import reading_once
 from .shared.budget import read_budget
 from .shared.names import same_name
 from .shared.plan import Plan, Resource, Step, Task
@@ -76,11 +77,12 @@ class CloneResource(Resource[CloneOptions]):
         check_options(task.options)
         task.names_made = True
         CloneRecord.take_turns(task, task.options.project)
-        source = read_source(task)
-        check_data(task, source)
-        assembly = assembly_of(task, source)
-        tighten(task, assembly.contents.project)
-        parts = planned(task, assembly.add_all())
+        with reading_once(task):
+            source = read_source(task)
+            check_data(task, source)
+            assembly = assembly_of(task, source)
+            tighten(task, assembly.contents.project)
+            parts = planned(task, assembly.add_all())
         tell(task, source)
         assembly.show_blueprint()
         report = Report(task, parts.found, "clone")

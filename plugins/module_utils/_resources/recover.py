@@ -46,6 +46,7 @@ from .recoveries.rules import (
 )
 from .recoveries.target import Target, find_target
 from .service import SERVICE
+from .services.shared_reads import reading_once
 from .shared.plan import Plan, Step, Task
 from .shared.task_errors import Invalid
 
@@ -84,7 +85,8 @@ class RecoverResource(OnBlueprint[RecoverOptions]):
         check_options(task.options)
         if task.options.state == "absent":
             return plan_removal(task)
-        return plan_recovery(task)
+        with reading_once(task):
+            return plan_recovery(task)
 
 
 RECOVER = RecoverResource()

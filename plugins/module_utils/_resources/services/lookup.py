@@ -381,14 +381,13 @@ def contradiction(service: Service, option: str, wanted: str | None, known: str 
     )
 
 
-def in_default_project(client: Client, services: Sequence[S]) -> list[S]:
+def in_default_project(client: Client, services: Sequence[S]) -> Sequence[S | Service]:
     """Return those of several services of a name that are in the default project; all of them if none is."""
     if len(services) < 2:
-        return list(services)
+        return services
     defaults = oldest_projects(client.projects())
     read = run_parallel(client, services, lambda clone, service: clone.service(service.id))
-    there = {service.id for service in read if service is not None and project_id_in(service) in defaults}
-    return [service for service in services if service.id in there] or list(services)
+    return [each for each in read if each is not None and project_id_in(each) in defaults] or services
 
 
 def only_service(services: Sequence[S], name: str) -> S | None:

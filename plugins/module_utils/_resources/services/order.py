@@ -14,7 +14,7 @@ from typing import Any
 
 from ..._api.client import Client
 from ..._api.errors import HostedError, Refused, TokenRejected, UnexpectedAnswer
-from ..._api.models import Dimensions, Order, Project, Quote, ServiceSummary
+from ..._api.models import Dimensions, Order, Project, Quote, Service, ServiceSummary
 from ..._api.values import WITH_SETTINGS
 from ..shared import secrets_file
 from ..shared.budget import Commitment
@@ -287,7 +287,7 @@ class Ordering:
         self.task.effects.facts["service_id"] = self.id
         return self.id
 
-    def _find_existing(self) -> ServiceSummary | None:
+    def _find_existing(self) -> ServiceSummary | Service | None:
         """Return the service of the name, where there is one by now."""
         client = self.task.client
         services = existing_services(client.services())

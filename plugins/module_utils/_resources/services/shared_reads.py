@@ -9,14 +9,20 @@ Without this, each of a thousand services would read the whole list of services 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
 from ..._api.client import Client
-from ..._api.models import App, Project, ProjectDetail, Service, Settings
+from ..._api.models import Service
+from ..shared.plan import Task
 from .lookup import IndexedServices
 
 T = TypeVar("T")
+READ_ONCE = (
+    "apps", "project", "project_graph", "projects", "registry_credentials", "releases", "scan", "settings",
+)  # fmt: skip
+"""What is read once, besides services."""
 
 
 class Memo:
@@ -39,15 +45,18 @@ class Memo:
 
 
 class PlanningClient:
-    """A client that reads the lists of the account, its projects and services once. All else it passes on."""
+    """A client that reads the same once where a plan of several parts asks for it again."""
 
     def __init__(self, client: Client, memo: Memo) -> None:
         self._client = client
         self._memo = memo
 
     def __getattr__(self, name: str) -> Any:
-        """Return what the client itself has."""
-        return getattr(self._client, name)
+        """Return what the client itself has, or what returns what that has returned before."""
+        own = getattr(self._client, name)
+        if name not in READ_ONCE:
+            return own
+        return lambda *given: self._memo.once((name, repr(given)), lambda: own(*given))
 
     def clone(self) -> PlanningClient:
         """Return one with connections of its own and the same reads."""
@@ -57,18 +66,6 @@ class PlanningClient:
         """Return all services of the account."""
         return self._memo.once("services", lambda: IndexedServices(self._client.services()))
 
-    def projects(self) -> list[Project]:
-        """Return all projects of the account."""
-        return self._memo.once("projects", self._client.projects)
-
-    def project(self, id: str) -> ProjectDetail | None:
-        """Return a project with its services; ``None`` if there is none."""
-        return self._memo.once(("project", id), lambda: self._client.project(id))
-
-    def apps(self) -> list[App]:
-        """Return all applications of the account."""
-        return self._memo.once("apps", self._client.apps)
-
     def service(self, id: str) -> Service | None:
         """Return a service in full; ``None`` if there is none. A gateway may say that, so it is not kept."""
         found = self._memo.once(("service", id), lambda: self._client.service(id))
@@ -76,11 +73,17 @@ class PlanningClient:
             self._memo.values.pop("services", None)
         return found
 
-    def settings(self, id: str) -> Settings:
-        """Return the settings of a service, which each environment that refers to it reads its alias from."""
-        return self._memo.once(("settings", id), lambda: self._client.settings(id))
-
 
 def planning_client(client: Client, memo: Memo | None = None) -> Client:
     """Return a client for planning."""
     return cast(Client, PlanningClient(client, memo or Memo()))
+
+
+@contextmanager
+def reading_once(task: Task[Any]) -> Iterator[None]:
+    """Let a task read the same once, until it has its plan."""
+    client, task.client = task.client, planning_client(task.client)
+    try:
+        yield
+    finally:
+        task.client = client
