@@ -234,7 +234,7 @@ def check_elsewhere(
             f"{label(other)} of this product is {where}, which services of a deleted project join, as far as "
             f"can be told. Another one is ordered. If that one is meant, move it: {move}"
         )
-    elif home and alone and not task.composed and has_size(task, other):
+    elif home and alone and has_size(task, other):
         task.warn(
             f"{label(other)} of this product and size stays {where} and is billed; another one is ordered. "
             f"To move that one instead: {move}. To rename the project: hosted.services.project, name: "
