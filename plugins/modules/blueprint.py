@@ -70,11 +70,9 @@ options:
         M(hosted.services.relocate). It may be in service in place of one that the blueprint still describes, or be kept
         for the way back. If the record of a relocation is damaged, nothing is deleted, and the task fails before it does
         anything. Records are looked for in O(state_dir) and in Ansible's home.
-      - Even without O(prune), the task fails before it does anything if the blueprint would lead an application back to
-        what a relocation left over, or resume that. If what it left over is in service again, and the other service is
-        gone or in service as well, the task only warns.
-      - While a relocation is under way and its old service is stopped, the task fails before it does anything if the
-        blueprint would start that service, or lead an application back to it after the switch.
+      - An entry with the name of what a relocation left over stands for the service in its place, as it was ordered,
+        with a warning that says what to write, and so does a reference to it. The task fails before it does anything
+        if a relocation under way has stopped the service, or with O(state=absent).
       - SSH keys are never pruned.
     type: bool
     default: false

@@ -20,7 +20,6 @@ from .applications.lookup import (
     app_view,
     check_slug,
     find_app,
-    led,
     never_deployed,
     placeholder_app,
     read_project_of_app,
@@ -64,11 +63,8 @@ class AppResource(Resource[AppOptions]):
         check_slug(task.options.slug)
         check_max_monthly_amount(task)
         size = requested_size(task.options.dimensions)
-        app = led(task)
-        if app is not None:  # the options are those of the other one
-            task.options, size = replace(task.options, host=None, dimensions=None), None
         slug = task.options.slug
-        app = app or find_app(task.client, slug)
+        app = find_app(task.client, slug)
         if app is None:
             return plan_creation(task, slug, size)
         task.adopting(app.id)

@@ -24,7 +24,7 @@ from .app import APP
 from .app_deploy import APP_DEPLOY, LAST_GOOD, AppDeployOptions, after_first, plan_release
 from .app_image import APP_IMAGE
 from .app_release import APP_RELEASE
-from .applications.environment_rules import REFERENCE
+from .applications.environment_rules import redirected
 from .applications.health import HealthCheck, health_steps
 from .applications.lookup import OnAppOptions, find_app
 from .applications.records import AppRecords
@@ -57,7 +57,6 @@ from .blueprints.source import SourceOptions, read_source
 from .environment import ENVIRONMENT
 from .fleets.members import command_of
 from .project import PROJECT, ProjectOptions, ProjectResource
-from .relocations.former_names import check_relocated
 from .relocations.named import needed_for
 from .relocations.work import plan_with, rescued
 from .service import SERVICE, ServiceResource, await_ready, plan_existing
@@ -141,8 +140,6 @@ def present(task: Task[BlueprintOptions]) -> tuple[Contents, Parts]:
     task.guard.tighten(contents.budget)
     task.effects.facts.update(facts_of_plans(contents))
     parts = planned_parts(task, contents)
-    home = parts.found[0].id
-    check_relocated(task, contents, parts.found, lambda: aliases_in(task.client, home))
     if task.options.prune and not parts.failed:
         pruned = prune_parts(task, contents, parts.found, DELETERS, needed_beside(task, contents))
         parts.found = [*parts.found, *pruned]
@@ -737,13 +734,7 @@ DELETERS = Deleters(SERVICE, EmptiedProject())
 
 def with_aliases(variables: Mapping[str, str] | None, aliases: Mapping[str, str]) -> dict[str, str] | None:
     """Return variables with the aliases in place of the keys that their references name."""
-    if not variables:
-        return None
-
-    def renamed(value: str) -> str:
-        return REFERENCE.sub(lambda found: f"${{{aliases.get(found[1], found[1])}.{found[2]}}}", value)
-
-    return {name: renamed(value) for name, value in variables.items()}
+    return {name: redirected(value, aliases) for name, value in variables.items()} if variables else None
 
 
 def alias_of(client: Client, target: Part, project: Part) -> str:

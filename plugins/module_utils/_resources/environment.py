@@ -19,6 +19,7 @@ from .applications.environment_rules import (
     check_references,
     explain_environment_error,
     given_variables,
+    led,
     merged,
     no_wait,
     read_neighbors,
@@ -49,6 +50,7 @@ class EnvironmentResource(Resource[EnvironmentOptions]):
         environment = merged(variables, secret)
         app = resolve_app(task)
         found = read_neighbors(task, app, environment)
+        environment = led(task, app, environment, found)
         folder = state_folder(options.state_dir)
         if not task.check_mode:
             task.closing.enter_context(lock_environment(folder, app.slug, options.timeout))

@@ -18,7 +18,13 @@ from .._api.text import counted
 from .files.manager import MAX_BYTES, USE_SFTP_SYNC, FileManager, as_result, expected_entry
 from .files.paths import ends_with_empty_variable, is_root, relative_path
 from .services.lookup import expect_created
-from .services.on_service import OnServiceOptions, check_service_offers, resolve_service, service_if_there
+from .services.on_service import (
+    OnServiceOptions,
+    check_not_left_over,
+    check_service_offers,
+    resolve_service,
+    service_if_there,
+)
 from .shared.options import FilePath, names_given, option
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.task_errors import Invalid, NoSuchItem
@@ -61,6 +67,8 @@ class FileResource(Resource[FileOptions]):
         service = service_if_there(task) if task.options.state == "absent" else resolve_service(task)
         if service is None:
             return Plan(result=None)
+        if task.options.state == "absent":
+            check_not_left_over(task, service.id, task.options.service)
         check_service_offers(service, "files", "file manager")
         files = FileManager(task.client, service, task)
         if task.options.state == "absent":

@@ -10,12 +10,13 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any, ClassVar
 
+from .._api.client import Client
 from .._api.errors import Refused
 from .._api.models import Product, Project, Service
 from .._api.values import ContainerState, ServiceStatus
 from .services import power
 from .services.free_time import warn_of_free_end
-from .services.lookup import expect_created, find_staying, is_listed
+from .services.lookup import expect_created, is_listed
 from .services.namesakes import check_name_kept, check_namesakes
 from .services.options import ServiceOptions
 from .services.order import Ordering, check_quote, differs_from_order, quote_of
@@ -30,7 +31,7 @@ from .services.view import View, check_not_terminal, managed_settings, observe, 
 from .shared.currency import format_price
 from .shared.money import Move, describe_monthly
 from .shared.plan import NOTHING_DONE, Expansion, Plan, Resource, Step, Task, after_waiting
-from .shared.relocation_record import successor_of
+from .shared.relocation_record import check_not_stopped, successor_of
 from .shared.secret_notes import ORDERED, subject_of, warn_of_lost_secrets
 from .shared.task_errors import Invalid, NoSuchItem
 from .shared.waiting import poll_for
@@ -59,7 +60,7 @@ class ServiceResource(Resource[ServiceOptions]):
         power.check_resume(task)
         check_keep_copy(task)
         looking = replace(task, client=planning_client(task.client))
-        target = led(task, identify(looking))
+        target = led(task, looking.client, identify(looking))
         if task.options.state == "absent":
             return plan_removal(task if target.id else looking, target, plan_kept)
         if target.id is None and target.destination is not None:
@@ -81,32 +82,29 @@ class ServiceResource(Resource[ServiceOptions]):
 SERVICE = ServiceResource()
 
 
-def led(task: Task[ServiceOptions], target: Target) -> Target:
+def led(task: Task[ServiceOptions], client: Client, target: Target) -> Target:
     """Return what a relocation put in the place of the service that the task names, which it left over.
 
-    A task with an id, and a part of a larger plan, mean what they say.
+    A task with an id means what it says, and so does one that makes a copy.
 
-    :raises Invalid: with both ids, if the task deletes.
+    :raises Invalid: with both ids, if the task deletes; if the relocation has just stopped the service.
     """
-    if task.options.id or task.options.allow_duplicate_name or task.composed:
+    if task.options.id or task.options.allow_duplicate_name or task.names_made:
         return target
-    project = target.project.id if target.project else None
-
-    def exists(id: str) -> bool:
-        return find_staying(task.client, id) is not None
-
-    found = successor_of(task.options, exists, target.id, task.options.wanted_name, project)
+    check_not_stopped(task.options, target.id)
+    project, name = target.project.id if target.project else None, task.options.wanted_name
+    found = successor_of(task.options, lambda id: is_listed(client, id), target.id, name, project)
     if found is None:
         return target
     if task.options.state == "absent":
-        raise Invalid(f"{found.told}. Nothing was deleted. Name the one to delete by its id")
+        raise found.refusal
     task.warn(
         f"{found.told}, so the task works on that, as it was ordered. Write name: {found.name}, and its host "
         "and size. If another service is meant, name it by its id, or set allow_duplicate_name to order one"
     )
     as_ordered: dict[str, Any] = dict.fromkeys(AS_ORDERED)
     task.options = replace(task.options, **as_ordered)
-    return replace(target, id=found.id)
+    return replace(target, id=found.id, service=None)
 
 
 def check_keep_copy(task: Task[ServiceOptions]) -> None:

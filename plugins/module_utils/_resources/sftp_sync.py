@@ -40,7 +40,7 @@ from .files.mirror import (
 )
 from .files.paths import relative_path
 from .services.lookup import expect_created
-from .services.on_service import sftp_access
+from .services.on_service import access_of, check_not_left_over, known_id
 from .shared.controller_state import state_key
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.run_memory import first_said
@@ -105,7 +105,10 @@ def resolve_login(task: Task[SftpSyncOptions]) -> Login:
     options = task.options
     host, port, username = options.host or "", options.port or STANDARD_PORT, options.username
     if options.service:
-        access = sftp_access(task)
+        id = known_id(task)
+        if options.delete:
+            check_not_left_over(task, id, options.service)
+        access = access_of(task, id)
         host, port, username = access.host, options.port or access.port, username or access.username
     return Login(
         host,

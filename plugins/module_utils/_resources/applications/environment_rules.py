@@ -17,6 +17,7 @@ from ..services.neighbors import late_aliases
 from ..shared.aliases import aliases_of, duplicate_aliases
 from ..shared.options import StateDirOptions, names_given, option
 from ..shared.plan import Task
+from ..shared.relocation_record import successor_of
 from ..shared.task_errors import Invalid, NoSuchItem
 from ..shared.waiting import poll_for
 from .lookup import LATE_SECONDS, OnAppOptions, read_project_of_app
@@ -143,6 +144,29 @@ def references(environment: Mapping[str, str]) -> Iterator[tuple[str, str, str]]
     for name, value in environment.items():
         for alias, field in REFERENCE.findall(value):
             yield name, alias, field
+
+
+def redirected(value: str, aliases: Mapping[str, str]) -> str:
+    """Return a value whose references name other aliases where ``aliases`` has one."""
+    return REFERENCE.sub(lambda found: f"${{{aliases.get(found[1], found[1])}.{found[2]}}}", value)
+
+
+def led(
+    task: Task[EnvironmentOptions], app: App, environment: dict[str, str], found: Neighbors | None
+) -> dict[str, str]:
+    """Return an environment that refers to what is in the place of what a relocation left over."""
+    used = {alias for _variable, alias, _field in references(environment)}
+    aliases = aliases_of(found.graphs[0]) if found and app.id and not task.names_made else {}
+    instead = dict[str, str]()
+    for id, alias in aliases.items():
+        place = successor_of(task.options, aliases.__contains__, id, "") if alias in used else None
+        if place is not None:
+            instead[alias] = aliases[place.id]
+            task.warn(
+                f"{place.told}, so the environment of application {app.slug!r} refers to that. Write "
+                f"{instead[alias]!r} in its references to {alias!r}"
+            )
+    return {name: redirected(value, instead) for name, value in environment.items()}
 
 
 def ambiguous_references(environment: Mapping[str, str]) -> list[str]:

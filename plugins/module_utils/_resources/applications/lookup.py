@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ..._api.client import Client
@@ -18,7 +18,6 @@ from ..services.lookup import expect_created, near_miss
 from ..shared.log_order import oldest_first
 from ..shared.options import Options, required
 from ..shared.plan import Task
-from ..shared.relocation_record import successor_of
 from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
 from ..shared.waiting import wait_for_new
 
@@ -99,30 +98,10 @@ def resolve_app(task: Task[OnAppOptions]) -> App:
         if value is not None:
             check(value)
     try:
-        return led(task) or require_app(task)
+        return require_app(task)
     except NoSuchItem as error:
         expect_created(task, error, task.options.slug)
         return placeholder_app(task.options.slug)
-
-
-def led(task: Task[OnAppOptions]) -> App | None:
-    """Return the application in whose place a relocation put that of the task, which is then the task's."""
-    slug, apps = task.options.slug, list[App]()
-
-    def exists(id: str) -> bool:
-        apps[:] = apps or task.client.apps()
-        return any(app.id == id for app in apps)
-
-    found = None if task.composed else successor_of(task.options, exists, None, slug)
-    own = next((app.id for app in apps if app.slug == slug), None)
-    place = next((app for app in apps if found and app.id == found.id and own in (None, found.left_id)), None)
-    if found and place:
-        task.warn(
-            f"{found.told}, so the task works on that. Write slug: {place.slug}. If the other one is meant, "
-            f"delete the record of the relocation in {found.folder!r}"
-        )
-        task.options = replace(task.options, slug=place.slug)
-    return place
 
 
 def placeholder_app(slug: str) -> App:

@@ -19,6 +19,7 @@ from ..._api.text import first_of
 from ..._api.values import ServiceStatus
 from ..services.listing import read_homes
 from ..services.lookup import Named, close_name, oldest_projects, project_with_name
+from ..services.on_service import check_not_left_over
 from ..services.removal import own_copies_folder
 from ..shared.options import FilePath, Options, StateDirOptions, WaitOptions, option
 from ..shared.plan import Resource, Task
@@ -209,11 +210,11 @@ def absence_parts(task: Task[DeletingOptions], contents: Contents, deleters: Del
             task.warn(f"there is no project {contents.project!r}, so nothing was deleted;{hint}")
         look_elsewhere(task, contents, projects)
         return []
-    going = [
-        (entry.key, member)
-        for entry in described_entries(contents)
-        if (member := members.of(entry)) is not None
-    ]
+    going = list[tuple[str, Member]]()
+    for entry in described_entries(contents):
+        if (member := members.of(entry)) is not None:
+            check_not_left_over(task, member.id, entry.values.get("id"))
+            going.append((entry.key, member))
     warn_of_users(task, members, [member for __, member in going])
     parts = Deletions(task, members, deleters.service, task.options.keep_copy).parts(going)
     staying = [each for each in members.found if each.id not in {member.id for __, member in going}]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..._api.models import App
-from ..applications.environment_rules import REFERENCE
+from ..applications.environment_rules import REFERENCE, redirected
 from ..blueprints.contents import Contents
 from ..blueprints.hiding import HIDDEN_SECTION, PLAIN_SECTION
 from ..shared.fingerprints import Fingerprints, state_folder
@@ -105,7 +105,7 @@ def take_from_file(found: Environments, source: SourceProject, file: Contents, s
         given: list[dict[str, Any]] = []
         for section in (PLAIN_SECTION, HIDDEN_SECTION) if secrets else (PLAIN_SECTION,):
             variables = entry.values.get(section) or {}
-            given.append({name: with_names(value, by_key) for name, value in variables.items()})
+            given.append({name: redirected(value, by_key) for name, value in variables.items()})
         found.given[original.key] = given[0], given[1] if secrets else {}
 
 
@@ -118,11 +118,6 @@ def keys_in_source(source: SourceProject, file: Contents) -> dict[str, str]:
         for original in everything
         if entry.name == original.name
     }
-
-
-def with_names(value: str, by_key: Mapping[str, str]) -> str:
-    """Return a value whose references name what the keys of a file stand for."""
-    return REFERENCE.sub(lambda found: f"${{{by_key.get(found[1], found[1])}.{found[2]}}}", value)
 
 
 def application_of(source: SourceProject, wanted: str, option: str) -> Original:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from ..._api.errors import HostedError, Interrupted
 from ..._api.models import App, ProjectGraph, Service, ServiceSummary
 from ..._api.values import ContainerState, ServiceStatus
-from ..applications.environment_rules import REFERENCE
+from ..applications.environment_rules import REFERENCE, redirected
 from ..applications.lookup import digest_in_service, find_app
 from ..applications.records import AppRecords
 from ..applications.release_list import DeclaredReleases, read_declared
@@ -71,16 +71,13 @@ class Dependent:
 
     def environment(self, names: Collection[str], alias: str) -> dict[str, Any]:
         """Return the options of its environment. References to any of ``names`` lead to an alias."""
-
-        def renamed(value: Any) -> Any:
-            if not isinstance(value, str):
-                return value
-            return REFERENCE.sub(
-                lambda found: f"${{{alias}.{found[2]}}}" if found[1] in names else found[0], value
-            )
-
+        aliases = dict.fromkeys(names, alias)
         plain, secret = (
-            {name: renamed(value) for name, value in part.items()} for part in (self.plain, self.secret)
+            {
+                name: redirected(each, aliases) if isinstance(each, str) else each
+                for name, each in part.items()
+            }
+            for part in (self.plain, self.secret)
         )
         return {"slug": self.slug, "variables": plain or None, "secret_variables": secret or None}
 

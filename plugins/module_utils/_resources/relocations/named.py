@@ -12,13 +12,11 @@ from ..shared.names import same_name
 from ..shared.options import StateDirOptions
 from ..shared.relocation_record import (
     MENDING,
-    OLD_STOPPED,
     Content,
     Phase,
     Relocation,
     damage_of,
     known_relocations,
-    left_over,
 )
 from ..shared.task_errors import Invalid
 
@@ -33,17 +31,6 @@ def relocations_on(options: StateDirOptions) -> list[Relocation]:
         damage = damage_of(known.damaged[0])
         raise Invalid(f"{damage}, so which services it needs is not known. {MENDING}")
     return known.relocations
-
-
-def relocated_away(options: StateDirOptions, warn: Callable[[str], None]) -> dict[str, Relocation]:
-    """Return the relocations that left a service over, or stopped one on their way, by the id of that.
-
-    :param warn: called for each record that is damaged, see :func:`left_over`.
-    """
-    surely = left_over(options, warn).surely
-    found = known_relocations(options).relocations
-    left = {each.pair[0]: each for each in found if each.pair is not None and each.pair[0] in surely}
-    return left | {each.content.old_id: each for each in found if each.phase in OLD_STOPPED}
 
 
 def needed_for(options: StateDirOptions, described: Collection[str]) -> Callable[[Named], str | None]:

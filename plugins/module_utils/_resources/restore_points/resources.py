@@ -83,6 +83,7 @@ class RestorePointResource(Resource[RestorePointOptionsT]):
             result_of(one, None),
             all_or_none=brings_back and not partial,
             though_gone=state == "absent",
+            destroys=state != "present",
         )
         return plan_many(task, operation)
 

@@ -33,7 +33,7 @@ from .lookup import (
     read_in_project,
     resolve_project,
 )
-from .on_service import check_service_offers
+from .on_service import check_not_left_over, check_service_offers
 from .placeholder import placeholder_service
 from .view import read_service
 
@@ -64,7 +64,7 @@ class Operation:
     ``capability`` is what a service must offer, ``what`` its name in messages. ``plan`` plans for one
     service; ``blank`` has the keys of its result and replaces it on an error. With ``all_or_none`` nothing is
     changed unless it can be done for every service. ``though_gone`` is for what is done where a service or a
-    project is not there.
+    project is not there, ``destroys`` for what the name of a service that a relocation left over must not do.
     """
 
     capability: str
@@ -73,6 +73,7 @@ class Operation:
     blank: Mapping[str, Any]
     all_or_none: bool = False
     though_gone: bool = False
+    destroys: bool = False
 
 
 @dataclass(eq=False)
@@ -327,6 +328,8 @@ def plan_job(job: ServiceJob, id: str | None, operation: Operation) -> None:
     service = read_job(job, id) if id else cast(Service, job.service)  # without one, foreseen
     if job.skipped:
         return
+    if job.by_name and operation.destroys:
+        check_not_left_over(job.task, service.id, job.wanted)
     try:
         check_service_offers(service, operation.capability, operation.what)
     except Invalid as error:

@@ -14,12 +14,14 @@ from ..._api.models import Project, Service, ServiceSummary, SftpAccess
 from ..._api.values import FAMILIES
 from ..shared.options import FilePath, Options, option
 from ..shared.plan import SERVICE_ID, Task
+from ..shared.relocation_record import successor_of
 from ..shared.task_errors import Invalid, NoSuchItem
 from .lookup import (
     check_id_matches,
     describe_location,
     find_project,
     find_service,
+    is_listed,
     label,
     read_in_project,
     with_name,
@@ -117,6 +119,16 @@ def find_selected(task: Task[OneServiceOptions]) -> Service | ServiceSummary:
     if project:
         fitting = read_in_project(task.client, with_name(services, wanted, options.family), project)
     return find_service(services, fitting, wanted, partial(describe_location, task.client))
+
+
+def check_not_left_over(task: Task[Options], id: str, wanted: str | None) -> None:
+    """Refuse to delete or overwrite by its name what a relocation left over. By its id, it is meant.
+
+    :raises Invalid: with both ids.
+    """
+    found = successor_of(task.options, lambda each: is_listed(task.client, each), id, "")
+    if found is not None and id != wanted:
+        raise found.refusal
 
 
 def sftp_access(task: Task[OneServiceOptions]) -> SftpAccess:

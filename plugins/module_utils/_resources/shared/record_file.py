@@ -10,7 +10,6 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from .controller_state import lock_file, records_folder, state_key, write_json
@@ -38,10 +37,10 @@ class RecordFile:
     @classmethod
     def all_in(cls, folder: str, what: str, state_dir: str | None) -> list[RecordFile]:
         """Return all files in a folder, also those that are damaged."""
-        paths: list[Path] = []
-        with suppress(OSError):  # such as a name that is too long for one: then nothing was ever kept there
-            paths = sorted(Path(records_folder(folder, state_dir)).glob("*.json"))
-        return [cls(str(path), what) for path in paths]
+        place, names = records_folder(folder, state_dir), list[str]()
+        with suppress(OSError):  # none is there, or none can be, as its name is too long
+            names = sorted(name for name in os.listdir(place) if name.endswith(".json"))
+        return [cls(os.path.join(place, name), what) for name in names]
 
     def read(self) -> Any:
         """Return the content; ``None`` if the file is missing or damaged."""

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Any, NamedTuple
 
 from .controller_state import normalized_url
-from .options import Options, StateDirOptions, shared_arguments
+from .options import Options, StateDirOptions, state_dir_of
 from .record_file import RecordFile
 from .restore_points import parse_moment
 from .task_errors import Ambiguous, Invalid
@@ -56,8 +56,6 @@ MENDING = (
 
 BEFORE_SWITCH = (Phase.NONE, Phase.RETURNED, Phase.ORDERED, Phase.STOPPED)
 """The phases in which nothing refers to the new service yet."""
-OLD_STOPPED = (Phase.STOPPED, Phase.SWITCHED)
-"""The phases on the way there in which the old service is stopped, or about to be."""
 
 
 @dataclass
@@ -252,17 +250,17 @@ class Known(NamedTuple):
     damaged: list[str]
 
 
-def known_relocations(options: StateDirOptions) -> Known:
+def known_relocations(options: Options) -> Known:
     """Return the relocations on a platform that are remembered on this controller.
 
     Looks into ``state_dir`` and into the collection's own folder, because a relocation may have used either.
     """
-    places = (options, replace(options, state_dir=None))
-    files = {file.path: file for place in places for file in RecordFile.all_in(FOLDER, WHAT, place.state_dir)}
+    places = dict.fromkeys((state_dir_of(options), None))
+    files = {file.path: file for place in places for file in RecordFile.all_in(FOLDER, WHAT, place)}
     return read_relocations(options, files.values())
 
 
-def read_relocations(options: StateDirOptions, files: Iterable[RecordFile]) -> Known:
+def read_relocations(options: Options, files: Iterable[RecordFile]) -> Known:
     """Return the relocations on a platform that these files remember."""
     platform = normalized_url(options.base_url or "")
     known = Known([], [])
@@ -288,8 +286,6 @@ class Successor(NamedTuple):
     left_id: str
     left_name: str
     project_id: str | None
-    folder: str
-    """Where the record is."""
 
     @property
     def told(self) -> str:
@@ -298,6 +294,12 @@ class Successor(NamedTuple):
             f"service {self.left_name!r} ({self.left_id}) was relocated, and {self.name!r} ({self.id}) is in "
             "its place"
         )
+
+    @property
+    def refusal(self) -> Invalid:
+        """The error of a task that would delete or overwrite the other one by its name."""
+        told = f"{self.told}. Nothing was done. Name the one that is meant by its id"
+        return Invalid(told, ids=[self.left_id, self.id])
 
 
 def successor_of(
@@ -313,9 +315,7 @@ def successor_of(
     :param id: the id of the one left over; ``None`` if it is gone, so that its name tells.
     :raises Ambiguous: if several had the name.
     """
-    shared = shared_arguments(options)
-    places = StateDirOptions(**{key: shared[key] for key in ("base_url", "state_dir") if key in shared})
-    left = {each.left_id: each for each in map(successor_in, known_relocations(places).relocations) if each}
+    left = {each.left_id: each for each in map(successor_in, known_relocations(options).relocations) if each}
     fitting = [
         last_in(left, each)
         for each in left.values()
@@ -338,13 +338,29 @@ def last_in(left: Mapping[str, Successor], found: Successor) -> Successor:
 
 
 def successor_in(record: Relocation) -> Successor | None:
-    """Return what a relocation put in the place of what it left over."""
+    """Return what a relocation put in the place of what it left over, or of what it is about to suspend."""
     content, pair = record.content, record.pair
+    if record.phase is Phase.SWITCHED:
+        pair = content.old_id, str(content.new_id)
     if pair is None:
         return None
     names = (content.old_name, content.new_name)
     before, now = names if pair[0] == content.old_id else names[::-1]
-    return Successor(pair[1], now, pair[0], before, content.project_id, os.path.dirname(record.file.path))
+    return Successor(pair[1], now, pair[0], before, content.project_id)
+
+
+def check_not_stopped(options: Options, id: str | None) -> None:
+    """Refuse to work on a service that a relocation has stopped: what is written to it then is lost.
+
+    :raises Invalid: with the ways on.
+    """
+    for content in (each.content for each in known_relocations(options).relocations):
+        if content.phase == Phase.STOPPED and content.old_id == id:
+            raise Invalid(
+                f"service {content.old_name!r} ({id}) is stopped, as its relocation to {content.new_name!r} "
+                "is under way. Nothing was done. If no run of hosted.services.relocate is completing that, "
+                "run it again, or go back with state: returned"
+            )
 
 
 def now() -> str:

@@ -227,8 +227,10 @@ def test_a_record_that_cannot_be_kept_is_an_error(options: RelocateOptions, tmp_
 
 def test_what_is_in_the_place_of_what_a_relocation_left_over(options: RelocateOptions) -> None:
     """By its id, or by its name once it is gone, and through a second relocation."""
-    written(options, "1", phase=Phase.SWITCHED, new_id="2", project_id="p")
+    written(options, "1", phase=Phase.STOPPED, new_id="2", project_id="p")
     assert successor_of(options, bool, "1", "survival") is None, "it is on its way"
+    written(options, "1", phase=Phase.SWITCHED, new_id="2", project_id="p")
+    assert successor_of(options, bool, "1", "survival") is not None, "the new one is in service"
     written(options, "1", phase=Phase.RELOCATED, new_id="2", project_id="p")
     found = successor_of(options, bool, "1", "survival", "p")
     assert found is not None and (found.id, found.name, found.left_id) == ("2", "survival-2", "1")
