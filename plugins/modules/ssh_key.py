@@ -30,6 +30,8 @@ options:
   public_key:
     description:
       - The key, as in a public-key file.
+      - Options in front of it, as in a file of authorized keys, are ignored with O(state=absent), and refused otherwise,
+        because the platform would drop them.
       - The platform accepts C(ssh-ed25519), C(ecdsa-sha2-*), and C(ssh-rsa) of 2048 bits or more.
       - It is not shown in the task's output, in case it is a private key by mistake.
     type: str

@@ -73,13 +73,13 @@ SSH_KEY = SshKeyResource()
 
 def given_key(task: Task[SshKeyOptions]) -> PublicKey | None:
     """Return the key that the user gave, checked."""
-    path = task.options.public_key_file
+    path, absent = task.options.public_key_file, task.options.state == "absent"
     if path is None:
         text = task.options.public_key
-        return None if text is None else read_public_key(text)
+        return None if text is None else read_public_key(text, skip_options=absent)
     try:
         with open(os.path.expanduser(path), encoding="utf-8") as file:
-            return read_public_key(file.read(), f"public_key_file {path!r}")
+            return read_public_key(file.read(), f"public_key_file {path!r}", skip_options=absent)
     except (OSError, ValueError) as error:  # not there, not text, or no path at all
         raise NoSuchItem(f"public_key_file {path!r} cannot be read: {error}") from None
 

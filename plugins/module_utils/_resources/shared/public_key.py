@@ -23,6 +23,9 @@ NAMES = {16: "MD5", 32: "SHA256"}
 PREFIX = re.compile(r"(md5|sha256):", re.IGNORECASE)
 HEXADECIMAL = re.compile("([0-9a-f]{2})+", re.IGNORECASE)
 ACCEPTED = "ssh-ed25519, ecdsa-sha2-* and ssh-rsa of 2048 bits or more"
+TYPE = re.compile(r"ssh-ed25519|ssh-rsa|ecdsa-sha2-\w+")
+OPTIONS = re.compile(r'(?:"(?:\\.|[^"\\])*"|[^\s"])+\s+')
+"""What restricts a key in a file of authorized keys, in front of it. Blanks in quotes are part of it."""
 
 
 @dataclass(frozen=True)
@@ -113,8 +116,10 @@ def is_same(shown: str, wanted: str) -> bool:
     return (digest_of(shown) or shown.strip()) == (digest_of(wanted) or wanted.strip())
 
 
-def read_public_key(text: str, source: str = "public_key") -> PublicKey:
+def read_public_key(text: str, source: str = "public_key", *, skip_options: bool = False) -> PublicKey:
     """Read a key as it stands in a public-key file. ``source`` says in messages where the text is from.
+
+    Options in front of it restrict the key where OpenSSH reads them; the platform would drop them.
 
     :raises Invalid: for anything that the platform does not accept. What was given is never echoed, as it
         may be a private key.
@@ -124,17 +129,24 @@ def read_public_key(text: str, source: str = "public_key") -> PublicKey:
     lines = [line for line in text.splitlines() if line.strip()]
     if len(lines) != 1:
         raise Invalid(f"{source} has {len(lines)} lines; a public key is one line")
-    algorithm, _space, rest = lines[0].strip().partition(" ")
-    data, _space, comment = rest.strip().partition(" ")
-    if algorithm not in ("ssh-ed25519", "ssh-rsa") and not algorithm.startswith("ecdsa-sha2-"):
+    line = lines[0].strip()
+    options = None if TYPE.match(line) else OPTIONS.match(line)
+    algorithm, data, comment = (*line[options.end() if options else 0 :].split(None, 2), "", "")[:3]
+    if not TYPE.fullmatch(algorithm):
         raise Invalid(f"{source} is not of a type that the platform accepts; it accepts {ACCEPTED}")
+    if options and not skip_options:
+        raise Invalid(
+            f"{source} has options in front of the key. The platform would drop them, and the key would open "
+            "all services without them; remove them to accept that"
+        )
     check_key(algorithm, data, source)
-    return PublicKey(algorithm, data, comment.strip())
+    return PublicKey(algorithm, data, comment)
 
 
 def check_key(algorithm: str, data: str, source: str) -> None:
     """Check that the base64 is a whole key of its type, and strong enough."""
     try:
+        base64.b64decode(data, validate=True)
         key = load_ssh_public_key(f"{algorithm} {data}".encode())
     except Exception:  # the library raises several kinds, and their texts may hold the key
         raise Invalid(f"{source} is damaged: what follows {algorithm!r} is not a key of that type") from None
