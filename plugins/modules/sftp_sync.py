@@ -60,13 +60,14 @@ options:
     type: str
   private_key_file:
     description:
-      - File with the private key to log in with.
+      - File with the private key to log in with. If it is encrypted and no passphrase opens it, the key is taken from the
+        SSH agent.
       - If neither this nor O(password) is set, the keys of the SSH agent and those in C(~/.ssh) are tried.
     type: path
   passphrase:
     description:
       - Passphrase of O(private_key_file), if it has one.
-      - A key in OpenSSH's own format needs the Python library C(bcrypt) for that. Without it, use an agent.
+      - A key in OpenSSH's own format needs the Python library C(bcrypt) for that. Without it, add the key to an agent.
     type: str
   password:
     description:
@@ -83,7 +84,7 @@ options:
     default: accept_new
   known_hosts:
     description:
-      - File of known host keys, in OpenSSH format.
+      - File of known host keys, in OpenSSH format. Lines that cannot be read are left out, with a warning.
     type: path
     default: ~/.ssh/known_hosts
   direction:

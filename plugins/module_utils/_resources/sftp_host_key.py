@@ -41,7 +41,7 @@ class SftpHostKeyResource(Resource[SftpServerOptions]):
         host, port = resolve_server(task)
         if not host:
             return plan_for_expected_service(task, port)
-        keys = HostKeys(os.path.expanduser(task.options.known_hosts), ACCEPT_NEW, host, port)
+        keys = HostKeys(os.path.expanduser(task.options.known_hosts), ACCEPT_NEW, host, port, task.warn)
         key = ask_for_key(keys, task.options.timeout)
         keys.accepts("", key)
         result = {

@@ -91,7 +91,11 @@ class SftpSyncResource(Resource[SftpSyncOptions]):
         if not login.host:
             return plan_for_expected_service(task, login, rules)
         keys = HostKeys(
-            os.path.expanduser(options.known_hosts), options.host_key_checking, login.host, login.port
+            os.path.expanduser(options.known_hosts),
+            options.host_key_checking,
+            login.host,
+            login.port,
+            task.warn,
         )
         session = task.closing.enter_context(SftpSession(login, keys, remember=not task.check_mode))
         return session.run(plan_mirror(task, session, rules))
@@ -115,7 +119,7 @@ def resolve_login(task: Task[SftpSyncOptions]) -> Login:
         port,
         username,
         options.private_key_file,
-        options.passphrase,
+        options.passphrase or "",
         options.password,
         options.timeout,
     )

@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +20,8 @@ from .library import asyncssh
 ACCEPT_NEW, STRICT, OFF = "accept_new", "strict", "off"
 STANDARD_PORT, HIGHEST_PORT = 22, 65535
 LONGEST_NAME = 253
+ALGORITHMS = ["ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521"]
+ALGORITHMS += ["rsa-sha2-512", "rsa-sha2-256", "ssh-rsa"]
 
 
 @dataclass
@@ -31,6 +35,7 @@ class HostKeys:
     policy: str
     host: str
     port: int
+    warn: Callable[[str], None] = lambda said: None
     offered: Any = field(default=None, init=False)
     """A key that was seen for the first time and accepted."""
 
@@ -46,37 +51,62 @@ class HostKeys:
         """Return a name or an address of the server as known_hosts files write it."""
         return host if self.port == STANDARD_PORT else f"[{host}]:{self.port}"
 
-    def known(self) -> Any:
+    def known(self, algorithms: list[str]) -> Any:
         """Return what the library checks the server's key against: ``None`` is anything.
 
-        :raises ConfigurationError: when the file cannot be read or understood.
-        """
-        return None if self.policy == OFF else self.read()
+        As soon as it knows the address, those of the known keys go first in ``algorithms``. The others stay:
+        a server that has none of these keys is to show which one it has.
 
-    def read(self) -> Any:
-        """Return the file's entries."""
+        :raises ConfigurationError: when the file cannot be read.
+        """
+        if self.policy == OFF:
+            return None
+        self.lines()  # what cannot be read is told here, and not to the library
+
+        def match(_host: str, address: str, _port: int | None) -> tuple[list[Any], ...]:
+            known, authorities, revoked = self.matching(self.names(address))
+            # Another port of the host may well have the same key, as for ssh.
+            known = known or self.matching([self.host, address])[0]
+            prefer(algorithms, known)
+            if authorities:  # a certificate is shown to those who ask for it
+                algorithms[:0] = [f"{algorithm}-cert-v01@openssh.com" for algorithm in ALGORITHMS]
+            return known, authorities, revoked
+
+        return match
+
+    def lines(self) -> list[str]:
+        """Return the lines of the file."""
         try:
             refuse_strangers(self.path)
-            return asyncssh.read_known_hosts(self.path)
+            with open(self.path, encoding="utf-8", errors="surrogateescape") as file:
+                return file.readlines()
         except FileNotFoundError:
-            return asyncssh.import_known_hosts("")
+            return []
         except (OSError, ValueError) as error:
             raise ConfigurationError(f"known_hosts {self.path!r} cannot be read: {error}") from None
 
-    def matching(self, address: str = "") -> tuple[list[Any], list[Any]]:
-        """Return the keys that the file knows for the server's name or address, and those that it revokes.
+    def names(self, address: str = "") -> list[str]:
+        """Return the names of the server in such a file."""
+        return [self.written(host) for host in dict.fromkeys((self.host, address or self.host))]
 
-        The library is given whole names. Left to add the port itself, it takes the keys of the host's server
-        on another port where it finds none, and forgets what was revoked.
+    def matching(self, names: Sequence[str]) -> tuple[list[Any], ...]:
+        """Return the keys that the file has for these names, those that vouch for others, and those revoked.
+
+        A line that makes no sense is left out, as by ssh. The library gets whole names: left to add the port,
+        it forgets what was revoked. It gets no comments, as it ignores a key with one that is not ASCII.
         """
-        entries = self.read()
-        known: list[Any] = []
-        revoked: list[Any] = []
-        for host in dict.fromkeys((self.host, address or self.host)):
-            found = asyncssh.match_known_hosts(entries, self.written(host), "", None)
-            known += found[0]
-            revoked += found[2]
-        return known, revoked
+        found: tuple[list[Any], ...] = ([], [], [])
+        for number, line in enumerate(self.lines(), 1):
+            words = line.split()
+            try:
+                entry = asyncssh.import_known_hosts(" ".join(words[: 4 if line.startswith("@") else 3]))
+                for name in names:
+                    known = asyncssh.match_known_hosts(entry, name, "", None)
+                    for keys, more in zip(found, known[:3], strict=True):
+                        keys.extend(more)
+            except ValueError:
+                self.warn(f"line {number} of known_hosts {self.path} was left out: it cannot be read")
+        return found
 
     def accepts(self, address: str, key: Any) -> bool:
         """Judge a key that the file did not vouch for when the connection began.
@@ -88,7 +118,7 @@ class HostKeys:
         if key == self.offered:
             return True
         fingerprint = f"{key.get_algorithm()} {key.get_fingerprint()}"
-        known, revoked = self.matching(address)
+        known, __, revoked = self.matching(self.names(address))
         if key in revoked:
             raise HostKeyRefused(f"the key of {self.name}, {fingerprint}, is revoked in {self.path}")
         if key in known:  # written down meanwhile by another process
@@ -114,20 +144,28 @@ class HostKeys:
         """Write down a key that was accepted on first sight, unless another process has by now."""
         if self.offered is None:
             return
-        line = f"{self.name} {self.offered.export_public_key().decode().strip()}\n"
+        line = f"{self.name} {self.offered.export_public_key().decode().strip()}\n".encode()
         try:
             make_private_folder(os.path.dirname(self.path))
-            with open(self.path, "a+", encoding="utf-8", errors="surrogateescape", opener=private) as file:
+            with open(self.path, "ab+", buffering=0, opener=private) as file:
                 fcntl.flock(file, fcntl.LOCK_EX)
                 file.seek(0)
                 there = file.read()
-                if line not in there:
-                    file.write(line if there.endswith("\n") or not there else f"\n{line}")
+                line = line if there.endswith(b"\n") or not there else b"\n" + line
+                if line.strip() not in there.splitlines() and file.write(line) < len(line):
+                    file.truncate(len(there))  # half a line would be in the way of the next one
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as error:
             raise ConfigurationError(
                 f"the key of {self.name} cannot be written to known_hosts {self.path!r}: {error.strerror}. "
-                "Name another file in known_hosts, or set host_key_checking: off if the network is trusted"
+                "Name another file in known_hosts"
             ) from None
+
+
+def prefer(algorithms: list[str], keys: Sequence[Any]) -> None:
+    """Put the algorithms of these keys first."""
+    kinds = {algorithm.decode() for key in keys for algorithm in key.sig_algorithms}
+    algorithms.sort(key=lambda algorithm: algorithm not in kinds)
 
 
 def private(path: str, flags: int) -> int:

@@ -8,6 +8,9 @@ It takes a quarter of a second to import, so only what transfers files comes her
 
 from __future__ import annotations
 
+import getpass
+import os
+
 from .._api.libraries import require_for
 
 try:
@@ -19,8 +22,14 @@ __all__ = ["asyncssh", "require"]
 
 
 def require() -> None:
-    """Check that the library is there.
+    """Check that the library is there. It asks for the name and the home of the user, whatever it is given.
 
     :raises ConfigurationError: naming the command that installs it.
     """
     require_for("SFTP", asyncssh, "asyncssh")
+    try:
+        getpass.getuser()
+    except (KeyError, OSError):  # a container may run as any user; OSError is that of Python 3.13
+        os.environ["LOGNAME"] = str(os.getuid())
+    if os.path.expanduser("~") == "~":
+        os.environ["HOME"] = "/"  # as containers have it for such a user

@@ -9,6 +9,7 @@ import asyncio
 import getpass
 import os
 from collections.abc import Coroutine
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -16,7 +17,7 @@ from .._api.errors import ConfigurationError, HostedError
 from .._api.text import clean
 from .channel import open_sftp
 from .errors import ConnectionBroken, HostKeyRefused, LoginRefused, TransferFailed
-from .host_keys import HostKeys
+from .host_keys import ALGORITHMS, HostKeys
 from .library import asyncssh
 
 T = TypeVar("T")
@@ -29,7 +30,10 @@ CIPHERS += ["aes192-ctr", "aes256-ctr"]
 
 @dataclass(frozen=True)
 class Login:
-    """The address and the credentials. ``timeout`` is for connecting and logging in, in seconds."""
+    """The address and the credentials. ``timeout`` is for connecting and logging in, in seconds.
+
+    ``passphrase`` is ``None`` where the task has no such option.
+    """
 
     host: str
     port: int
@@ -42,31 +46,40 @@ class Login:
     def __str__(self) -> str:
         return f"{self.username or getpass.getuser()}@{self.host}:{self.port}"
 
-    def credentials(self) -> dict[str, Any]:
+    async def credentials(self, agent: Any) -> dict[str, Any]:
         """Return what the library logs in with: what was given, else the agent and the user's own keys.
 
         :raises ConfigurationError: when the key file cannot be used.
         """
-        if self.private_key_file is None:
-            if self.password is None:
-                return {"client_keys": (), "agent_path": ()}
-            return {"client_keys": None, "agent_path": None, "password": self.password}
-        path = os.path.expanduser(self.private_key_file)
+        keys: list[Any] = []
+        if self.private_key_file is not None:
+            keys = await self.read_key(os.path.expanduser(self.private_key_file), agent)
+        elif self.password is None:
+            return {"client_keys": ()}
+        return {"client_keys": keys or None, "agent_path": None, "password": self.password}
+
+    async def read_key(self, path: str, agent: Any) -> list[Any]:
+        """Return the key in a file or, as ssh does if that is encrypted, the same one from the agent."""
         try:
-            key = asyncssh.read_private_key(path, self.passphrase)
+            return [asyncssh.read_private_key(path, self.passphrase or None)]
         except OSError as error:
             raise ConfigurationError(f"private_key_file {path!r} cannot be read: {error.strerror}") from None
         except ValueError as error:
+            for public in (path, f"{path}.pub"):
+                with suppress(OSError, ValueError):
+                    wanted = asyncssh.read_public_key(public).public_data
+                    if keys := list(await agent.get_keys([wanted])):
+                        return keys
             raise ConfigurationError(f"private_key_file {path!r} {self.key_problem(error)}") from None
-        return {"client_keys": [key], "agent_path": None, "password": self.password}
 
     def key_problem(self, error: ValueError) -> str:
         """Say what is wrong with the key file, from what the library says."""
         said = str(error)
         if "bcrypt" in said:
             return "is encrypted in a way that needs the Python library bcrypt; install it, or use an agent"
-        if "passphrase" in said.lower() and self.passphrase is None:
-            return "is encrypted; set passphrase, or use an agent"
+        if "passphrase" in said.lower() and not self.passphrase:
+            option = "" if self.passphrase is None else "set passphrase, or "
+            return f"is encrypted; {option}add the key to an agent with ssh-add"
         if isinstance(error, asyncssh.KeyEncryptionError) or "decrypt" in said.lower():
             return "is encrypted, and the passphrase does not open it"
         return f"is not a private key that can be used: {said}"
@@ -129,7 +142,7 @@ class SftpSession:
             raise self._explain(error) from None
 
     async def _open(self) -> None:
-        keys, refusals = self._host_keys, []
+        keys, refusals, algorithms = self._host_keys, [], list(ALGORITHMS)
 
         class Visitor(asyncssh.SSHClient):  # type: ignore[misc, name-defined, unused-ignore]
             """Asked by the library about a server's key that the file does not vouch for."""
@@ -142,22 +155,24 @@ class SftpSession:
                     return False
 
         try:
-            self._connection = await asyncssh.connect(
-                self.login.host,
-                self.login.port,
-                username=self.login.username or getpass.getuser(),
-                client_factory=Visitor,
-                known_hosts=keys.known(),
-                config=[],
-                gss_host=None,
-                connect_timeout=self.login.timeout,
-                login_timeout=self.login.timeout,
-                keepalive_interval=KEEPALIVE_SECONDS,
-                keepalive_count_max=KEEPALIVE_MISSES,
-                encryption_algs=CIPHERS,
-                compression_algs=None,
-                **self.login.credentials(),
-            )
+            async with asyncssh.SSHAgentClient(os.environ.get("SSH_AUTH_SOCK", "")) as agent:
+                self._connection = await asyncssh.connect(
+                    self.login.host,
+                    self.login.port,
+                    username=self.login.username or getpass.getuser(),
+                    client_factory=Visitor,
+                    known_hosts=keys.known(algorithms),
+                    server_host_key_algs=algorithms,
+                    connect_timeout=self.login.timeout,
+                    login_timeout=self.login.timeout,
+                    config=[],
+                    gss_host=None,
+                    keepalive_interval=KEEPALIVE_SECONDS,
+                    keepalive_count_max=KEEPALIVE_MISSES,
+                    encryption_algs=CIPHERS,
+                    compression_algs=None,
+                    **await self.login.credentials(agent),
+                )
         except asyncssh.HostKeyNotVerifiable:
             if refusals:
                 raise refusals[0] from None

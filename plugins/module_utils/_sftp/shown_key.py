@@ -10,11 +10,8 @@ from typing import Any
 
 from .._api.text import clean
 from .errors import ConnectionBroken, HostKeyRefused
-from .host_keys import HostKeys
+from .host_keys import ALGORITHMS, HostKeys, prefer
 from .library import asyncssh
-
-ALGORITHMS = ["ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521"]
-ALGORITHMS += ["rsa-sha2-512", "rsa-sha2-256"]
 
 
 def ask_for_key(keys: HostKeys, timeout: float) -> Any:
@@ -24,9 +21,8 @@ def ask_for_key(keys: HostKeys, timeout: float) -> Any:
     :raises HostKeyRefused: when it shows no key.
     """
     where = f"{keys.host}:{keys.port}"
-    known, __ = keys.matching()
-    kinds = {algorithm.decode() for key in known for algorithm in key.sig_algorithms}
-    algorithms = sorted(ALGORITHMS, key=lambda algorithm: algorithm not in kinds)
+    algorithms = list(ALGORITHMS)
+    prefer(algorithms, keys.matching(keys.names())[0])
     question = asyncssh.get_server_host_key(keys.host, keys.port, config=[], server_host_key_algs=algorithms)
     try:
         key = asyncio.run(asyncio.wait_for(question, timeout))

@@ -348,10 +348,9 @@ def open_session(
         access.port,
         access.username,
         options.private_key_file,
-        options.passphrase,
         timeout=options.timeout,
     )
-    keys = HostKeys(os.path.expanduser(options.known_hosts), ACCEPT_NEW, login.host, login.port)
+    keys = HostKeys(os.path.expanduser(options.known_hosts), ACCEPT_NEW, login.host, login.port, task.warn)
     try:
         return stack.enter_context(SftpSession(login, keys, remember=not task.check_mode, beside=beside))
     except LoginRefused:

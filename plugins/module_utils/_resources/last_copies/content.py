@@ -104,7 +104,11 @@ class FileContent(Content):
             access.host, access.port, access.username, options.private_key_file, timeout=options.timeout
         )
         keys = HostKeys(
-            os.path.expanduser(options.known_hosts or KNOWN_HOSTS), ACCEPT_NEW, login.host, login.port
+            os.path.expanduser(options.known_hosts or KNOWN_HOSTS),
+            ACCEPT_NEW,
+            login.host,
+            login.port,
+            task.warn,
         )
         session = task.closing.enter_context(SftpSession(login, keys, remember=not task.check_mode))
         remote, skipped = Remote(session.sftp, "."), dict[str, str]()

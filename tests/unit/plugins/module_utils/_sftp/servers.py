@@ -89,13 +89,18 @@ def missing_rclone() -> str:
 
 @contextmanager
 def openssh(
-    folder: Path, rekey_limit: str = "1M", *more_keys: Path, options: str = "", as_user: bool = False
+    folder: Path,
+    rekey_limit: str = "1M",
+    *more_keys: Path,
+    options: str = "",
+    as_user: bool = False,
+    settings: str = "",
 ) -> Iterator[Server]:
     """Run OpenSSH's server with a configuration of its own; keys are renewed after every ``rekey_limit``.
 
     It shows the key in ``host_key``, of kind ed25519, unless asked for the kind of one of ``more_keys``.
-    ``options`` are further ones of its sftp-server. ``as_user`` has that obey the permissions of files even
-    where root runs it.
+    ``options`` are further ones of its sftp-server, ``settings`` further lines of the configuration.
+    ``as_user`` has the sftp-server obey the permissions of files even where root runs it.
     """
     root, port = folder / "root", free_port()
     root.mkdir()
@@ -109,7 +114,7 @@ def openssh(
         + f"Port {port}\nListenAddress 127.0.0.1\nPidFile {folder / 'pid'}\n"
         f"AuthorizedKeysFile {folder / 'authorized_keys'}\nStrictModes no\nUsePAM no\n"
         f"PasswordAuthentication no\nPermitRootLogin yes\nRekeyLimit {rekey_limit}\n"
-        f"Subsystem sftp {started_by}{program} {options} -d {root}\n"
+        f"Subsystem sftp {started_by}{program} {options} -d {root}\n" + settings
     )
     if os.geteuid() == 0:  # where its privileges are dropped to; a package makes it when the service starts
         Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)

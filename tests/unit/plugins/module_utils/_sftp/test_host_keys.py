@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import resource
 from pathlib import Path
 from typing import Any
 
@@ -129,4 +130,19 @@ def test_a_key_that_is_not_the_known_one_is_refused(known: Path, before: str, po
     with pytest.raises(HostKeyRefused, match=said):
         refused.accepts("127.0.0.1", KEY)
     refused.pin()
+    assert known.read_text() == before
+
+
+def test_a_full_disk_leaves_no_half_line(known: Path) -> None:
+    before = line(OTHER, "node-2")
+    known.write_text(before)
+    first = keys(known)
+    assert first.accepts("127.0.0.1", KEY)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 9, limits[1]))
+    try:
+        with pytest.raises(ConfigurationError, match="cannot be written"):
+            first.pin()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert known.read_text() == before
