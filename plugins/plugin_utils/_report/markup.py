@@ -13,11 +13,12 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Iterator
 from datetime import date, datetime
-from decimal import ROUND_HALF_EVEN, Decimal
+from decimal import Decimal
 from typing import Any, TypeAlias
 from xml.etree import ElementTree
 
 from ansible_collections.hosted.services.plugins.module_utils._api.text import printable
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import format_amount
 
 Element = ElementTree.Element
 Content: TypeAlias = "Element | str | Iterable[Content] | None"
@@ -102,11 +103,11 @@ def columns(text: str) -> int:
 
 
 def money(amount: str | None, currency: str | None) -> str:
-    """Format an amount in currency units, rounded to cents."""
+    """Format an amount in currency units, not rounded. A narrow column breaks before the currency."""
     if amount is None:
         return UNKNOWN
-    rounded = Decimal(amount).quantize(Decimal("0.01"), ROUND_HALF_EVEN)
-    return f"{rounded:,}\u00a0{currency}" if currency else f"{rounded:,}"
+    exact = f"{Decimal(format_amount(Decimal(amount)) or 0):,}"
+    return f"{exact} {currency}" if currency else exact
 
 
 def day_text(day: date) -> str:

@@ -56,9 +56,11 @@ def listed(found: Sequence[str | None]) -> list[Content]:
 
 def lead(page: Page) -> Element:
     """Return the report in a sentence or two."""
-    urgent = sum(matter["level"] == "critical" for matter in page.data["advice"])
-    need = "needs" if urgent == 1 else "need"
-    matters = f"{count_text(urgent, 'thing')} {need} attention now." if urgent else "Nothing is urgent."
+    levels = [matter["level"] for matter in page.data["advice"]]
+    level, now = ("critical", " now") if "critical" in levels else ("warning", " soon")
+    count = levels.count(level)
+    need = f"{count_text(count, 'thing')} {'needs' if count == 1 else 'need'} attention{now}."
+    matters = need if count else "Nothing is urgent."
     parts: list[Content] = [element("strong", matters), " "]
     amount = page.data["answers"]["month"]
     if amount is not None:

@@ -59,12 +59,12 @@ def test_columns_are_as_tall_as_the_amounts() -> None:
     tops = [float(found) for found in re.findall(r"M[\d.]+ ([\d.]+)h10", paths["p1"])]
     assert tops == [TALL / 4], "it stands on the other one"
     titles = [title.text for title in drawing.iter("title")]
-    assert titles == ["1\u00a0Nov: 3.00\u00a0EUR", "2\u00a0Nov: 4.00\u00a0EUR", "3\u00a0Nov: 0.00\u00a0EUR"]
+    assert titles == ["1\u00a0Nov: 3.00 EUR", "2\u00a0Nov: 4.00 EUR", "3\u00a0Nov: 0.00 EUR"]
     scale = [span.text for span in chart.iter("span")]
     assert scale == [
-        "4.00\u00a0EUR",
-        "2.00\u00a0EUR",
-        "0.00\u00a0EUR",
+        "4.00 EUR",
+        "2.00 EUR",
+        "0.00 EUR",
         "1\u00a0Nov",
         "2\u00a0Nov",
         "3\u00a0Nov",

@@ -92,14 +92,14 @@ def test_a_card_has_shape_color_name_and_price() -> None:
     texts = ["".join(text.itertext()) for text in drawing.iter("text")]
     assert texts == [
         "n" * 19 + "…",
-        "3.88\u00a0EUR · stopped",
+        "3.885 EUR · stopped",
         "hobby",
         "free · stopped",
         "lost",
         "price unknown · stopped",
     ]
     assert {(use.get("href"), use.get("class")) for use in drawing.iter("use")} == {("#square", "warn")}
-    assert next(title.text for title in drawing.iter("title")) == f"{'n' * 40}: stopped, 3.88\u00a0EUR"
+    assert next(title.text for title in drawing.iter("title")) == f"{'n' * 40}: stopped, 3.885 EUR"
     assert (drawing.get("role"), drawing.get("aria-label")) == ("img", "a graph")
     assert str(drawing.get("viewBox")).split()[2:] == [drawing.get("width"), drawing.get("height")]
     [arrows] = [group for group in drawing.iter("g") if group.get("class") == "arrows"]

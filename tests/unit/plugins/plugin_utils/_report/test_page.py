@@ -27,7 +27,7 @@ def test_names_are_looked_up_and_ids_stand_in() -> None:
     page = Page(report_on(account(["db"])))
     assert (page.name("s0000"), page.name("gone"), page.name(None)) == ("db", "gone", "None")
     assert (page.project_name("p0"), page.project_name("gone")) == ("team 0", None)
-    assert page.money("1.5") == "1.50\u00a0EUR"
+    assert page.money("1.5") == "1.50 EUR"
     empty: dict[str, Any] = {"services": None, "projects": None}
     assert (Page(empty).services, Page(empty).projects) == ({}, {})
 

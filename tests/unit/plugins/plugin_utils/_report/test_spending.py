@@ -43,20 +43,20 @@ def test_a_project_is_told_as_a_graph_and_as_a_table() -> None:
     assert rows(section, "Services of team 0") == [
         ["Service", "State", "A month", "Disk", "Refers to"],
         ["db", "running", "1.00 EUR", "0 %", "\u2013"],
-        ["web", "stopped", "1.00 EUR", "10 %", "db (DATABASE_URL)"],
+        ["web", "stopped", "1.001 EUR", "10 %", "db (DATABASE_URL)"],
     ]
     [graph] = [each for each in section.iter("svg") if each.get("class") == "graph"]
     assert graph.get("aria-label") == "Graph of team 0: 2 services, 1 reference"
-    assert "2 services, 2.00\u00a0EUR a month" in "".join(section.itertext())
+    assert "2 services, 2.001 EUR a month" in "".join(section.itertext())
 
 
 def test_a_project_says_how_many_of_its_prices_are_unknown() -> None:
     report = report_on(account(["db"]))
     text = "".join(projects_section(Page(report)).itertext())
-    assert "1.00\u00a0EUR a month" in text and "of unknown price" not in text
+    assert "1.00 EUR a month" in text and "of unknown price" not in text
     report["projects"][0]["unpriced"] = 2
     text = "".join(projects_section(Page(report)).itertext())
-    assert "1.00\u00a0EUR a month and 2 of unknown price" in text
+    assert "1.00 EUR a month and 2 of unknown price" in text
 
 
 def test_references_and_projects_that_are_unknown_are_told() -> None:

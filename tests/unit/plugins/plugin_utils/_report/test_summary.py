@@ -110,7 +110,9 @@ def test_nothing_refers_to_anything_only_if_every_project_could_be_read() -> Non
 
 def test_the_first_sentence_counts_what_is_urgent() -> None:
     one = page()
-    assert "".join(lead(one).itertext()).startswith("Nothing is urgent. November will cost")
+    assert "".join(lead(one).itertext()).startswith("2 things need attention soon. November will cost")
+    calm = Page({**one.data, "advice": []})
+    assert "".join(lead(calm).itertext()).startswith("Nothing is urgent. November")
     urgent = {"level": "critical", "kind": "failed", "do": "Do it", "subjects": []}
     once = Page({**one.data, "advice": [urgent], "unread": [{}]})
     text = "".join(lead(once).itertext())
