@@ -68,6 +68,11 @@ def first_of(texts: Sequence[str], most: int, between: str = ", ") -> str:
     return f"{shown}{between.rstrip(', ')} and {left} more" if left > 0 else shown
 
 
+def line_for_each(reasons: Iterable[tuple[str, str]]) -> str:
+    """Return a line for each of several things: what it is, unless the reason names it, and the reason."""
+    return "".join(f"\n- {why if what in why else f'{what}: {why}'}" for what, why in reasons)
+
+
 def printable(text: str) -> str:
     """Return ``text`` with characters that control a terminal escaped, such as ``\\x1b``."""
     if text.isprintable():

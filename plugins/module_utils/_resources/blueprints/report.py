@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Any
 
 from ..._api.errors import HostedError
-from ..._api.text import HIDDEN, counted
+from ..._api.text import HIDDEN, counted, line_for_each
 from ..services.many_services import SomeFailed
 from ..shared.currency import currency_of, format_price
 from ..shared.money import Cost, format_amount
@@ -199,7 +199,7 @@ class Report:
         details = failed[0].error.details if len(failed) == 1 and failed[0].error else {}
         parts = counted(len(failed), "part")
         return Invalid(
-            f"{parts} of the {self.subject} cannot be made, and nothing was done. {self.reasons(failed)}",
+            f"{parts} of the {self.subject} cannot be made, and nothing was done:{self.reasons(failed)}",
             **{**details, "parts": [self.entry(part) for part in failed]},
         )
 
@@ -210,10 +210,10 @@ class Report:
             return None
         self.tell_price()
         skipped = [part.label for part in self.parts if part.error is None and part.blocked_by]
-        left = f". Not begun, because they need these: {', '.join(skipped)}" if skipped else ""
+        left = f"\nNot begun, because they need these: {', '.join(skipped)}" if skipped else ""
         entries = self.entries()
         return SomeFailed(
-            f"{len(failed)} of {len(self.parts)} parts failed. {self.reasons(failed)}{left}. Correct that, "
+            f"{len(failed)} of {len(self.parts)} parts failed:{self.reasons(failed)}{left}\nCorrect that, "
             "and run this again: it goes on from there",
             parts=entries,
             changed=any(entry["changed"] for entry in entries),
@@ -221,8 +221,8 @@ class Report:
         )
 
     def reasons(self, failed: Sequence[Part]) -> str:
-        """Return why parts failed, as one text."""
-        return "; ".join(f"{self.place(part)}{part.label}: {reason_of(part)}" for part in failed)
+        """Return why parts failed, a line each."""
+        return line_for_each((f"{self.place(part)}{part.label}", str(reason_of(part))) for part in failed)
 
     def place(self, part: Part) -> str:
         """Return where a part was written, as the beginning of a sentence."""

@@ -11,6 +11,7 @@ from decimal import Decimal
 from typing import Any
 
 from ..._api.errors import HostedError
+from ..._api.text import line_for_each
 from ..services.many_services import ServiceJob, SomeFailed, combine_errors
 from ..shared.currency import currency_of
 from ..shared.money import format_amount, to_decimal
@@ -104,16 +105,16 @@ class Report:
         failed, left = self.gate.failed, self.gate.not_begun
         if not failed:
             return None
-        reasons = "; ".join(f"{job.label}: {job.error.message}" for job in failed if job.error)
+        reasons = line_for_each((job.label, job.error.message) for job in failed if job.error)
         count = f"{len(failed)} of {len(self.gate.branches)} services failed"
         if self.gate.passed:
-            self.task.warn(f"{count}, which max_failures allows. {reasons}")
+            self.task.warn(f"{count}, which max_failures allows:{reasons}")
             return None
         over = f", and max_failures allows {self.gate.allowed}" if self.gate.closed else ""
-        named = f". Not begun: {', '.join(job.label for job in left)}" if left else ""
+        named = f"\nNot begun: {', '.join(job.label for job in left)}" if left else ""
         actions_of = ServiceJob.planned if self.task.check_mode else ServiceJob.done
         details = {**combine_errors(self.jobs, actions_of).details, "services": self.entries(actions_of)}
-        return SomeFailed(f"{count}{over}. {reasons}{named}", **details)
+        return SomeFailed(f"{count}{over}:{reasons}{named}", **details)
 
     def foresee(self) -> None:
         """Note in check mode which services would not be begun, by what is known to fail before them."""

@@ -13,7 +13,7 @@ from typing import Any, cast
 from ..._api.client import Client
 from ..._api.errors import HostedError
 from ..._api.models import Project, Service, ServiceSummary
-from ..._api.text import first_of
+from ..._api.text import first_of, line_for_each
 from ..._api.values import FAMILIES
 from ..shared.limits import check_max_parallel
 from ..shared.names import same_name
@@ -400,7 +400,7 @@ def refuse_all(jobs: Sequence[ServiceJob]) -> HostedError:
     error = combine_errors(jobs, ServiceJob.done)
     if not all(job.error for job in jobs):
         error.prepend("nothing was done: ")
-        error.append(". Set allow_partial: true to go on with the other services")
+        error.append("\nSet allow_partial: true to go on with the other services")
     return error
 
 
@@ -415,5 +415,5 @@ def combine_errors(jobs: Sequence[ServiceJob], actions_of: Callable[[ServiceJob]
     }
     if len(jobs) == 1:
         return SomeFailed(reasons[0][1].message, **{**reasons[0][1].details, **details})
-    lines = "; ".join(f"{job.label}: {error.message}" for job, error in reasons)
-    return SomeFailed(f"{len(reasons)} of {len(jobs)} services failed. {lines}", **details)
+    lines = line_for_each((job.label, error.message) for job, error in reasons)
+    return SomeFailed(f"{len(reasons)} of {len(jobs)} services failed:{lines}", **details)

@@ -127,7 +127,7 @@ def test_an_error_stops_what_needs_it_and_nothing_else() -> None:
     assert account.lines == ["d"]
     failure = report.failure()
     assert failure is not None
-    assert failure.message.startswith("1 of 4 parts failed. thing 'a': a is broken. Not begun")
+    assert failure.message.startswith("1 of 4 parts failed:\n- thing 'a': a is broken\nNot begun")
     entries = {entry["key"]: entry for entry in failure.details["parts"]}
     assert [entries[key]["failed"] for key in "abcd"] == [True, False, False, False]
     assert [entries[key]["skipped"] for key in "abcd"] == [False, True, True, False]
@@ -152,7 +152,7 @@ def test_nothing_is_done_if_one_cannot_be_planned() -> None:
     assert parts.failed and not parts_of(account, {"a": ()}).failed
     refusal = Report(parts.task, parts.found).refusal()
     assert refusal is not None
-    assert refusal.message == "1 part of the blueprint cannot be made, and nothing was done. thing 'b': no"
+    assert refusal.message == "1 part of the blueprint cannot be made, and nothing was done:\n- thing 'b': no"
 
 
 def test_a_graph_with_many_paths_is_looked_at_once() -> None:

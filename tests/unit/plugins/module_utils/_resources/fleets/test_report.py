@@ -222,7 +222,7 @@ def test_failures_within_the_bound_are_a_warning(tmp_path: Path) -> None:
     shop.jobs["web"].error = Invalid("broken")
     assert shop.report.failure() is None
     assert shop.task.warnings == [
-        "1 of 3 services failed, which max_failures allows. service 'web' (web): broken"
+        "1 of 3 services failed, which max_failures allows:\n- service 'web' (web): broken"
     ]
 
 
@@ -232,7 +232,7 @@ def test_failures_beyond_the_bound_are_an_error(shop: Shop) -> None:
     shop.jobs["web"].task.effects.finish("restart it")
     error = shop.report.failure()
     assert isinstance(error, SomeFailed) and error.message == (
-        "1 of 3 services failed, and max_failures allows 0. service 'db' (db): broken. "
+        "1 of 3 services failed, and max_failures allows 0:\n- service 'db' (db): broken\n"
         "Not begun: service 'idle' (idle)"
     )
     assert outcomes(error.details["services"]) == {"web": "changed", "db": "failed", "idle": "not begun"}
@@ -246,7 +246,7 @@ def test_what_was_not_begun_is_an_error_within_the_bound(tmp_path: Path) -> None
     shop.jobs["db"].error, shop.jobs["idle"].error = Invalid("broken"), NotBegun("not begun: why")
     error = shop.report.failure()
     assert error is not None and error.message == (
-        "1 of 3 services failed. service 'db' (db): broken. Not begun: service 'idle' (idle)"
+        "1 of 3 services failed:\n- service 'db' (db): broken\nNot begun: service 'idle' (idle)"
     )
 
 

@@ -61,7 +61,7 @@ def test_one_that_fails_does_not_stop_the_others(sandbox: Sandbox) -> None:
     assert "does not offer 'backups'" in entries["metal"]["msg"]
     assert "2 services are named 'twin'" in entries["twin"]["msg"]
     assert entries["two"]["backup"]["status"] == "COMPLETED"
-    assert result["msg"].startswith("4 of 5 services failed. service 'nobody': ")
+    assert result["msg"].startswith("4 of 5 services failed:\n- service 'nobody': ")
     assert result["actions"] == entries["two"]["actions"]
     assert [backup["name"] for backup in backups(sandbox, "two")] == ["n"]
 
@@ -443,7 +443,7 @@ def test_each_entry_tells_what_became_of_its_service() -> None:
     assert (done["found"], not_done["found"]) == ("before", None)
     assert error.value.details["actions"] == ["change shop"]
     assert error.value.details["changed"]
-    assert error.value.message == "1 of 2 services failed. service 'cache' (svc_2): not cache"
+    assert error.value.message == "1 of 2 services failed:\n- service 'cache' (svc_2): not cache"
 
 
 def test_the_error_of_a_single_service_is_that_of_the_task() -> None:
@@ -469,7 +469,7 @@ def test_a_service_is_read_again_only_if_something_was_done(outcome: object, fou
 
 def test_a_service_that_is_not_there_fails_the_task_though_nothing_is_left_to_do() -> None:
     plan, task = planned(Account(), nothing_to_do, services=["shop", "gone"])
-    with pytest.raises(SomeFailed, match=r"1 of 2 services failed\. service 'gone'"):
+    with pytest.raises(SomeFailed, match=r"1 of 2 services failed:\n- service 'gone'"):
         apply_plan(plan, task)
 
 
@@ -529,7 +529,7 @@ def test_a_change_that_fails_among_others_is_not_told_as_nothing_done() -> None:
     plan, task = planned(Account(), failing("cache"), all_or_none=True, services=["shop", "cache"])
     with pytest.raises(SomeFailed) as error:
         apply_plan(plan, task)
-    assert error.value.message.startswith("1 of 2 services failed.")
+    assert error.value.message.startswith("1 of 2 services failed:")
     assert error.value.details["actions"] == ["change shop"]
 
 
