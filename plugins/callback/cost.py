@@ -50,6 +50,7 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
 
+from ansible import constants
 from ansible.plugins.callback import CallbackBase
 
 from ansible_collections.hosted.services.plugins.module_utils._api.text import in_one_line
@@ -72,6 +73,8 @@ from ansible_collections.hosted.services.plugins.plugin_utils._cost.summary impo
 from ansible_collections.hosted.services.plugins.plugin_utils._cost.table import NOTHING_MOVED, write_table
 
 ASYNC_STATUS = "ansible.builtin.async_status"
+FOR_PROGRAMS = ("json", "jsonl", "null")
+"""Callbacks for stdout that write no text for people."""
 
 
 def warns(method: Callable[..., None]) -> Callable[..., None]:
@@ -165,9 +168,18 @@ class CallbackModule(CallbackBase):
         self.entries += read_result(found, origin)
 
     def _show(self, summaries: list[Summary]) -> None:
+        # What is on stdout is read by a program, where its callback writes for one.
+        aside = (
+            str(constants.config.get_config_value("DEFAULT_STDOUT_CALLBACK")).rpartition(".")[2]
+            in FOR_PROGRAMS
+        )
         for summary in summaries:
-            self._display.banner("COST, AS PREDICTED BY CHECK MODE" if summary.check_mode else "COST")
+            heading = "COST, AS PREDICTED BY CHECK MODE" if summary.check_mode else "COST"
+            if aside:
+                self._display.display(f"\n{heading}", stderr=True)
+            else:
+                self._display.banner(heading)
             for line in write_table(summary):
-                self._display.display(line)
+                self._display.display(line, stderr=aside)
         if not summaries:
-            self._display.display(f"hosted.services.cost: {NOTHING_MOVED}")
+            self._display.display(f"hosted.services.cost: {NOTHING_MOVED}", stderr=aside)

@@ -33,7 +33,7 @@ class Terminal:
         self.lines: list[str] = []
         self.warnings: list[str] = []
 
-    def display(self, line: str) -> None:
+    def display(self, line: str, stderr: bool = False) -> None:
         self.lines.append(line)
 
     def banner(self, line: str) -> None:
