@@ -246,6 +246,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.values import
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.listing import (
     Listing,
     ServiceQuery,
+    from_cache,
     listing_format,
     read_listing,
 )
@@ -458,14 +459,16 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         wanted = self._query()
         if not self.get_option("cache"):
             return self._read(settings, wanted, reread=not cache)
-        key = cache_key(settings, wanted)
-        kept = self._cache.get(key) if cache else None
-        if kept is None:
+        key, listing = cache_key(settings, wanted), None
+        try:
+            listing = from_cache(self._cache.get(key)) if cache else None
+        except (AnsibleError, AttributeError, TypeError):
+            self.display.warning("the inventory's cache is not as it was written, and is not used")
+        if listing is None:
             listing = self._read(settings, wanted, reread=not cache)
             # Nothing instead of an incomplete one, and of an older one: the next run reads again.
             self._cache[key] = asdict(listing) if listing.complete else None
-            return listing
-        return Listing(**kept)
+        return listing
 
     def _read(self, settings: Connection, wanted: ServiceQuery, *, reread: bool) -> Listing:
         os.environ[HOME_VARIABLE] = constants.config.get_config_value("ANSIBLE_HOME")  # as actions do

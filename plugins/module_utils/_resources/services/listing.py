@@ -102,12 +102,28 @@ class Listing:
     """Whether the project of every service is known. If not, a later reading shows more: not for a cache."""
 
 
+def blank_record() -> dict[str, Any]:
+    """Return a record of a service of which nothing is known."""
+    blank = ServiceSummary.model_construct(**dict.fromkeys(ServiceSummary.model_fields))
+    return inventory_record(blank, None, {})
+
+
+def from_cache(kept: Any) -> Listing | None:
+    """Return the listing that a cache holds; ``None`` if it holds none.
+
+    :raises AttributeError: or TypeError, if it holds something else.
+    """
+    listing = None if kept is None else Listing(**kept)
+    if listing and not all(each.keys() >= blank_record().keys() for each in listing.services):
+        raise TypeError("a service lacks what each has")
+    return listing
+
+
 def listing_format() -> str:
     """Return a key that changes with the fields of a listing, so that older caches are not read."""
-    blank = ServiceSummary.model_construct(**dict.fromkeys(ServiceSummary.model_fields))
     shape = [
         [item.name for item in fields(Listing)],
-        sorted(inventory_record(blank, None, {})),
+        sorted(blank_record()),
         *(fields_of(model) for model in (ServiceSummary, Metrics, Settings, SftpAccess)),
     ]
     return hashlib.sha256(repr(shape).encode()).hexdigest()[:12]
