@@ -95,7 +95,8 @@ def app_with_parts(task: Task[AppInfoOptions], app: App) -> dict[str, Any]:
         ]
         records = AppRecords.of(task, app.id)
         last, undone = records.before(in_service), records.undone(in_service)
-        before, note = previous_release(releases, last, undone)
+        here = in_service in records.images()[-1:]
+        before, note = previous_release(releases, last, undone, here)
         view["previous_release"] = before.as_dict() if before else None
         view["previous_release_note"] = note
     if "logs" in parts:

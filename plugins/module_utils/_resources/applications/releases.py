@@ -352,7 +352,7 @@ def as_listed(release: Release, listed: Sequence[str]) -> Release:
 
 
 def previous_release(
-    releases: Sequence[Release], before: str | None, undone: str | None = None
+    releases: Sequence[Release], before: str | None, undone: str | None, deployed_here: bool
 ) -> tuple[Release | None, str | None]:
     """Return the release to roll back to, or ``None`` and a note on why it is unknown.
 
@@ -360,12 +360,15 @@ def previous_release(
 
     :param before: the digest that was in service before the current one; ``None`` if unknown.
     :param undone: the digest of the last deploy if it failed, and left in service what was there before.
+    :param deployed_here: whether this controller has deployed what is in service.
     """
     if undone is not None:
         return None, (
             f"the deploy of {undone} failed, and what was in service before it is in service. To go further "
             "back, give the tag"
         )
+    if before is None and deployed_here:
+        return None, "this controller deployed what is in service, and knows of nothing before it"
     if before is None:
         return None, (
             "which image was in service before is not known on this controller: it has not deployed the one "

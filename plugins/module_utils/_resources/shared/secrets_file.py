@@ -165,7 +165,7 @@ def unwritable_error(place: str, why: str) -> Invalid:
     """Return the error for a folder or a file in which secrets cannot be saved."""
     return Invalid(
         f"what the platform shows only once could not be kept in {place!r}: {why}. Nothing was sent. "
-        "Make room there, or set secrets_dest to a file in another place"
+        "Make room there, or name another place"
     )
 
 
@@ -232,10 +232,8 @@ class SecretWriter:
             failure = f"{labels} could not be written to {path}: {reason(error)}"
             return self._write_elsewhere(id, content, failure)
         if not options.secrets_dest:
-            option = "secrets_dir" if self.task.composed else "secrets_dest"
-            self.task.warn(
-                f"{labels} can be read only once; kept in {path}. Set {option} to choose the place"
-            )
+            advice = "" if self.task.composed else ". Set secrets_dest to choose the place"
+            self.task.warn(f"{labels} can be read only once; kept in {path}{advice}")
         self.discard()
         return True
 
