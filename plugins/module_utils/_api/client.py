@@ -28,6 +28,7 @@ from .errors import (
 )
 from .platform_clock import PlatformClock
 from .session import Session
+from .text import composed
 from .values import ServiceStatus
 
 MAX_PAGES = 1000
@@ -226,13 +227,13 @@ class Client:
         self, slug: str, host_id: str | None, project_id: str | None, dimensions: m.Dimensions | None
     ) -> None:
         """Create an application. For ``None``, the platform chooses (Applications, rule 2)."""
-        size = None if dimensions is None else dimensions.model_dump(by_alias=True)
+        size = None if dimensions is None else dimensions.as_body()
         body = {"slug": slug, "hostId": host_id, "projectId": project_id, "dimensions": size}
         self._send(r.APP_CREATE, body=body)
 
     def quote_app(self, host_id: str | None, dimensions: m.Dimensions | None) -> m.AppQuote:
         """Return the monthly price of an application in millicents, without creating it."""
-        size = None if dimensions is None else dimensions.model_dump(by_alias=True)
+        size = None if dimensions is None else dimensions.as_body()
         return self._one(r.APP_QUOTE, body={"hostId": host_id, "dimensions": size})
 
     def app_nodes(self) -> list[dict[str, Any]]:
@@ -330,7 +331,7 @@ class Client:
 
         :raises BadRequest: if a value is outside the node's bounds, or the disk would shrink.
         """
-        self._send(r.SCALE, id=id, body=dimensions.model_dump(by_alias=True))
+        self._send(r.SCALE, id=id, body=dimensions.as_body())
 
     def set_command(self, id: str, command: str) -> None:
         """Set the command that runs at the next start. An empty string restores the original."""
@@ -404,7 +405,7 @@ class Client:
 
     def create_backup(self, id: str, name: str) -> None:
         """Start a backup. It is complete when :meth:`backups` shows the status ``COMPLETED``."""
-        self._send(r.BACKUP_CREATE, id=id, body={"name": name})
+        self._send(r.BACKUP_CREATE, id=id, body={"name": composed(name)})
 
     def restore_backup(self, id: str, backup_id: str) -> None:
         """Restore a backup: it replaces the service's data."""
@@ -424,7 +425,7 @@ class Client:
 
     def create_snapshot(self, id: str, name: str) -> None:
         """Create a snapshot."""
-        self._send(r.SNAPSHOT_CREATE, id=id, body={"name": name})
+        self._send(r.SNAPSHOT_CREATE, id=id, body={"name": composed(name)})
 
     def roll_back(self, id: str, name: str) -> None:
         """Roll a service back to a snapshot."""
@@ -527,11 +528,11 @@ class Client:
 
     def create_project(self, name: str) -> None:
         """Create a project. Its name has at most 60 characters and is unique on the account (Limits)."""
-        self._send(r.PROJECT_CREATE, body={"name": name})
+        self._send(r.PROJECT_CREATE, body={"name": composed(name)})
 
     def rename_project(self, id: str, name: str) -> None:
         """Rename a project."""
-        self._send(r.PROJECT_RENAME, id=id, body={"name": name})
+        self._send(r.PROJECT_RENAME, id=id, body={"name": composed(name)})
 
     def delete_project(self, id: str) -> None:
         """Delete a project; its services join the default project."""
@@ -564,7 +565,7 @@ class Client:
 
         The specification does not show the status: a platform may accept the order without a body.
         """
-        answer = self._send(r.ORDER, body=order)
+        answer = self._send(r.ORDER, body={**order, "name": composed(order["name"])})
         return m.Order() if answer is None else one(r.ORDER, r.ORDER.answer.model, answer)
 
     # --- SSH keys and SFTP ------------------------------------------------------------------------
@@ -578,7 +579,7 @@ class Client:
 
         :raises Conflict: if the account has this key already.
         """
-        answer = self._send(r.SSH_KEY_ADD, body={"name": name, "publicKey": public_key})
+        answer = self._send(r.SSH_KEY_ADD, body={"name": composed(name), "publicKey": public_key})
         id = answer.get("id") if isinstance(answer, dict) else None
         return id if isinstance(id, str) else None
 

@@ -89,6 +89,10 @@ class Dimensions(Model):
     ram_gb: int | None = None
     storage_gb: int | None = None
 
+    def as_body(self) -> dict[str, int | None]:
+        """Return the size as a request has it: what a response adds to one is never sent back."""
+        return {"cpuCores": self.cpu_cores, "ramGb": self.ram_gb, "storageGb": self.storage_gb}
+
 
 class Product(Model):
     """The product that a service is an instance of."""

@@ -41,6 +41,11 @@ CUT = re.compile(
 """Matches what follows a text that was cut off: the end of a quotation or a message, or an ellipsis."""
 
 
+def composed(name: str) -> str:
+    """Return a name in the one Unicode form in which names are compared and sent: NFC."""
+    return unicodedata.normalize("NFC", name)
+
+
 def clean(text: str) -> str:
     """Return ``text`` on one line, without control characters, truncated to :data:`MAX_LENGTH`."""
     shown = "".join(char if char.isprintable() else " " for char in text[:MAX_LENGTH])

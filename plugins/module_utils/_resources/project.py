@@ -24,7 +24,7 @@ from .services.lookup import (
 from .services.neighbors import read_aliases
 from .shared.aliases import alias_in_settings, warn_of_clashes
 from .shared.limits import MAX_PROJECT_NAME
-from .shared.names import likely_meant, same_name
+from .shared.names import likely_meant, look_alike, same_name
 from .shared.options import Options, option
 from .shared.plan import NOTHING_DONE, Plan, Resource, Step, Task
 from .shared.run_memory import foreseen
@@ -87,9 +87,10 @@ def find_target(projects: Sequence[Project], options: ProjectOptions) -> Project
 
 def warn_of_meant(task: Task[ProjectOptions], projects: Sequence[Project]) -> None:
     """Warn in check mode of the project whose name is probably meant."""
-    meant = likely_meant(task.options.name or "", (project.name for project in projects))
+    name = task.options.name or ""
+    meant = likely_meant(name, (project.name for project in projects))
     if meant is not None and task.check_mode and task.options.state == "present":
-        task.warn(f"there is no project named {task.options.name!r}; did you mean {meant!r}?")
+        task.warn(f"there is no project named {name!r}; did you mean {meant!r}{look_alike(name, meant)}?")
 
 
 def check_name_of_id(current: Project | None, options: ProjectOptions) -> None:
@@ -100,7 +101,7 @@ def check_name_of_id(current: Project | None, options: ProjectOptions) -> None:
     name, new_name, present = options.name, options.new_name, options.state == "present"
     if current is None or name is None or same_name(name, current.name):
         return
-    if present and new_name in (None, current.name):  # renamed by this task, or by an earlier run of it
+    if present and (new_name is None or same_name(new_name, current.name)):  # renamed now, or earlier
         return
     raise Invalid(
         f"the id is that of project {current.name!r} ({current.id}), but the task says name {name!r}; "

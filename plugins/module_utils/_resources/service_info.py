@@ -17,6 +17,7 @@ from .services.listing import read_or_error, replace_errors, services_in_project
 from .services.lookup import close_name, find_project
 from .shared.limits import MAX_LOG_LINES, check_log_lines
 from .shared.log_order import oldest_first
+from .shared.names import same_name
 from .shared.options import Options, option
 from .shared.parallel import run_parallel
 from .shared.plan import Plan, Resource, Task
@@ -112,13 +113,14 @@ def select_matching(task: Task[ServiceInfoOptions]) -> list[ServiceSummary]:
             services = services_in_project(task.client, project, services, warn=task.warn)
     wanted = {
         "id": options.id,
-        "name": options.name,
         "family": options.family,
         "status": options.status,
     }
     warn_of_filters(task, services)
     given = {name: value for name, value in wanted.items() if value is not None}
     found = [s for s in services if all(getattr(s, name) == value for name, value in given.items())]
+    if options.name is not None:
+        found = [s for s in found if same_name(s.name, options.name)]
     if options.id and not found:
         raise NoSuchItem(f"there is no service of id {options.id!r} that fits the other options")
     return (
@@ -138,7 +140,7 @@ def warn_of_filters(task: Task[ServiceInfoOptions], services: Sequence[ServiceSu
         hint = f";{close_name(status.upper(), statuses)}" if close_name(status.upper(), statuses) else ""
         task.warn(f"status {status!r} is neither documented nor that of a service{hint}")
     names = {service.name for service in services if service.name}
-    if name is not None and name not in names and (hint := close_name(name, names)):
+    if name and not any(same_name(each, name) for each in names) and (hint := close_name(name, names)):
         task.warn(f"no service is named {name!r};{hint}")
 
 

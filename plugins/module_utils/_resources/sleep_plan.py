@@ -30,6 +30,7 @@ from .services.on_service import check_service_offers
 from .services.rates import rates_of
 from .services.start_order import Order, add_references, explicit_references, order_of, warn_of_cycles
 from .shared.currency import currency_of
+from .shared.names import same_name
 from .shared.options import state_dir_of
 from .shared.parallel import run_parallel
 from .shared.plan import Plan, Resource, Step, Task
@@ -301,7 +302,7 @@ class Run:
     def find(self, wanted: str, option: str) -> Sleeper:
         """Return the service of the plan with an id or a name, before one that a relocation left over."""
         exact = [sleeper for sleeper in self.sleepers if sleeper.id == wanted]
-        namesakes = [sleeper for sleeper in self.sleepers if sleeper.service.name == wanted]
+        namesakes = [sleeper for sleeper in self.sleepers if same_name(sleeper.service.name, wanted)]
         in_use = [sleeper for sleeper in namesakes if sleeper.id not in self.left_over.surely]
         found = exact or in_use or namesakes
         if not found:

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal
 
 from .._api.errors import Conflict, HostedError, Refused
 from .._api.models import SshKey
+from .shared.names import same_name
 from .shared.options import FilePath, Options, option
 from .shared.plan import NOTHING_DONE, Plan, Resource, Step, Task
 from .shared.public_key import PublicKey, is_comparable, keys_with_fingerprint, read_public_key
@@ -91,7 +92,7 @@ def find_targets(keys: Sequence[SshKey], key: PublicKey | None, task: Task[SshKe
     wanted = task.options.fingerprint
     if wanted is not None:
         return keys_with_fingerprint(keys, wanted)
-    return [known for known in keys if known.name == task.options.name]
+    return [known for known in keys if same_name(known.name, task.options.name)]
 
 
 def check_absence(keys: Sequence[SshKey], wanted: PublicKey | str | None) -> None:
@@ -120,7 +121,7 @@ def check_key_name(keys: Sequence[SshKey], name: str | None) -> None:
     :raises Invalid: naming both.
     """
     for key in keys:
-        if name not in (None, key.name):
+        if name is not None and not same_name(name, key.name):
             raise Invalid(
                 f"the key is registered as {key.name!r} ({key.fingerprint}), but the task says name "
                 f"{name!r}; nothing was done. Correct the key or the name, or leave the name out"
@@ -131,7 +132,7 @@ def plan_present(task: Task[SshKeyOptions], key: PublicKey, name: str) -> Plan:
     """Plan the registration of a key; with ``replace``, the removal of others with its name."""
     keys = task.client.ssh_keys()
     registered = next((known for known in keys if key.matches(known.fingerprint)), None)
-    others = [known for known in keys if known.name == name and known is not registered]
+    others = [known for known in keys if same_name(known.name, name) and known is not registered]
     unread = [] if registered else unreadable(keys, key)
     warn_of_unread(task, unread)
     if not task.options.replace:  # one that may be this key stays, and is no reason to refuse it
@@ -147,7 +148,7 @@ def plan_present(task: Task[SshKeyOptions], key: PublicKey, name: str) -> Plan:
             f"{len(others)} other keys are named {name!r}: {prints}; nothing was done. Which of them this "
             "key replaces is not known. Remove those that are not needed, each by its fingerprint"
         )
-    if registered is not None and registered.name != name:
+    if registered is not None and not same_name(registered.name, name):
         task.warn(
             f"this key is registered as {registered.name!r}; the platform cannot rename keys, so the name "
             "stays"
@@ -178,7 +179,7 @@ def warn_of_key_left(task: Task[SshKeyOptions], keys: Sequence[SshKey], wanted: 
 
     ``wanted`` is the fingerprint that the task names as well, and that no key has.
     """
-    for key in (known for known in keys if known.name == task.options.name):
+    for key in (known for known in keys if same_name(known.name, task.options.name)):
         task.warn(
             f"SSH key {key.name!r} has fingerprint {key.fingerprint}, not {wanted}, which no key has; "
             f"nothing was removed, and key {key.name!r} still opens SFTP. To remove it, give its own "
@@ -307,7 +308,7 @@ def any_new(task: Task[SshKeyOptions], keys: Sequence[SshKey], id: str | None) -
 def find_new(keys: Sequence[SshKey], key: PublicKey, name: str, before: Sequence[SshKey]) -> list[SshKey]:
     """Return the keys that are new on the list and are this one, or can be no other."""
     known = {old.id for old in before}
-    maybe = [new for new in unreadable(keys, key) if new.name == name]
+    maybe = [new for new in unreadable(keys, key) if same_name(new.name, name)]
     return [new for new in keys if new.id not in known and (key.matches(new.fingerprint) or new in maybe)]
 
 
@@ -385,6 +386,6 @@ def listed_key(
     found = same or find_new(keys, key, name, before)
     if not found and there:
         found = unreadable(keys, key)
-    if same or (len(found) == 1 and found[0].name == name):
+    if same or (len(found) == 1 and same_name(found[0].name, name)):
         return found[0]
     return None

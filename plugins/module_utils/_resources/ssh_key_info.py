@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .shared.names import same_name
 from .shared.options import Options, option
 from .shared.plan import Plan, Resource, Task
 from .shared.public_key import keys_with_fingerprint
@@ -31,7 +32,7 @@ class SshKeyInfoResource(Resource[SshKeyInfoOptions]):
         keys = task.client.ssh_keys()
         if fingerprint is not None:
             keys = keys_with_fingerprint(keys, fingerprint)
-        return Plan(result=[key.as_dict() for key in keys if name in (None, key.name)])
+        return Plan(result=[key.as_dict() for key in keys if name is None or same_name(name, key.name)])
 
 
 SSH_KEY_INFO = SshKeyInfoResource()

@@ -9,13 +9,13 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
-from fnmatch import fnmatchcase
 from typing import Any
 
 from ..._api.models import Backup, BillingOverview, ServiceSummary
 from ..._api.text import counted
 from ..._api.values import BackupStatus
 from ..shared.money import format_amount, from_cents
+from ..shared.names import fits
 from ..shared.restore_points import parse_moment
 from .events import (
     BackupFacts,
@@ -92,7 +92,7 @@ def is_stale(poll: Poll, memory: ServiceMemory, newest: str | None) -> bool:
     if rules.backup_max_age is None:
         return False
     named = rules.backup_services
-    if named is not None and not any(fnmatchcase(memory.name, pattern) for pattern in named):
+    if named is not None and not any(fits(memory.name, pattern) for pattern in named):
         return False
     reference = parse_moment(newest) or (parse_moment(memory.created_at) if named is not None else None)
     return reference is not None and poll.now - reference > rules.backup_max_age
@@ -102,7 +102,7 @@ def unmatched_patterns(rules: Rules, services: Iterable[ServiceSummary]) -> list
     """Return the patterns of services to watch that match none: a slip there would never be noticed."""
     names = [service.name for service in services]
     patterns = rules.backup_services or () if rules.backup_max_age is not None else ()
-    return [pattern for pattern in patterns if not any(fnmatchcase(name, pattern) for name in names)]
+    return [pattern for pattern in patterns if not any(fits(name, pattern) for name in names)]
 
 
 def tell_age(poll: Poll, id: str, memory: ServiceMemory, newest: str | None, stale: bool) -> None:

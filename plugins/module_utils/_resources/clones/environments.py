@@ -18,6 +18,7 @@ from ..applications.environment_rules import REFERENCE, redirected
 from ..blueprints.contents import Contents
 from ..blueprints.hiding import HIDDEN_SECTION, PLAIN_SECTION
 from ..shared.fingerprints import Fingerprints, state_folder
+from ..shared.names import same_name
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid
 from .options import CloneOptions
@@ -116,7 +117,7 @@ def keys_in_source(source: SourceProject, file: Contents) -> dict[str, str]:
         entry.key: original.key
         for entry in (*file.services, *file.applications)
         for original in everything
-        if entry.name == original.name
+        if same_name(entry.name, original.name)
     }
 
 

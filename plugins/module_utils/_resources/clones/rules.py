@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..._api.text import counted
+from ..._api.text import composed, counted
 from ..applications.lookup import check_slug, digest_in_service
 from ..blueprints.hiding import HIDDEN_SECTION, PLAIN_SECTION
 from ..blueprints.members import Member
@@ -182,7 +182,7 @@ def same_names(names: Mapping[str, str]) -> list[str]:
     """Return what is wrong with names that several have."""
     by_name: dict[str, list[str]] = {}
     for key, name in names.items():
-        by_name.setdefault(name, []).append(key)
+        by_name.setdefault(composed(name), []).append(key)
     return [
         f"{', '.join(keys)} would all be {name!r}; set rename.names by their ids"
         for name, keys in by_name.items()

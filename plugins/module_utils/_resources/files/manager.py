@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import posixpath
-import unicodedata
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
@@ -17,6 +16,7 @@ from ..._api.models import FileEntry, Service
 from ..._api.text import counted
 from ..._sftp.trees import MOST_LEVELS, SHOWN
 from ..services.lookup import label
+from ..shared.names import same_name
 from ..shared.options import Options
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid, NoSuchItem
@@ -122,9 +122,8 @@ class FileManager:
         :raises Invalid: if it does: the platform may store each name in one form, or keep the two apart.
         """
         name = posixpath.basename(path)
-        composed = unicodedata.normalize("NFC", name)
         for other in listed:
-            if unicodedata.normalize("NFC", other) == composed:
+            if same_name(name, other):
                 raise Invalid(
                     f"{path!r} is not listed on {self.label}; {other!r} is, which looks the same but has "
                     f"other characters ({other!a}, not {name!a}). Write the path with those that are listed"

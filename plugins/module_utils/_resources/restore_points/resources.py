@@ -9,7 +9,6 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from fnmatch import fnmatchcase
 from typing import Any, ClassVar, TypeVar
 
 from ..._api.client import Client
@@ -22,6 +21,7 @@ from ..services.many_services import (
     plan_many,
 )
 from ..shared.busy_retry import QuietOptions
+from ..shared.names import fits
 from ..shared.options import option, required
 from ..shared.plan import Plan, Resource, Task
 from ..shared.restore_points import newest_complete, parse_moment
@@ -130,7 +130,7 @@ class RestorePointInfoResource(Resource[RestorePointInfoOptions]):
             if not service.id:  # foreseen: it may have copies by then
                 return Plan(result=blank)
             found = self.read(own.client, service.id)
-            fitting = [pair for pair in found if fnmatchcase(pair[1].name, pattern)]
+            fitting = [pair for pair in found if fits(pair[1].name, pattern)]
             return Plan(
                 result={
                     self.kind: [one.as_dict() for one, __ in fitting],

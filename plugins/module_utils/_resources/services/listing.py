@@ -16,7 +16,6 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from fnmatch import fnmatchcase
 from itertools import chain
 from typing import Any, TypeVar, get_args
 
@@ -41,6 +40,7 @@ from ..._api.models import (
 from ..._api.text import first_of
 from ..._api.values import WITH_SETTINGS, ServiceStatus
 from ..shared.money import format_amount, from_millicents
+from ..shared.names import fits
 from ..shared.parallel import run_parallel
 from ..shared.restore_points import parse_moment
 from ..shared.task_errors import NoSuchItem
@@ -83,7 +83,7 @@ class ServiceQuery:
     metrics: bool = False
     settings: bool = False
     commands: bool = False
-    """Whether the settings have the launch command, which may hold a password: not for a cache."""
+    """Whether it is for an export, with launch commands and names as they are: not for a cache."""
     sftp_max_age: float = 0.0
     """For how many seconds the SFTP access of a service is remembered; 0 for not at all."""
 
@@ -183,7 +183,9 @@ def read_listing(
     listing = Listing([], {project.id: printable_only(project.name) for project in projects})
     listing.warnings = warn_of_unread(unread, left_out=bool(wanted.projects))
     listing.complete = not unread
-    listing.services = [inventory_record(s, homes.get(s.id), listing.projects) for s in services]
+    listing.services = [
+        inventory_record(s, homes.get(s.id), listing.projects, wanted.commands) for s in services
+    ]
     add_rates(client, listing)
     add_parts(client, wanted, listing, reread)
     return listing
@@ -200,7 +202,9 @@ def read_project(client: Client, project: Project, wanted: ServiceQuery) -> List
     own = services_in_project(client, project, matching, certain=True)
     found = sorted(own, key=lambda each: (each.name, each.id))
     listing = Listing([], {project.id: printable_only(project.name)})
-    listing.services = [inventory_record(service, project.id, listing.projects) for service in found]
+    listing.services = [
+        inventory_record(service, project.id, listing.projects, wanted.commands) for service in found
+    ]
     add_parts(client, wanted, listing)
     return listing
 
@@ -243,9 +247,9 @@ def matches_patterns(name: str, patterns: Sequence[str]) -> bool:
     """Tell whether a name matches a pattern, and none that begins with ``!``."""
     without = [pattern[1:] for pattern in patterns if pattern.startswith("!")]
     within = [pattern for pattern in patterns if not pattern.startswith("!")]
-    if any(fnmatchcase(name, pattern) for pattern in without):
+    if any(fits(name, pattern) for pattern in without):
         return False
-    return not within or any(fnmatchcase(name, pattern) for pattern in within)
+    return not within or any(fits(name, pattern) for pattern in within)
 
 
 def find_projects_of(
@@ -390,13 +394,17 @@ def read_projects(
 
 
 def inventory_record(
-    service: ServiceSummary, project_id: str | None, projects: dict[str, str]
+    service: ServiceSummary, project_id: str | None, projects: dict[str, str], as_spelled: bool = False
 ) -> dict[str, Any]:
-    """Return a service for the inventory. The list shows the full rate only, in any status."""
+    """Return a service for the inventory or an export. The list shows the full rate only, in any status.
+
+    :param as_spelled: whether its name keeps what controls a terminal: an export has to find it again.
+    """
     known: dict[str, Any] = shown_fields(service)
     millicents = known.pop("monthly_millicents")
     return {
         **known,
+        **({"name": service.name} if as_spelled else {}),
         "monthly_full": None if millicents is None else format_amount(from_millicents(millicents)),
         "project": projects.get(project_id or ""),
         "project_id": project_id,

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import difflib
-import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import timedelta
@@ -15,8 +14,9 @@ from typing import Protocol, TypeVar, cast
 from ..._api.client import Client
 from ..._api.errors import HostedError, UnexpectedAnswer
 from ..._api.models import Project, Service, ServiceSummary
+from ..._api.text import composed
 from ..._api.values import ServiceStatus
-from ..shared.names import same_name
+from ..shared.names import look_alike, same_name
 from ..shared.parallel import run_parallel
 from ..shared.plan import Task
 from ..shared.restore_points import parse_moment
@@ -67,11 +67,11 @@ class IndexedServices(list[ServiceSummary]):
         super().__init__(services)
         self._by_name: dict[str, list[ServiceSummary]] = {}
         for service in self:
-            self._by_name.setdefault(unicodedata.normalize("NFC", service.name), []).append(service)
+            self._by_name.setdefault(composed(service.name), []).append(service)
 
     def named(self, name: str) -> list[ServiceSummary]:
         """Return the services with this name, in the order of the list."""
-        return self._by_name.get(unicodedata.normalize("NFC", name), [])
+        return self._by_name.get(composed(name), [])
 
 
 def near_miss(wanted: str, names: Iterable[str], ids: Iterable[str] = ()) -> str:
@@ -91,7 +91,7 @@ def near_miss(wanted: str, names: Iterable[str], ids: Iterable[str] = ()) -> str
 def close_name(wanted: str, names: Iterable[str]) -> str:
     """Return a hint at the most similar name for use in a sentence; empty if no name is similar."""
     close = difflib.get_close_matches(wanted, sorted(set(names)))
-    return f" did you mean {close[0]!r}?" if close else ""
+    return f" did you mean {close[0]!r}{look_alike(wanted, close[0])}?" if close else ""
 
 
 def project_with_name(projects: Iterable[Project], name: str) -> Project | None:
@@ -365,7 +365,7 @@ def check_id_matches(
 
     :raises Invalid: naming the option that contradicts the id.
     """
-    if name not in (None, service.name):
+    if name is not None and not same_name(name, service.name):
         raise Invalid(contradiction(service, "name", name, service.name))
     if family not in (None, service.family):
         raise Invalid(contradiction(service, "family", family, service.family))

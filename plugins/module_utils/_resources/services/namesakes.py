@@ -19,7 +19,7 @@ from contextlib import suppress
 from datetime import timedelta
 
 from ..._api.models import Project, Service, ServiceSummary
-from ..shared.names import likely_meant, may_be_one, same_name
+from ..shared.names import likely_meant, look_alike, may_be_one, same_name
 from ..shared.plan import Task
 from ..shared.secret_notes import ORDERED, age_of, notes_on, subject_of
 from ..shared.task_errors import Invalid
@@ -92,7 +92,10 @@ def check_namesakes(
     if task.check_mode and not task.names_made and not others:
         meant = likely_meant(name, (service.name for service in services))
         if meant is not None:
-            task.warn(f"there is no service named {name!r}, so one would be ordered; did you mean {meant!r}?")
+            task.warn(
+                f"there is no service named {name!r}, so one would be ordered; did you mean {meant!r}"
+                f"{look_alike(name, meant)}?"
+            )
 
 
 def check_families(task: Task[ServiceOptions], namesakes: Sequence[ServiceSummary]) -> None:
@@ -150,7 +153,11 @@ def check_unfinished_orders(
     """
     for other in services:
         note = unfinished_order(task, other)
-        if note is None or other.name == task.options.wanted_name or not may_be_in(task, project, other):
+        if (
+            note is None
+            or same_name(other.name, task.options.wanted_name)
+            or not may_be_in(task, project, other)
+        ):
             continue
         raise Invalid(
             f"{label(other)} is, or may be, what an earlier order of {task.options.wanted_name!r} became, as "
@@ -322,4 +329,4 @@ def warn_of_billed(task: Task[ServiceOptions], project: Project | None) -> None:
             )
     meant = likely_meant(name, (service.name for service in services)) if task.check_mode and not id else None
     if meant is not None and not any(same_name(service.name, name) for service in services):
-        task.warn(f"there is no service named {name!r}; did you mean {meant!r}?")
+        task.warn(f"there is no service named {name!r}; did you mean {meant!r}{look_alike(name, meant)}?")

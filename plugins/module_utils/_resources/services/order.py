@@ -120,9 +120,7 @@ def quote_fields(options: OrderOptions) -> dict[str, Any]:
         "runtimeId": options.runtime,
         "hostId": options.host,
         "presetId": options.preset,
-        "dimensions": Dimensions(**options.dimensions.as_dict()).model_dump(by_alias=True)
-        if options.dimensions
-        else None,
+        "dimensions": Dimensions(**options.dimensions.as_dict()).as_body() if options.dimensions else None,
         "variables": options.variables,
         "options": [{"optionId": each.option, "choiceId": each.choice} for each in options.options or []]
         or None,

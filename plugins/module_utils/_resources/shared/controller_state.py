@@ -26,6 +26,7 @@ from urllib.parse import urlsplit
 
 from ..._api.connection import is_loopback
 from ..._api.private_folder import PRIVATE_FOLDER, make_private_folder, refuse_strangers
+from ..._api.text import composed
 from .task_errors import Invalid
 
 FOLDER_VARIABLE = "HOSTED_SERVICES_HOME"
@@ -92,7 +93,7 @@ def normalized_url(base_url: str) -> str:
 
 def state_key(base_url: str | None, subject: str) -> str:
     """Return the file name for the state of a subject on the platform at this address."""
-    text = f"{normalized_url(base_url or '')}\n{subject}".encode("utf-8", "surrogatepass")
+    text = f"{normalized_url(base_url or '')}\n{composed(subject)}".encode("utf-8", "surrogatepass")
     return hashlib.blake2b(text, digest_size=16).hexdigest()
 
 

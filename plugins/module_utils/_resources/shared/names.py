@@ -10,6 +10,9 @@ import html
 import re
 import unicodedata
 from collections.abc import Iterable
+from fnmatch import fnmatchcase
+
+from ..._api.text import composed
 
 SIMILARITY = 0.8
 """How alike two words are, of 1 for the same, for one to be a slip of the other."""
@@ -17,9 +20,31 @@ SLIP_LETTERS = 5
 """How many letters a word has at least, for a slip in it to be told from another word."""
 
 
-def same_name(one: str, other: str) -> bool:
-    """Tell whether two names are the same, however their accents are encoded."""
-    return one == other or unicodedata.normalize("NFC", one) == unicodedata.normalize("NFC", other)
+def same_name(one: str | None, other: str | None) -> bool:
+    """Tell whether two names are the same, however their accents are encoded. ``None`` is no name."""
+    if one is None or other is None:
+        return False
+    return one == other or composed(one) == composed(other)
+
+
+def fits(name: str, pattern: str) -> bool:
+    """Tell whether a name fits a shell pattern, however their accents are encoded."""
+    return fnmatchcase(composed(name), composed(pattern))
+
+
+def look_alike(wanted: str, other: str) -> str:
+    """Return the code points in which a name differs that is in other scripts; empty for others."""
+    one, two = composed(wanted), composed(other)
+    pairs = [pair for pair in zip(one, two, strict=False) if pair[0] != pair[1]]
+    if not pairs or len(one) != len(two) or any(script(own) == script(theirs) for own, theirs in pairs):
+        return ""
+    told = "; ".join(f"U+{ord(theirs):04X}, not U+{ord(own):04X}" for own, theirs in pairs)
+    return f" ({told})"
+
+
+def script(char: str) -> str:
+    """Return the script of a character, as LATIN or CYRILLIC; what ASCII has counts as one."""
+    return "LATIN" if char.isascii() else unicodedata.name(char, "").partition(" ")[0]
 
 
 def likely_meant(wanted: str, names: Iterable[str]) -> str | None:

@@ -12,11 +12,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
-from fnmatch import fnmatchcase
 from typing import Any
 
 from ..._api.text import counted
 from ..._api.values import BackupStatus
+from .names import fits
 from .task_errors import Invalid
 
 UNITS = {"y": "years", "m": "months", "d": "days", "h": "hours"}
@@ -207,7 +207,7 @@ def age_order(copy: RestorePoint) -> tuple[datetime, str]:
 def classify(decision: Decision, policy: Policy) -> str | None:
     """Return the status of a copy that the policy decides on; ``None``, with a reason, for others."""
     copy = decision.copy
-    if not fnmatchcase(copy.name, policy.pattern):
+    if not fits(copy.name, policy.pattern):
         decision.managed = False
         decision.reasons.append(f"unmanaged: its name does not match {policy.pattern!r}")
     elif copy.status not in (BackupStatus.COMPLETED, BackupStatus.FAILED):

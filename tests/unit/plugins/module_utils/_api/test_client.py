@@ -5,10 +5,14 @@
 
 from __future__ import annotations
 
+import inspect
+import json
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ansible_collections.hosted.services.plugins.module_utils._api import errors
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
@@ -100,7 +104,7 @@ BODIES: list[tuple[Callable[[Client], Any], str, Any]] = [
     (lambda c: c.restore_backup("s", "b"), "POST /api/resources/s/backups/b/restore", None),
     (lambda c: c.create_snapshot("s", "n"), "POST /api/resources/s/snapshots", {"name": "n"}),
     (lambda c: c.roll_back("s", "n"), "POST /api/resources/s/snapshots/n/rollback", None),
-    (lambda c: c.create_project("n"), "POST /api/projects", {"name": "n"}),
+    (lambda c: c.create_project("e\u0301"), "POST /api/projects", {"name": "\u00e9"}),
     (lambda c: c.rename_project("p", "n"), "PATCH /api/projects/p", {"name": "n"}),
 ]
 
@@ -160,6 +164,31 @@ def test_a_read_sends_the_query_of_the_specification(
     reader, script = client(answer)
     call(reader)
     assert script.sent == [(line, query, None)]
+
+
+def model_of(hint: Any) -> type[m.Model] | None:
+    """Return the model that a parameter takes, if it takes one."""
+    kinds = [kind for kind in (hint, *get_args(hint)) if isinstance(kind, type) and issubclass(kind, m.Model)]
+    return kinds[0] if kinds else None
+
+
+@given(unknown=st.dictionaries(st.text().map("unknown {}".format), st.none() | st.integers() | st.text()))
+def test_what_a_response_adds_to_a_model_is_never_sent_back(unknown: dict[str, Any]) -> None:
+    """By no method that takes a model: what is sent is built."""
+    taking = []
+    for name, method in inspect.getmembers(Client, inspect.isfunction):
+        hints = {each: hint for each, hint in get_type_hints(method).items() if each != "return"}
+        models = {each: model for each, hint in hints.items() if (model := model_of(hint))}
+        if name.startswith("_") or not models:
+            continue
+        taking.append(name)
+        told = {each: {**dict.fromkeys(model.model_fields, 1), **unknown} for each, model in models.items()}
+        sender, script = client({})
+        values = {each: model.model_validate(told[each]) for each, model in models.items()}
+        getattr(sender, name)(**{**dict.fromkeys(hints, "x"), **values})
+        [(_line, _query, body)] = script.sent
+        assert "unknown" not in json.dumps(body), name
+    assert taking
 
 
 def event(id: str, second: int = 0) -> dict[str, str]:
