@@ -35,6 +35,8 @@ options:
   secret_variables:
     description:
       - Variables whose values are never shown.
+      - An empty value is an error, as it comes from a variable that is not set. Write one that is empty on purpose with
+        O(variables).
     type: dict
   clear:
     description:

@@ -98,6 +98,12 @@ def merged(variables: Mapping[str, Any], secret: Mapping[str, Any]) -> dict[str,
     both = sorted(variables.keys() & secret.keys())
     if both:
         raise Invalid(f"{', '.join(both)}: in variables and in secret_variables; give each variable once")
+    empty = sorted(name for name, value in secret.items() if isinstance(value, str) and not value.strip())
+    if empty:
+        raise Invalid(
+            f"{', '.join(empty)}: empty among the secret variables, as from a variable that is not set; give "
+            "a value. One that is empty on purpose is no secret: write it with the plain variables"
+        )
     environment = {**variables, **secret}
     if len(environment) > MAX_VARIABLES:
         raise Invalid(

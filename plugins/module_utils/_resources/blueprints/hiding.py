@@ -89,7 +89,7 @@ def with_hidden_environment(document: Document, entry: Path, values: dict[str, A
     moved = {
         name: value
         for name, value in plain.items()
-        if name not in secret and (document.encrypted or value in decrypted)
+        if value.strip() and name not in secret and (document.encrypted or value in decrypted)
     }
     if not moved:
         return values

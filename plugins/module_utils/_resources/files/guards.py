@@ -34,10 +34,11 @@ class SftpSyncOptions(SftpServerOptions):
     private_key_file: FilePath | None = option(
         None, no_log=False, host_variables=("ansible_ssh_private_key_file", "ansible_private_key_file")
     )
-    passphrase: str | None = option(None, no_log=True)
+    passphrase: str | None = option(None, no_log=True, filled=True)
     password: str | None = option(
         None,
         no_log=True,
+        filled=True,
         host_variables=("ansible_password", "ansible_ssh_password", "ansible_ssh_pass"),
     )
     host_key_checking: Literal["accept_new", "strict", "off"] = "accept_new"

@@ -25,7 +25,7 @@ PATTERNS = frozenset({"include", "exclude"})
 """Lists of patterns for the names of files. As a string with a comma, nobody can tell one from several."""
 INVISIBLE = frozenset("\u200b\u2060\ufeff")
 """Characters without a width that no editor shows."""
-REMEDY = "give it a value, or leave it out (omit): an empty value must not select everything"
+REMEDY = "give it a value, or leave it out (omit): nothing is guessed from an empty value"
 
 
 def check_selector(name: str, value: Any) -> None:
