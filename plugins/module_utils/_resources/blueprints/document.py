@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -30,6 +31,13 @@ from .rendering import (
 YAML_TAGS = "tag:yaml.org,2002:"
 RESOLVED_TAG = "tag:hosted.services,2026:resolved"
 """Of a node whose value is the one that the controller has read."""
+TEXT_TAG, MERGE_TAG = f"{YAML_TAGS}str", f"{YAML_TAGS}merge"
+NUMBER_TAGS = frozenset({f"{YAML_TAGS}int", f"{YAML_TAGS}float"})
+PLAIN_NUMBER = re.compile(r"[-+]?(0|[1-9][0-9]{0,99})?(\.[0-9]{0,99})?([eE][-+]?[0-9]{1,2})?")
+OTHER_NUMBER = (
+    "it is not a number in plain digits, and YAML may read another one, as 010 is 8 and 1:30 is 90; write it "
+    "as 8 or 1.5, or put it in quotes"
+)
 UNQUOTED = "a key is a list or a mapping; write a text, and put a template in quotes"
 
 
@@ -151,6 +159,7 @@ def parse_document(text: str, source: str, resolve: Resolve = refuse) -> Documen
         """The loader of this text. The class is made here because the library may be missing on import."""
 
     Loader.add_constructor(RESOLVED_TAG, lambda __, resolved: resolved.value)
+    Loader.add_constructor(f"{YAML_TAGS}timestamp", lambda __, written: written.value)
     loader = Loader(text)
     try:
         node = loader.get_single_node()
@@ -210,6 +219,8 @@ class Walk:
             node.value = self.visit_mapping(node.value, path, literal)
         elif isinstance(node, yaml.SequenceNode):
             node.value = self.visit_sequence(node.value, path, literal)
+        elif node.tag in NUMBER_TAGS and not PLAIN_NUMBER.fullmatch(node.value):
+            self.refuse(path, OTHER_NUMBER)
         self.above.remove(id(node))
 
     def visit_sequence(self, items: Sequence[Any], path: Path, literal: bool) -> list[Any]:
@@ -234,6 +245,8 @@ class Walk:
             if not isinstance(key, yaml.ScalarNode):
                 self.refuse(path, UNQUOTED)
                 continue
+            if key.tag != MERGE_TAG:
+                key.tag = TEXT_TAG  # not the truth value that YAML makes of `on`
             name = str(key.value)
             here = (*path, name)
             line, column = position(key)
@@ -258,7 +271,7 @@ class Walk:
         ``None`` if it is left out. Keys are never resolved, also those that are an alias of a value.
         """
         encrypted = node.tag in VAULT_TAGS
-        is_text = isinstance(node, yaml.ScalarNode) and node.tag == f"{YAML_TAGS}str"
+        is_text = isinstance(node, yaml.ScalarNode) and node.tag == TEXT_TAG
         if not encrypted and not (is_text and is_template(node.value)):
             return node
         answer = self.answer(node, path, encrypted)

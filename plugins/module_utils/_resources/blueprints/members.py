@@ -103,9 +103,19 @@ class Members:
 
 
 def find_home(projects: Sequence[Project], contents: Contents) -> Project | None:
-    """Return the project that a blueprint describes: by its name or, if that is not there, its former one."""
+    """Return the project that a blueprint describes, by its name or its former one.
+
+    :raises Invalid: if both are there: which of them holds what the blueprint describes is not known.
+    """
     names = filter(None, (contents.project, contents.was))
-    return next((found for name in names if (found := project_with_name(projects, name))), None)
+    found = {each.id: each for name in names if (each := project_with_name(projects, name))}
+    if len(found) > 1:
+        told = " and ".join(f"{each.name!r} ({each.id})" for each in found.values())
+        raise Invalid(
+            f"project and was name two projects, and both are there: {told}. Nothing was done. Remove was if "
+            "they are different ones; if the first was made by mistake, delete it, and the second is renamed"
+        )
+    return next(iter(found.values()), None)
 
 
 def read_members(client: Client, project_id: str) -> Members | None:

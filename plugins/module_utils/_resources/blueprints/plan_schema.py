@@ -5,20 +5,12 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
 from typing import Annotated, Any, Literal
 
-from ..._api.libraries import BeforeValidator, Field, WithJsonSchema
+from ..._api.libraries import Field, WithJsonSchema
 from .sections import Amount, Section, WholeNumber
 
-
-def as_day(value: Any) -> Any:
-    """Return a day as text: YAML makes a date of one without quotes."""
-    is_day = isinstance(value, date) and not isinstance(value, datetime)
-    return value.isoformat() if is_day else value
-
-
-Day = Annotated[str, BeforeValidator(as_day), WithJsonSchema({"type": "string", "format": "date"})]
+Day = Annotated[str, WithJsonSchema({"type": "string", "format": "date"})]
 Weekday = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 
 

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import datetime
 from typing import Any
 
 import pytest
@@ -19,7 +18,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.bluepri
     OffsiteSection,
     SleepSection,
     WindowSection,
-    as_day,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.sections import (
     Section,
@@ -58,10 +56,3 @@ def test_a_plan_has_what_its_role_takes(role: str, section: type[Section]) -> No
 )
 def test_so_have_its_parts(role: str, option: str, section: type[Section]) -> None:
     assert set(fields_of(section)) == set(options_of(role)[option]["options"])
-
-
-def test_a_day_may_be_a_date() -> None:
-    assert as_day(datetime.date(2026, 12, 24)) == "2026-12-24"
-    assert as_day("2026-12-24") == "2026-12-24"
-    moment = datetime.datetime(2026, 12, 24, tzinfo=datetime.UTC)
-    assert as_day(moment) is moment

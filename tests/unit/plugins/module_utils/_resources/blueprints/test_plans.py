@@ -130,7 +130,7 @@ def test_a_plan_for_backups_is_refused_where_it_is_wrong(plan: str, path: str, s
     ("plan", "path", "said"),
     [
         ("awake: [{from: '25:00'}]", "awake.0", "from is '25:00'"),
-        ("awake: [{to: 20:00}]", "awake.0.to", "it must be a text: put it in quotes"),
+        ("awake: [{to: 20:00}]", "awake.0.to", "put it in quotes"),
         ("awake: [{days: []}]", "awake.0.days", "it is empty"),
         ("awake: [{days: [monday]}]", "awake.0.days.0", "it must be 'mon'"),
         ("exceptions: [{date: 24.12., awake: []}]", "exceptions.0", "write a date such as"),
