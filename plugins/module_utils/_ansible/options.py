@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from ansible.module_utils.basic import env_fallback
 from ansible.module_utils.common.arg_spec import ModuleArgumentSpecValidator, ValidationResult
 from ansible.module_utils.common.validation import check_type_dict, check_type_list
+from ansible.module_utils.errors import AnsibleFallbackNotFound
 
 from .._api.errors import ConfigurationError
 from .._resources.shared.options import Options, WaitOptions, argument_spec_of
@@ -29,9 +30,26 @@ def with_environment(options: type[Options]) -> dict[str, Any]:
     """Return the argument spec of a class of options, with environment variables as fallbacks."""
     variables = {each.name: each.metadata.get("environment") for each in fields(options)}
     return {
-        name: {**entry, "fallback": (env_fallback, [variables[name]])} if variables[name] else entry
+        name: {**entry, "fallback": (from_environment, [variable, entry["type"]])}
+        if (variable := variables[name])
+        else entry
         for name, entry in argument_spec_of(options).items()
     }
+
+
+NUMBERS_AND_SWITCHES = frozenset({"bool", "float", "int"})
+"""Types of options for which an empty variable of the environment is none: CI sets unset ones to nothing."""
+
+
+def from_environment(variable: str, kind: str) -> str:
+    """Return what a variable of the environment says, without the line break at its end.
+
+    :raises AnsibleFallbackNotFound: if it says nothing. An empty token or address is kept, to be refused.
+    """
+    value = os.environ.get(variable)
+    if value is None or (not value and kind in NUMBERS_AND_SWITCHES):
+        raise AnsibleFallbackNotFound
+    return value.rstrip("\r\n")
 
 
 CONNECTION_SPEC = with_environment(Options)

@@ -138,7 +138,7 @@ def variables_of_account(variables: Mapping[str, Any], template: Template) -> Ma
 
 def plain_url(url: Any) -> str:
     """Return an address as it is compared with others."""
-    return str(url).rstrip("/")
+    return str(url).rstrip("/\r\n")
 
 
 def host_urls(variables: Mapping[str, Any], template: Template) -> list[str]:

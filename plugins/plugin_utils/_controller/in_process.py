@@ -111,7 +111,9 @@ class InProcessAction(ActionBase):
         self._outer_environment = dict(os.environ)
         with self._environment() as environment:
             # The broker has the environment of the run: another proxy needs connections of the task's own.
-            self._uses_broker = not environment and boolean(variables.get("hosted_keep_connections", True))
+            self._uses_broker = not environment and boolean(
+                self._variable("hosted_keep_connections", variables, True)
+            )
             self._own_environment = environment
             try:  # as they were written: a path that is made whole does not look empty any more
                 checked_arguments(self.resource, self._task.args)
@@ -189,7 +191,7 @@ class InProcessAction(ActionBase):
 
     def _must_run_as_module(self, variables: Mapping[str, Any]) -> bool:
         """Tell whether the task has to run as a module: delegated, or with ``hosted_in_process: false``."""
-        if not boolean(variables.get("hosted_in_process", True)):
+        if not boolean(self._variable("hosted_in_process", variables, True)):
             return True
         return bool(self._task.delegate_to) and self._connection.transport != "local"
 
@@ -198,13 +200,19 @@ class InProcessAction(ActionBase):
         if not WATCHED or self._task.no_log:
             return lambda line: None
         host = variables.get("inventory_hostname")
-        seconds = progress_interval(variables.get("hosted_progress_interval", SECONDS_BETWEEN_PROGRESS))
+        seconds = progress_interval(
+            self._variable("hosted_progress_interval", variables, SECONDS_BETWEEN_PROGRESS)
+        )
         return throttle(lambda line: display.display(f"  [{host}] {in_one_line(line)}"), seconds)
+
+    def _variable(self, name: str, variables: Mapping[str, Any], default: Any) -> Any:
+        """Return a variable of the host that steers how tasks run. It may be a template."""
+        return self._templar.template(variables.get(name, default))
 
     def _run_here(self, arguments: Mapping[str, Any], progress: Callable[[str], None]) -> dict[str, Any]:
         spec = argument_spec(self.resource)
         try:
-            validation = validate(self.resource, arguments)
+            validation = validate(self.resource, untagged(dict(arguments)))
         except HostedError as error:
             return self._failed_result(error.message, arguments)
         if validation.error_messages:
@@ -218,7 +226,7 @@ class InProcessAction(ActionBase):
             log=self._log,
             connect=self._connect,
         )
-        options = with_selected_token(untagged(validation.validated_parameters), arguments)
+        options = with_selected_token(validation.validated_parameters, arguments)
         paths = [name for name, option in spec.items() if option.get("type") == "path" and options[name]]
         for name in paths:  # from the environment; a module on this machine begins at the playbook as well
             options[name] = os.path.join(self._loader.get_basedir(), options[name])

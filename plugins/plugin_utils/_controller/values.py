@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import date, time
 from typing import Any
 
 
@@ -15,6 +16,8 @@ def untagged(value: Any) -> Any:
         return {untagged(key): untagged(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [untagged(item) for item in value]
+    if isinstance(value, (date, time)):  # as Ansible hands it to a module
+        return value.isoformat()
     for plain in (bool, str, int, float):
         if isinstance(value, plain):
             return plain(value) if plain is not str else str.__str__(value)

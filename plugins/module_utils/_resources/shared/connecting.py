@@ -26,7 +26,7 @@ def connection(options: Mapping[str, Any], caller: str = "") -> Connection:
     if not given.base_url:
         raise ConfigurationError("base_url is not set; set it, or HOSTED_SERVICES_URL in the environment")
     return Connection(
-        base_url=given.base_url,
+        base_url=given.base_url.rstrip("\r\n"),
         token=read_token(given.token, given.token_file),
         auth_header=given.auth_header,
         auth_scheme=given.auth_scheme,
@@ -50,12 +50,12 @@ def with_selected_token(options: Mapping[str, Any], given: Mapping[str, Any]) ->
 
 
 def read_token(token: str | None, token_file: str | None) -> str:
-    """Return ``token``, or else the content of ``token_file`` without its trailing line break.
+    """Return ``token``, or else the content of ``token_file``, without its trailing line break.
 
     :raises ConfigurationError: if there is neither, or the file is unreadable, encrypted or not a token.
     """
     if token is not None:
-        return token
+        return token.rstrip("\r\n")
     if token_file is None:
         raise ConfigurationError("token is not set; set token, token_file or HOSTED_SERVICES_TOKEN")
     try:

@@ -108,7 +108,7 @@ def test_what_hints_do_not_say_is_derived_too() -> None:
 def test_the_options_of_all_come_with_those_of_the_environment_and_of_waiting() -> None:
     assert set(argument_spec(THING)) == {*THING.options, *CONNECTION_SPEC, *WAITING_SPEC}
     fallback = CONNECTION_SPEC["base_url"]["fallback"]
-    assert fallback[1] == ["HOSTED_SERVICES_URL"]
+    assert fallback[1] == ["HOSTED_SERVICES_URL", "str"]
     assert all("fallback" in entry for entry in CONNECTION_SPEC.values())
 
 
