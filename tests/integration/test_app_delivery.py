@@ -321,7 +321,7 @@ def test_there_may_be_nothing_to_go_back_to(small: Ansible, sandbox: Sandbox) ->
     """The error names the releases that there are."""
     deliver(small, "1").succeed()
     run = roll_back(small)
-    assert run.rc != 0 and "is not known on this controller" in run.output and "There are 1" in run.output
+    assert run.rc != 0 and "knows of nothing before it" in run.output and "There are 1" in run.output
     assert roll_back(small, rollback_tag="3").rc != 0
 
 

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from textwrap import indent
 from threading import Thread
 from typing import Any, ClassVar
 from urllib.parse import parse_qs
@@ -115,6 +116,26 @@ def test_advice_names_what_the_module_has(ansible: Ansible, sandbox: Sandbox, tm
     assert "is encrypted; set passphrase, or add the key to an agent" in run["Push"].message
     for name in ("Keep a copy", "Clone"):
         assert "is encrypted; add the key to an agent with ssh-add" in run[name].message
+
+
+# --- Check mode -----------------------------------------------------------------------------------------
+
+BLUEPRINT = """
+- name: Apply
+  hosted.services.blueprint:
+    blueprint:
+      project: shop
+      defaults: {services: {host: node-paris-1, dimensions: {cpu_cores: 1, ram_gb: 2, storage_gb: 10}}}
+      services: {db: {product: postgresql}, world: {product: minecraft, state: started}}
+    secrets_dir: "{{ playbook_dir }}"
+"""
+
+
+def test_check_mode_lists_what_the_run_does(ansible: Ansible) -> None:
+    """A new service runs, so nothing is left to do."""
+    play = f"- hosts: localhost\n  gather_facts: false\n  tasks:\n{indent(BLUEPRINT, '    ')}"
+    planned = ansible.playbook(play, "--check").succeed()["Apply"].result["actions"]
+    assert planned == ansible.playbook(play).succeed()["Apply"].result["actions"]
 
 
 # --- What programs read ---------------------------------------------------------------------------------

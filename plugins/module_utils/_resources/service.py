@@ -300,10 +300,13 @@ def order_steps(
 
     price = describe_monthly(format_price(task, ordering.cost.after))
     summary = f"order {task.options.product} as service {ordering.name!r} {price}"
-    then = f"bring service {ordering.name!r} to state {task.options.state}"
+    later = [name for name in ("public", "command") if getattr(task.options, name) is not None]
+    if task.options.state not in ("present", "started"):  # a new service runs
+        later.append(f"state: {task.options.state}")
+    then = f"set {', '.join(later)} for service {ordering.name!r}"
     return (
         Step(summary, order, move=Move("order", ordering.cost.after), commitment=ordering.commitment),
-        Expansion(then, go_on, move=suspension),
+        Expansion(then, go_on, changes=bool(later), move=suspension),
     )
 
 

@@ -183,7 +183,7 @@ def test_a_lost_order_is_known_by_its_new_service(monkeypatch: pytest.MonkeyPatc
 
 def test_check_mode_names_the_state_that_follows_the_order(sandbox: Sandbox) -> None:
     result = run(sandbox, SERVICE, check_mode=True, **ORDER, state="suspended")
-    assert result["actions"] == [ORDERED, "bring service 'survival' to state suspended"]
+    assert result["actions"] == [ORDERED, "set state: suspended for service 'survival'"]
     assert set(writes(sandbox)) <= {"order.quote"}
 
 
