@@ -134,6 +134,7 @@ class Ansible:
             "PATH": os.environ["PATH"],
             "HOME": str(folder),
             "LANG": "C.UTF-8",
+            "PWD": "/",  # what a program leaves that changes the folder without a shell
             "ANSIBLE_CONFIG": str(configuration),
             "ANSIBLE_HOME": str(folder / ".ansible"),
             "ANSIBLE_ASYNC_DIR": str(folder / ".ansible" / "async"),

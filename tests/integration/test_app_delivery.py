@@ -165,7 +165,6 @@ def test_what_cannot_be_delivered_is_refused_before_anything_is_written(
     """Not even the application is created, which would be paid for."""
     content = (small.folder / "1.tar").read_bytes()
     (small.folder / "cut.tar").write_bytes(content[: len(content) // 4])
-    small.environment["PWD"] = "/"  # what a program leaves that changes the folder without a shell
     wrong, said = WRONGS[name]
     run = deliver(small, "1", **wrong)
     assert run.rc != 0 and said in run.output
@@ -310,7 +309,6 @@ def test_a_tag_to_go_back_to_holds_something(small: Ansible, sandbox: Sandbox, n
 @pytest.mark.night
 def test_relative_paths_begin_where_the_command_is_run(small: Ansible, sandbox: Sandbox) -> None:
     """The playbook lies in the collection, where nobody has an image or wants a file written."""
-    small.environment["PWD"] = "/"  # what a program leaves that changes the folder without a shell
     deliver(small, "1", app_delivery_path="1.tar", app_delivery_state_dir="states").succeed()
     assert held(sandbox, in_service(sandbox))
     assert len(list((small.folder / "states").glob("*.json"))) == 1

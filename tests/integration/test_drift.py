@@ -40,7 +40,7 @@ def account(ansible: Ansible, sandbox: Sandbox) -> Ansible:
 def run_playbook(ansible: Ansible, name: str, *arguments: str, **variables: Any) -> Run:
     """Run a playbook of the collection from the folder of the test."""
     play = f"- ansible.builtin.import_playbook: hosted.services.{name}\n"
-    return ansible.playbook(play, *arguments, env={"PWD": str(ansible.folder)}, variables=variables)
+    return ansible.playbook(play, *arguments, variables=variables)
 
 
 def read_suites(folder: Path) -> list[ElementTree.Element]:
@@ -154,7 +154,7 @@ def test_a_lookup_of_a_file_runs_only_if_that_is_allowed(account: Ansible) -> No
 def test_a_platform_that_does_not_answer_ends_with_1(account: Ansible) -> None:
     variables = {"drift_files": "files/shop.yml"}
     play = "- ansible.builtin.import_playbook: hosted.services.drift\n"
-    down = {"PWD": str(account.folder), "HOSTED_SERVICES_URL": "http://127.0.0.1:9"}
+    down = {"HOSTED_SERVICES_URL": "http://127.0.0.1:9"}
     assert account.playbook(play, env=down, variables=variables).rc == 1
 
 
@@ -205,7 +205,7 @@ def test_a_second_comparison_knows_nothing_of_the_first(account: Ansible, sandbo
 - ansible.builtin.import_playbook: hosted.services.drift
   vars: {drift_files: files/shop.yml, drift_json: drift.json}
 """
-    assert account.playbook(play, env={"PWD": str(account.folder)}).rc == 2
+    assert account.playbook(play).rc == 2
     report = json.loads((account.folder / "drift.json").read_text())
     assert [each["file"] for each in report["files"]] == ["files/shop.yml"]
 

@@ -35,7 +35,7 @@ def run_playbook(ansible: Ansible, name: str, *arguments: str, **variables: Any)
     play = f"- ansible.builtin.import_playbook: hosted.services.{name}\n"
     folders = {"report_backups_dir": "backups", "report_sleep_dir": "sleep"} if name == "report" else {}
     variables = {**folders, **variables}
-    return ansible.playbook(play, *arguments, env={"PWD": str(ansible.folder)}, variables=variables)
+    return ansible.playbook(play, *arguments, variables=variables)
 
 
 def write(path: Path, content: Any) -> None:
@@ -99,7 +99,7 @@ def test_reports_of_plans_drills_and_blueprints_are_part_of_it(account: Ansible,
 
 def test_a_registry_token_makes_a_report_that_names_what_it_lacks(account: Ansible, sandbox: Sandbox) -> None:
     play = "- ansible.builtin.import_playbook: hosted.services.report\n"
-    env = {"PWD": str(account.folder), "HOSTED_SERVICES_TOKEN": sandbox.registry_token}
+    env = {"HOSTED_SERVICES_TOKEN": sandbox.registry_token}
     run = account.playbook(play, env=env, variables={**FILES, "report_backups_dir": "nowhere"}).succeed()
     assert "hosted-sleep" not in run.output, "the folder of a role that is not used here is no warning"
     html = (account.folder / "report.html").read_text()
@@ -113,7 +113,7 @@ def test_a_registry_token_makes_a_report_that_names_what_it_lacks(account: Ansib
 def test_a_platform_that_does_not_answer_leaves_the_last_report(ansible: Ansible) -> None:
     (ansible.folder / "report.html").write_text("of last week")
     play = "- ansible.builtin.import_playbook: hosted.services.report\n"
-    down = {"PWD": str(ansible.folder), "HOSTED_SERVICES_URL": "http://127.0.0.1:9"}
+    down = {"HOSTED_SERVICES_URL": "http://127.0.0.1:9"}
     assert ansible.playbook(play, env=down, variables={}).rc == 2
     assert (ansible.folder / "report.html").read_text() == "of last week"
 

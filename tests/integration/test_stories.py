@@ -95,7 +95,7 @@ class Judge:
             yaml.safe_dump(plays(step), sort_keys=False),
             *RUNS[kind],
             *step.get("arguments", []),
-            env={"PWD": str(self.ansible.folder), **step.get("environment", {})},
+            env=step.get("environment"),
             variables={
                 "inputs": str(self.inputs),
                 "playbook_program": programs().local_playbook,
