@@ -36,7 +36,7 @@ services:
 def blueprint(ansible: Ansible, *arguments: str, **variables: Any) -> Run:
     """Run the playbook from the folder of the test."""
     play = "- ansible.builtin.import_playbook: hosted.services.blueprint\n"
-    return ansible.playbook(play, *arguments, env={"PWD": str(ansible.folder)}, variables=variables)
+    return ansible.playbook(play, *arguments, variables=variables)
 
 
 def changes(run: Run) -> list[str]:
@@ -342,8 +342,11 @@ def test_the_roles_install_the_plans(ansible: Ansible, sandbox: Sandbox) -> None
     assert (
         "OnCalendar=*-*-* 02:30:00" in (ansible.folder / "units" / "hosted-backup-nightly.timer").read_text()
     )
+    plan, hook = ansible.folder / "etc-backups" / "nightly.yml", 'true !unsafe "x"'
+    plan.write_text(plan.read_text().replace("  at: ", f"  before: [{hook!r}]\n  at: "))
     blueprint(ansible, blueprint_src="blog.yml", **given).succeed()
     assert set(installed(ansible, "backups")) == {"nightly", "weekly"}  # that of the other project stays
+    assert installed(ansible, "backups")["nightly"]["before"] == [hook]
     assert set(installed(ansible, "sleep_schedule")) == {"nights"}
     sandbox.clear_journal()
     again = blueprint(ansible, blueprint_src=["shop.yml", "blog.yml"], **given).succeed()
