@@ -94,9 +94,10 @@ def warns(method: Callable[..., None]) -> Callable[..., None]:
     return guarded
 
 
-def field_of(result: Any, name: str) -> Any:
-    """Return an attribute of a result, which has an underscore before ansible-core 2.19."""
-    return getattr(result, name) if hasattr(result, name) else getattr(result, f"_{name}")
+def in_check_mode(result: Any) -> bool:
+    """Tell whether a task ran in check mode. Until ansible-core 2.20, a template of the task is only in the fields."""
+    given = result.task.check_mode
+    return bool(given if isinstance(given, bool) else result.task_fields.get("check_mode"))
 
 
 class CallbackModule(CallbackBase):
@@ -145,9 +146,9 @@ class CallbackModule(CallbackBase):
                 json.dump(as_json(summaries), file, indent=2)
 
     def _read(self, result: Any, failed: bool = False) -> None:
-        task, host = field_of(result, "task"), field_of(result, "host").get_name()
+        task, host = result.task, result.host.get_name()
         action = str(getattr(task, "resolved_action", None) or task.action)
-        found: Mapping[str, Any] = field_of(result, "result")
+        found: Mapping[str, Any] = result.result
         job = background_job(found)
         if action.startswith(COLLECTION):
             self.ours = True
@@ -155,7 +156,7 @@ class CallbackModule(CallbackBase):
                 task=str(result.task_name),
                 host=host,
                 module=action.removeprefix(COLLECTION),
-                check_mode=bool(field_of(result, "task_fields").get("check_mode")),
+                check_mode=in_check_mode(result),
                 failed=failed,
             )
             if job is not None and not job[1] and origin.moves_money:

@@ -280,7 +280,6 @@ from ansible_collections.hosted.services.plugins.plugin_utils._inventory.names i
 )
 from ansible_collections.hosted.services.plugins.plugin_utils._inventory.sources import warning_of_conflicts
 from ansible_collections.hosted.services.plugins.plugin_utils._inventory.variables import (
-    MarkedStrings,
     variables_of,
 )
 
@@ -481,14 +480,10 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     # --- Hosts, variables and groups --------------------------------------------------------------
 
     def _add_hosts(self, listing: Listing, url: str, handed_on: Mapping[str, Any]) -> None:
-        how, prefix, marked = (
-            self.get_option("connect_with"),
-            self.get_option("hostvars_prefix"),
-            MarkedStrings(),
-        )
+        how, prefix = self.get_option("connect_with"), self.get_option("hostvars_prefix")
 
         def variables(service: Mapping[str, Any]) -> dict[str, Any]:
-            return variables_of(service, how, prefix, url, marked, handed_on=handed_on)
+            return variables_of(service, how, prefix, url, handed_on=handed_on)
 
         inventory = cast(InventoryData, self.inventory)
         projects = project_groups(listing.projects)

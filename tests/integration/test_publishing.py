@@ -210,14 +210,8 @@ def test_the_readme_says_which_versions_are_supported() -> None:
     oldest = yaml.safe_load((REPOSITORY / "tests" / "config.yml").read_text())["modules"]["python_requires"]
     requirements = section("External requirements")
     assert oldest == ">=3.11" and "Python 3.11 or newer" in requirements
-    # ansible-core 2.18 and 2.19 run modules from Python 3.8 on.
+    # ansible-core 2.19 runs modules from Python 3.8 on.
     assert "does not support\n  Python 3.8, 3.9 and 3.10" in requirements
-
-
-def test_the_oldest_ansible_core_is_one_that_red_hat_supports() -> None:
-    """2.16 and 2.18 come with supported releases of the Automation Platform; 2.17 and 2.19 do not."""
-    (bound,) = Requirement(f"ansible-core{RUNTIME['requires_ansible']}").specifier
-    assert Version(bound.version).release[:2] in ((2, 16), (2, 18))
 
 
 # --- Plugins ------------------------------------------------------------------------------------------

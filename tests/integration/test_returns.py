@@ -24,10 +24,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
     ServiceQuery,
     read_listing,
 )
-from ansible_collections.hosted.services.plugins.plugin_utils._inventory.variables import (
-    MarkedStrings,
-    variables_of,
-)
+from ansible_collections.hosted.services.plugins.plugin_utils._inventory.variables import variables_of
 from cases import NAMES, REPOSITORY
 from faults.runner import Runner, runner
 from faults.scenarios import ACCOUNT, SCENARIOS
@@ -68,7 +65,7 @@ def test_hosts_have_the_documented_variables(work: Runner) -> None:
     client = Client(Session(Connection(work.sandbox.base_url, work.sandbox.token)))
     found = read_listing(client, ServiceQuery(sftp=True, metrics=True, settings=True)).services
     client.session.close()
-    hosts = [variables_of(service, "none", "hosted_", "https://x", MarkedStrings()) for service in found]
+    hosts = [variables_of(service, "none", "hosted_", "https://x") for service in found]
     text = next(n for n in yaml.safe_load(DOCUMENTATION)["notes"] if n.startswith("Host variables, with"))
     told = {f"hosted_{name}" for name in re.findall(r"C\((\w+)\)", text) if name != "hosted_"}
     for host in hosts:

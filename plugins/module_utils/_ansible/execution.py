@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import re
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -22,7 +22,7 @@ from .._api.connection import Connection
 from .._api.errors import HostedError
 from .._api.libraries import require
 from .._api.session import Session
-from .._api.text import HIDDEN, PRIVATE_KEY, Redactor
+from .._api.text import HIDDEN, PRIVATE_KEY, Redactor, tell_secrets
 from .._resources.services.commitments import BudgetGuard
 from .._resources.shared import runner
 from .._resources.shared.connecting import connection
@@ -61,6 +61,8 @@ def execute(resource: Resource, options: Mapping[str, Any], context: RunContext)
     task: Task | None = None
     client: Any = None
     redact: Redactor | None = None
+    never_shown = never_shown_values(resource, options)
+    tell_secrets([*never_shown, *values_called_secret(resource, options)])
     try:
         require()
         check_waiting(options)
@@ -98,7 +100,7 @@ def execute(resource: Resource, options: Mapping[str, Any], context: RunContext)
         result["warnings"] = without_secrets(resource, options, warnings)
     result["invocation"] = {"module_args": shown_options(resource, options)}
     shown: dict[str, Any] = map_strings(result, redact) if redact else result
-    return shown
+    return map_strings(shown, partial(without_values, never_shown)) if never_shown else shown
 
 
 def left_open(effects: Effects) -> dict[str, list[str]]:
@@ -201,6 +203,27 @@ def secrets_of(resource: Resource, options: Mapping[str, Any]) -> set[str]:
     pasted = [value for value in options.values() if holds_private_key(value)]
     found = [*map(options.get, names), resource.secret_values(options), *pasted]
     return {value for value in string_values(found) if len(value) >= SHORTEST_SECRET}
+
+
+def never_shown_values(resource: Resource, options: Mapping[str, Any]) -> list[str]:
+    """Return the values of ``no_log`` options, the longest first: no result holds them."""
+    names = hidden_options(resource, argument_spec(resource)) - resource.secret_options
+    found = {value for value in string_values([*map(options.get, names)]) if len(value) >= SHORTEST_SECRET}
+    return sorted(found, key=len, reverse=True)
+
+
+def values_called_secret(resource: Resource, options: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the values of the options that are secret by their name: in others, most are common words."""
+    return string_values(
+        [options.get(name) for name in resource.secret_options if name.startswith("secret_")]
+    )
+
+
+def without_values(values: Sequence[str], text: str) -> str:
+    """Return a text with each of these values redacted, as they are."""
+    for value in values:
+        text = text.replace(value, HIDDEN)
+    return text
 
 
 def redactor_of(values: Iterable[str]) -> Redactor | None:

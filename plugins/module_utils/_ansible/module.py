@@ -60,7 +60,8 @@ def run_module(resource: Resource) -> None:
     module = HostedModule(resource)
     if module.objection:
         module.fail_json(module.objection, invocation={"module_args": shown_options(resource, module.given)})
-    context = RunContext(check_mode=module.check_mode, diff=module._diff)
+    diff: bool = module._diff  # noqa: SLF001 - the only name that Ansible gives it
+    context = RunContext(check_mode=module.check_mode, diff=diff)
     options = {**with_selected_token(module.params, module.given), **module.carried}
     result = execute(resource, options, context)
     for warning in result.pop("warnings", []):

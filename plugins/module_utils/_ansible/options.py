@@ -15,6 +15,7 @@ from ansible.module_utils.common.validation import check_type_dict, check_type_l
 from ansible.module_utils.errors import AnsibleFallbackNotFound
 
 from .._api.errors import ConfigurationError
+from .._api.text import LISTENERS
 from .._resources.shared.options import Options, WaitOptions, argument_spec_of
 from .._resources.shared.plan import Resource
 from .._resources.shared.selectors import (
@@ -24,6 +25,13 @@ from .._resources.shared.selectors import (
     check_selectors,
     check_text,
 )
+
+try:
+    from ansible.module_utils.secrets import register_secrets  # type: ignore[import-not-found]
+except ImportError:
+    pass  # before ansible-core 2.22, nothing masks what plugins know
+else:
+    LISTENERS.append(register_secrets)
 
 
 def with_environment(options: type[Options]) -> dict[str, Any]:

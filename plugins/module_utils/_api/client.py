@@ -28,7 +28,7 @@ from .errors import (
 )
 from .platform_clock import PlatformClock
 from .session import Session
-from .text import composed
+from .text import composed, tell_secrets
 from .values import ServiceStatus
 
 MAX_PAGES = 1000
@@ -124,7 +124,9 @@ class Client:
         return answer
 
     def _one(self, route: r.Route[r.One[M]], *, query: Any = None, body: Any = None, **ids: str) -> M:
-        return one(route, route.answer.model, self._send(route, query=query, body=body, **ids))
+        found = one(route, route.answer.model, self._send(route, query=query, body=body, **ids))
+        tell_secrets(m.secrets_in(found))
+        return found
 
     def _pages(
         self,

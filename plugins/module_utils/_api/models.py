@@ -10,6 +10,7 @@ Timestamps are strings, as received.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from decimal import Decimal
 from functools import cache
 from typing import Any
@@ -20,6 +21,8 @@ LONGEST_KEY = 64
 """The characters of a key that is converted: pydantic takes days for one of a megabyte of capitals."""
 PLAIN_TYPES = frozenset({str, int, float, bool, type(None)})
 """The types whose values are in results as they are."""
+SECRET_FIELDS = ("password", "secret", "url")
+"""The fields that hold a secret. The URL is that of a database, with its password."""
 
 
 def alias(name: str) -> str:
@@ -66,6 +69,15 @@ class LateModel(Model):
 def result_keys(model: type[Model]) -> dict[str, str]:
     """Return the keys of a model's fields in results."""
     return {name: name.rstrip("_") for name in model.model_fields}
+
+
+def secrets_in(model: Model) -> Iterator[Any]:
+    """Yield the secrets that an object of the platform holds."""
+    for name in SECRET_FIELDS:
+        if name in type(model).model_fields:
+            yield getattr(model, name)
+    if isinstance(model, Order):
+        yield from (secret.value for secret in model.secrets or ())
 
 
 def plain(value: Any) -> Any:

@@ -36,8 +36,8 @@ def open_pools(url: str, verify: bool | str, proxies: Mapping[str, str] | None =
     :raises ConfigurationError: if the CAs or the proxy cannot be used.
     """
     # urllib3 warns about unverified certificates, which the user asked for. An Ansible worker must not write
-    # to the terminal itself; in ansible-core 2.18, it hangs if one of its threads does. Disabling the
-    # warnings on import has no effect, because Ansible restores the filters after it loads a plugin.
+    # to the terminal itself. Disabling the warnings on import has no effect, because Ansible restores the
+    # filters after it loads a plugin.
     urllib3.disable_warnings()
     settings = from_environment(url, verify, proxies)
     tls = tls_settings(url, settings["verify"])

@@ -191,7 +191,7 @@ class RegistrySession:
                     f"a response of {urlsplit(response.url).netloc} is larger than "
                     f"{MAX_ANSWER // 1024 // 1024} MB, the limit for a manifest, a token or a message"
                 )
-        response._content = body
+        response._content = body  # noqa: SLF001 - as requests keeps what it has read
         return response
 
     def _answer(self, challenge: str) -> str | None:

@@ -22,7 +22,7 @@ from .connection import Connection
 from .http_transport import HttpTransport, Request, Response, Transport
 from .platform_clock import PlatformClock, parse_http_date
 from .routes import Idempotency, Route, Scope, Undocumented
-from .text import Redactor, clean
+from .text import Redactor, clean, tell_secrets
 
 MAX_DEPTH = 100
 MAX_VALUES = 10_000_000
@@ -61,6 +61,7 @@ class Session:
         log: Callable[[str], None] | None = None,
         transport: Transport | None = None,
     ) -> None:
+        tell_secrets([connection.token])
         self.connection = connection
         self.clock = PlatformClock()
         self.received_bytes = 0

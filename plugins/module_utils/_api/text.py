@@ -12,6 +12,7 @@ import re
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 from urllib.parse import quote, quote_plus
 
 PRIVATE_KEY = "PRIVATE KEY"
@@ -99,6 +100,17 @@ def shortened(text: str) -> str:
 def harmless(char: str) -> bool:
     """Tell whether a character can be printed to a terminal unescaped."""
     return char in HARMLESS or unicodedata.category(char) not in STEERING
+
+
+LISTENERS: list[Callable[[list[str]], None]] = []
+"""Told of each secret that enters or leaves: Ansible masks those that it knows, from ansible-core 2.22 on."""
+
+
+def tell_secrets(values: Iterable[Any]) -> None:
+    """Tell the listeners of secrets. What is no text is none."""
+    known = [value for value in values if isinstance(value, str)]
+    for listener in LISTENERS:
+        listener(known)
 
 
 class Redactor:

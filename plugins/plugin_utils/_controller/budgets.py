@@ -23,6 +23,8 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.values import untagged
 
 OPTION = "budget"
+GROUP = "group/hosted.services.all"
+"""The name in ``module_defaults`` of the group of all modules."""
 INVENTORY_VARIABLE = "hosted_inventory_budget"
 """The budget of the inventory file. It is not the variable that users set: one would hide the other."""
 HELD_VARIABLE = "hosted_held_budget"
@@ -66,9 +68,4 @@ def budget_sources(
 def defaults_of(task: Task) -> list[Any]:
     """Return the ``module_defaults`` of each level: Ansible passes on the nearest one only."""
     levels = [level for level in task.module_defaults or [] if level]
-    if not levels:
-        return []
-    groups = getattr(task.get_play(), "_action_groups", None) or {}
-    action = task.resolved_action
-    names = [action, *(f"group/{group}" for group in groups.get(action, ()))]
-    return [level[name] for level in levels for name in names if name in level]
+    return [level[name] for level in levels for name in (task.resolved_action, GROUP) if name in level]

@@ -17,7 +17,6 @@ from typing import Any, ClassVar
 
 from ansible import constants, context
 from ansible.errors import AnsibleError
-from ansible.module_utils.common.parameters import remove_values
 from ansible.module_utils.errors import UnsupportedError
 from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.parsing.dataloader import DataLoader
@@ -231,9 +230,7 @@ class InProcessAction(ActionBase):
         for name in paths:  # from the environment; a module on this machine begins at the playbook as well
             options[name] = os.path.join(self._loader.get_basedir(), options[name])
         options = with_token_decrypted(options, self._loader)
-        result = execute(self.resource, {**options, **self._carried}, context)
-        cleaned: dict[str, Any] = remove_values(result, validation._no_log_values)
-        return cleaned
+        return execute(self.resource, {**options, **self._carried}, context)
 
     def _failed_result(self, message: str, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the result of a task whose arguments are wrong."""

@@ -13,12 +13,15 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 import yaml
-from ansible.errors import AnsibleError, AnsibleUndefinedVariable
+from ansible.errors import AnsibleUndefinedVariable
 from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.parsing.dataloader import DataLoader
+from ansible.template import trust_as_template
 from jinja2 import TemplateSyntaxError
 
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
@@ -39,16 +42,10 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.template_calls import runs_code
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.values import untagged
-from ansible_collections.hosted.services.plugins.plugin_utils._controller.vaulted import decrypted_text
-
-try:
-    from ansible.template import trust_as_template
-except ImportError:  # before ansible-core 2.19, every text is trusted unless it is marked otherwise
-
-    def trust_as_template(value: str) -> str:  # type: ignore[misc]
-        """Return the text unchanged."""
-        return value
-
+from ansible_collections.hosted.services.plugins.plugin_utils._controller.vaulted import (
+    decrypted_text,
+    with_decrypted,
+)
 
 Template = Callable[[Any], Any]
 
@@ -61,12 +58,8 @@ RUNS_CODE = (
     "if you trust the file as you trust a playbook"
 )
 KEY = "value"
-OMITTED = "__omit_place_holder__"
-"""How the value of ``omit`` begins before ansible-core 2.19."""
 UNDEFINED = re.compile(r"'(?P<name>[^'{}\s]+)' is undefined|has no attribute '?(?P<attribute>[^'{}\s]+?)'?$")
-SYNTAX = re.compile(
-    r"template error while templating string: (.*?)\. String: |^Syntax error in template: (.*)"
-)
+SYNTAX = re.compile(r"^Syntax error in template: (.*)")
 
 
 def read_source(
@@ -116,13 +109,17 @@ class Reader:
     def decrypt(self, unread: Unread) -> Answer:
         """Return what was encrypted. It is never rendered."""
         lines = "\n".join(line.strip() for line in unread.text.strip().splitlines())
-        try:
-            plain: bytes = self.loader._vault.decrypt(lines.encode())
-            return Answer(untagged(plain.decode()))
-        except (AnsibleError, ValueError):
-            return Answer(
-                problem="!vault cannot be decrypted; give ansible the password that it was encrypted with"
-            )
+        with NamedTemporaryFile(
+            "w", encoding="utf-8"
+        ) as file:  # Ansible decrypts files for plugins, not text
+            file.write(lines)
+            file.flush()
+            with suppress(ConfigurationError, ValueError):
+                if is_encrypted(file.name):
+                    return Answer(with_decrypted("src", file.name, self.loader, read_exactly))
+        return Answer(
+            problem="!vault cannot be decrypted; give ansible the password that it was encrypted with"
+        )
 
     def render(self, unread: Unread) -> Answer:
         """Return what a template gives."""
@@ -136,13 +133,12 @@ class Reader:
         except Exception as error:  # a filter or a lookup may raise anything
             quotes = self.shows_causes and not set(SECRET_KEYS).intersection(unread.path)
             return Answer(problem=describe_failure(error, quotes))
-        value = found.get(KEY, OMITTED)
-        return Answer(omitted=True) if is_omitted(value) else Answer(value)
+        return Answer(found[KEY]) if KEY in found else Answer(omitted=True)
 
 
-def is_omitted(value: Any) -> bool:
-    """Tell whether a value is left out. Before ansible-core 2.19, a text stands for it."""
-    return isinstance(value, str) and value.startswith(OMITTED)
+def read_exactly(path: str) -> str:
+    """Return the text of a file with its line breaks as they are."""
+    return Path(path).read_bytes().decode()
 
 
 def describe_undefined(said: str) -> str:
@@ -160,6 +156,6 @@ def describe_failure(error: Exception, quotes: bool) -> str:
         return f"its template is wrong: {error.message}"
     found = SYNTAX.search(str(error)) if quotes else None
     if found:
-        return f"its template is wrong: {found[1] or found[2]}"
+        return f"its template is wrong: {found[1]}"
     cause = error.__cause__ or error
     return f"its template cannot be rendered ({type(cause).__name__})"

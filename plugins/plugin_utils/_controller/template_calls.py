@@ -17,7 +17,7 @@ LOOKUPS = {"lookup", "query", "q"}
 FUNCTIONS = {"range", "dict", "namespace", "now"}
 METHODS = {name for kind in (str, dict, list) for name in dir(kind)} - {"format", "format_map"}
 INNER = re.compile(r"(?:^|\.)_")
-"""Matches the name of an attribute that leads into Python; ansible-core 2.18 does not refuse it."""
+"""Matches the name of an attribute that leads into Python, which a setting of Ansible allows."""
 FILES = (nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends)
 
 

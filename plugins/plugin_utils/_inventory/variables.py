@@ -10,28 +10,10 @@ from collections.abc import Mapping
 from ipaddress import AddressValueError, IPv6Address
 from typing import Any
 
-from ansible import template
-from ansible.utils.unsafe_proxy import wrap_var
-
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import SERVICE_ID
 
 ADDRESS = re.compile(r"(?:\[(?P<ipv6>[^\[\]]+)\]|(?P<host>[A-Za-z0-9][\w.-]*))(?::(?P<port>\d+))?", re.ASCII)
 MAX_PORT = 65535
-TRUSTS_ALL = not hasattr(template, "trust_as_template")
-"""Whether every string is a template that is not marked otherwise: until ansible-core 2.18."""
-
-
-class MarkedStrings(dict[str, str]):
-    """Strings that ansible-core 2.18 never evaluates, each of them made once, as many hosts have it.
-
-    Also those without a brace: a name such as ``lookup('pipe', 'id')`` is an expression in ``when``. Newer
-    releases evaluate none that is not marked as trusted, and so these are not.
-    """
-
-    def __missing__(self, value: str) -> str:
-        marked: str = wrap_var(value)
-        self[value] = marked
-        return marked
 
 
 def variables_of(
@@ -39,21 +21,21 @@ def variables_of(
     connect_with: str,
     prefix: str,
     url: str,
-    marked: MarkedStrings,
     *,
     handed_on: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return the variables of a host. The collection's tasks look for the id, ``url`` and ``handed_on``."""
+    """Return the variables of a host. Ansible renders none of them: it trusts no string of a plugin.
+
+    The collection's tasks look for the id, ``url`` and ``handed_on``.
+    """
     facts = {f"{prefix}{name}": value for name, value in service.items() if name != "sftp"}
-    known = {
+    return {
         **facts,
         SERVICE_ID: service["id"],
         "hosted_url": url,
         **(handed_on or {}),
         **connection_variables(service, connect_with),
     }
-    variables: dict[str, Any] = mark_strings(known, marked) if TRUSTS_ALL else known
-    return variables
 
 
 def connection_variables(service: Mapping[str, Any], connect_with: str) -> dict[str, Any]:
@@ -90,14 +72,3 @@ def is_ipv6(text: str) -> bool:
         return IPv6Address(text).scope_id is None
     except AddressValueError:
         return False
-
-
-def mark_strings(value: Any, marked: MarkedStrings) -> Any:
-    """Return ``value`` with every string in it as ``marked`` has it."""
-    if isinstance(value, str):
-        return marked[value]
-    if isinstance(value, dict):
-        return {key: mark_strings(item, marked) for key, item in value.items()}
-    if isinstance(value, list):
-        return [mark_strings(item, marked) for item in value]
-    return value

@@ -45,8 +45,8 @@ def described(thing: Any) -> Any:
 
     Of the task of a result not the arguments: Ansible itself has filled them in there, secrets and all.
     """
-    if hasattr(thing, "_result"):
-        return {"host": thing._host.get_name(), "task": thing._task.get_name(), "result": thing._result}
+    if hasattr(thing, "task_name"):
+        return {"host": thing.host.get_name(), "task": thing.task.get_name(), "result": thing.result}
     if hasattr(thing, "args") and hasattr(thing, "action"):
         about = {"name": thing.get_name(), "action": thing.action, "path": thing.get_path()}
         return about | {"args": thing.args, "vars": thing.vars, "environment": thing.environment}

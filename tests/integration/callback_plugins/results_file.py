@@ -39,13 +39,13 @@ class CallbackModule(CallbackBase):
 
     def _note(self, outcome: str, result: Any, is_item: bool = False) -> None:
         line = {
-            "name": result._task.get_name(),
-            "action": result._task.resolved_action or result._task.action,
-            "host": result._host.get_name(),
+            "name": result.task.get_name(),
+            "action": result.task.resolved_action or result.task.action,
+            "host": result.host.get_name(),
             "outcome": outcome,
             "is_item": is_item,
-            "result": result._result,
-            "begun": self._begun[result._host.get_name(), result._task._uuid],
+            "result": result.result,
+            "begun": self._begun[result.host.get_name(), result.task._uuid],
             "ended": time.time(),
         }
         with open(os.environ["RESULTS_FILE"], "a", encoding="utf-8") as file:

@@ -23,9 +23,7 @@ ACTION = "hosted.services.service"
 
 
 def task_with(*levels: dict[str, Any]) -> Task:
-    play = SimpleNamespace(_action_groups={ACTION: ["hosted.services.all"]})
-    task = SimpleNamespace(module_defaults=list(levels), resolved_action=ACTION, get_play=lambda: play)
-    return cast(Task, task)
+    return cast(Task, SimpleNamespace(module_defaults=list(levels), resolved_action=ACTION))
 
 
 def test_all_places_are_heard() -> None:
@@ -62,8 +60,8 @@ def test_a_place_with_nothing_in_it_is_named(value: Any) -> None:
 
 @pytest.mark.parametrize("levels", [None, [], [{}], [{"hosted.services.app": {"budget": 2}}]])
 def test_where_nothing_is_set_there_is_no_budget(levels: Any) -> None:
-    """Groups may be unknown, and defaults may hold anything else, or be no mapping at all."""
-    bare = SimpleNamespace(module_defaults=levels, resolved_action=ACTION, get_play=object)
+    """Defaults may hold anything else, or be no mapping at all."""
+    bare = SimpleNamespace(module_defaults=levels, resolved_action=ACTION)
     assert budget_sources(cast(Task, bare), [{}], {"other": 1}, lambda value: value) == []
     for other in ({"name": "web"}, None, "budget"):
         assert budget_sources(task_with({ACTION: other}), [], {}, lambda value: value) == []

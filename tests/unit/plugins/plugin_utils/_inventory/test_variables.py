@@ -12,9 +12,7 @@ from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar
 
 from ansible_collections.hosted.services.plugins.plugin_utils._inventory.variables import (
-    MarkedStrings,
     connection_variables,
-    mark_strings,
     split_address,
     variables_of,
 )
@@ -91,7 +89,6 @@ def test_names() -> None:
         "none",
         "x_",
         for_tasks["hosted_url"],
-        MarkedStrings(),
         handed_on={"hosted_token_env": "TOKEN"},
     )
     assert found == {"x_id": "1", "x_address": None, "hosted_service_id": "1", **for_tasks}
@@ -103,7 +100,7 @@ def test_names() -> None:
 def test_never_templates(text: str) -> None:
     """Whatever the platform says comes out of a template as it went in, however deep it is."""
     given = {"list": [text], "text": text, "number": 1, "nothing": None}
-    variables = {"outer": mark_strings(given, MarkedStrings())}
+    variables = variables_of({"id": "1", "address": None, "outer": given}, "none", "", "u")
     templar = Templar(loader=DataLoader(), variables=variables)
     assert templar.template(variables["outer"]) == {
         "list": [text],
@@ -111,16 +108,3 @@ def test_never_templates(text: str) -> None:
         "number": 1,
         "nothing": None,
     }
-
-
-def test_marked_once() -> None:
-    """What many hosts have in common is marked once and kept once: an account may have ten thousand."""
-    marked = MarkedStrings()
-    one, other = (
-        variables_of({"id": id, "address": None, "product": {"slug": "{{ x }}"}}, "none", "", "u", marked)
-        for id in ("1", "2")
-    )
-    assert one["id"] != other["id"]
-    assert one["product"] == {"slug": "{{ x }}"}
-    assert one["product"]["slug"] is other["product"]["slug"]
-    assert one["product"] is not other["product"]
