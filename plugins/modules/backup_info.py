@@ -38,6 +38,11 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+at:
+  description: The time of the platform by which ages are told, in UTC.
+  returned: success
+  type: str
+  sample: "2026-11-20T08:14:33Z"
 services:
   description: Result for each service. A task that fails returns it too, unless no service could be selected.
   returned: always

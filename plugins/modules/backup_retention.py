@@ -16,7 +16,8 @@ description:
     and deletes those that no rule keeps. Returns each one with every reason why it is kept or deleted, in check mode
     too.
   - Manages only those whose names match O(pattern). Only those that are C(COMPLETED) count for the rules. One that is
-    being made or restored, has an unknown status, or has no date is never touched.
+    being made or restored, has an unknown status, has no date or one in the future is never touched. The time is that
+    of the platform; if its responses have no C(Date), nothing is deleted.
   - Never deletes the newest good one.
   - Reads the list again before each deletion, and keeps whatever the policy keeps by then.
   - The platform deletes snapshots by name. If several snapshots of a service have one name and the policy would delete

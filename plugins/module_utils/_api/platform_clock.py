@@ -9,6 +9,9 @@ import email.utils
 import time
 from datetime import UTC, datetime, timedelta
 
+CLOCKS_DIFFER = timedelta(minutes=1)
+"""How far the times of two machines may differ that are set alike."""
+
 
 class PlatformClock:
     """The platform's clock, as far as its responses show it. Threads may share one."""
@@ -23,15 +26,19 @@ class PlatformClock:
         if moment is not None:
             self._last = moment, time.monotonic()
 
+    def shown(self) -> datetime | None:
+        """Return the platform's time, in UTC; ``None`` until a response shows it."""
+        if self._last is None:
+            return None
+        moment, at = self._last
+        try:
+            return moment + timedelta(seconds=time.monotonic() - at)
+        except OverflowError:  # the year 10000
+            return moment
+
     def now(self) -> datetime:
         """Return the platform's time, in UTC: this machine's until a response shows the platform's."""
-        if self._last is not None:
-            moment, at = self._last
-            try:
-                return moment + timedelta(seconds=time.monotonic() - at)
-            except OverflowError:  # the year 10000
-                return moment
-        return datetime.now(UTC)
+        return self.shown() or datetime.now(UTC)
 
 
 def parse_http_date(value: str) -> datetime | None:

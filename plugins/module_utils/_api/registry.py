@@ -295,7 +295,7 @@ def check_response(response: Any) -> bool:
     said = registry_message(response)
     where = f"{response.request.method} {urlsplit(response.url).path}"  # the query may hold a secret
     if response.status_code == HTTPStatus.TOO_MANY_REQUESTS:
-        after = retry_after_seconds(response.headers.get("Retry-After"))
+        after = retry_after_seconds(response.headers.get("Retry-After"), response.headers.get("Date", ""))
         raise RateLimited(f"too many requests (429) at {where}{describe_pause(after)}: {said}", after)
     if response.status_code < 400:
         raise Redirected(

@@ -11,7 +11,6 @@ import math
 import re
 import time
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote
@@ -250,16 +249,19 @@ def pause_before_retry(error: errors.HostedError, failures: int) -> float:
     return pause if asked is None else min(asked, MAX_RETRY_AFTER) + min(pause, 1)
 
 
-def retry_after_seconds(value: str | None) -> float | None:
-    """Return the seconds in a ``Retry-After`` header: a number or a date. ``None`` if it is neither."""
+def retry_after_seconds(value: str | None, date: str) -> float | None:
+    """Return the seconds in a ``Retry-After`` header: a number or a date. ``None`` if it is neither.
+
+    :param date: the ``Date`` header of the same response, which one is compared with.
+    """
     if value is None:
         return None
     try:
         return max(0.0, float(int(value)))
     except (ValueError, OverflowError):
         pass
-    when = parse_http_date(value)
-    return None if when is None else max(0.0, (when - datetime.now(UTC)).total_seconds())
+    when, now = parse_http_date(value), parse_http_date(date)
+    return None if when is None or now is None else max(0.0, (when - now).total_seconds())
 
 
 def is_page(response: Response) -> bool:
@@ -359,7 +361,7 @@ def with_whole_characters(value: Any) -> Any:
 
 def error_for_response(route: Route[Any], response: Response, said: str) -> errors.HostedError:
     """Return the error for a 4xx or 5xx response, with the platform's message and advice for the user."""
-    after = retry_after_seconds(response.retry_after)
+    after = retry_after_seconds(response.retry_after, response.date)
     status = response.status
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         return errors.RateLimited(f"too many requests (429){describe_pause(after)}: {said}", after)

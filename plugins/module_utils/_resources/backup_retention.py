@@ -137,7 +137,7 @@ class Thinning:
         self.deleted: set[str] = set()
         self.decisions = self.decide()
         self.off_site = plan_off_site(
-            task.options.off_site_copies or (), self.decisions, policy, datetime.now(UTC)
+            task.options.off_site_copies or (), self.decisions, policy, task.platform_now()
         )
 
     def read(self) -> list[RestorePoint]:
@@ -146,7 +146,7 @@ class Thinning:
 
     def decide(self) -> list[Decision]:
         """Return the decision on each copy that there is now."""
-        decisions = plan_retention(self.read(), self.policy, datetime.now(UTC))
+        decisions = plan_retention(self.read(), self.policy, self.task.platform_now())
         if self.task.options.kind == SNAPSHOTS:
             spare_ambiguous(decisions)
         return decisions

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -52,6 +52,8 @@ class ReportInfoResource(Resource[ReportInfoOptions]):
         measures = measures_of(options)
         project = None if options.project is None else resolve_project(task, options.project)
         facts = read_facts(task.client, project)
+        if options.as_of is None and (now := task.platform_now()):
+            measures = replace(measures, as_of=now.replace(microsecond=0))
         return Plan(result=figures_of(facts, measures))
 
 

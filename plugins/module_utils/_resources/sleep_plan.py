@@ -215,20 +215,21 @@ class Run:
 
     def count_savings(self, job: ServiceJob, service: Service, record: Record) -> Record:
         """Add to a record what the days that are over have saved, by the usage that the platform tells."""
+        now = job.task.client.clock.now()
         if record.saved is None:
-            return replace(record, saved=begin_counting(self.now))
-        days = days_to_count(record.saved, self.now)
+            return replace(record, saved=begin_counting(now))
+        days = days_to_count(record.saved, now)
         full = rates_of(service).full
         if not days or full is None:
             return record
         try:
-            usage = job.task.client.usage(service.id, (self.now.date() - min(days)).days + 1)
+            usage = job.task.client.usage(service.id, (now.date() - min(days)).days + 1)
         except HostedError as error:
             self.task.warn(
                 f"the usage of {job.label} cannot be read, so what it saved is not counted: {error.message}"
             )
             return record
-        return replace(record, saved=count(record.saved, days, usage, full, self.now))
+        return replace(record, saved=count(record.saved, days, usage, full, now))
 
     def read_metrics(self) -> None:
         """Read the load of all services that are awake, where that may matter."""

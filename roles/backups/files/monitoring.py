@@ -96,7 +96,7 @@ def seconds(span: str) -> int:
 
 
 def run_result(facts: Facts, now: int) -> dict[str, Any]:
-    """Return the state after a run, and its metrics.
+    """Return the state after a run, its metrics, and when it finished.
 
     `plan`, `max_age`, `offsite` (whether there are off-site copies), `may_skip` (services that may be left
     out); `problems` of the run; `seen`, what backup_info told at its end, or null; `copied`, what became of
@@ -104,7 +104,8 @@ def run_result(facts: Facts, now: int) -> dict[str, Any]:
     `suspended`, which services are suspended, `since` when, and whether each `offers` backups meanwhile.
     """
     state = state_after(facts, now)
-    return {"state": state, "metrics": exposition(run_samples(facts, state, now))}
+    finished = datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return {"state": state, "metrics": exposition(run_samples(facts, state, now)), "finished": finished}
 
 
 def state_after(facts: Facts, now: int) -> dict[str, Any]:
@@ -434,8 +435,9 @@ RESULTS = {"run": run_result, "verdict": verdict}
 
 
 def main() -> None:
-    """Answer what standard input tells."""
-    print(json.dumps(RESULTS[sys.argv[1]](json.load(sys.stdin), int(time.time()))))
+    """Answer what standard input tells; `clock` in it is the time by the platform, if that is known."""
+    facts = json.load(sys.stdin)
+    print(json.dumps(RESULTS[sys.argv[1]](facts, moment(facts.get("clock")) or int(time.time()))))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from email.utils import formatdate
 from typing import Any
 
 import pytest
@@ -55,6 +56,7 @@ class FakeClient:
         self.currency: str | None = None
         self.account_key = "account"
         self.clock = PlatformClock()
+        self.clock.set(formatdate(usegmt=True))
         self.add_project("prj_default", "default")
 
     def clone(self) -> FakeClient:

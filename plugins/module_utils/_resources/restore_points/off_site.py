@@ -20,12 +20,12 @@ NAMED_MOMENT = re.compile(r"\d{8}T\d{6}Z$", re.IGNORECASE | re.ASCII)
 
 
 def plan_off_site(
-    names: Iterable[str], backups: Sequence[Decision], policy: Policy, now: datetime
+    names: Iterable[str], backups: Sequence[Decision], policy: Policy, now: datetime | None
 ) -> list[Decision]:
     """Decide on the off-site copies with these names, by the policy and the decisions on all backups."""
     copies = plan_retention(map(copy_named, names), policy, now)
     for copy in copies:
-        if not copy.keep and (reason := reason_of_backup(copy.copy, copies, backups, policy, now)):
+        if now and not copy.keep and (reason := reason_of_backup(copy.copy, copies, backups, policy, now)):
             copy.keep, copy.reasons = True, [reason]
     return copies
 

@@ -134,20 +134,22 @@ class RestorePointInfoResource(Resource[RestorePointInfoOptions]):
             return Plan(
                 result={
                     self.kind: [one.as_dict() for one, __ in fitting],
-                    **freshness(fitting, limit, fresh_until(service)),
+                    **freshness(fitting, limit, fresh_until(service, own.client.clock.now())),
                 }
             )
 
         blank: dict[str, Any] = {self.kind: [], "newest": None, "age_hours": None, "freshness": None}
-        return plan_many(task, Operation(self.kind, self.kind, read, blank, though_gone=limit is None))
+        plan = plan_many(task, Operation(self.kind, self.kind, read, blank, though_gone=limit is None))
+        now = (task.platform_now() if limit else None) or task.client.clock.now()
+        task.effects.facts["at"] = f"{now:%Y-%m-%dT%H:%M:%SZ}"
+        return plan
 
 
-def fresh_until(service: Service) -> datetime:
+def fresh_until(service: Service, now: datetime) -> datetime:
     """Return up to when the age of the copies of a service counts: now, or when it was suspended.
 
     What is suspended does not change, so its newest copy is as good as it was then.
     """
-    now = datetime.now(UTC)
     if service.status != ServiceStatus.SUSPENDED or service.dates is None:
         return now
     suspended = parse_moment(service.dates.suspended_at)

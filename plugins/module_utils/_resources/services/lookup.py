@@ -14,6 +14,7 @@ from typing import Protocol, TypeVar, cast
 from ..._api.client import Client
 from ..._api.errors import HostedError, UnexpectedAnswer
 from ..._api.models import Project, Service, ServiceSummary
+from ..._api.platform_clock import CLOCKS_DIFFER
 from ..._api.text import composed
 from ..._api.values import ServiceStatus
 from ..shared.names import look_alike, same_name
@@ -26,8 +27,6 @@ from ..shared.waiting import QUIET_SECONDS, poll_for
 
 ORDER_TIME = timedelta(minutes=10)
 """How long after an order a service of its name can be what was ordered."""
-CLOCKS_DIFFER = timedelta(minutes=1)
-"""How far the times of two machines of the platform may differ."""
 
 
 class Named(Protocol):

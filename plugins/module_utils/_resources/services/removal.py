@@ -13,6 +13,7 @@ from typing import Any
 
 from ..._api.errors import HostedError, Refused
 from ..._api.models import Backup, Service, Snapshot
+from ..._api.platform_clock import CLOCKS_DIFFER
 from ..._api.values import WITH_SETTINGS, BackupStatus, Family, ServiceStatus
 from ..shared.budget import Commitment
 from ..shared.controller_state import records_folder
@@ -25,7 +26,7 @@ from ..shared.secret_notes import ORDERED, notes_on, remove_notes, subject_of
 from ..shared.task_errors import Invalid
 from ..shared.waiting import await_removal, wait_until
 from .copyable import check_active
-from .lookup import CLOCKS_DIFFER, existing_services, find_existing, find_staying, is_listed
+from .lookup import existing_services, find_existing, find_staying, is_listed
 from .namesakes import warn_of_billed
 from .offers import forget_offers, offered_when_active
 from .options import ServiceOptions

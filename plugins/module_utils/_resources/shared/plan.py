@@ -9,10 +9,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, cast, get_args
 
 from ..._api.client import Client
 from ..._api.errors import HostedError
+from ..._api.platform_clock import CLOCKS_DIFFER
 from ..._api.text import printable
 from .budget import Commitment, Guard
 from .effects import Effects
@@ -75,6 +77,19 @@ class Task(Generic[OptionsT_co]):
         shown = printable(message)
         if shown not in self.warnings:
             self.warnings.append(shown)
+
+    def platform_now(self) -> datetime | None:
+        """Return the time by which ages are told, the platform's; ``None`` if no response has a ``Date``.
+
+        Says so if that of this machine differs: it decides nothing.
+        """
+        now, here = self.client.clock.shown(), datetime.now(UTC)
+        if now is not None and abs(now - here) > CLOCKS_DIFFER:
+            hours, minutes = divmod(round(abs(now - here).total_seconds() / 60), 60)
+            far = f"{hours} h {minutes} min {'behind' if here < now else 'ahead of'}"
+            told = f"the clock of this machine is {far} the platform's, by which ages are told"
+            self.warn(self.memory.setdefault("clocks differ", told))
+        return now
 
 
 @dataclass(eq=False)

@@ -14,11 +14,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any
 
+from ..._api.platform_clock import CLOCKS_DIFFER
 from ..._api.text import counted
 from ..._api.values import BackupStatus
 from .names import fits
 from .task_errors import Invalid
 
+NO_DATE = "no response of the platform has a Date, by which ages are told"
 UNITS = {"y": "years", "m": "months", "d": "days", "h": "hours"}
 
 Bucket = tuple[int, ...]
@@ -153,15 +155,18 @@ def read_span(text: str | None) -> Span | None:
 # --- Planning ---------------------------------------------------------------------------------------
 
 
-def plan_retention(copies: Iterable[RestorePoint], policy: Policy, now: datetime) -> list[Decision]:
+def plan_retention(copies: Iterable[RestorePoint], policy: Policy, now: datetime | None) -> list[Decision]:
     """Decide on every copy. Returns all of them, newest first; those without a date are last.
 
     Only COMPLETED copies that match the pattern count. Of the FAILED ones, the newest ``policy.failed`` are
     kept, and those that may hold data as long as the rules would keep them if they were COMPLETED. Others
     are not managed.
+
+    :param now: the time by the platform. What is dated later stays, and takes the place of no other one, as
+        its date is wrong. Without that time, everything stays.
     """
     decisions = [Decision(copy) for copy in sorted(copies, key=age_order, reverse=True)]
-    classified = [(classify(decision, policy), decision) for decision in decisions]
+    classified = [(classify(decision, policy, now), decision) for decision in decisions]
     good = [decision for status, decision in classified if status == BackupStatus.COMPLETED]
     failed = [decision for status, decision in classified if status == BackupStatus.FAILED]
     for position, decision in enumerate(failed):
@@ -170,31 +175,31 @@ def plan_retention(copies: Iterable[RestorePoint], policy: Policy, now: datetime
         decision.reasons.append(f"failed: {'one of the newest, ' if decision.keep else ''}{limit}")
     if good:
         good[0].reasons.append("newest good one")
-    for decision, reason in rule_reasons(good, policy, now):
+    for decision, reason in rule_reasons(good, policy):
         decision.reasons.append(reason)
     for decision in good:
         decision.keep = bool(decision.reasons)
         if not decision.keep:
             decision.reasons.append("no rule keeps it")
-    spare_once_complete([decision for status, decision in classified if status], policy, now)
+    spare_once_complete([decision for status, decision in classified if status], policy)
     return decisions
 
 
-def spare_once_complete(managed: Sequence[Decision], policy: Policy, now: datetime) -> None:
+def spare_once_complete(managed: Sequence[Decision], policy: Policy) -> None:
     """Keep what failed after it was complete as long as it would be kept if it were complete.
 
     It takes the place of no good one: nobody knows whether it can be restored.
     """
     whole = [each for each in managed if each.copy.was_complete or each.copy.status == BackupStatus.COMPLETED]
-    for decision, reason in rule_reasons(whole, policy, now):
+    for decision, reason in rule_reasons(whole, policy):
         if decision.copy.status == BackupStatus.FAILED:
             decision.keep = True
             decision.reasons.append(f"may hold data, as it was complete before it failed: {reason}")
 
 
-def rule_reasons(good: Sequence[Decision], policy: Policy, now: datetime) -> Iterator[tuple[Decision, str]]:
+def rule_reasons(good: Sequence[Decision], policy: Policy) -> Iterator[tuple[Decision, str]]:
     """Yield the copies that the rules keep, each with the rule; several rules may keep one."""
-    yield from within_reasons(good, policy, now)
+    yield from within_reasons(good, policy)
     for reasons in bucket_reasons(good, policy):
         yield from reasons
 
@@ -204,7 +209,7 @@ def age_order(copy: RestorePoint) -> tuple[datetime, str]:
     return copy.created_at or datetime.min.replace(tzinfo=UTC), copy.id
 
 
-def classify(decision: Decision, policy: Policy) -> str | None:
+def classify(decision: Decision, policy: Policy, now: datetime | None) -> str | None:
     """Return the status of a copy that the policy decides on; ``None``, with a reason, for others."""
     copy = decision.copy
     if not fits(copy.name, policy.pattern):
@@ -214,20 +219,22 @@ def classify(decision: Decision, policy: Policy) -> str | None:
         decision.reasons.append(f"untouchable: its status is {copy.status}")
     elif copy.created_at is None:
         decision.reasons.append("untouchable: the platform does not say when it was made")
+    elif now is None:
+        decision.reasons.append(f"untouchable: {NO_DATE}")
+    elif copy.created_at > now + CLOCKS_DIFFER:
+        decision.reasons.append("untouchable: it is dated in the future")
     else:
         return copy.status
     return None
 
 
-def within_reasons(good: Sequence[Decision], policy: Policy, now: datetime) -> Iterator[tuple[Decision, str]]:
-    """Yield the copies within ``keep_within`` of the newest one that is not in the future."""
-    if policy.within is None:
+def within_reasons(good: Sequence[Decision], policy: Policy) -> Iterator[tuple[Decision, str]]:
+    """Yield the copies within ``keep_within`` of the newest one."""
+    if policy.within is None or not good:
         return
-    past = (moment for moment in map(moment_of, good) if moment < now)
-    latest = next(past, None)
-    border = policy.within.before(latest, policy.zone) if latest else None
+    border = policy.within.before(moment_of(good[0]), policy.zone)
     for decision in good:
-        if border is None or moment_of(decision) > border:
+        if moment_of(decision) > border:
             yield decision, f"within {policy.within.text}"
 
 

@@ -135,7 +135,7 @@ def test_an_error_of_any_json(body: Any) -> None:
 
 @given(value=st.text() | st.from_regex(r"[0-9]{1,6000}") | st.sampled_from(STRINGS) | st.datetimes().map(str))
 def test_any_wish_for_a_pause(value: str) -> None:
-    seconds = retry_after_seconds(value)
+    seconds = retry_after_seconds(value, value)
     assert seconds is None or seconds >= 0
 
 

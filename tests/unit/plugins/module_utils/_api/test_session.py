@@ -459,17 +459,20 @@ def test_a_pause_beyond_the_deadline_is_not_begun(
     ],
 )
 def test_retry_after_in_seconds(header: str, seconds: float) -> None:
-    assert session.retry_after_seconds(header) == seconds
+    assert session.retry_after_seconds(header, "") == seconds
 
 
-@pytest.mark.parametrize(("hours", "low", "high"), [(2, 3600, 7200), (-2, 0, 0)])
+@pytest.mark.parametrize(("hours", "low", "high"), [(2, 7200, 7200), (-2, 0, 0)])
 @pytest.mark.parametrize("gmt", [True, False])
 def test_retry_after_as_a_date(hours: int, low: float, high: float, gmt: bool) -> None:
-    when = datetime.now(UTC) + timedelta(hours=hours)
+    """It is compared with the date of the same response, whatever the time is here."""
+    sent = datetime(2031, 11, 20, 3, tzinfo=UTC)
+    when = sent + timedelta(hours=hours)
     date = format_datetime(when, usegmt=True) if gmt else format_datetime(when.replace(tzinfo=None))
-    seconds = session.retry_after_seconds(date)
+    seconds = session.retry_after_seconds(date, format_datetime(sent, usegmt=True))
     assert seconds is not None
     assert low <= seconds <= high
+    assert session.retry_after_seconds(date, "") is None
 
 
 @pytest.mark.parametrize(
@@ -477,7 +480,7 @@ def test_retry_after_as_a_date(hours: int, low: float, high: float, gmt: bool) -
     [None, "", "soon", "1.5", "9" * 400, "9" * 9000, "Fri, 99 Foo 99999999999999999999 00:00:00 GMT"],
 )
 def test_a_retry_after_that_says_nothing_is_ignored(header: str | None) -> None:
-    assert session.retry_after_seconds(header) is None
+    assert session.retry_after_seconds(header, "Thu, 20 Nov 2031 03:00:00 GMT") is None
 
 
 def test_the_pause_is_what_was_asked_for_with_a_little_more_and_a_ceiling() -> None:

@@ -106,7 +106,7 @@ def take(sandbox: Sandbox, *names: str) -> None:
     """Let there be snapshots of the service `disk`, one after the other."""
     for name in names:
         assert sandbox.api("POST", f"/api/resources/{id_of(sandbox, 'disk')}/snapshots", {"name": name}).ok
-        sandbox.clock(advance=60)
+        sandbox.clock(advance=5)
     sandbox.clear_journal()
 
 

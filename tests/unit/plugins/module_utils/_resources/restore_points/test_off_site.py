@@ -117,7 +117,7 @@ def test_what_is_not_of_the_plan_or_has_no_moment_stays() -> None:
 def test_a_copy_from_the_future_makes_no_list_late() -> None:
     """A clock that went wrong named it, and its backup is gone."""
     future = (NOW + timedelta(days=300)).strftime("nightly-%Y%m%dT%H%M%SZ")
-    assert left([*days(1, 2), future], [backup(2)], last=2) == [*days(2), future]
+    assert left([*days(1, 2, 3), future], [backup(3)], last=2) == [*days(2, 3), future]
 
 
 def test_no_copies_are_no_reason_to_fail() -> None:

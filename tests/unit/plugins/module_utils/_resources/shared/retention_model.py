@@ -5,8 +5,8 @@
 
 It knows nothing of the planner. Every rule is a set of backups; what is kept is their union. That is how the
 manual of restic explains its policies, with two things that only its behaviour shows: a rule that has not
-found enough periods keeps the oldest backup too, and ``within`` counts from the newest backup that is not in
-the future.
+found enough periods keeps the oldest backup too, and ``within`` counts from the newest backup. A backup that
+is dated in the future stays, and counts for nothing, which is our own rule.
 """
 
 from __future__ import annotations
@@ -54,14 +54,15 @@ class Story(NamedTuple):
 
 def kept(story: Story) -> set[str]:
     """Return the ids of the backups that must not be deleted."""
-    owned = [made for made in story.made if fnmatchcase(made.name, story.pattern)]
+    dated = [made for made in story.made if made.at <= story.now + timedelta(minutes=1)]
+    owned = [made for made in dated if fnmatchcase(made.name, story.pattern)]
     foreign = {made.id for made in story.made} - {made.id for made in owned}
     busy = {made.id for made in owned if made.status not in ("COMPLETED", "FAILED")}
     failures = newest_first(made for made in owned if made.status == "FAILED")
     good = newest_first(made for made in owned if made.status == "COMPLETED")
     zone = ZoneInfo(story.zone)
     rules = [heads(good, FORMATS[rule], count, zone) for rule, count in story.counts.items()]
-    recent = young(good, story.within, zone, story.now)
+    recent = young(good, story.within, zone)
     return set.union(
         foreign,
         busy,
@@ -85,14 +86,11 @@ def heads(good: list[Made], shape: str, count: int, zone: ZoneInfo) -> set[str]:
     return set(first[:count]) | {one.id for one in good[-1:] if len(first) < count}
 
 
-def young(good: list[Made], within: Mapping[str, int], zone: ZoneInfo, now: datetime) -> set[str]:
-    """Return what is younger than the duration, seen from the newest backup that is not in the future."""
-    past = [one.at for one in good if one.at < now]
-    if not any(within.values()):
+def young(good: list[Made], within: Mapping[str, int], zone: ZoneInfo) -> set[str]:
+    """Return what is younger than the duration, seen from the newest backup."""
+    if not good or not any(within.values()):
         return set()
-    if not past:
-        return {one.id for one in good}
-    local = max(past).astimezone(zone)
+    local = good[0].at.astimezone(zone)
     months = local.year * 12 + local.month - 1 - 12 * within["y"] - within["m"]
     first = date(months // 12, months % 12 + 1, 1).toordinal()
     day = date.fromordinal(first + local.day - 1 - within["d"])

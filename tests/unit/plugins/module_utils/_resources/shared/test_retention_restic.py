@@ -30,10 +30,9 @@ pytestmark = pytest.mark.skipif(shutil.which("restic") is None, reason="restic i
 def begins_at_one_moment(story: model.Story) -> bool:
     """Tell whether clocks show the begin of the duration once: if not, restic promises nothing."""
     zone = ZoneInfo(story.zone)
-    past = [made.at for made in story.made if made.at < story.now]
-    if not past or not any(story.within.values()):
+    if not story.made or not any(story.within.values()):
         return True
-    local = max(past).astimezone(zone)
+    local = max(made.at for made in story.made).astimezone(zone)
     policy = read_policy(model.policy_options(story), "nightly-*", zone)
     assert policy.within is not None
     wall = policy.within.before(local, zone) + timedelta(hours=policy.within.hours)
@@ -46,7 +45,7 @@ def keeps(decision: Decision, oldest: bool) -> bool:
 
 
 def test_restic_keeps_the_same(tmp_path: Path) -> None:
-    """Random histories with ties, gaps, moved clocks and dates in the future.
+    """Random histories with ties, gaps and moved clocks.
 
     Before 0.16 restic did not keep the oldest snapshot where a count is not used up; so that is left out.
     """
@@ -54,7 +53,8 @@ def test_restic_keeps_the_same(tmp_path: Path) -> None:
     now = datetime.now(UTC)
     while compared < HISTORIES:
         seed += 1
-        story = model.story(random.Random(seed), statuses=["COMPLETED"], foreign=0)._replace(now=now)
+        story = model.story(random.Random(seed), statuses=["COMPLETED"], foreign=0)
+        story = story._replace(now=now, made=[made for made in story.made if made.at < now])
         if not story.made or not begins_at_one_moment(story):
             continue
         zone = ZoneInfo(story.zone)
