@@ -44,10 +44,6 @@ def test_a_token_that_is_not_accepted_is_told_from_one_that_may_not() -> None:
     assert isinstance(rejected, errors.AccessDenied) and isinstance(forbidden, errors.AccessDenied)
 
 
-def test_which_refusals_may_say_that_something_is_absent() -> None:
-    assert having("may_mean_absent") == {400, 403, 404, 409, 410, 422}
-
-
 def test_which_refusals_may_say_that_the_service_does_not_offer_it() -> None:
     assert having("may_mean_not_offered") == {400}
 

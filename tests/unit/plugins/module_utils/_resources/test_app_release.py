@@ -34,6 +34,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.applica
     ImageCopy,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import waiting
+from hosted_sandbox.gaps import POINTS
 from integration.proxy_server import ProxyServer, running
 from unit.plugins.apps import Platform, plain, platform, push_again, server
 
@@ -248,10 +249,10 @@ def test_a_lost_call_is_told(plain: Platform, monkeypatch: pytest.MonkeyPatch) -
     assert result["failed"] and "is unknown" in result["msg"]
 
 
-@pytest.mark.parametrize("shape", ["items", "array", "data", "page"])
+@pytest.mark.parametrize("shape", POINTS["list.shape"].values)
 def test_a_pushed_tag_that_was_not_declared_is_no_release(plain: Platform, shape: str) -> None:
     """A platform may know the scan of one all the same; the list of releases tells."""
-    plain.sandbox.profile("plain", **{"scan.undeclared": "yes", "list.releases": shape})
+    plain.sandbox.profile("plain", **{"scan.undeclared": "yes", "list.shape": shape})
     push_again(plain, "pushed", plain.digests["v1"])
     assert plain.digest_of("pushed") == plain.digests["v1"]
     wish: dict[str, Any] = {"tag": "pushed", "digest": plain.digests["v1"]}
@@ -350,20 +351,6 @@ def test_a_scan_of_another_image_than_the_registry_names_is_that_of_the_release(
     push_again(plain, "v1", plain.digests["v2"])
     assert not plain.run(APP_RELEASE, tag="v1", digest=plain.digests["v1"])["changed"]
     assert plain.writes(DECLARE) == []
-
-
-def test_a_lost_declaration_is_unknown_where_the_list_shows_no_digests(
-    plain: Platform, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The scan may be that of the tag that this very task has moved in the registry."""
-    monkeypatch.setattr(waiting, "QUIET_SECONDS", 0.0)
-    plain.sandbox.profile("plain", **{"release.fields": "tag only"})
-    plain.sandbox.fault(DECLARE, "reset", when="after")
-    wish: dict[str, Any] = {"tag": "v1", "digest": plain.digests["v2"]}
-    lost = plain.run(APP_RELEASE, **wish)
-    assert lost["failed"] and "is unknown" in lost["msg"]
-    assert [plain.run(APP_RELEASE, **wish)["changed"] for _run in range(2)] == [True, False]
-    assert len(plain.writes(DECLARE)) == 2
 
 
 def test_the_list_tells_whether_a_lost_declaration_was_made(

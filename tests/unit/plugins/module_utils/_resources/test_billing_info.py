@@ -89,7 +89,7 @@ def test_lists_are_read_whole(server: Sandbox, shape: str) -> None:
     for number in range(25):
         server.operator("accounts/account-main", balance_cents=1_000_100 + 100 * number)
     server.clock(freeze=True, advance=(365 + 21) * 86400)
-    lengths = {"transactions": 26, "daily_spend": 22, "invoices": 12, "statements": 13}
+    lengths = {"transactions": 27, "daily_spend": 22, "invoices": 12, "statements": 13}
     billing = run(server, BILLING_INFO, include=[*lengths])["billing"]
     for part, length in lengths.items():
         entries = billing[part]

@@ -160,7 +160,7 @@ def test_a_failure_stops_what_needs_it_alone(sandbox: Sandbox, apply: Any) -> No
     sandbox.fault("POST /api/order", "status", status=409)  # the first one in the file, which is the database
     failed = apply(SHOP, max_parallel=1)
     assert failed["msg"].startswith("1 of 7 parts failed:\n- service 'db': ")
-    assert "Not begun, because they need these: environment 'acme-api'." in failed["msg"]
+    assert "Not begun, because they need these: environment 'acme-api'" in failed["msg"]
     assert "run this again: it goes on from there" in failed["msg"]
     left = {(part["module"], part["key"]): part["skipped"] for part in failed["parts"] if not part["changed"]}
     assert left == {("service", "db"): False, ("environment", "api"): True}

@@ -14,7 +14,6 @@ import pytest
 import yaml
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint import BLUEPRINT
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared import waiting
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.clones.platform import (
     SIZE,
@@ -330,20 +329,6 @@ def test_a_clone_that_the_platform_names_otherwise_is_not_ordered_again(
     assert len(sandbox.journal("order.create")) == 1
     made, original = ids_of(sandbox, "shop-staging"), ids_of(sandbox, "shop")
     assert files(sandbox, made["Survival-staging"]) == files(sandbox, original["Survival"])
-
-
-def test_a_lost_order_that_the_platform_names_otherwise_is_not_repeated(
-    sandbox: Sandbox, clone: Clone, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(waiting, "QUIET_SECONDS", 0.5)
-    alone = {**NO_APPS, "services": ["Survival"], "existing": "keep"}
-    sandbox.fault("order.create", "reset", when="after")
-    with renaming(sandbox, "Survival-staging", "Survival-s") as url:
-        assert "appeared since, which it may be" in clone(**alone, base_url=url)["msg"]
-        for _again in range(2):
-            refused = clone(**alone, base_url=url)
-            assert refused["failed"] and "Nothing was ordered" in refused["msg"]
-    assert len(sandbox.journal("order.create")) == 1
 
 
 def test_two_services_of_nearly_one_name_are_cloned(sandbox: Sandbox, clone: Clone) -> None:

@@ -18,7 +18,7 @@ MD5 = "0a1b2c3d4e5f60718293a4b5c6d7e8f9"
 @pytest.fixture
 def client() -> FakeClient:
     client = FakeClient()
-    client.add_key("k1", "deploy", "SHA256:abc+/def")
+    client.add_key("k1", "deploy", "SHA256:" + "b" * 43)
     client.add_key("k2", "deploy", ":".join(MD5[at : at + 2] for at in range(0, 32, 2)))
     client.add_key("k3", "laptop", "SHA256:" + "a" * 43)
     return client
@@ -30,10 +30,10 @@ def client() -> FakeClient:
         ({}, ["k1", "k2", "k3"]),
         ({"name": "deploy"}, ["k1", "k2"]),
         ({"name": "Deploy"}, []),
-        ({"fingerprint": "abc+/def"}, ["k1"]),
+        ({"fingerprint": "b" * 43}, ["k1"]),
         ({"fingerprint": "MD5:" + MD5.upper()}, ["k2"]),
         ({"fingerprint": "SHA256:" + "A" * 43}, []),
-        ({"name": "laptop", "fingerprint": "SHA256:abc+/def"}, []),
+        ({"name": "laptop", "fingerprint": "SHA256:" + "b" * 43}, []),
     ],
 )
 def test_which_keys(client: FakeClient, given: dict[str, Any], ids: list[str]) -> None:

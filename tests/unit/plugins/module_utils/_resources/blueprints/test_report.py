@@ -141,7 +141,7 @@ def test_a_refusal_has_what_a_single_cause_brought_along() -> None:
 def test_a_refusal_for_two_causes_has_the_facts_of_neither() -> None:
     """Whose they are could not be told."""
     told = refused("a", "c")
-    assert "2 parts of the" in told["msg"] and "a is full; thing 'c': c is full" in told["msg"]
+    assert "2 parts of the" in told["msg"] and "thing 'a': a is full\n- thing 'c': c is full" in told["msg"]
     assert "choices" not in told and [part["key"] for part in told["parts"]] == ["a", "c"]
 
 

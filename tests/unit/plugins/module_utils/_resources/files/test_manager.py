@@ -20,7 +20,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
 from ansible_collections.hosted.services.plugins.module_utils._api.models import FileEntry, Service
 from ansible_collections.hosted.services.plugins.module_utils._resources.file import FILE
 from ansible_collections.hosted.services.plugins.module_utils._resources.files.manager import (
-    ROOTS,
+    ROOT,
     FileManager,
     is_full_text,
 )
@@ -54,44 +54,6 @@ def manager_of(
     return FileManager(cast(Client, client), SERVICE, cast(Task[Any], None)), listed
 
 
-@pytest.mark.parametrize("root", ROOTS)
-def test_the_path_under_which_the_root_shows_something_is_kept(root: str) -> None:
-    files, listed = manager_of({root: NOTES})
-    assert files.path_in_call("") == root
-    assert listed == [*ROOTS[: ROOTS.index(root)], root]
-    listed.clear()
-    assert files.path_in_call("") == root and files.path_in_call("mods") == "mods"
-    assert listed == [], "it is known by now, and a directory below it needs no root"
-
-
-def test_a_directory_is_named_as_it_is_without_a_look_at_the_root() -> None:
-    files, listed = manager_of({})
-    assert files.path_in_call("mods") == "mods"
-    assert listed == []
-
-
-def test_a_root_that_shows_nothing_is_named_as_the_platform_took_it() -> None:
-    files, _listed = manager_of({"/": []})
-    assert files.entries("") == [] and files.path_in_call("") == "/"
-
-
-@pytest.mark.parametrize("status", [400, 404, 409])
-@pytest.mark.parametrize("root", ROOTS)
-def test_a_full_root_that_is_refused_once_is_no_empty_one(root: str, status: int) -> None:
-    """Where the platform lists paths that it does not know as empty, the others prove nothing."""
-    files, listed = manager_of({**{path: [] for path in ROOTS}, root: NOTES}, {root: status})
-    assert files.entry("notes") == NOTES[0] and files.path_in_call("") == root
-    assert listed == [*ROOTS, root]
-
-
-def test_an_empty_root_that_goes_by_one_path_is_empty() -> None:
-    """The platform refuses the others each time."""
-    files, listed = manager_of({"": []})
-    assert files.entries("") == []
-    assert listed == [*ROOTS, ".", "/"]
-    assert files.path_in_call("") == ""
-
-
 # --- Looking ------------------------------------------------------------------------------------------
 
 
@@ -106,7 +68,7 @@ def test_a_directory_is_read_once_until_it_is_forgotten() -> None:
 
 def test_an_entry_is_looked_for_in_a_directory_that_is_there() -> None:
     mods = FileEntry(name="mods", directory=True)
-    files, listed = manager_of({ROOTS[0]: [mods], "mods": NOTES})
+    files, listed = manager_of({ROOT: [mods], "mods": NOTES})
     assert files.entry("mods") == mods and files.entry("mods/notes") == NOTES[0]
     assert files.entry("mods/other") is None and files.entry("maps/notes") is None
     assert "maps" not in listed, "it is not there, so nothing can be in it"
@@ -115,12 +77,12 @@ def test_an_entry_is_looked_for_in_a_directory_that_is_there() -> None:
 def test_a_directory_that_is_shown_and_not_found_hides_what_is_in_it() -> None:
     """A gateway answers 404 as well."""
     mods = FileEntry(name="mods", directory=True)
-    files, listed = manager_of({ROOTS[0]: [mods]})
+    files, listed = manager_of({ROOT: [mods]})
     with pytest.raises(
         UnexpectedAnswer, match=r"'mods' on service 'web' .* nothing is known of what is in it"
     ):
         files.entry("mods/notes")
-    assert listed == [ROOTS[0], "mods", ROOTS[0]], "it may have been removed since its parent was listed"
+    assert listed == [ROOT, "mods", ROOT], "it may have been removed since its parent was listed"
 
 
 def test_nothing_is_in_a_directory_that_was_removed_meanwhile() -> None:
@@ -138,7 +100,7 @@ def test_nothing_is_in_a_directory_that_was_removed_meanwhile() -> None:
 
 def test_nothing_is_behind_a_link_that_leads_nowhere() -> None:
     link = FileEntry(name="mods", directory=False, symlink=True)
-    files, listed = manager_of({ROOTS[0]: [link]})
+    files, listed = manager_of({ROOT: [link]})
     assert files.entry("mods/notes") is None
     assert listed.count("mods") == 2
 
@@ -164,7 +126,7 @@ def test_a_404_of_a_gateway_hides_nothing_behind_a_link(resolved: bool) -> None:
 
 
 def test_a_name_that_differs_in_its_accents_alone_is_not_a_missing_one() -> None:
-    files, _listed = manager_of({ROOTS[0]: [FileEntry(name="u\u0308ber", directory=False)]})
+    files, _listed = manager_of({ROOT: [FileEntry(name="u\u0308ber", directory=False)]})
     with pytest.raises(Invalid, match="which looks the same but has other characters"):
         files.entry("\u00fcber")
     assert files.entry("uber") is None

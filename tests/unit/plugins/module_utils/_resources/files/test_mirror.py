@@ -155,13 +155,6 @@ def test_a_server_that_refuses_to_replace_files(start: Start, src: Path) -> None
     assert not sync(server, src=str(src))["changed"]
 
 
-def test_a_server_that_sets_no_times(start: Start, src: Path) -> None:
-    server = start("sandbox", times="that of the write")
-    result = sync(server, src=str(src))
-    assert warned(result, "does not keep modification times")
-    assert not sync(server, src=str(src))["changed"]
-
-
 @pytest.mark.parametrize(("kind", "options"), [("rclone", {}), ("openssh", {"options": "-P symlink"})])
 def test_links_that_cannot_be_made_are_left_out(
     kind: str, options: dict[str, str], start: Start, src: Path
