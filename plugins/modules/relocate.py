@@ -54,8 +54,9 @@ options:
         written to the new one since it was in service is kept there, unless O(copy_back) is set. That fails if the
         old one was in use since the new one took its place, unless O(overwrite) is set as well.
       - V(finished) deletes the service that is not in service. It fails before its date, which is O(keep_days) after it was
-        suspended, if somebody has resumed it, also if it is suspended again (O(discard_newer)), if the other one is not
-        in service, or if it holds what was written to it in service and was not copied back (O(discard_newer)).
+        suspended, by the clock of the platform, if somebody has resumed it, also if it is suspended again
+        (O(discard_newer)), if the other one is not in service, or if it holds what was written to it in service and was
+        not copied back (O(discard_newer)).
     type: str
     choices: [relocated, returned, finished]
     default: relocated
@@ -161,6 +162,7 @@ options:
         new service while it was in service, and is nowhere else.
       - With O(copy_back), whether to copy back although the old service was in use since the new one took its place. That
         B(overwrites) what was written to it then.
+      - So it is after O(state=returned) with O(copy_back) if the new service was used since, or may have been.
     type: bool
     default: false
   copy_back:
@@ -172,7 +174,8 @@ options:
   keep_days:
     description:
       - For how many days the service that is not in service is kept. By default, 7.
-      - With O(state=finished), in place of the days that were said when it was suspended; V(0) deletes it now.
+      - With O(state=finished), in place of the days that were said when it was suspended; V(0) deletes it now. It is
+        needed if no response of the platform has a C(Date), because the days cannot be told then.
     type: int
   delete_backups:
     description:

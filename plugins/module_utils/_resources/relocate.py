@@ -27,10 +27,10 @@ from .relocations.dependents import check_references, late_apps, read_dependents
 from .relocations.new_service import check_adopts, check_kept, find_made, of_order
 from .relocations.options import WHERE_TO, RelocateOptions, check_options
 from .relocations.origin import Origin, check_relocatable, differences, read_origin
-from .relocations.ways import in_service_since, plan_back, plan_end, plan_there, view
+from .relocations.ways import in_service_since, plan_back, plan_end, plan_there, used_since, view
 from .relocations.work import Modules, Work
 from .service import SERVICE
-from .services.lookup import existing_services, find_project, in_project, label
+from .services.lookup import existing_services, find_project, find_staying, in_project, label
 from .services.on_service import service_id
 from .services.order import MAX_SERVICE_NAME
 from .shared.controller_state import one_at_a_time, state_key
@@ -204,11 +204,19 @@ def check_forward(task: Task[RelocateOptions], record: Relocation) -> None:
             f"the way back of service {content.old_name!r} ({content.old_id}) was begun and did not end. "
             "Nothing was done. Complete it with state: returned first"
         )
-    if record.phase is Phase.RETURNED and content.newer and not task.options.overwrite:
+    if record.phase is not Phase.RETURNED or task.options.overwrite:
+        return
+    left = find_staying(task.client, content.new_id) if content.new_id else None
+    used = None
+    if content.newer:
+        used = f"was in service from {content.switched_at} to {content.since}"
+    elif left is not None and used_since(content, left):
+        used = f"may have been used since {content.since}, when it was suspended"
+    if used:
         raise Invalid(
-            f"service {content.new_name!r} ({content.new_id}) was in service from {content.switched_at} to "
-            f"{content.since}, and holds what was written to it then and is nowhere else. Nothing was done. "
-            "To overwrite it, set overwrite: true; to keep it, copy it elsewhere first"
+            f"service {content.new_name!r} ({content.new_id}) {used}, and holds what was "
+            "written to it then and is nowhere else. Nothing was done. To overwrite it, set overwrite: true; "
+            "to keep it, copy it elsewhere first"
         )
 
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import partial
 from typing import Any
 
 from ..._api.errors import HostedError, undone_if_nothing_happened
 from ..._api.models import Service
+from ..._api.platform_clock import CLOCKS_DIFFER
 from ..._api.values import ContainerState, ServiceStatus
 from ..clones.source import Data
 from ..services.lookup import find_existing, find_staying, label
@@ -22,8 +23,9 @@ from ..services.rates import rates_of
 from ..services.view import billed_rate, read_service, read_state
 from ..shared.money import Cost, format_amount
 from ..shared.plan import Plan, Resource, Step, Task
-from ..shared.relocation_record import BEFORE_SWITCH, DEFAULT_DAYS, Content, Phase, Relocation, now, written
+from ..shared.relocation_record import BEFORE_SWITCH, DEFAULT_DAYS, Content, Phase, Relocation, written
 from ..shared.restore_points import parse_moment
+from ..shared.retention import NO_DATE
 from ..shared.task_errors import Invalid
 from .dependents import check_not_referred_to
 from .new_service import check_as_asked, check_ordered, read_new
@@ -31,8 +33,6 @@ from .options import RelocateOptions
 from .origin import asked_of, wanted_order
 from .work import Work, costing, plan_with, rescued
 
-CONTROLLER_DIFFERS = timedelta(minutes=10)
-"""How far the time of the controller may differ from that of the platform."""
 NO_TIME = timedelta(0)
 
 
@@ -67,7 +67,7 @@ def plan_there(work: Work) -> Plan:
         steps += preparing_steps(work, there, order, rates)
     if phase in BEFORE_SWITCH:
         steps += rescued(switching_steps(work), work.rescue)
-        steps.append(work.note(Phase.SWITCHED, lambda: {"switched_at": now(), "newer": True}))
+        steps.append(work.note(Phase.SWITCHED, lambda: {"switched_at": work.now(), "newer": True}))
     else:
         warn_of_use(work)
     steps += rescued(steps_in_service(work, rates), work.hint_at_both_ways)
@@ -114,7 +114,7 @@ def plan_order(work: Work) -> Plan:
 def sending(work: Work) -> Iterator[None]:
     """Note when the order is sent, unless it comes to nothing for sure."""
     record = work.record
-    record.write(sent=written(work.task.client.clock.now()))
+    record.write(sent=work.now())
     with undone_if_nothing_happened(lambda: record.write(sent=None)):
         yield
 
@@ -239,7 +239,7 @@ def left_over(work: Work, id: str | None) -> dict[str, Any]:
     with suppress(HostedError):  # everything is done by now, and the end goes by "since" without it
         service = work.task.client.service(id) if id else None
         suspended_at = suspended_since(service)
-    facts = {"since": now(), "suspended_at": suspended_at, "keep_days": days_of(work.task)}
+    facts = {"since": work.now(), "suspended_at": suspended_at, "keep_days": days_of(work.task)}
     return {**facts, "paused": []}
 
 
@@ -256,7 +256,7 @@ def plan_back(work: Work) -> Plan:
     both = total(old_rates.full, new_rates.full if new_rates else Decimal(0))
     after = total(old_rates.full, new_rates.storage if new_rates else Decimal(0))
     before = total(billed_rate(work.old), billed_rate(new) if new else Decimal(0))
-    since = (content.back_since or now()) if content.newer and not copies else None
+    since = (content.back_since or work.now()) if content.newer and not copies else None
     down = content.paused if content.switched_at else work.went_down()
     steps = [work.note(Phase.RETURNING, lambda: {"back_since": since, "paused": down})]
     if work.old.status == ServiceStatus.SUSPENDED:
@@ -332,12 +332,10 @@ def check_back(work: Work, new: Service | None) -> None:
 
 def was_used(work: Work) -> bool:
     """Tell whether somebody used the old service after the switch. A way back that was begun uses it, too."""
-    phase, old = work.record.phase, work.old
-    if phase not in (Phase.SWITCHED, Phase.RELOCATED):
-        return False
-    if old.status == ServiceStatus.SUSPENDED:
-        return phase is Phase.RELOCATED and was_suspended_again(work.record.content, old)
-    return phase is Phase.RELOCATED or work.is_up()
+    if work.record.phase is Phase.RELOCATED:
+        return used_since(work.record.content, work.old)
+    asleep = work.old.status == ServiceStatus.SUSPENDED
+    return work.record.phase is Phase.SWITCHED and not asleep and work.is_up()
 
 
 def note_not_back(work: Work, before: str | None, error: HostedError) -> None:
@@ -473,24 +471,26 @@ def check_not_used(record: Relocation, left: Service) -> None:
     :raises Invalid: if it was suspended again later.
     """
     content = record.content
-    if not was_suspended_again(content, left):
+    if not used_since(content, left):
         return
     raise Invalid(
         f"{label(left)} was suspended at {content.suspended_at or content.since}, and again at "
-        f"{suspended_since(left)}, so somebody used it in between, and it may hold what is nowhere else. "
-        "Nothing was deleted. To delete it as well, set discard_newer: true; to keep that, copy it elsewhere "
-        "first"
+        f"{suspended_since(left) or 'a time that is not shown'}, so somebody used it in between, and it may "
+        "hold what is nowhere else. Nothing was deleted. To delete it as well, set discard_newer: true; to "
+        "keep that, copy it elsewhere first"
     )
 
 
-def was_suspended_again(content: Content, left: Service) -> bool:
-    """Tell whether a service was suspended again after a relocation suspended it, as far as that is shown."""
+def used_since(content: Content, left: Service) -> bool:
+    """Tell whether a service was used since a relocation suspended it. What is not known counts as used."""
+    if left.status != ServiceStatus.SUSPENDED:
+        return True
     noted = parse_moment(content.suspended_at)
     first = noted or parse_moment(content.since)
     moment = parse_moment(suspended_since(left))
     if first is None or moment is None:
-        return False
-    return moment - first > (NO_TIME if noted else CONTROLLER_DIFFERS)
+        return True
+    return moment - first > (NO_TIME if noted else CLOCKS_DIFFER)
 
 
 def suspended_since(service: Service | None) -> str | None:
@@ -509,10 +509,14 @@ def check_end(task: Task[RelocateOptions], record: Relocation, left: Service | N
     if left is not None and record.returned:
         check_discarded(task, record)
     due = due_date(task, record)
-    if due is not None and datetime.now(UTC) < due:
+    if due is None or task.options.keep_days == 0:
+        return
+    now = task.platform_now()
+    if now is None or now < due:
+        doubt = "" if now else f", and {NO_DATE}"
         raise Invalid(
-            f"{label(left) if left else 'it'} is kept until {written(due)}. Nothing "
-            "was deleted. Run this after that, or shorten it with keep_days",
+            f"{label(left) if left else 'it'} is kept until {written(due)}{doubt}. Nothing was deleted. "
+            "Run this after that, or shorten it with keep_days, down to 0",
             delete_after=written(due),
         )
 

@@ -25,7 +25,7 @@ from ..shared.effects import Effects
 from ..shared.money import Move
 from ..shared.options import shared_arguments
 from ..shared.plan import Expansion, Plan, Resource, Step, Task
-from ..shared.relocation_record import Phase, Relocation
+from ..shared.relocation_record import Phase, Relocation, written
 from ..shared.runner import perform_step
 from ..shared.task_errors import EffectUnverified, Invalid
 from ..shared.waiting import poll_for
@@ -130,6 +130,10 @@ class Work:
         return aliases_of(self.task.client.project_graph(str(self.old.project_id)))
 
     # --- Steps ------------------------------------------------------------------------------------------
+
+    def now(self) -> str:
+        """Return the time by the platform, as records hold it."""
+        return written(self.task.client.clock.now())
 
     def note(self, phase: Phase | None = None, facts: Callable[[], dict[str, Any]] = dict) -> Step:
         """Return the step that remembers how far the relocation is. ``facts`` is called in its turn."""

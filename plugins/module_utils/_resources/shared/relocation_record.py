@@ -363,11 +363,6 @@ def check_not_stopped(options: Options, id: str | None) -> None:
             )
 
 
-def now() -> str:
-    """Return the present moment, as records hold it."""
-    return written(datetime.now(UTC))
-
-
 def written(moment: datetime) -> str:
     """Return a moment as the platform writes it, without the milliseconds."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1185,7 +1185,9 @@ def test_a_date_that_is_changed_is_kept(tmp_path: Path) -> None:
 def test_what_would_lose_something_is_refused(
     phase: Phase, newer: bool, overwrite: bool, refused: str | None, tmp_path: Path
 ) -> None:
-    found = case(tmp_path, phase, facts={"newer": newer}, overwrite=overwrite)
+    facts = {"newer": newer, "since": "2020-01-01T00:00:00Z"}
+    found = case(tmp_path, phase, facts=facts, overwrite=overwrite)
+    found.account.add("new", "survival-2", "SUSPENDED" if phase is Phase.RETURNED else "ACTIVE")
     if refused is None:
         check_forward(found.work.task, found.work.record)
         return

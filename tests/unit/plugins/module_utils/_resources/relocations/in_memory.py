@@ -73,6 +73,7 @@ class Account(FakeClient):
             family="GAME",
             product={"slug": "minecraft"},
             pricing={**PRICES, "billedMonthlyMillicents": billed},
+            dates={"suspendedAt": "2020-01-01T00:00:00Z" if status == "SUSPENDED" else None},
         )
 
     def project_graph(self, id: str) -> ProjectGraph:

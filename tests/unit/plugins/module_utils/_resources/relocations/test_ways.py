@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal
+from email.utils import formatdate
 from pathlib import Path
 from typing import Any, cast
 
@@ -19,6 +20,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     Interrupted,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.models import Dates, Service
+from ansible_collections.hosted.services.plugins.module_utils._api.platform_clock import PlatformClock
 from ansible_collections.hosted.services.plugins.module_utils._resources.clones.source import Data
 from ansible_collections.hosted.services.plugins.module_utils._resources.relocations import work
 from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.options import (
@@ -52,9 +54,11 @@ SINCE = "2020-01-01T00:00:00Z"
 class Platform:
     """A platform with two services."""
 
-    def __init__(self, suspended_at: str | None = None, **statuses: str) -> None:
+    def __init__(self, suspended_at: str | None = SINCE, **statuses: str) -> None:
         self.statuses = statuses
         self.dates = Dates(suspended_at=suspended_at)
+        self.clock = PlatformClock()
+        self.clock.set(formatdate(usegmt=True))
 
     def service(self, id: str) -> Service | None:
         """Return a service."""
@@ -142,7 +146,17 @@ def test_after_its_date_it_may(record: Relocation) -> None:
     check_end(task(platform), record, platform.service("old"), "new")
     check_end(task(platform), record, None, "new")  # somebody has deleted it already
     record.content.since = None
-    check_end(task(platform), record, platform.service("old"), "new")
+    with pytest.raises(Invalid, match="somebody used it in between"):  # as far as is known
+        check_end(task(platform), record, platform.service("old"), "new")
+
+
+def test_without_a_date_of_the_platform_nothing_is_over(record: Relocation) -> None:
+    """Its age is not known, and keep_days: 0 asks for none."""
+    platform = Platform(old="SUSPENDED", new="ACTIVE")
+    platform.clock = PlatformClock()
+    with pytest.raises(Invalid, match=r"kept until 2020-01-08.*, and no response of the platform has a Date"):
+        check_end(task(platform), record, platform.service("old"), "new")
+    check_end(task(platform, keep_days=0), record, platform.service("old"), "new")
 
 
 AGAIN = "2020-01-02T12:00:00.123Z"
@@ -155,16 +169,16 @@ AGAIN = "2020-01-02T12:00:00.123Z"
         ("2020-01-01T00:00:00.123Z", "2020-01-01T00:00:00.123Z", False),
         ("2020-01-01T00:00:00.123Z", "2020-01-01T00:00:01.000Z", True),
         ("2020-01-01T00:00:00.123Z", AGAIN, True),
-        ("2020-01-01T00:00:00.123Z", None, False),
-        (None, "2020-01-01T00:05:00.123Z", False),
+        ("2020-01-01T00:00:00.123Z", None, True),
+        (None, "2020-01-01T00:00:30.123Z", False),
         (None, AGAIN, True),
-        (None, None, False),
+        (None, None, True),
     ],
 )
 def test_what_was_used_and_suspended_again_is_deleted_only_if_that_is_said(
     known: str | None, shown: str | None, used: bool, phase: Phase, record: Relocation
 ) -> None:
-    """As by a plan that resumes what it finds suspended in the morning. Clocks may differ a little."""
+    """As by a plan that resumes what it finds suspended in the morning. What is not shown counts as used."""
     left, kept = ("new", "old") if phase is Phase.RETURNED else ("old", "new")
     record.write(phase, suspended_at=known, deleting="old" if phase is Phase.FINISHED else None)
     platform = Platform(shown, **{left: "SUSPENDED", kept: "ACTIVE"})
@@ -174,7 +188,8 @@ def test_what_was_used_and_suspended_again_is_deleted_only_if_that_is_said(
         check_end(task(platform), record, service, kept)
         return
     since = (known or SINCE).replace(".", r"\.")
-    said = rf"suspended at {since}, and again at {shown}, so .* Nothing was deleted\. .* discard_newer: true"
+    again = shown or "a time that is not shown"
+    said = rf"suspended at {since}, and again at {again}, so .* Nothing was deleted\. .* discard_newer: true"
     with pytest.raises(Invalid, match=said):
         check_end(task(platform), record, service, kept)
 
@@ -593,7 +608,7 @@ def test_check_mode_tells_of_a_start_since_the_switch(discard: bool, tmp_path: P
 
 def returning(folder: Path, phase: Phase = Phase.RELOCATED, **given: Any) -> Case:
     """Return a relocation that is to go back: its old service is suspended, and the new one is in use."""
-    facts = {"newer": True, "switched_at": SINCE, "ran": True, **given.pop("facts", {})}
+    facts = {"newer": True, "switched_at": SINCE, "since": SINCE, "ran": True, **given.pop("facts", {})}
     found = case(folder, phase, given.pop("data", Data.FILES), facts=facts, state="returned", **given)
     if phase is Phase.RELOCATED:
         found.account.add("old", "survival", "SUSPENDED", "stopped")
@@ -856,7 +871,7 @@ def ending(folder: Path, phase: Phase = Phase.RELOCATED, **given: Any) -> tuple[
     facts = {"since": SINCE, **given.pop("facts", {})}
     found = case(folder, phase, facts=facts, state="finished", **given)
     left = "new" if phase is Phase.RETURNED else "old"
-    found.account.service_records[left]["status"] = "SUSPENDED"
+    found.account.service_records[left].update(status="SUSPENDED", dates={"suspendedAt": SINCE})
     return found, plan_end(found.work.task, found.work.record, found.work.modules.service)
 
 
