@@ -102,7 +102,8 @@ attributes:
     details: With O(force=true) every run deploys.
 notes:
   - The application routes show which image is in service, but not whether its process runs. So the controller records
-    a deploy that was started and not seen to succeed, and the next run deploys again.
+    a deploy that was started and not seen to succeed, and the next run deploys again, unless the metrics show that the
+    container was started after the deploy was sent, which only a token of scope C(FULL) may read.
   - The first deploy is sent even if the application is C(PROVISIONING). If the platform refuses it, the task waits
     until the application is created.
   - A deploy that fails reads the metrics of the application, to tell whether it was restarted. If the token does not

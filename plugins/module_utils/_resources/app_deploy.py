@@ -42,6 +42,7 @@ from .applications.releases import (
 from .applications.rollout import (
     Deployed,
     DeployFailed,
+    carried_out,
     describe_other,
     in_service_now,
     put_in_service,
@@ -106,8 +107,10 @@ def plan_release(
     found = find_declared(task, app) if app.id else None
     report = check_found(task, app, found.report if found else None)
     reasons = AppRecords.of(task, app.id).reasons()
-    if digest_in_service(app) == report.digest and not task.options.force and not reasons:
-        return plan_nothing(task, app, report)
+    if digest_in_service(app) == report.digest and not task.options.force:
+        settle = carried_out(task, app, str(report.digest)) if reasons else None
+        if settle or not reasons:
+            return plan_nothing(task, app, report, settle)
     if waits and report.scan_status == ScanStatus.PENDING:
         return plan_after_verdict(task, app, report, lambda judged: plan_release(task, False, prepared))
     warn_of_verdict(task, report)
@@ -127,20 +130,25 @@ def joined(one: Mapping[str, Any] | str, other: Mapping[str, Any] | str) -> Mapp
     return {**one, **other} if isinstance(one, Mapping) and isinstance(other, Mapping) else other
 
 
-def plan_nothing(task: Task[AppDeployOptions], app: App, report: ScanReport) -> Plan:
-    """Return a plan without a deploy, for a release that is in service."""
+def plan_nothing(
+    task: Task[AppDeployOptions], app: App, report: ScanReport, settle: Callable[[], None] | None
+) -> Plan:
+    """Return a plan without a deploy, for a release that is in service.
+
+    :param settle: records that it is, if nobody saw its deploy end.
+    """
     if report.scan_status == ScanStatus.BLOCKED:
         task.warn(
             f"release {task.options.tag!r}, which is in service, is blocked by now: it keeps running, and "
             "unless the platform's team lifts the verdict, the next deploy needs a corrected image"
         )
     managed = {"digest": report.digest}
-    return Plan(
-        result=to_result(task, app, app, report),
-        steps=health_steps(task, task.options.health_check, app.slug),
-        before=managed,
-        after=managed,
-    )
+    result = to_result(task, app, app, report)
+    steps = health_steps(task, task.options.health_check, app.slug)
+    if settle:
+        result["pending_deploy"] = []
+        steps.insert(0, Step("remember that the last deploy was carried out", settle, changes=False))
+    return Plan(result=result, steps=steps, before=managed, after=managed)
 
 
 # --- What is wished for -------------------------------------------------------------------------------

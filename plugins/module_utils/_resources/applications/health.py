@@ -117,7 +117,7 @@ def note_unconfirmed(task: Task[Any], app: App, deployed: Deployed) -> Callable[
     A run that is killed while it waits leaves that. Return what takes it back.
     """
     records = AppRecords.of(task, app.id)
-    take_back = write_record(task, lambda: records.note(DEPLOY, digest=deployed.digest))
+    take_back = write_record(task, lambda: records.note(DEPLOY, digest=deployed.digest, at=None))
     return lambda: take_back and write_record(task, take_back)
 
 

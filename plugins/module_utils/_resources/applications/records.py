@@ -38,6 +38,8 @@ class AppRecords:
     """
 
     pending: Sequence[Pending]
+    now: Callable[[], float] = lambda: 0.0
+    """Returns the time by the platform, in seconds since 1970, which each note holds."""
 
     @classmethod
     def of(cls, task: Task[Options], id: str | None) -> AppRecords:
@@ -46,7 +48,8 @@ class AppRecords:
             return cls(())
         state_dir = state_dir_of(task.options)
         folders = [os.path.expanduser(state_dir), None] if state_dir else [None]
-        return cls([Pending.of(folder, task.options.base_url, id) for folder in folders])
+        found = [Pending.of(folder, task.options.base_url, id) for folder in folders]
+        return cls(found, lambda: task.client.clock.now().timestamp())
 
     # --- Pending changes ------------------------------------------------------------------------------
 
@@ -57,8 +60,8 @@ class AppRecords:
             found.update(record.outstanding())
         return {kind: entry for kind, entry in found.items() if kind in AT_DEPLOY}
 
-    def note(self, kind: str, **details: str) -> Callable[[], None]:
-        """Record a change before it is made.
+    def note(self, kind: str, **details: Any) -> Callable[[], None]:
+        """Record a change before it is made. Without a time, ``at``, nothing tells whether it took effect.
 
         Return what takes that back if the change was not made. What another run recorded since stays.
 
@@ -67,7 +70,7 @@ class AppRecords:
         noted: list[Callable[[], None]] = []
         for place, record in enumerate(self.pending):
             try:
-                noted.append(record.note(kind, **details))
+                noted.append(record.note(kind, **{"at": self.now(), **details}))
             except Invalid:
                 if place == 0:
                     raise
@@ -111,6 +114,17 @@ class AppRecords:
         """Return the digest of the last deploy, if that was not seen to succeed."""
         digest: str | None = self.outstanding().get(DEPLOY, {}).get("digest")
         return digest
+
+    def sent_at(self, digest: str) -> float | None:
+        """Return when a deploy of an image was sent that nobody saw end, and that covers all that is noted.
+
+        ``None`` if there is none, if it failed, or if the environment was written later.
+        """
+        found, failed = self.outstanding(), self._history()[1]
+        deploy, written = found.get(DEPLOY, {}), found.get(ENVIRONMENT, {"at": 0.0}).get("at")
+        at: float | None = deploy.get("at")
+        covers = at is not None and written is not None and written <= at
+        return at if covers and failed != digest == deploy.get("digest") else None
 
     def last_good(self, in_service: str | None) -> str | None:
         """Return the digest in service, or the one before it if the deploy of it failed or was not confirmed.

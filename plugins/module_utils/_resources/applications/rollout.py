@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ..._api.errors import (
     AccessDenied,
@@ -54,6 +54,8 @@ from .releases import (
 
 T = TypeVar("T")
 TRIES = 2
+CERTAIN_SECONDS = 2.0
+"""How much later than a call a start has to show to be after it: dates and uptimes are whole seconds."""
 SHOWN_SECONDS = 3.0
 """For how long metrics may show a container as it was before it was restarted."""
 START_FAILED = re.compile(
@@ -118,9 +120,10 @@ class Beginning:
         """Read what is in service, and record the deploy."""
         task, digest = self.task, self.digest
         self.app, self.time = require_app(task), time.monotonic()
+        self.sent = task.client.clock.now().timestamp()
         self.records, self.in_service = AppRecords.of(task, self.app.id), digest_in_service(self.app)
         before = self.records.last_good(self.in_service)
-        self.take_back = write_record(task, lambda: self.records.note(DEPLOY, digest=digest))
+        self.take_back = write_record(task, lambda: self.records.note(DEPLOY, digest=digest, at=self.sent))
         # It replaces the container, so what waits for a start is in effect too (Applications, rule 5).
         self.clear = self.records.clearing(*AT_DEPLOY, *AT_START)
         self.records.record_in_service(before)
@@ -220,10 +223,11 @@ def in_service_now(task: Task[ReleaseOptions], otherwise: str | None) -> str | N
 def roll_out(task: Task[ReleaseOptions], tag: str, start: Beginning, undecided: bool) -> bool:
     """Deploy a release, and tell whether it was confirmed to run.
 
-    If the response is lost, the image in service tells whether the deploy happened. After a 5xx, it does not:
-    a version that does not start may be shown as in service. If the platform gave a reason, that is the
-    outcome. If it is a gateway's 5xx without a reason, the call is repeated, which is harmless, and the
-    response to that decides, unless a gateway no longer waited for that one either.
+    If the response is lost, the image in service and a start since then tell whether it runs; the image alone
+    tells whether the deploy happened. After a 5xx, it does not: a version that does not start may be shown as
+    in service. If the platform gave a reason, that is the outcome. If it is a gateway's 5xx without a reason,
+    the call is repeated, and the response to that decides, unless a gateway no longer waited for that one
+    either.
 
     :return: false if the image is in service, but it is unknown whether it runs.
     """
@@ -239,26 +243,43 @@ def roll_out(task: Task[ReleaseOptions], tag: str, start: Beginning, undecided: 
         except ServerFailure as error:
             with reading_after(tag, error):
                 seen = digest_in_service(require_app(task))
+            if seen == digest and not error.explained and started_after(task, start.app, start.sent):
+                break
             if seen not in (start.in_service, digest):
                 raise EffectUnverified(f"{error.message}; meanwhile {seen} was put in service") from error
             if last or error.explained:
                 raise DeployFailed.after(error) from error
         except CallOutcomeUnknown as error:
-            with reading_after(tag, error):
-                shown = wait_for_image(task, digest, QUIET_SECONDS / 2)
-            if shown and start.in_service != digest:
-                task.warn(
-                    f"the response to the deploy of release {tag!r} was lost ({error.message}); its image is "
-                    "in service, but whether it runs is not known, so the next run deploys it again"
-                )
-                return False
-            if last:
-                raise EffectUnverified(
-                    f"whether release {tag!r} was deployed is unknown: {error.message}; {digest} is not in "
-                    "service"
-                ) from error
+            seen_to_run = look_after(task, tag, start, error, last)
+            if seen_to_run is not None:
+                return seen_to_run
     verify(task, tag, digest)
     return True
+
+
+def look_after(
+    task: Task[ReleaseOptions], tag: str, start: Beginning, error: CallOutcomeUnknown, last: bool
+) -> bool | None:
+    """Tell whether a deploy whose response was lost was confirmed; ``None`` if it is to be sent again.
+
+    :raises EffectUnverified: if nothing came of it, and it was sent twice.
+    """
+    digest = start.digest
+    with reading_after(tag, error):
+        shown = wait_for_image(task, digest, QUIET_SECONDS / 2)
+    if shown and started_after(task, start.app, start.sent):
+        return True
+    if shown and start.in_service != digest:
+        task.warn(
+            f"the response to the deploy of release {tag!r} was lost ({error.message}); its image is in "
+            "service, but whether it runs is not known, so the next run may deploy it again"
+        )
+        return False
+    if last:
+        raise EffectUnverified(
+            f"whether release {tag!r} was deployed is unknown: {error.message}; {digest} is not in service"
+        ) from error
+    return None
 
 
 def deploy_again(task: Task[ReleaseOptions], tag: str, undecided: bool) -> None:
@@ -432,6 +453,35 @@ def verify(task: Task[ReleaseOptions], tag: str, digest: str) -> None:
             digest=seen,
             changed=True,
         )
+
+
+def started_after(task: Task[Any], app: App, sent: float) -> bool:
+    """Tell whether the container of an application runs, and certainly was started after a call was sent.
+
+    A token for applications may not read that.
+    """
+    try:
+        sample = sample_container(task, str(app.id))
+    except HostedError:
+        return False
+    now = task.client.clock.shown()
+    if now is None or sample.state != ContainerState.RUNNING or sample.uptime is None:
+        return False
+    return now.timestamp() - sample.uptime >= sent + CERTAIN_SECONDS
+
+
+def carried_out(task: Task[Any], app: App, digest: str) -> Callable[[], None] | None:
+    """Return what records that a deploy is in effect whose outcome was not seen, if what runs shows that."""
+    records = AppRecords.of(task, app.id)
+    clear, sent = records.clearing(*AT_DEPLOY), records.sent_at(digest)
+    if sent is None or not started_after(task, app, sent):
+        return None
+
+    def note() -> None:
+        write_record(task, clear)
+        records.record_deploy(digest)
+
+    return note
 
 
 # --- After a failure ----------------------------------------------------------------------------------
