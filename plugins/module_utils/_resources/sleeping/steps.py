@@ -78,7 +78,8 @@ def plan_sleeper(
         changes.steps = [unless_kept(sleeper, step, keep_by_now) for step in changes.steps]
     elif verdict.act == "resume":
         plan_resumption(job.task, view, changes, sleeper.before)
-    steps = wish_steps(sleeper) + changes.steps + memory_steps(sleeper, verdict)
+    proof = [writable_step(sleeper)] if verdict.act == "suspend" else []
+    steps = wish_steps(sleeper) + proof + changes.steps + memory_steps(sleeper, verdict)
     status = changes.result.get("status", service.status)
     rate = sleeper.rates.of(status)
 
@@ -163,6 +164,12 @@ def wish_steps(sleeper: Sleeper) -> list[Step]:
     if wish is None:
         return []
     return [Step(wish, lambda: sleeper.memory.update(lambda found: found.with_keep(keep)))]
+
+
+def writable_step(sleeper: Sleeper) -> Step:
+    """Return the step that proves that the record can be written before there is something to remember."""
+    summary = f"check that the plan can remember {sleeper.job.label}"
+    return Step(summary, lambda: sleeper.memory.update(lambda found: found), changes=False)
 
 
 def memory_steps(sleeper: Sleeper, verdict: Verdict) -> list[Step]:
