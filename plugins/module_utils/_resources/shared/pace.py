@@ -14,6 +14,8 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 
+from ..._api.errors import NotSent
+
 FIRST = 8
 """How many are under way at the beginning, if as many are allowed."""
 WINDOW, ROUNDS = 32, 3
@@ -64,11 +66,15 @@ class Pace:
         self._latency = float("inf")
         self._interval = self._refused_at = self._next_turn = 0.0
         self._seen, self._since = 0, 0.0
+        self.over = False
+        """Whether no other request may be sent, as the task is over."""
         self._skipped = self._window = 0
         self._begin_trials()
 
     def next_turn(self, now: float) -> float:
         """Return when the next request may be sent. It is then taken to be."""
+        if self.over:
+            raise NotSent("the task is over")
         with self._lock:
             if not self._interval:
                 return now

@@ -8,8 +8,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import pairwise
+from queue import SimpleQueue
 from typing import Any
 
 from ..._api.client import Client
@@ -49,6 +49,10 @@ class Run:
         self.done: set[Step] = set()
         self.failed: set[Step] = set()
         self.announced = 0
+        self.idle: list[Client] = []
+        """The connections of threads whose steps have ended."""
+        self.ended: SimpleQueue[tuple[Step, bool | BaseException]] = SimpleQueue()
+        """The steps that ran in threads, and whether those that need them may run."""
 
     def one_by_one(self) -> None:
         """Run steps that each need the previous one, with the task's client."""
@@ -63,38 +67,46 @@ class Run:
         """Run steps in parallel as far as their dependencies allow, each thread with its own connections.
 
         If more are ready than may run, the first in the plan run first, so that a branch is finished before
-        the next one begins.
+        the next one begins. What ends the task from outside, such as its ``timeout``, waits for no step, as
+        the end of a pool would: no other request is sent then.
         """
-        local, clones = threading.local(), list[Client]()
         fixed = self.plan.max_parallel
         pace = Pace(fixed or MOST_PARALLEL)
-
-        def prepare() -> None:
-            local.client = clone_in_pace(self.task.client, pace)
-            clones.append(local.client)
-
-        def work(step: Step) -> bool:
-            begun = time.monotonic()
-            succeeded = self.run_step(step, local.client)
-            pace.note(begun, time.monotonic())
-            return succeeded
-
-        running: dict[Future[bool], Step] = {}
-        left = list(self.plan.steps)
+        running, failures, left = set[Step](), list[BaseException](), list(self.plan.steps)
         try:
-            with ThreadPoolExecutor(fixed or MOST_PARALLEL, initializer=prepare) as pool:
-                while left or running:
-                    ready = [step for step in left if self.needs[step] <= self.ended_for(step)]
-                    for step in ready[: max(0, (fixed or pace.limit) - len(running))]:
-                        left.remove(step)
-                        self.announce(step)
-                        running[pool.submit(work, step)] = step
-                    for future in wait(running, return_when=FIRST_COMPLETED).done:
-                        self.finish_step(running.pop(future), future.result())
-                    left = self.runnable_steps(left)
-        finally:
-            for clone in clones:
-                clone.close()
+            while left or running:
+                ready = [step for step in left if self.needs[step] <= self.ended_for(step)]
+                for step in ready[: max(0, (fixed or pace.limit) - len(running))]:
+                    left.remove(step)
+                    running.add(step)
+                    self.announce(step)
+                    client = self.idle.pop() if self.idle else clone_in_pace(self.task.client, pace)
+                    threading.Thread(target=self.work, args=(step, client, pace), daemon=True).start()
+                step, outcome = self.ended.get()
+                running.remove(step)
+                if isinstance(outcome, BaseException):
+                    failures.append(outcome)
+                else:
+                    self.finish_step(step, outcome)
+                left = [] if failures else self.runnable_steps(left)
+        except BaseException:
+            pace.over = True
+            raise
+        for client in self.idle:
+            client.close()
+        for error in failures:
+            raise error
+
+    def work(self, step: Step, client: Client, pace: Pace) -> None:
+        """Run a step in a thread, and hand over its outcome and the connections."""
+        begun = time.monotonic()
+        try:
+            outcome: bool | BaseException = self.run_step(step, client)
+        except BaseException as error:  # raised again by the thread that waits for this one
+            outcome = error
+        pace.note(begun, time.monotonic())
+        self.idle.append(client)
+        self.ended.put((step, outcome))
 
     def runnable_steps(self, left: Sequence[Step]) -> list[Step]:
         """Return the steps that can still run, because nothing that they need has failed."""
