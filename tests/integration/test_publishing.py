@@ -400,6 +400,7 @@ EVERYTHING = """\
   vars: {drift_schedule_plan: "{{ drift_schedule_plans[0] }}"}
 - ansible.builtin.import_playbook: hosted.services.report
   vars: {report_dest: "{{ exports }}/report.html", report_prometheus: "{{ exports }}/report.prom"}
+- ansible.builtin.import_playbook: hosted.services.assumptions
 - hosts: localhost
   gather_facts: false
   roles:
