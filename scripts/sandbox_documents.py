@@ -54,7 +54,7 @@ def rules_page() -> str:
 
 def pages() -> dict[str, str]:
     """Build all documents, by file name."""
-    return {**documents.documents(), "rules.md": rules_page()}
+    return {"gaps.md": documents.gaps_page(), "rules.md": rules_page()}
 
 
 def main() -> None:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,11 +14,10 @@ from hypothesis import HealthCheck, Phase, settings
 from schemathesis import checks
 from schemathesis.specs.openapi import checks as openapi_checks
 
-from ansible_collections.hosted.services.scripts.sandbox_documents import FOLDER
+from hosted_sandbox.documents import openapi
 from hosted_sandbox.testing import Sandbox
 
-DOCUMENT = json.loads((FOLDER / "openapi.json").read_text(encoding="utf-8"))
-schema = schemathesis.openapi.from_dict(DOCUMENT)
+schema = schemathesis.openapi.from_dict(openapi())
 CHECKS = [
     checks.not_a_server_error,
     openapi_checks.status_code_conformance,
