@@ -3,9 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Write the address of the project's repository, `repository` in galaxy.yml, wherever it belongs.
 
-That line is the only one to edit. The other addresses in galaxy.yml and the links in the README begin with
-it: Galaxy and Automation Hub show the README outside of the repository, where a relative link leads nowhere.
-`homepage` holds the address that was written last, and is what this replaces.
+That line is the only one to edit. The other addresses in galaxy.yml begin with it, and so do those that
+people copy out of the repository. `homepage` holds the one that was written last, and is what this replaces.
 """
 
 from __future__ import annotations

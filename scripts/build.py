@@ -6,7 +6,8 @@
 `ansible-galaxy collection build` packs the files in the order of the file system, with the time of the
 checkout and of the build. This packs again what that has built: sorted by name, with the time of the release
 or of the commit, and without empty folders, which git does not know. It builds from a copy of the files that
-git tracks or would add.
+git tracks or would add, in which the links of the README to files lead to the repository: Galaxy and
+Automation Hub show that page alone.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import gzip
 import hashlib
 import io
 import json
+import re
 import subprocess
 import sys
 import tarfile
@@ -22,14 +24,22 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from ansible_collections.hosted.services.scripts.sources import copy_sources, source_time
 
 LIST, MANIFEST = "FILES.json", "MANIFEST.json"
+OWN_LINK = re.compile(r"(!?)(\[[^]]*\])\((?!https?:|#)([^)\s]+)\)")
+"""A link or a picture of a page that leads to a file of the repository."""
 
 
 def build(sources: Path, output: Path, seconds: int) -> Path:
-    """Build the collection in the folder ``sources``, and return the tarball in the folder ``output``."""
+    """Build the collection in ``sources``, a copy, and return the tarball in the folder ``output``."""
     output.mkdir(parents=True, exist_ok=True)
+    galaxy = yaml.safe_load((sources / "galaxy.yml").read_text(encoding="utf-8"))
+    readme = sources / galaxy["readme"]
+    page = with_whole_links(readme.read_text(encoding="utf-8"), galaxy["repository"])
+    readme.write_text(page, encoding="utf-8")
     with tempfile.TemporaryDirectory(prefix="hosted-services-build-") as folder:
         command = ["ansible-galaxy", "collection", "build", "--output-path", folder]
         done = subprocess.run(command, cwd=sources, capture_output=True, text=True, check=False)
@@ -40,6 +50,16 @@ def build(sources: Path, output: Path, seconds: int) -> Path:
     tarball = output / built.name
     tarball.write_bytes(packed)
     return tarball
+
+
+def with_whole_links(page: str, repository: str) -> str:
+    """Return a page whose links and pictures lead to the repository, wherever the page is shown."""
+
+    def whole(found: re.Match[str]) -> str:
+        picture, text, path = found.groups()
+        return f"{picture}{text}({repository.rstrip('/')}/{'raw' if picture else 'blob'}/main/{path})"
+
+    return OWN_LINK.sub(whole, page)
 
 
 def pack_again(tarball: bytes, seconds: int) -> bytes:

@@ -24,7 +24,7 @@ from ansible.plugins import loader
 from packaging.requirements import Requirement
 from packaging.version import Version
 
-from ansible_collections.hosted.services.scripts.build import build
+from ansible_collections.hosted.services.scripts.build import build, with_whole_links
 from ansible_collections.hosted.services.scripts.sources import copy_sources, source_files, source_time
 from hosted_sandbox.registry.images import build_image
 from hosted_sandbox.testing import Sandbox
@@ -184,17 +184,13 @@ def anchors(text: str) -> set[str]:
 
 
 def test_the_readme_s_links_are_whole_and_lead_somewhere() -> None:
-    """It is shown outside of the repository. Its own files are looked up; other sites are not asked."""
+    """In the tarball, that is. Its own files are looked up; other sites are not asked."""
     links = re.findall(r"\]\(([^)\s]+)\)", README)
+    shown = re.findall(r"\]\(([^)\s]+)\)", with_whole_links(README, GALAXY["repository"]))
     assert len(links) > 20
-    assert [link for link in links if not link.startswith(("https://", "#"))] == []
-    files = [
-        link.removeprefix(GALAXY["repository"]) for link in links if link.startswith(GALAXY["repository"])
-    ]
-    own = [file.split("/main/")[1] for file in files if file.startswith(("/blob/main/", "/raw/main/"))]
+    assert [link for link in shown if not link.startswith(("https://", "#"))] == []
+    own = [link for link in links if not link.startswith(("https://", "#"))]
     assert "CHANGELOG.rst" in own and "LICENSE" in own
-    for shown in re.findall(r"!\[[^]]+\]\(([^)\s]+)\)", README):
-        assert shown.startswith(f"{GALAXY['repository']}/raw/main/"), "a page of the repository is no picture"
     for name in own:
         path, _hash, anchor = name.partition("#")
         assert (REPOSITORY / path).is_file(), name

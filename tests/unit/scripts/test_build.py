@@ -27,7 +27,7 @@ repository: https://example.com
 """
 FILES = {
     "galaxy.yml": GALAXY,
-    "README.md": "# A collection\n",
+    "README.md": "![A run](docs/run.svg) [guide](docs/a.md#b), [below](#c), [us](https://a.example)\n",
     "plugins/modules/b.py": "",
     "plugins/modules/a.py": "print()\n",
     "roles/web/tasks/main.yml": "[]\n",
@@ -72,6 +72,19 @@ def test_another_file_gives_other_bytes_and_the_checksums_are_right(tmp_path: Pa
     found = {name: hashlib.sha256(text).hexdigest() for name, text in data.items()}
     assert told == {name: found[name] for name in found if name not in ("MANIFEST.json", "FILES.json")}
     assert {member.mtime for member in held.values()} == {1_700_000_000}
+
+
+def test_the_readme_of_the_tarball_leads_to_the_repository(tmp_path: Path) -> None:
+    tarball = build(write(tmp_path / "one", FILES, 1_000_000_000), tmp_path / "1", 1_700_000_000)
+    with tarfile.open(tarball) as archive:
+        (page,) = [archive.extractfile(member) for member in archive if member.name == "README.md"]
+        assert page
+        text = page.read().decode()
+    own = "https://example.com"
+    assert text == (
+        f"![A run]({own}/raw/main/docs/run.svg) [guide]({own}/blob/main/docs/a.md#b), [below](#c), "
+        "[us](https://a.example)\n"
+    )
 
 
 def test_a_release_is_dated_by_its_changelog(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
