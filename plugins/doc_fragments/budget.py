@@ -26,5 +26,4 @@ options:
       - A price that the platform does not show, or a running rate that cannot be read, is refused. The guide
         to costs says what counts.
     type: raw
-    version_added: 1.0.0
 """

@@ -42,7 +42,6 @@ options:
         if the platform fails or refuses.
     type: str
     default: '8'
-    aliases: [at_once]
 notes:
   - A service that fails does not stop the others. The task fails at the end, and RV(services) shows the
     outcome for each.

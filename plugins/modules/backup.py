@@ -62,7 +62,6 @@ options:
       - Limited to half of O(wait_timeout).
     type: float
     default: 30.0
-    version_added: 0.2.0
   allow_partial:
     description:
       - With O(state=restored), all selected services are checked first. If one cannot be restored, for example
@@ -71,7 +70,6 @@ options:
       - Set this to V(true) to restore the others anyway. The task still fails at the end.
     type: bool
     default: false
-    version_added: 0.2.0
 attributes:
   idempotent:
     description: Run twice in a row, the second run changes nothing.

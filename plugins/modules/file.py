@@ -69,7 +69,6 @@ options:
         because it may be caused by an empty variable.
     type: bool
     default: false
-    version_added: 0.2.0
 extends_documentation_fragment:
   - hosted.services.common
   - hosted.services.common.attributes

@@ -133,8 +133,8 @@ options:
       - Whether files that a service has and its copy does not are deleted. The content of a database is always
         replaced as a whole.
       - What the plan of role P(hosted.services.backups#role) excluded from the copy is never deleted. C(service.json)
-        keeps that for each copy. Where it does not, such as for copies of earlier versions, nothing is deleted from a
-        service that O(overwrite) names, and a warning says so.
+        keeps that for each copy. Where it does not, such as for copies that were made by hand, nothing is deleted from
+        a service that O(overwrite) names, and a warning says so.
     type: bool
     default: true
   max_monthly:

@@ -53,7 +53,6 @@ options:
         one, or warns after 10 seconds, so that an inventory that is read next has the service in its new project.
         O(wait=false) does not skip that.
     type: str
-    version_added: 0.2.0
   family:
     description:
       - Narrows O(name) to one family, and must match O(id). The family of a service cannot be changed.
@@ -167,7 +166,6 @@ options:
       - O(state=resumed) contradicts it. The other states never resume a service.
     type: bool
     default: true
-    version_added: 0.2.0
   state_dir:
     description:
       - Folder for the record of pending changes, created if it does not exist. If not set, C(hosted_services) in
@@ -218,21 +216,18 @@ options:
         says what to do instead. Without this option, they are deleted uncopied.
       - A deletion that fails after the copy leaves the copy there. The next run makes another one.
     type: path
-    version_added: 0.2.0
   private_key_file:
     description:
       - File of the private key to log in with over SFTP, for O(keep_copy). It must be registered on the account, see
         M(hosted.services.ssh_key).
       - If it is not set, the keys of the SSH agent and those in C(~/.ssh) are tried.
     type: path
-    version_added: 0.2.0
   known_hosts:
     description:
       - File of the known keys of servers, in the format of OpenSSH, for O(keep_copy). C(~/.ssh/known_hosts) when it is
         not set. The key of a server that is not in it is accepted and written down there, but not in check mode. From
         then on any other key is refused.
     type: path
-    version_added: 0.2.0
   allow_duplicate_name:
     description:
       - Whether to order a service even if the default project has one that was ordered by this name for O(project).

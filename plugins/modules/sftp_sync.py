@@ -171,13 +171,11 @@ options:
         no limit.
       - It counts RV(sftp_sync.deleted), without leftovers of interrupted transfers.
     type: int
-    version_added: 0.2.0
   allow_empty_source:
     description:
       - Let O(delete) empty O(dest) if O(src) contains nothing to mirror.
     type: bool
     default: false
-    version_added: 0.2.0
   preserve_modes:
     description:
       - Give files and directories the permissions that they have in O(src).
@@ -315,7 +313,6 @@ sftp_sync:
           tree, links on a server without support for links, and items that are neither files, directories nor links.
       type: list
       elements: str
-      version_added: 0.2.0
 would_delete:
   description: Items that would be deleted. Paths are relative to O(dest).
   returned: if O(max_delete) or an empty O(src) stopped the task
@@ -327,7 +324,6 @@ failures:
   returned: if something could not be read or written
   type: list
   elements: dict
-  version_added: 0.2.0
   sample:
     - path: plugins/secret.yml
       message: "cannot read /srv/files/plugins/secret.yml on this machine: Permission denied"

@@ -51,7 +51,6 @@ options:
         document what happens to them; it may delete them. Without this option, the task fails and names them.
     type: bool
     default: false
-    version_added: 0.2.0
   quiet_time:
     description:
       - How many seconds must pass without a change before a rollback counts as done, because the platform does not
@@ -61,7 +60,6 @@ options:
       - Limited to half of O(wait_timeout).
     type: float
     default: 30.0
-    version_added: 0.2.0
   allow_partial:
     description:
       - With O(state=rolled_back), all selected services are checked first. If one cannot be rolled back, for example
@@ -70,7 +68,6 @@ options:
       - Set this to V(true) to roll back the others anyway. The task still fails at the end.
     type: bool
     default: false
-    version_added: 0.2.0
 attributes:
   idempotent:
     description: Run twice in a row, the second run changes nothing.

@@ -235,7 +235,7 @@ def test_nothing_is_thinned_out_where_the_backup_failed(machine: BackupMachine) 
     for id in ids.values():
         for day in range(1, 5):
             add(sandbox, id, timedelta(days=day), f"nightly-2026010{day}T020000Z")
-    machine.install({**NIGHTLY, "at_once": 1}).succeed()
+    machine.install({**NIGHTLY, "max_parallel": 1}).succeed()
     sandbox.fault("backups.create", "status", status=400)
     code, output = machine.run("run", "nightly")
     assert code not in (0, 75), output

@@ -192,7 +192,7 @@ def test_a_link_gives_no_folder_of_root_to_the_user_of_the_plans(shared: BackupM
 @as_root
 @pytest.mark.parametrize("role", ["backups", "sleep_schedule", "drift_schedule"])
 def test_root_owns_what_root_reads(role: str, shared: BackupMachine, sandbox: Sandbox) -> None:
-    """Also where an earlier version gave it to the user of the plans, who left a link there."""
+    """Also where it was the folder of the user of the plans, who left a link there."""
     folder, etc = shared.folder, shared.folder / "etc"
     kinds: dict[str, type[BackupMachine]] = {"sleep_schedule": SleepMachine, "drift_schedule": DriftMachine}
     for name in MADE:

@@ -292,7 +292,7 @@ class RecoveryAssembly(FilledAssembly):
             self.task.warn(
                 f"{DESCRIPTION} does not say what copy {chosen.copy.name} leaves out, so what service "
                 f"{entry.name!r} has and that copy does not is not deleted. It is known of the copies that "
-                "role backups of this version makes"
+                "role backups makes"
             )
         return True
 

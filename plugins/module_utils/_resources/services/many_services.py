@@ -50,7 +50,7 @@ class ManyServicesOptions(Options):
     )
     project: str | None = option(None, selects=True, names_target=True)
     family: str | None = option(None, choices=FAMILIES, selects=True, names_target=True)
-    max_parallel: MaxParallel | None = option(MaxParallel(MAX_PARALLEL), aliases=["at_once"])
+    max_parallel: MaxParallel | None = option(MaxParallel(MAX_PARALLEL))
 
 
 PlanOne = Callable[[Task[Any], Service], Plan]

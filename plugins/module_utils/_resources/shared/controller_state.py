@@ -15,7 +15,6 @@ import fcntl
 import hashlib
 import json
 import os
-import stat
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
@@ -25,7 +24,7 @@ from typing import IO, Any, TextIO
 from urllib.parse import urlsplit
 
 from ..._api.connection import is_loopback
-from ..._api.private_folder import PRIVATE_FOLDER, make_private_folder, refuse_strangers
+from ..._api.private_folder import make_private_folder, refuse_strangers
 from ..._api.text import composed
 from .task_errors import Invalid
 
@@ -66,17 +65,11 @@ def records_folder(name: str, state_dir: str | None) -> str:
 def make_folder_of(path: str) -> None:
     """Make the folder of a file, and those above it that are missing, for this user alone.
 
-    Earlier versions left the collection's own open to everybody where the umask did not forbid it.
-
     :raises OSError: if that is not possible, or any of them, or the file, may be a trap of another user.
     """
     make_private_folder(os.path.dirname(path))
     with suppress(FileNotFoundError):
         refuse_strangers(path)
-    with suppress(OSError):  # another user's, who was trusted with it, or not there
-        own = collection_folder("")
-        if os.stat(own).st_mode & (stat.S_IWOTH | stat.S_ISVTX) == stat.S_IWOTH:
-            os.chmod(own, PRIVATE_FOLDER)
 
 
 @lru_cache

@@ -294,7 +294,7 @@ def test_what_cannot_be_removed_as_no_time_can_be_had_is_told(tmp_path: Path) ->
 
 
 class Sweeping(Plain):
-    """Loses a temporary file before it can be renamed, as an older release removes it."""
+    """Loses a temporary file before it can be renamed, as a server that cleans up removes it."""
 
     def posix_rename(self, oldpath: bytes, newpath: bytes) -> Any:
         if b".part" in oldpath:

@@ -26,7 +26,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.bluepri
 from ansible_collections.hosted.services.scripts.sources import ROOT
 
 NOT_IN_A_FILE = {
-    "backups": {"project", "family", "at_once", "before", "after", "on_failure"},
+    "backups": {"project", "family", "before", "after", "on_failure"},
     "sleep_schedule": {"project", "family"},
 }
 """What a role takes and a blueprint does not say: the project is its own, and hooks may hold secrets."""
