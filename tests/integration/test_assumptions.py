@@ -80,7 +80,7 @@ def test_an_account_with_nothing_is_read_alone(ansible: Ansible, sandbox: Sandbo
         pytest.param("a name is kept as sent", "Assumptions", "assumptions", marks=pytest.mark.night),
     ],
 )
-def test_it_names_what_does_not_hold(  # noqa: PLR0917 - three of them are of the platform
+def test_it_names_what_does_not_hold(
     ansible: Ansible, sandbox: Sandbox, what: str, said: str, instead: str
 ) -> None:
     """The service that it ordered is deleted all the same."""
