@@ -47,7 +47,7 @@ def test_hooks_and_names_are_rendered_once(machine: BackupMachine) -> None:
     services = [{"name": name, "product": "minecraft", "project": "web"} for name in TEMPLATES]
     machine.sandbox.seed({"services": services})
     log = machine.folder / "log"
-    say = [Unsafe(f"cat >>{log} <<'END'\n{text}\nEND") for text in TEMPLATES]
+    say: list[str] = [Unsafe(f"cat >>{log} <<'END'\n{text}\nEND") for text in TEMPLATES]
     say += [Unsafe(f"x=abc; echo ${{#x}} >>{log}"), "{% raw %}echo '{{.Names}}' >>" + f"{log}{{% endraw %}}"]
     plan = {**NIGHTLY, "before": say, "after": Unsafe(f"echo '{{{{ end }}}}' >>{log}")}
     given = {"backups_plans": [{**plan, "services": [*map(Unsafe, TEMPLATES)]}]}
@@ -149,7 +149,7 @@ def test_the_metrics_of_the_other_plans_tell_it_too(
 def test_a_folder_for_scratch_that_is_gone_stops_no_run(machine: BackupMachine) -> None:
     """By cron neither, which mails what a run says. The check says that it could not be made."""
     machine.sandbox.seed({"services": [{"name": "one", "product": "minecraft", "project": "web"}]})
-    environment = {"backups_environment": {"TMPDIR": str(machine.folder / "nowhere")}}
+    environment: dict[str, Any] = {"backups_environment": {"TMPDIR": str(machine.folder / "nowhere")}}
     machine.install(NIGHTLY, **environment).succeed()
     assert machine.run("run", "nightly", "--quiet") == (0, "")
     code, line = machine.run("check", "nightly")
@@ -182,6 +182,9 @@ def test_a_scheduler_that_does_not_run_leaves_the_one_that_does(machine: BackupM
 def test_units_are_removed_where_systemd_does_not_run(machine: BackupMachine) -> None:
     """As in an image in which they were installed."""
     machine.install(NIGHTLY).succeed()
-    nowhere = {"backups_activate": True, "backups_booted_by_systemd": str(machine.folder / "nowhere")}
+    nowhere: dict[str, Any] = {
+        "backups_activate": True,
+        "backups_booted_by_systemd": str(machine.folder / "nowhere"),
+    }
     machine.install(backups_state="absent", **nowhere).succeed()
     assert list((machine.folder / "units").iterdir()) == []

@@ -19,12 +19,12 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.relocation_record import (
     Phase,
     Relocation,
-    now,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 
 URL = "http://localhost:8080"
-MADE = {"new_id": "svc_2", "sent": now()}
+NOW = "2026-01-01T00:00:00Z"
+MADE = {"new_id": "svc_2", "sent": NOW}
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def test_one_that_is_complete_says_which_is_in_service(
 
 
 def test_a_service_that_was_only_ordered_is_known_by_its_name(options: StateDirOptions) -> None:
-    keep(options, Phase.ORDERED, sent=now())
+    keep(options, Phase.ORDERED, sent=NOW)
     assert why(options, "svc_2", "survival-2") and why(options, "svc_3", "other") is None
     keep(options, Phase.ORDERED, sent=None)
     assert why(options, "svc_2", "survival-2") is None and why(options, "svc_1", "survival")

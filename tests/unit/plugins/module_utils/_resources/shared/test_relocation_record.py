@@ -21,7 +21,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     find_relocation,
     known_relocations,
     left_over,
-    now,
     read_relocations,
     successor_of,
 )
@@ -31,6 +30,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 )
 
 URL = "http://localhost:8080"
+NOW = "2026-01-01T00:00:00Z"
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def surely(options: RelocateOptions) -> set[str]:
 
 def test_what_is_kept_is_read_again(options: RelocateOptions) -> None:
     assert Relocation.of(options, "svc_1").phase is Phase.NONE
-    written(options, "svc_1", new_id="svc_2", keep_days=3, since=now())
+    written(options, "svc_1", new_id="svc_2", keep_days=3, since=NOW)
     read = Relocation.of(options, "svc_1")
     assert read.phase is Phase.ORDERED
     assert (read.content.new_id, read.content.platform) == ("svc_2", URL)
