@@ -48,9 +48,8 @@ def names_on(sandbox: Sandbox) -> Sequence[str]:
     return [service["name"] for service in sandbox.api("GET", "/api/resources").json()["items"]]
 
 
-@pytest.mark.parametrize(
-    "profile", ["plain", *(pytest.param(name, marks=pytest.mark.night) for name in ("terse", "wrapped"))]
-)
+@pytest.mark.night
+@pytest.mark.parametrize("profile", ["plain", "terse", "wrapped"])
 def test_all_hold_on_the_sandbox(ansible: Ansible, sandbox: Sandbox, profile: str) -> None:
     begin_anew(sandbox, profile)
     services = sandbox.seed(SEED)["services"]
