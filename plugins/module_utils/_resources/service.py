@@ -64,7 +64,7 @@ class ServiceResource(Resource[ServiceOptions]):
         if task.options.state == "absent":
             return plan_removal(task if target.id else looking, target, plan_kept)
         if target.id is None and target.destination is not None:
-            return nothing_to_move(task, target)
+            return nothing_there(task, target.project, target.destination, "to move; nothing was ordered")
         if target.id is None:
             warn_of_lost_secrets(task, subject_of(ORDERED, task.options.wanted_name))
             return plan_order(task, target.project)
@@ -129,17 +129,17 @@ def plan_kept(task: Task[ServiceOptions], view: View) -> Kept | None:
     return plan_last_copy(task, view, task.options.keep_copy)
 
 
-def nothing_to_move(task: Task[ServiceOptions], target: Target) -> Plan:
-    """Refuse to order a service that was to be moved; in check mode, assume that the play orders it.
+def nothing_there(
+    task: Task[ServiceOptions], project: Project | None, destination: Project | None, purpose: str
+) -> Plan:
+    """Refuse to order a service that was to be changed; in check mode, assume that the play orders it.
 
     :raises NoSuchItem: saying where the service was looked for.
     """
-    where = f" in project {target.project.name!r}" if target.project else ""
-    name = task.options.name
-    expect_created(
-        task, NoSuchItem(f"there is no service named {name!r}{where} to move; nothing was ordered"), str(name)
-    )
-    return Plan(result=expected_service(task, target.destination))
+    where = f" in project {project.name!r}" if project else ""
+    name = str(task.options.name)
+    expect_created(task, NoSuchItem(f"there is no service named {name!r}{where} {purpose}"), name)
+    return Plan(result=expected_service(task, destination))
 
 
 def plan_after_creation(task: Task[ServiceOptions], view: View, then: Callable[[View], Plan]) -> Plan:
@@ -248,9 +248,7 @@ def warn_of_what_stays(task: Task[ServiceOptions], view: View, changes: ServiceC
 def plan_order(task: Task[ServiceOptions], project: Project | None) -> Plan:
     """Plan an order, with its quote and checks, and the steps after it."""
     if task.options.state not in ORDERABLE:
-        raise NoSuchItem(
-            f"there is no service named {task.options.name!r} that could be {task.options.state}"
-        )
+        return nothing_there(task, project, project, f"that could be {task.options.state}")
     ordering = Ordering(task, project)
     check_namesakes(task, project, task.client.services(), ordering.projects)
     quoted = check_quote(task, quote_of(task.client, ordering.body))

@@ -242,10 +242,11 @@ def check_elsewhere(
             f"can be told. Another one is ordered. If that one is meant, move it: {move}"
         )
     elif home and alone and has_size(task, other):
+        names = f"name: {home.name!r} and new_name: {project.name!r}"
+        rename = f". To rename the project: hosted.services.project, {names}"
         task.warn(
             f"{label(other)} of this product and size stays {where} and is billed; another one is ordered. "
-            f"To move that one instead: {move}. To rename the project: hosted.services.project, name: "
-            f"{home.name!r} and new_name: {project.name!r}"
+            f"To move that one instead: {move}{'' if project.resource_count else rename}"
         )
 
 
