@@ -567,7 +567,7 @@ class Client:
 
         The specification does not show the status: a platform may accept the order without a body.
         """
-        answer = self._send(r.ORDER, body={**order, "name": composed(order["name"])})
+        answer = self._send(r.ORDER, body=order)
         return m.Order() if answer is None else one(r.ORDER, r.ORDER.answer.model, answer)
 
     # --- SSH keys and SFTP ------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from typing import Any
 from ..._api.client import Client
 from ..._api.errors import HostedError, Refused, TokenRejected, UnexpectedAnswer
 from ..._api.models import Dimensions, Order, Project, Quote, Service, ServiceSummary
+from ..._api.text import composed
 from ..._api.values import WITH_SETTINGS
 from ..shared import secrets_file
 from ..shared.budget import Commitment
@@ -312,7 +313,7 @@ class Ordering:
         check_namesakes(self.task, self.project, services, self.projects, placing=True)
         before = {service.id for service in services}
         what = f"service {self.name!r}"
-        body = {**self.body, "name": self.name}
+        body = {**self.body, "name": composed(self.name)}
         if self.project is not None:
             body["projectId"] = self.project.id
         subject = subject_of(ORDERED, self.name)
