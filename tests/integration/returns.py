@@ -98,7 +98,9 @@ OPEN = {
     "app_info": {"apps.previous_release", "nodes", "projects"},
     "app_release": {"release.counts"},
     "backup": {"services.vanished"},
-    "billing_info": {"billing.notes"},
+    "billing_info": {
+        f"billing.{part}" for part in ("daily_spend", "invoices", "notes", "statements", "transactions")
+    },
     "blueprint": {"backups_plans", "parts.result", "sleep_schedule_plans"},
     "blueprint_info": {"blueprints.blueprint"},
     "clone": {"blueprint", "parts.result"},

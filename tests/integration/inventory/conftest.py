@@ -41,6 +41,11 @@ class Listed:
         return found[0]
 
 
+def unmarked(value: dict[str, Any]) -> Any:
+    """Return the string in an object that marks it as one that is no template, and others as they are."""
+    return value.get("__ansible_unsafe", value)
+
+
 class Inventory:
     """A file of the inventory plugin in the folder of `ansible`, and what comes of it."""
 
@@ -88,7 +93,7 @@ class Inventory:
         self.write(**options)
         run = self.run("--list", *arguments, env=env)
         assert run.rc == 0, run.output
-        content = json.loads(run.stdout)
+        content = json.loads(run.stdout, object_hook=unmarked)
         hosts = content.pop("_meta")["hostvars"]
         groups = {name: group["hosts"] for name, group in content.items() if group.get("hosts")}
         return Listed(run.rc, run.stdout, run.stderr, hosts, groups)

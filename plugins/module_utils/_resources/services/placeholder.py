@@ -18,6 +18,7 @@ from ..._api.models import (
     SftpAccess,
     Snapshot,
 )
+from ..._api.platform_clock import PlatformClock
 from ..._api.values import ServiceStatus
 from ..shared.plan import Task
 from ..shared.task_errors import NoSuchItem
@@ -35,7 +36,7 @@ def placeholder_service(task: Task, name: str, family: str | None, error: NoSuch
     :raises NoSuchItem: outside check mode.
     """
     expect_created(task, error, name)
-    task.client = cast(Client, EmptyServiceClient())
+    task.client = cast(Client, EmptyServiceClient(task.client.clock))
     return Service.model_construct(
         id=None, name=name, family=family, status=ServiceStatus.ACTIVE, capabilities=None
     )
@@ -46,6 +47,9 @@ class EmptyServiceClient:
 
     is_foreseen = True
     """What the service lacks is still to be made, as it is itself."""
+
+    def __init__(self, clock: PlatformClock) -> None:
+        self.clock = clock
 
     def files(self, id: str, directory: str) -> list[FileEntry]:
         """Return no entries."""
