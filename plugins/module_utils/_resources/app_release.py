@@ -178,7 +178,7 @@ def declare(task: Task[AppReleaseOptions], app: App, current: ScanReport | None)
         found = find_current(task, app)
         if found.report is None or found.report.digest != digest:
             return []
-        is_new = current is None and found.declared.has(tag)
+        is_new = current is None and tag in found.declared.by_tag
         return [found.report] if is_new or is_known_to_be_declared(task, app, found) else []
 
     records.record_declared(tag, None)
@@ -206,7 +206,7 @@ def await_listing(task: Task[AppReleaseOptions]) -> None:
 
     def is_listed() -> bool:
         declared = read_declared(task.client, slug)
-        return declared.has(task.options.tag) and may_name_image(task, declared, digest)
+        return task.options.tag in declared.by_tag and may_name_image(task, declared, digest)
 
     with suppress(HostedError):
         if not poll_for(is_listed):
@@ -230,7 +230,7 @@ def plan_confirmation(
     records, plan = AppRecords.of(task, app.id), plan_nothing(task, current)
 
     def shows_it() -> bool:
-        return not declared.has(tag) and read_declared(task.client, slug).has(tag)
+        return tag not in declared.by_tag and tag in read_declared(task.client, slug).by_tag
 
     def confirm() -> object:
         records.record_declared(tag, None)

@@ -35,10 +35,6 @@ class DeclaredReleases:
 
     by_tag: Mapping[str, ListedRelease]
 
-    def has(self, tag: str) -> bool:
-        """Tell whether a tag is declared."""
-        return tag in self.by_tag
-
     def digest(self, tag: str) -> str | None:
         """Return the digest of a tag; ``None`` if the list does not show it."""
         entered = self.by_tag.get(tag)

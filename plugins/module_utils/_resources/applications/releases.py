@@ -93,9 +93,9 @@ def find_release(task: Task[ReleaseOptions], tag: str, recorded: str | None = No
         declared = read_declared(task.client, slug)
         return FoundRelease(pending_report(task, tag, declared, error.message), declared)
     declared = read_declared(task.client, slug)
-    if report is None and declared.has(tag):
+    if report is None and tag in declared.by_tag:
         report = pending_report(task, tag, declared, "the platform refuses to show it")
-    if not declared.has(tag) and (report is None or recorded is None or report.digest != recorded):
+    if tag not in declared.by_tag and (report is None or recorded is None or report.digest != recorded):
         return FoundRelease(None, declared)
     return FoundRelease(report, declared)
 
@@ -139,7 +139,7 @@ def pending_report(task: Task[ReleaseOptions], tag: str, declared: DeclaredRelea
     """
     slug, digest = task.options.slug, declared.digest(tag)
     known = ScanReport.model_construct(tag=tag, digest=digest, scan_status=ScanStatus.PENDING)
-    if digest is None and declared.has(tag) and task.options.wait:
+    if digest is None and tag in declared.by_tag and task.options.wait:
         return await_verdict(task, known, tag, time.monotonic() + task.options.wait_timeout)
     if digest is None:
         raise WaitEnded(

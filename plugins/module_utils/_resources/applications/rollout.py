@@ -367,7 +367,7 @@ def await_pending(task: Task[ReleaseOptions], tag: str, until: float, refusal: R
     except Interrupted:
         report = ScanReport.model_construct(tag=tag, scan_status=ScanStatus.PENDING)
     if report is None:
-        if not read_declared(task.client, slug).has(tag):
+        if tag not in read_declared(task.client, slug).by_tag:
             return False
         report = ScanReport.model_construct(
             tag=tag, scan_status=ScanStatus.PENDING
