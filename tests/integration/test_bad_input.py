@@ -376,7 +376,7 @@ def leaked(run: Run) -> list[str]:
     return [piece for piece in pieces if piece in shown(run)]
 
 
-FORESEEN = {"unknown project"}
+FORESEEN = {"unknown project", "restart of what is not there"}
 """What an earlier task of the play may be about to create, so that check mode goes on."""
 
 
