@@ -19,7 +19,7 @@ from .services.free_time import warn_of_free_end
 from .services.lookup import expect_created, is_listed
 from .services.namesakes import check_name_kept, check_namesakes
 from .services.options import ServiceOptions
-from .services.order import Ordering, check_quote, differs_from_order, quote_of
+from .services.order import Ordering, check_quote, differs_from_order, missing_options, quote_of
 from .services.pending_changes import warn_of_pending
 from .services.rates import compare_rate, cost_of, expected_pricing, has_expected_size, note_billed, rates_of
 from .services.read_back import await_changes_shown
@@ -32,6 +32,7 @@ from .shared.currency import format_price
 from .shared.money import Move, describe_monthly
 from .shared.plan import NOTHING_DONE, Expansion, Plan, Resource, Step, Task, after_waiting
 from .shared.relocation_record import check_not_stopped, successor_of
+from .shared.run_memory import foreseen
 from .shared.secret_notes import ORDERED, subject_of, warn_of_lost_secrets
 from .shared.task_errors import Invalid, NoSuchItem
 from .shared.waiting import poll_for
@@ -249,6 +250,9 @@ def plan_order(task: Task[ServiceOptions], project: Project | None) -> Plan:
     """Plan an order, with its quote and checks, and the steps after it."""
     if task.options.state not in ORDERABLE:
         return nothing_there(task, project, project, f"that could be {task.options.state}")
+    planned = task.check_mode and task.options.wanted_name in foreseen(task.options.base_url)
+    if planned and missing_options(task.options):
+        return Plan(result=expected_service(task, project))  # an earlier task of the play orders it
     ordering = Ordering(task, project)
     check_namesakes(task, project, task.client.services(), ordering.projects)
     quoted = check_quote(task, quote_of(task.client, ordering.body))
