@@ -13,7 +13,7 @@ from typing import Any
 
 from ..._api.errors import HostedError
 from ..._api.libraries import yaml
-from ..._api.text import counted
+from ..._api.text import counted, in_one_line
 from ..shared.selectors import check_path
 from ..shared.task_errors import Invalid, NoSuchItem
 from .rendering import (
@@ -87,10 +87,10 @@ class Document:
         if not self.problems:
             return
         found = sorted(self.problems, key=lambda problem: self._place(problem.path) or (0, 0))
-        lines = list(dict.fromkeys(f"{self.where(each.path)}: {each.message}" for each in found))
-        problems = counted(len(lines), "problem")
+        lines = list(dict.fromkeys(in_one_line(f"{self.where(each.path)}: {each.message}") for each in found))
+        told = f" {lines[0]}" if len(lines) == 1 else "".join(f"\n- {line}" for line in lines)
         raise Invalid(
-            f"the blueprint has {problems}, and nothing was done. {'; '.join(lines)}", problems=lines
+            f"the blueprint has {counted(len(lines), 'problem')}, and nothing was done.{told}", problems=lines
         )
 
     def where(self, path: Path) -> str:

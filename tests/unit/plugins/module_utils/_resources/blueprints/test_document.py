@@ -56,7 +56,8 @@ def test_problems_come_at_once_in_the_order_of_the_file() -> None:
     with pytest.raises(Invalid) as failure:
         document.check()
     assert failure.value.message == (
-        "the blueprint has 2 problems, and nothing was done. shop.yml:1:1: a: first; shop.yml:2:1: b: second"
+        "the blueprint has 2 problems, and nothing was done.\n"
+        "- shop.yml:1:1: a: first\n- shop.yml:2:1: b: second"
     )
     assert failure.value.details["problems"] == ["shop.yml:1:1: a: first", "shop.yml:2:1: b: second"]
 
