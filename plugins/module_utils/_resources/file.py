@@ -71,13 +71,14 @@ class FileResource(Resource[FileOptions]):
             check_not_left_over(task, service.id, task.options.service)
         check_service_offers(service, "files", "file manager")
         files = FileManager(task.client, service, task)
-        if task.options.state == "absent":
-            return plan_absent(files, paths)
-        if task.options.state == "directory":
-            return plan_directory(task, files, paths[0])
-        if task.options.state == "renamed":
-            return plan_rename(files, paths[0], name)
-        return plan_present(task, files, paths[0], text)
+        plan = {
+            "absent": lambda: plan_absent(files, paths),
+            "directory": lambda: plan_directory(task, files, paths[0]),
+            "renamed": lambda: plan_rename(files, paths[0], name),
+            "present": lambda: plan_present(task, files, paths[0], text),
+        }[task.options.state]()
+        plan.subject = f"{service.name}: {', '.join(paths)}"
+        return plan
 
 
 FILE = FileResource()
