@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from .compare import TreeChanges
 from .sides import Side
 from .spelling import folded
-from .trees import ROOT, UNKNOWN, Kind, TreeEntry, join, printable_path, within
+from .trees import ROOT, Kind, TreeEntry, join, printable_path, within
 
 
 @dataclass
@@ -110,7 +110,7 @@ def beside(path: str, name: str) -> str:
 
 def is_whole(entry: TreeEntry, found: TreeEntry | None) -> bool:
     """Tell whether something that was written is there, with all of its bytes if it is a file."""
-    return found is not None and (entry.kind is not Kind.FILE or found.size in (entry.size, UNKNOWN))
+    return found is not None and (entry.kind is not Kind.FILE or found.size == entry.size)
 
 
 def looks_like(entry: TreeEntry, other: TreeEntry) -> bool:

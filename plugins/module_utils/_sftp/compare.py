@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from .errors import TransferFailed
-from .trees import MOST_BYTES, ROOT, UNKNOWN, Kind, Tree, TreeEntry, printable_path, within
+from .trees import MOST_BYTES, ROOT, Kind, Tree, TreeEntry, printable_path, within
 
 PERMISSIONS, SPECIAL = 0o777, 0o7000
 """The bits of a mode that are copied, and those that are set only if the user names them (setuid, sticky)."""
@@ -133,17 +133,11 @@ def compare(source: Tree, target: Tree, rules: Rules) -> TreeChanges:
 
 
 def check_sizes(source: Tree) -> None:
-    """Check the sizes of the files to copy: each tells whether all of the file has arrived.
+    """Check the sizes of the files to copy.
 
-    :raises TransferFailed: naming one whose size is not known, or the largest of too many bytes.
+    :raises TransferFailed: naming the largest of too many bytes.
     """
     sizes = {path: entry.size for path, entry in source.entries.items() if entry.kind is Kind.FILE}
-    if UNKNOWN in sizes.values():
-        path = min(path for path, size in sizes.items() if size == UNKNOWN)
-        raise TransferFailed(
-            f"the server does not show the size of {printable_path(path) or 'the file'}, so it cannot be "
-            "known whether all of it arrives; nothing was copied. Copy it with another program"
-        )
     if (total := sum(sizes.values())) > MOST_BYTES:
         path = max(sizes, key=sizes.__getitem__)
         raise TransferFailed(
@@ -285,6 +279,5 @@ def describe_entry(entry: TreeEntry, when: Callable[[int], str]) -> str:
     if entry.kind is Kind.LINK:
         return f"link to {printable_path(entry.target or 'somewhere')}"
     if entry.kind is Kind.FILE:
-        size = "unknown size" if entry.size == UNKNOWN else f"{entry.size} bytes"
-        return f"{size}, changed {when(entry.mtime)}{permissions}"
+        return f"{entry.size} bytes, changed {when(entry.mtime)}{permissions}"
     return f"{entry.kind.value}{permissions}"

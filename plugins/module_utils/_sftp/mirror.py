@@ -21,7 +21,7 @@ from .errors import TransferFailed
 from .library import asyncssh
 from .local_folder import room_at
 from .relay import Relayed, Unreadable
-from .server_features import try_attributes, try_links, try_renaming, try_zero_time
+from .server_features import try_attributes, try_links, try_renaming
 from .sides import OWNER, Local, Remote, Side
 from .spelling import align, find_taken, spare
 from .trees import ROOT, Kind, Tree, TreeEntry, printable_path, run_all, unless_refused, within
@@ -246,8 +246,6 @@ class Mirror:
         if (changes.files or changes.modes) and features.times and features.modes:
             folder = self._first_folder(changes.files or changes.modes)
             await try_attributes(self.remote.sftp, folder, features)
-        if features.times and any(entry.mtime == 0 for entry in changes.files.values()):
-            await try_zero_time(self.remote.sftp, self._first_folder(changes.files), features)
         if not features.times and not self.compared:
             changes.drop_files(await self.same_content(changes.files, changes.there))
         if not features.modes:

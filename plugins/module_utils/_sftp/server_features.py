@@ -17,14 +17,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from .library import asyncssh
-from .trees import TreeEntry, encode_path, join, remote_target, unless_refused
+from .trees import TreeEntry, encode_path, join, unless_refused
 
 TRIED_TIME, TRIED_MODE = 1_000_000_001, 0o640
 """A time and a mode that no server gives to a new file by itself. FAT stores even seconds, so it is odd."""
 FIRST_TIME = 1
-"""The time that a file gets in the place of 0, which is the same as no time to some servers."""
-STEP = 2
-"""How far, in seconds, a time may be from the one that was set to count as rounded."""
+"""The time that a file gets in the place of 0, which is the same as no time to Go's library."""
 PRIVATE = 0o600
 LONGEST_START = 255 - len(".hosted-0123456789abcdef.old")
 """How many bytes of a name fit before what is added to it."""
@@ -37,16 +35,10 @@ class ServerFeatures:
 
     times: bool = True
     """True if a file has exactly the time that was set."""
-    times_rounded: bool = False
-    """True if it has about that time, so that it is worth setting, but does not tell whether files differ."""
-    zero_times: bool = True
-    """True if a file can have the time 0. Go's library takes that for no time, and the file keeps another."""
     modes: bool = True
     links: bool = True
     links_swapped: bool = False
     """True if asyncssh sends the two paths of a link in the other order than the server reads them."""
-    links_changed: bool = False
-    """True if the server gives a link another target than the requested one, so that links are not made."""
     links_renamed: bool = True
     """True if renaming a link renames the link itself. Some servers rename the target of the link."""
     holes: bool = True
@@ -113,40 +105,22 @@ async def try_attributes(sftp: Any, folder: str, features: ServerFeatures) -> No
         async with file:
             with suppress(asyncssh.SFTPError):
                 await file.setstat(asyncssh.SFTPAttrs(**both))
-        if await are_attributes_kept(sftp, path, features) == (True, True):
+        if await are_attributes_kept(sftp, path) == (True, True):
             return
         features.by_path = True
         for some in (both, {"permissions": TRIED_MODE}, {"atime": TRIED_TIME, "mtime": TRIED_TIME}):
             with suppress(asyncssh.SFTPError):
                 await sftp.setstat(path, asyncssh.SFTPAttrs(**some))
-        features.times, features.modes = await are_attributes_kept(sftp, path, features)
+        features.times, features.modes = await are_attributes_kept(sftp, path)
 
 
-async def are_attributes_kept(sftp: Any, path: bytes, features: ServerFeatures) -> tuple[bool, bool]:
-    """Tell whether a file has the time and the permissions that were tried; note a time that is near."""
+async def are_attributes_kept(sftp: Any, path: bytes) -> tuple[bool, bool]:
+    """Tell whether a file has the time and the permissions that were tried."""
     try:
         found = await sftp.lstat(path)
     except (asyncssh.SFTPNoSuchFile, asyncssh.SFTPPermissionDenied):
         return False, False
-    features.times_rounded = 0 < abs((found.mtime or 0) - TRIED_TIME) <= STEP
     return found.mtime == TRIED_TIME, (found.permissions or 0) & 0o777 == TRIED_MODE
-
-
-async def try_zero_time(sftp: Any, folder: str, features: ServerFeatures) -> None:
-    """Find out with a file of our own in ``folder`` whether a file can have the time 0."""
-    name = temporary_path(join(folder, "probe"))
-    path, made = encode_path(name), asyncssh.SFTPAttrs(permissions=PRIVATE)
-    zero = asyncssh.SFTPAttrs(atime=0, mtime=0)
-    features.zero_times = False
-    async with removed_afterwards(sftp, name):
-        with suppress(asyncssh.SFTPError):  # writing will fail as well, and tells why
-            file = await sftp.open(path, NEW, made, encoding=None)
-            async with file:
-                if not features.by_path:
-                    await file.setstat(zero)
-            if features.by_path:
-                await sftp.setstat(path, zero)
-            features.zero_times = (await sftp.lstat(path)).mtime == 0
 
 
 async def server_time(sftp: Any, folder: str) -> int | None:
@@ -174,27 +148,6 @@ async def try_links(sftp: Any, folder: str, features: ServerFeatures) -> None:
         straight = await is_link(sftp, other)
         features.links_swapped = not straight and await is_link(sftp, one)
         features.links = straight or features.links_swapped
-    if features.links:
-        features.links_changed = await changes_targets(sftp, folder, features)
-        features.links = not features.links_changed
-
-
-async def changes_targets(sftp: Any, folder: str, features: ServerFeatures) -> bool:
-    """Find out with a link of our own in ``folder`` whether the server makes links with another target.
-
-    Go's library for servers makes a path from the root of a relative target. At the root, that shows only in
-    the size of the link, which is the length of its target where the server tells it.
-    """
-    link = temporary_path(join(folder, "probe"))
-    wanted = posixpath.basename(temporary_path(link))
-    async with removed_afterwards(sftp, link):
-        with suppress(asyncssh.SFTPError):
-            await make_link(sftp, wanted, link, features)
-        target, _resolved = await remote_target(sftp, link)
-        with suppress(asyncssh.SFTPError):
-            size = (await sftp.lstat(encode_path(link))).size
-            return target not in (None, wanted) or size not in (None, 0, len(wanted))
-    return target not in (None, wanted)
 
 
 async def try_renaming(sftp: Any, folder: str, features: ServerFeatures) -> None:
@@ -234,7 +187,7 @@ async def removed_afterwards(sftp: Any, *paths: str) -> AsyncIterator[None]:
 
 def attributes(entry: TreeEntry, features: ServerFeatures) -> Any:
     """Return the times and permissions to set on a file; ``None`` when there are none to set."""
-    time = entry.mtime if features.zero_times else max(entry.mtime, FIRST_TIME)
-    times = {"atime": time, "mtime": time} if features.times or features.times_rounded else {}
+    time = max(entry.mtime, FIRST_TIME)
+    times = {"atime": time, "mtime": time} if features.times else {}
     mode = {"permissions": entry.mode} if features.modes and entry.mode is not None else {}
     return asyncssh.SFTPAttrs(**times, **mode) if times or mode else None

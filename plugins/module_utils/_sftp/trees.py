@@ -34,8 +34,6 @@ LONGEST_NAME = 1024
 SHOWN = 60
 """The characters of a path without end that a message shows."""
 ROOT = ""
-UNKNOWN = -1
-"""The size of a file of which the server does not tell any."""
 
 
 class Kind(Enum):
@@ -316,26 +314,25 @@ async def remote_root(sftp: Any, root: str) -> TreeEntry | None:
 
 
 async def remote_entry(sftp: Any, path: str, attributes: Any) -> TreeEntry:
-    """Read what the server tells about an entry. It is asked for the size of a file that it lists without."""
+    """Read what the server tells about an entry."""
     entry = shown_entry(attributes)
-    if entry.size == UNKNOWN:
-        size = await remote_size(sftp, path) if entry.kind is Kind.FILE else 0
-        entry = replace(entry, size=size)
     target, resolved = await remote_target(sftp, path) if entry.kind is Kind.LINK else (None, False)
     return replace(entry, target=target, resolved=resolved)
 
 
-async def remote_size(sftp: Any, path: str) -> int:
-    """Return the size of a file that the server listed without one; ``UNKNOWN`` if it does not tell."""
-    shown = await unless_refused(sftp.stat(encode_path(path)), None)
-    return UNKNOWN if shown is None or shown.size is None else int(shown.size)
-
-
 def shown_entry(attributes: Any) -> TreeEntry:
-    """Read what the server tells about an entry, without the target of a link."""
-    size = UNKNOWN if attributes.size is None else attributes.size
+    """Read what the server tells about an entry, without the target of a link.
+
+    :raises TransferFailed: for a file without a size, which tells whether all of it arrived.
+    """
     mode = attributes.permissions or 0
-    return TreeEntry(kind_of(mode), size, attributes.mtime or 0, stat.S_IMODE(mode))
+    kind = kind_of(mode)
+    if kind is Kind.FILE and attributes.size is None:
+        raise TransferFailed(
+            "the server does not show the sizes of files, so it cannot be known whether all of one arrives. "
+            "Copy them with another program"
+        )
+    return TreeEntry(kind, attributes.size or 0, attributes.mtime or 0, stat.S_IMODE(mode))
 
 
 async def remote_target(sftp: Any, path: str) -> tuple[str | None, bool]:

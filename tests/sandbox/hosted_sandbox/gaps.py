@@ -322,8 +322,6 @@ FORMS = (
           ("takes its place", "is refused")),
     Point("sftp.password_set", SFTP, "How soon does `passwordSetAt` show a new password?",
           ("at once", "2 s late")),
-    Point("sftp.links", SFTP, "Which target has a symbolic link that is made with a relative one?",
-          ("the given one", "the same path from the root")),
     Point("file.write_parents", FILES, "Does a write make the missing parent directories?", ("yes", "no")),
     Point("query.cut", DATABASE, "What becomes of a write that is cut at 15 seconds?",
           ("it is undone", "it is carried out all the same")),

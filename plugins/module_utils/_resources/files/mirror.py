@@ -170,9 +170,9 @@ class MirrorWork:
         """Say what the server turned out not to do."""
         options, features = self.task.options, self.features
         if not features.links and self.links:
-            does = "changes the targets of" if features.links_changed else "does not support"
             self.task.warn(
-                f"the server {does} symbolic links, so these were left out: {first_paths(self.links)}"
+                "the server does not support symbolic links, so these were left out: "
+                f"{first_paths(self.links)}"
             )
         if not features.times:
             self.task.warn(

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import os
-import posixpath
 import socket
 import stat
 from collections.abc import AsyncIterator
@@ -153,8 +152,6 @@ class Files(asyncssh.SFTPServer):
 
     def symlink(self, oldpath: bytes, newpath: bytes) -> Any:
         """Create a symbolic link to a path below the root."""
-        if self._gaps["sftp.links"] != "the given one":
-            oldpath = posixpath.normpath(posixpath.join(b"/", oldpath))
         place = Path(os.fsdecode(self.map_path(newpath)))
         target = place.parent / os.fsdecode(oldpath)
         if os.path.isabs(oldpath):

@@ -21,8 +21,6 @@ from unit.plugins.module_utils._sftp.servers import START_SECONDS, Server, make_
 
 KEPT = 1000
 """The bytes of a file that a server without room keeps."""
-STEP = 2
-"""The seconds between two times that a FAT file system can store."""
 
 
 class Plain(asyncssh.SFTPServer):
@@ -33,23 +31,6 @@ class Plain(asyncssh.SFTPServer):
 
     def readlink(self, path: bytes) -> bytes:
         return os.readlink(self.map_path(path))
-
-
-class EvenTimes(Plain):
-    """Stores times in steps of two seconds, as on a FAT file system."""
-
-    def setstat(self, path: bytes, attrs: asyncssh.SFTPAttrs) -> Any:
-        return super().setstat(path, rounded(attrs))
-
-    def fsetstat(self, file_obj: object, attrs: asyncssh.SFTPAttrs) -> Any:
-        return super().fsetstat(file_obj, rounded(attrs))
-
-
-def rounded(attrs: asyncssh.SFTPAttrs) -> asyncssh.SFTPAttrs:
-    """Return attributes with a time that can be stored."""
-    if attrs.mtime is not None:
-        attrs.mtime -= attrs.mtime % STEP
-    return attrs
 
 
 class Connections(asyncssh.SSHServer):
@@ -79,16 +60,12 @@ class Losing(Plain):
             super().remove(newpath)
 
 
-class ListsNoSizes(Plain):
-    """Lists a directory without the sizes of its files, and tells them only if it is asked about one file."""
+class TellsNoSizes(Plain):
+    """Tells no size at all."""
 
     async def scandir(self, path: bytes) -> AsyncIterator[asyncssh.SFTPName]:
         async for item in super().scandir(path):
             yield asyncssh.SFTPName(item.filename, attrs=unsized(item.attrs))
-
-
-class TellsNoSizes(ListsNoSizes):
-    """Tells no size at all."""
 
     def stat(self, path: bytes) -> Any:
         return unsized(asyncssh.SFTPAttrs.from_local(os.stat(self.map_path(path))))

@@ -211,7 +211,7 @@ class Made:
 
     async def scandir(self, path: bytes) -> AsyncIterator[asyncssh.SFTPName]:
         if self.kind is not None:
-            yield asyncssh.SFTPName(b"a", attrs=asyncssh.SFTPAttrs(permissions=self.kind | 0o755))
+            yield asyncssh.SFTPName(b"a", attrs=asyncssh.SFTPAttrs(permissions=self.kind | 0o755, size=0))
 
 
 @pytest.mark.parametrize(

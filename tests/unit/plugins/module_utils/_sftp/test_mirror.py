@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import asyncssh
@@ -28,23 +27,6 @@ class FullAndWorn(Plain):
         if b"worn" in path or pflags & asyncssh.FXF_CREAT:
             raise asyncssh.SFTPFailure("input/output error")
         return super().open(path, pflags, attrs)
-
-
-class Rooted(Plain):
-    """Makes the target of a link a path from the root."""
-
-    def symlink(self, oldpath: bytes, newpath: bytes) -> None:
-        os.symlink(b"/" + oldpath, self.map_path(newpath))
-
-
-def test_links_that_would_lead_elsewhere_are_left_out(tmp_path: Path) -> None:
-    ours = fill(tmp_path / "ours", {"a": "a"})
-    (ours / "link").symlink_to("a")
-    with odd_server(tmp_path, Rooted) as server:
-        result = sync(server, src=str(ours))
-        assert result["changed"] and holds(server.root / "up") == {"a": "a"}
-        (warning,) = result["warnings"]
-        assert "changes the targets of symbolic links, so these were left out: link" in warning
 
 
 def test_a_full_disk_is_no_reason_for_what_cannot_be_read(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from ansible_collections.hosted.services.plugins.module_utils._sftp.errors impor
 from ansible_collections.hosted.services.plugins.module_utils._sftp.patterns import Patterns
 from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import run_all, within
 from unit.plugins.module_utils._sftp.mirrored import fill, holds, sync
-from unit.plugins.module_utils._sftp.odd_servers import ListsNoSizes, Plain, TellsNoSizes, odd_server
+from unit.plugins.module_utils._sftp.odd_servers import Plain, TellsNoSizes, odd_server
 
 
 class Work:
@@ -245,31 +245,9 @@ def test_a_path_is_within_a_place_or_below_it(path: str, places: set[str], insid
     assert within(path, places) is inside
 
 
-# --- A server that lists no sizes -----------------------------------------------------------------------
+# --- A server that tells no sizes -----------------------------------------------------------------------
 
 WORLD: dict[str, str | None] = {"config": "motd", "deep/level": "precious", "empty": "", "link": "@config"}
-
-
-def test_a_size_that_is_not_listed_is_asked_for(tmp_path: Path) -> None:
-    with odd_server(tmp_path, ListsNoSizes) as server:
-        fill(server.root / "world", WORLD)
-        pull: dict[str, Any] = {"direction": "pull", "src": "world", "dest": str(tmp_path / "copy")}
-        result = sync(server, **pull)
-        assert not result.get("failed") and result["sftp_sync"]["bytes"] == 12
-        assert holds(tmp_path / "copy") == holds(server.root / "world")
-        assert not sync(server, **pull)["changed"]
-
-
-def test_a_connection_that_is_lost_leaves_no_size_unknown() -> None:
-    async def fail(error: Exception) -> Any:
-        raise error
-
-    for lost in (asyncssh.SFTPConnectionLost("lost"), asyncssh.SFTPNoConnection("none")):
-        sftp = SimpleNamespace(stat=lambda path, lost=lost: fail(lost))
-        with pytest.raises(lost.__class__):
-            asyncio.run(trees.remote_size(sftp, "a"))
-    refusing = SimpleNamespace(stat=lambda path: fail(asyncssh.SFTPFailure("no")))
-    assert asyncio.run(trees.remote_size(refusing, "a")) == trees.UNKNOWN
 
 
 @pytest.mark.parametrize("check_mode", [True, False])
@@ -285,14 +263,5 @@ def test_a_file_of_unknown_size_is_not_taken_for_an_empty_one(
         before = holds(fill(tmp_path / "copy", {"config": "motd", "deep/level": "old", "mine": "x"}))
         result = sync(server, check_mode, direction="pull", src=src, dest=str(dest), **more)
         assert result["failed"] and not result["changed"]
-        assert "the server does not show the size of" in result["msg"]
+        assert "the server does not show the sizes of files" in result["msg"]
         assert holds(tmp_path / "copy") == before
-
-
-def test_files_are_pushed_to_a_server_that_tells_no_sizes(tmp_path: Path) -> None:
-    src = fill(tmp_path / "src", WORLD)
-    with odd_server(tmp_path, TellsNoSizes) as server:
-        fill(server.root / "up", {"config": "other", "empty": "not"})
-        for _run in range(2):
-            assert not sync(server, src=str(src), dest="up").get("failed")
-            assert holds(server.root / "up") == holds(src)
