@@ -16,9 +16,8 @@ description:
   - A key on the account opens SFTP on all services of the account, without a password.
   - Refuses a private key, a damaged key, a key of a type that the platform does not accept, and an RSA key of less
     than 2048 bits, before anything is sent.
-  - A key is recognized by its fingerprint, in any usual notation. If the platform shows one that cannot be read,
-    O(state=absent) with a key or a fingerprint that was not found fails, as the key may still be registered; give
-    its O(name) alone. A registration is then tried, and counts as done if the platform says that it has the key.
+  - A key is recognized by its fingerprint, SHA256 or MD5. If the platform shows another one, O(state=absent) with a key
+    or a fingerprint that was not found fails, as the key may still be registered; give its O(name) alone.
 options:
   name:
     description:
@@ -48,8 +47,7 @@ options:
   replace:
     description:
       - If one other key has this name, replace it. The new key is registered before the old one is removed, so that
-        one of them is valid at any time. If the platform refuses two keys with one name, the old one is removed
-        first; if the new one is then refused, the error names the removed key.
+        one of them is valid at any time.
       - If several other keys have this name, the task fails, because it is not known which one to replace.
     type: bool
     default: false
@@ -101,9 +99,7 @@ ssh_key:
     last_used_at: null
   contains:
     id:
-      description: >-
-        Id of the key. Null in check mode if it would be registered. Also null if the key is registered, and the
-        platform shows fingerprints that cannot be read, so that it may be one of several keys.
+      description: Id of the key. Null in check mode if it would be registered.
       type: str
     name:
       description: Name of the key.

@@ -24,7 +24,7 @@ PATH = "/api/users/me/ssh-keys"
 DENIED = asyncssh.PermissionDenied
 
 
-DIGESTS = {"SHA256": "sha256", "MD5 prefixed": "md5"}
+DIGESTS = {"SHA256": "sha256", "MD5": "md5"}
 
 
 def _generate(kind: str = "ssh-ed25519", **options: Any) -> asyncssh.SSHKey:

@@ -18,8 +18,8 @@ from ..._api.text import PRIVATE_KEY
 from .task_errors import Invalid
 
 MIN_RSA_BITS = 2048
-NAMES = {16: "MD5", 32: "SHA256"}
-"""The digests that may be a fingerprint, by their bytes: which one the platform shows is open (SSH key)."""
+DIGEST_BYTES = (16, 32)
+"""The lengths of MD5 and SHA256: which of them is a fingerprint of the platform is open (SSH key)."""
 PREFIX = re.compile(r"(md5|sha256):", re.IGNORECASE)
 HEXADECIMAL = re.compile("([0-9a-f]{2})+", re.IGNORECASE)
 ACCEPTED = "ssh-ed25519, ecdsa-sha2-* and ssh-rsa of 2048 bits or more"
@@ -68,52 +68,49 @@ def digest_of(fingerprint: str) -> bytes | None:
             if HEXADECIMAL.fullmatch(bare)
             else base64.b64decode(letters + "=" * (-len(letters) % 4), validate=True)
         )
-    return found if len(found) in NAMES else None
+    return found if len(found) in DIGEST_BYTES else None
 
 
-def fingerprint_notation(fingerprint: str) -> str:
-    """Return which digest a fingerprint is, for people."""
-    return NAMES.get(len(digest_of(fingerprint) or b""), "a form that cannot be read")
+def check_comparable(keys: Sequence[SshKey], wanted: PublicKey | str) -> None:
+    """Check that the fingerprints of keys show that none is the wanted one, which was not found.
 
+    A key has both digests, and the platform shows one of them. One that is there must not pass for absent: it
+    would go on opening SFTP.
 
-def is_comparable(shown: str | None, wanted: str | PublicKey) -> bool:
-    """Tell whether it can be known that a fingerprint of the platform is not the wanted one.
-
-    A key has both digests. A fingerprint is one, which a platform that shows the other is silent about.
+    :raises Invalid: naming one that may be it.
     """
-    known = digest_of(shown or "")
-    other = known if isinstance(wanted, PublicKey) else digest_of(wanted)
-    return known is not None and other is not None and len(known) == len(other)
+    digest = digest_of(wanted) if isinstance(wanted, str) else None
+    for key in keys:
+        known = digest_of(key.fingerprint or "")
+        if known is None or (digest is not None and len(known) != len(digest)):
+            shown = f"the fingerprint {key.fingerprint!r}" if key.fingerprint else "no fingerprint"
+            raise Invalid(
+                "whether the key is registered is not known, and nothing was done: the platform shows "
+                f"{shown} for key {key.name!r}, which cannot be compared with what the task gives. Give the "
+                f"key itself; to remove {key.name!r}, give its name alone"
+            )
 
 
-def keys_with_fingerprint(keys: Sequence[SshKey], wanted: str) -> list[SshKey]:
-    """Return the keys of a fingerprint.
+def keys_with_fingerprint(keys: Sequence[SshKey], wanted: PublicKey | str) -> list[SshKey]:
+    """Return the keys that are this one, or have this fingerprint.
 
-    :raises Invalid: when the platform shows all of them in another notation. Which one it shows is open (SSH
-        key), and a key that is there must not pass for one that is not. So is one that was cut short refused.
+    :raises Invalid: for a fingerprint that is none, or if none is found and one may be it.
     """
-    if PRIVATE_KEY in wanted:
-        raise Invalid("fingerprint holds a private key; give its fingerprint. Nothing was sent")
-    shown = [(key, key.fingerprint) for key in keys if key.fingerprint]
-    found = [key for key, text in shown if is_same(text, wanted)]
-    if not found and digest_of(wanted) is None:
-        raise Invalid(
-            f"fingerprint {wanted!r} is invalid or incomplete: SHA256 has 43 characters of base64 or 64 "
-            "hexadecimal digits, and MD5 has 32. No registered key shows it"
-        )
-    if shown and not found and not any(is_comparable(text, wanted) for __, text in shown):
-        first = shown[0][1]
-        raise Invalid(
-            f"fingerprint is written as {fingerprint_notation(wanted)}, and the platform shows "
-            f"{fingerprint_notation(first)}, as {first}: the two cannot be compared. Give it as the "
-            "platform shows it, or give the key"
-        )
+    if isinstance(wanted, PublicKey):
+        found = [key for key in keys if wanted.matches(key.fingerprint)]
+    else:
+        if PRIVATE_KEY in wanted:
+            raise Invalid("fingerprint holds a private key; give its fingerprint. Nothing was sent")
+        digest = digest_of(wanted)
+        if digest is None:
+            raise Invalid(
+                f"fingerprint {wanted!r} is invalid or incomplete: SHA256 has 43 characters of base64 or 64 "
+                "hexadecimal digits, and MD5 has 32"
+            )
+        found = [key for key in keys if digest_of(key.fingerprint or "") == digest]
+    if not found:
+        check_comparable(keys, wanted)
     return found
-
-
-def is_same(shown: str, wanted: str) -> bool:
-    """Tell whether two fingerprints are the same digest, or the same text that cannot be read."""
-    return (digest_of(shown) or shown.strip()) == (digest_of(wanted) or wanted.strip())
 
 
 def read_public_key(text: str, source: str = "public_key", *, skip_options: bool = False) -> PublicKey:
