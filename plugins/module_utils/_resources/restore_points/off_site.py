@@ -4,7 +4,7 @@
 """Which off-site copies of a service stay: those whose backup stays, and those that the policy keeps.
 
 A night whose copying failed leaves a gap among the copies, so the policy looks at them as well as at the
-backups. A copy goes only if neither decision keeps it, and its backup goes or is gone for certain.
+backups. A copy goes only if neither decision keeps it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def plan_off_site(
     """Decide on the off-site copies with these names, by the policy and the decisions on all backups."""
     copies = plan_retention(map(copy_named, names), policy, now)
     for copy in copies:
-        if now and not copy.keep and (reason := reason_of_backup(copy.copy, copies, backups, policy, now)):
+        if not copy.keep and (reason := reason_of_backup(copy.copy, backups)):
             copy.keep, copy.reasons = True, [reason]
     return copies
 
@@ -44,10 +44,8 @@ def moment_in(name: str) -> datetime | None:
         return None
 
 
-def reason_of_backup(
-    copy: RestorePoint, copies: Sequence[Decision], backups: Sequence[Decision], policy: Policy, now: datetime
-) -> str | None:
-    """Return why a copy stays for the sake of its backup; ``None`` if that goes, or is gone for certain.
+def reason_of_backup(copy: RestorePoint, backups: Sequence[Decision]) -> str | None:
+    """Return why a copy stays for the sake of its backup; ``None`` if that goes, or is gone.
 
     Several backups may have one name. Only good ones are copied, so the copy of one that has failed since is
     better than it.
@@ -57,20 +55,4 @@ def reason_of_backup(
         return "its backup stays"
     if any(each.copy.status == BackupStatus.FAILED for each in same):
         return "its backup has failed since it was copied"
-    if same or shows_newest(copies, backups, now):
-        return None
-    # A list that lacks backups makes the policy keep more, never less.
-    foreseen = plan_retention([*(each.copy for each in backups), copy], policy, now)
-    if any(each.keep for each in foreseen if each.copy is copy):
-        return "its backup is not listed, but neither is that of the newest copy"
     return None
-
-
-def shows_newest(copies: Sequence[Decision], backups: Sequence[Decision], now: datetime) -> bool:
-    """Tell whether a list shows the backup of the newest copy, so that it is no list of another time.
-
-    ``copies`` are sorted, newest first. One from the future was named by a clock that went wrong.
-    """
-    past = (each.copy for each in copies if each.copy.created_at and each.copy.created_at <= now)
-    newest = next(past, None)
-    return newest is not None and any(each.copy.name == newest.name for each in backups)
