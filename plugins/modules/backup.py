@@ -32,10 +32,8 @@ options:
       - V(restored) replaces the files of the service with those of the backup. If a restore of the backup is already
         in progress, the task waits for it. A restore counts as done once it was seen to begin and end, or after
         O(quiet_time). A backup that is C(COMPLETED) again means that the restore is over; the platform does not
-        report whether it restored all files. If a service event reports a failed restore, the task fails. If there is
-        no new event at all, the task warns. An event may also only tell that the restore began. If it then fails
-        and the platform does not show that, nobody can tell, and the task succeeds; check the files of the service. The
-        task warns if the service ran before and is stopped afterwards, or the reverse.
+        report whether it restored all files. If a service event reports a failed restore, the task fails. If a
+        restore fails and the platform does not show that, the task succeeds; check the files of the service.
       - V(absent) ensures that no backup with this name exists, which is so where the service or the project is gone. If
         it is being made or restored, the task waits for
         the end and then deletes it. If the platform refuses that because another backup of the service is in
@@ -57,8 +55,8 @@ options:
       - How many seconds must pass without a change before a restore that was not seen to begin counts as done. The
         task then warns, and RV(services[].start_seen) is V(false).
       - If the platform shows the backup as C(RESTORING), the restore was seen to begin, and the task waits until it
-        ends. The platform may show this late, or not at all if the restore is quick. A change of the container's
-        state or a new service event restarts the quiet time.
+        ends. The platform may show this late, or not at all if the restore is quick. A new service
+        event restarts the quiet time.
       - Limited to half of O(wait_timeout).
     type: float
     default: 30.0

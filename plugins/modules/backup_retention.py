@@ -22,8 +22,6 @@ description:
   - Reads the list again before each deletion, and keeps whatever the policy keeps by then.
   - The platform deletes snapshots by name. If several snapshots of a service have one name and the policy would delete
     one of them, all of them stay, with a warning.
-  - Deletes snapshots one by one, and reads the list after each. If a snapshot that had to stay went with one, the task
-    stops there with an error that names it.
 options:
   kind:
     description:
@@ -95,8 +93,7 @@ options:
       - The policy is applied to them, too. RV(services[].off_site_copies) says which of them stay. The task deletes
         none of them.
       - One stays if the policy keeps it among the copies, or if it keeps its backup, or if the backup has failed since.
-        One whose backup is not listed goes only if that of the newest copy is, or if the policy would delete that
-        backup, too. The newest copy stays.
+        The newest copy stays.
       - Needs exactly one service in O(services), and O(kind=backups).
     type: list
     elements: str

@@ -44,8 +44,7 @@ options:
       - Delete a project even if it still has services, or may have some that cannot be read. The services are not
         deleted; they join the default project.
       - If the alias of one is taken there, the task warns. It is not documented whether the platform refuses the
-        deletion then or gives one of the two another alias. After the deletion, the task warns of each service whose
-        alias has changed, because references to the former one do not lead to it.
+        deletion then, or which of the two answers to it.
     type: bool
     default: false
 extends_documentation_fragment:

@@ -22,21 +22,17 @@ options:
     required: true
   state:
     description:
-      - V(present) ensures that a snapshot with this name exists. The platform does not document a status of snapshots.
-        If it shows none, a snapshot counts as complete once it is listed; nobody can know whether it already is, or
-        fails later.
+      - V(present) ensures that a snapshot with this name exists. Snapshots have no status, so one counts as complete
+        once it is listed.
       - V(rolled_back) rolls the service back to the snapshot. All changes since then are lost. The rollback counts as
         done after O(quiet_time). If a service event reports a failed rollback, the task fails. A rollback that fails
-        without such an event cannot be told from one that succeeded, so check the files of the service. The task warns
-        if the service ran before and is stopped afterwards, or the reverse.
+        without such an event cannot be told from one that succeeded, so check the files of the service.
       - V(absent) ensures that no snapshot with this name exists, which is so where the service or the project is gone.
-        If another snapshot went with it, the task fails and names it.
-      - If the platform shows that the snapshot failed, V(present) and V(rolled_back) fail, and V(absent) deletes it.
       - The platform knows snapshots by name only. If several snapshots of a service have this name, V(rolled_back) and
         V(absent) are refused.
       - If a service is busy with another copy, the task retries for up to O(wait_timeout). If neither the response
         nor the lists show that it is busy, the task retries for up to O(quiet_time). A refused deletion is retried only
-        while the list shows that another snapshot is being taken.
+        while the list shows that a backup is being made or restored.
     type: str
     choices: [present, rolled_back, absent]
     default: present
@@ -54,8 +50,7 @@ options:
   quiet_time:
     description:
       - How many seconds must pass without a change before a rollback counts as done, because the platform does not
-        show whether one is still in progress. A change of the container's state or a new service event restarts the
-        quiet time.
+        show whether one is still in progress. A new service event restarts the quiet time.
       - If there was no such sign at all, the task warns, and RV(services[].start_seen) is V(false).
       - Limited to half of O(wait_timeout).
     type: float

@@ -106,12 +106,11 @@ def test_a_service_has_its_events(account: Sandbox, tmp_path: Path) -> None:
 
 
 @pytest.mark.night
-@pytest.mark.parametrize("told", ["when it begins", "when it ends"])
-def test_a_restore_that_stops_a_service_is_no_stop(account: Sandbox, tmp_path: Path, told: str) -> None:
+def test_a_restore_that_stops_a_service_is_no_stop(account: Sandbox, tmp_path: Path) -> None:
     now = datetime.now(UTC)
     account.reset(clock=(now - timedelta(hours=1)).isoformat(), seed=SEED, delays=NO_DELAYS)
     account.clock(set=now.isoformat())
-    account.profile("plain", **{"restore.restart": "yes", "restore.event": told})
+    account.profile("plain", **{"restore.restart": "yes"})
     account.delays(restore=1.5, start=0.5)
     db = ids(account)["db"]
     [backup] = account.api("GET", f"/api/resources/{db}/backups").json()

@@ -146,11 +146,6 @@ class Refused(HostedError):
         super().__init__(message, status=status, **details)
         self.status = status
 
-    @property
-    def gives_reason(self) -> bool:
-        """Whether the platform gave a reason."""
-        return NO_REASON not in self.message
-
 
 class AccessDenied(Refused):
     """The token is rejected (:class:`TokenRejected`) or lacks the permission (:class:`Forbidden`)."""

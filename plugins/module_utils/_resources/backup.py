@@ -5,15 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
-from .._api.errors import Refused
 from .._api.models import Backup, Service
 from .._api.values import BackupStatus
-from .restore_points.missing import add_backup_count, missing_from, warn_of_missing
+from .restore_points.missing import missing_from, warn_of_missing
 from .restore_points.names import await_listed, named
 from .restore_points.resources import RestorePointOptions, RestorePointResource, result_of
 from .restore_points.restore_watch import (
@@ -30,11 +29,10 @@ from .services.many_services import PlanOne
 from .shared.busy_retry import delete_when_free, retry_while_busy
 from .shared.controller_state import one_at_a_time, state_key
 from .shared.plan import NOTHING_DONE, Plan, Step, Task, after_waiting
-from .shared.restore_points import BACKUPS, was_complete
+from .shared.restore_points import BACKUPS, IN_MOTION, any_in_motion, was_complete
 from .shared.task_errors import Ambiguous, Invalid, NoSuchItem, WaitEnded
 from .shared.waiting import act, await_removal, create, wait_until
 
-IN_MOTION = (BackupStatus.PENDING, BackupStatus.RESTORING)
 AFTER_MAKING = "Running this again makes another one"
 AFTER_RESTORE = "Check the files of the service before you use it, and restore another backup if need be"
 
@@ -212,7 +210,12 @@ def make_backup(
         return named(name, (backup for backup in read() if backup.id not in known))
 
     what = f"backup {name!r} of {label(service)}"
-    create(lambda: request_backup(task, service, name, what), new_ones, what, task)
+
+    def request() -> None:
+        begin = partial(task.client.create_backup, service.id, name)
+        retry_while_busy(task, begin, what, lambda: is_busy(task, service))
+
+    create(request, new_ones, what, task)
     found = await_listed(task, what, new_ones)
     if len(found) > 1:
         task.warn(f"{len(found)} backups named {name!r} of {label(service)} were made at the same time")
@@ -224,25 +227,9 @@ def make_backup(
     return mine, gone
 
 
-def request_backup(task: Task[BackupOptions], service: Service, name: str, what: str) -> None:
-    """Request a backup, and retry while the service is busy."""
-    try:
-        retry_while_busy(
-            task, lambda: task.client.create_backup(service.id, name), what, lambda: is_busy(task, service)
-        )
-    except Refused as error:
-        add_backup_count(error, service, task.client.backups(service.id))
-        raise
-
-
 def is_busy(task: Task[BackupOptions], service: Service) -> bool:
     """Tell whether a backup of the service is being made or restored."""
     return any_in_motion(task.client.backups(service.id))
-
-
-def any_in_motion(backups: Iterable[Backup]) -> bool:
-    """Tell whether one of these backups is being made or restored."""
-    return any(backup.status in IN_MOTION for backup in backups)
 
 
 def wait_for_backup(
@@ -375,13 +362,8 @@ def restore_backup(task: Task[BackupOptions], service: Service, backup: Backup) 
 
     passage = await_restore(task, what, read, before, under_way)
     if not passage.began:
-        then = (
-            ". The journal or the container changed, and then nothing more"
-            if passage.moved
-            else (", and neither the journal nor the container changed")
-        )
-        warn_unseen(task, what, f"the backup never became RESTORING{then}")
-    return [trace_of(task, service, what, before, passage, seen=passage.began)]
+        warn_unseen(task, what, "the backup did not become RESTORING")
+    return [trace_of(task, service, what, before, seen=passage.began)]
 
 
 def find_restorable(task: Task[BackupOptions], service: Service, there: Sequence[Backup]) -> Backup:

@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import Any, Literal
 
 from .._api.models import Service
 from .._api.text import counted
-from .restore_points.missing import check_none_went
 from .restore_points.off_site import plan_off_site
 from .services.lookup import label
 from .services.many_services import ManyServicesOptions, Operation, plan_many
@@ -168,21 +167,9 @@ class Thinning:
 
     def await_list(self) -> dict[str, Any]:
         """Wait until the list has lost what was deleted, and return the result."""
-        self.await_deleted()
-        return self.as_result()
-
-    def await_deleted(self) -> None:
-        """Wait until the list has lost what was deleted, and check that nothing else has gone with it."""
-        there = {decision.copy.id for decision in self.decisions}
-
-        def is_listed() -> bool:
-            nonlocal there
-            there = {copy.id for copy in self.read()}
-            return not self.deleted.isdisjoint(there)
-
         what = f"{counted(len(self.deleted), self.task.options.kind[:-1])} of {label(self.service)}"
-        await_removal(self.task, is_listed, what)
-        self.check_kept(there)
+        await_removal(self.task, lambda: not self.deleted.isdisjoint({c.id for c in self.read()}), what)
+        return self.as_result()
 
     def as_result(self) -> dict[str, Any]:
         """Return what the result says: every copy, newest first, with the decision on it, and the counts."""
@@ -210,10 +197,7 @@ class Thinning:
     def delete(self, decision: Decision) -> bool:
         """Delete a copy, or correct the decision on it. Return whether it was deleted."""
         copy, kind = decision.copy, self.task.options.kind
-        if self.deleted and kind == SNAPSHOTS:
-            self.await_deleted()  # one more must not go before it is known what went with the last one
         decisions = self.decide()
-        self.check_kept({decision.copy.id for decision in decisions})
         now = next((d for d in decisions if d.copy.id == copy.id), None)
         if now is None or now.keep:
             there = {d.copy.id for d in decisions} | self.deleted
@@ -230,15 +214,6 @@ class Thinning:
         delete_restore_point(self.task.client, kind, self.service.id, copy)
         self.deleted.add(copy.id)
         return True
-
-    def check_kept(self, there: Collection[str]) -> None:
-        """Check that no snapshot has gone with those deleted so far: what becomes of later ones is not shown.
-
-        :raises Invalid: if one that was to stay has.
-        """
-        if self.deleted and self.task.options.kind == SNAPSHOTS:
-            gone = [each.copy.name for each in self.decisions if each.keep and each.copy.id not in there]
-            check_none_went(self.service, gone, counted(len(self.deleted), "snapshot"))
 
 
 def spare_ambiguous(decisions: Sequence[Decision]) -> None:

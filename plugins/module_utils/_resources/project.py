@@ -22,7 +22,7 @@ from .services.lookup import (
     project_with_name,
 )
 from .services.neighbors import read_aliases
-from .shared.aliases import alias_in_settings, warn_of_clashes
+from .shared.aliases import warn_of_clashes
 from .shared.limits import MAX_PROJECT_NAME
 from .shared.names import likely_meant, look_alike, same_name
 from .shared.options import Options, option
@@ -210,7 +210,7 @@ def make_way(task: Task[ProjectOptions], taken: Project) -> Step:
 
     def remove() -> None:
         check()
-        delete_project(task, taken, {}, may_have_some=False)
+        delete_project(task, taken, may_have_some=False)
 
     check()
     return Step(f"delete project {taken.name!r} ({taken.id}), which is empty", remove)
@@ -251,20 +251,6 @@ def warn_of_alias_conflicts(task: Task[ProjectOptions], current: Project, joinin
     if len(homes) == 1:
         there = read_aliases(task.client, homes[0].id) if joining else {}
         warn_of_clashes(task, joining, there, f"the default project ({homes[0].name!r})")
-
-
-def warn_of_new_aliases(task: Task[ProjectOptions], before: Mapping[str, str]) -> None:
-    """Warn of services that have another alias since they joined the default project.
-
-    Only a move to a project that is named is documented to leave it as it is (Settings, rule 6).
-    """
-    for id, alias in before.items():
-        now = alias_in_settings(task.client, id)
-        if now not in (None, alias):
-            task.warn(
-                f"the alias of service {id} is {now!r} in the default project, no longer {alias!r}: a "
-                f"reference such as ${{{alias}.URL}} does not lead to it. Let what refers to it name {now!r}"
-            )
 
 
 def find_members(task: Task[ProjectOptions], project: Project) -> tuple[int, list[ServiceSummary]]:
@@ -317,13 +303,11 @@ def plan_absent(task: Task[ProjectOptions], current: Project | None) -> Plan:
         return Plan(result=None)
     count, unread = find_members(task, current)
     check_empty(task, current, count)
-    joining: dict[str, str] = {}
     if count:
-        joining = read_aliases(task.client, current.id)
         task.warn(
             f"deleting project {current.name!r} lets its {counted(count, 'service')} join the default project"
         )
-        warn_of_alias_conflicts(task, current, joining)
+        warn_of_alias_conflicts(task, current, read_aliases(task.client, current.id))
 
     if task.check_mode and current.id in oldest_projects(task.client.projects()):
         task.warn(
@@ -336,19 +320,16 @@ def plan_absent(task: Task[ProjectOptions], current: Project | None) -> Plan:
         steps=[
             Step(
                 f"delete project {current.name!r}",
-                lambda: delete_project(task, current, joining, may_have_some=bool(unread)),
+                lambda: delete_project(task, current, may_have_some=bool(unread)),
             )
         ],
         before={"name": current.name},
     )
 
 
-def delete_project(
-    task: Task[ProjectOptions], project: Project, joining: Mapping[str, str], *, may_have_some: bool
-) -> None:
-    """Delete a project and tell of the services that have another alias after it.
+def delete_project(task: Task[ProjectOptions], project: Project, *, may_have_some: bool) -> None:
+    """Delete a project.
 
-    :param joining: the aliases of its services, by id.
     :param may_have_some: whether services cannot be read yet that may be in it.
     """
     if may_have_some and not task.options.force:
@@ -364,4 +345,3 @@ def delete_project(
         lambda: any(each.id == project.id for each in task.client.projects()),
         f"project {project.name!r}",
     )
-    warn_of_new_aliases(task, joining)

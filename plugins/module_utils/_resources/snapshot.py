@@ -5,15 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
-from .._api.errors import CallOutcomeUnknown, Refused
+from .._api.errors import CallOutcomeUnknown
 from .._api.models import Service, Snapshot
-from .._api.values import BackupStatus
-from .restore_points.missing import check_none_went, missing_from, warn_of_missing
+from .restore_points.missing import missing_from, warn_of_missing
 from .restore_points.names import await_listed, named
 from .restore_points.resources import RestorePointOptions, RestorePointResource, result_of
 from .restore_points.restore_watch import (
@@ -28,16 +27,10 @@ from .services.lookup import expect_created, label
 from .services.many_services import PlanOne
 from .services.on_service import check_service_offers
 from .shared.busy_retry import delete_when_free, retry_while_busy
-from .shared.plan import NOTHING_DONE, Plan, Step, Task, after_waiting
-from .shared.restore_points import (
-    SNAPSHOTS,
-    descendants,
-    parse_moment,
-    snapshot_status,
-    snapshots_as_restore_points,
-)
-from .shared.task_errors import Ambiguous, EffectUnverified, Invalid, NoSuchItem, WaitEnded
-from .shared.waiting import await_removal, create_unique, wait_until
+from .shared.plan import NOTHING_DONE, Plan, Step, Task
+from .shared.restore_points import SNAPSHOTS, any_in_motion, parse_moment
+from .shared.task_errors import Ambiguous, EffectUnverified, Invalid, NoSuchItem
+from .shared.waiting import await_removal, create_unique
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,14 +94,10 @@ def to_diff(snapshot: Snapshot | None) -> dict[str, Any]:
 
 
 def plan_present(task: Task[SnapshotOptions], service: Service) -> Plan:
-    """Plan a snapshot with this name. One that is being taken is waited for."""
+    """Plan a snapshot with this name."""
     before, name = task.client.snapshots(service.id), task.options.name
-    there = snapshot_with_name(task, before)
-    if there is not None and snapshot_status(there) == BackupStatus.FAILED:
-        expect_created(task, Invalid(describe_failed(service, there)), name)
-        before = [other for other in before if other.name != there.name]
-    elif there is not None:
-        return plan_existing(task, service, there)
+    if there := snapshot_with_name(task, before):
+        return as_it_is(there)
     if name in (".", ".."):
         raise Invalid(f"name is {name!r}, which cannot be part of an address: it could not be deleted again")
 
@@ -120,8 +109,7 @@ def plan_present(task: Task[SnapshotOptions], service: Service) -> Plan:
         if own:
             plan.reread = partial(to_result, taken) if taken else read
             return None
-        now = taken or read_snapshot(task, service)
-        plan.become(Plan(result=to_result(now), before=to_diff(now), after=to_diff(now)))
+        plan.become(as_it_is(taken or read_snapshot(task, service)))
         return NOTHING_DONE
 
     expected = Snapshot.model_construct(name=name)
@@ -134,26 +122,9 @@ def plan_present(task: Task[SnapshotOptions], service: Service) -> Plan:
     return plan
 
 
-def plan_existing(task: Task[SnapshotOptions], service: Service, there: Snapshot) -> Plan:
-    """Plan to wait for an existing snapshot, in case it is still being taken."""
-
-    def as_it_is(now: Snapshot) -> Plan:
-        return Plan(result=to_result(now), before=to_diff(now), after=to_diff(now))
-
-    if not task.options.wait or task.check_mode:
-        return as_it_is(there)
-    what = f"wait until snapshot {there.name!r} of {label(service)} is complete"
-    return after_waiting(
-        what, lambda: wait_until_complete(task, service, there), as_it_is, until=as_it_is(there)
-    )
-
-
-def describe_failed(service: Service, snapshot: Snapshot) -> str:
-    """Return what to do about a snapshot that failed."""
-    return (
-        f"snapshot {snapshot.name!r} of {label(service)} failed; the platform does not say why. Delete it "
-        "with state: absent"
-    )
+def as_it_is(there: Snapshot | None) -> Plan:
+    """Plan nothing, as there is a snapshot already."""
+    return Plan(result=to_result(there), before=to_diff(there), after=to_diff(there))
 
 
 def take_snapshot(
@@ -171,44 +142,12 @@ def take_snapshot(
         retry_while_busy(task, begin, what, lambda: is_busy(task, service), lambda: bool(new_ones()))
 
     own = create_unique(call, new_ones, what, task)
-    if not task.options.wait:
-        return own, None
-    found = await_listed(task, what, new_ones)[0]
-    return own, wait_until_complete(task, service, found)
+    return own, await_listed(task, what, new_ones)[0] if task.options.wait else None
 
 
 def is_busy(task: Task[SnapshotOptions], service: Service) -> bool:
-    """Tell whether a snapshot of the service is being taken."""
-    return any_pending(task.client.snapshots(service.id))
-
-
-def any_pending(snapshots: Iterable[Snapshot]) -> bool:
-    """Tell whether one of these snapshots is being taken."""
-    return any(snapshot_status(snapshot) == BackupStatus.PENDING for snapshot in snapshots)
-
-
-def wait_until_complete(task: Task[SnapshotOptions], service: Service, snapshot: Snapshot) -> Snapshot:
-    """Wait until a snapshot is complete, if the platform shows its progress.
-
-    :raises WaitEnded: if it failed, or after ``wait_timeout``.
-    """
-    what = f"snapshot {snapshot.name!r} of {label(service)}"
-    first: list[Snapshot] = [snapshot]
-
-    def read() -> Snapshot:
-        if first:
-            return first.pop()
-        found = next((s for s in task.client.snapshots(service.id) if s.name == snapshot.name), None)
-        if found is None:
-            raise WaitEnded(f"{what} is no longer on the platform's list")
-        return found
-
-    def whole(now: Snapshot) -> bool:
-        if snapshot_status(now) == BackupStatus.FAILED:
-            raise WaitEnded(describe_failed(service, snapshot))
-        return snapshot_status(now) != BackupStatus.PENDING
-
-    return wait_until(task, read, whole, lambda now: f"it is {(now.model_extra or {}).get('status')}", what)
+    """Tell whether a backup of the service is being made or restored: snapshots have no status."""
+    return "backups" in (service.capabilities or ()) and any_in_motion(task.client.backups(service.id))
 
 
 # --- Rolled back ------------------------------------------------------------------------------------
@@ -223,13 +162,12 @@ def plan_rolled_back(task: Task[SnapshotOptions], service: Service) -> Plan:
     overwrites = f"all changes on {label(service)} since {since} are lost with the rollback to {name!r}"
     if not task.options.confirm:
         raise Invalid(f"{overwrites}. Set confirm: true to go ahead", overwrites=overwrites)
-    newer = newer_than(snapshot, everything)
-    check_newer(task, service, name, newer)
+    check_newer(task, service, name, newer_than(snapshot, everything))
     traces: list[RestoreTrace] = []
     gone: list[Snapshot] = []
 
     def roll_back() -> None:
-        traces.extend(roll_back_and_wait(task, service, snapshot.name, newer))
+        traces.extend(roll_back_and_wait(task, service, snapshot.name))
 
     def reread() -> dict[str, Any]:
         now = task.client.snapshots(service.id)
@@ -247,44 +185,28 @@ def plan_rolled_back(task: Task[SnapshotOptions], service: Service) -> Plan:
 
 
 def find_usable(task: Task[SnapshotOptions], service: Service, everything: Sequence[Snapshot]) -> Snapshot:
-    """Return the snapshot to roll back to: the only one with its name, and not one that failed.
+    """Return the snapshot to roll back to: the only one with its name.
 
     In check mode, a missing one is assumed to be taken by an earlier task of the play.
 
-    :raises NoSuchItem, Ambiguous, Invalid: saying which of these applies.
+    :raises NoSuchItem, Ambiguous: saying which of these applies.
     """
     name = task.options.name
-    error: NoSuchItem | Invalid
     snapshot = only_snapshot(task, service, everything, "roll back to")
     if snapshot is None:
-        error = NoSuchItem(f"{label(service)} has no snapshot named {name!r}")
-    elif snapshot_status(snapshot) == BackupStatus.FAILED:
-        error = Invalid(
-            f"snapshot {name!r} of {label(service)} failed, so it may lack files and cannot be rolled back "
-            "to. Roll back to another one (hosted.services.snapshot_info lists them), or restore a backup"
-        )
-    else:
-        return snapshot
-    expect_created(task, error, name)
-    return Snapshot.model_construct(name=name)
+        expect_created(task, NoSuchItem(f"{label(service)} has no snapshot named {name!r}"), name)
+    return snapshot or Snapshot.model_construct(name=name)
 
 
 def newer_than(snapshot: Snapshot, everything: Sequence[Snapshot]) -> list[Snapshot]:
-    """Return the snapshots taken after this one, by date or by parent."""
-    based_on_it = {s.name for s in based_on(snapshot, everything)}
+    """Return the snapshots taken after this one."""
     taken = parse_moment(snapshot.created_at)
 
     def later(other: Snapshot) -> bool:
         moment = parse_moment(other.created_at)
         return bool(taken and moment and moment > taken)
 
-    return [s for s in everything if s.name != snapshot.name and (later(s) or s.name in based_on_it)]
-
-
-def based_on(snapshot: Snapshot, everything: Sequence[Snapshot]) -> list[Snapshot]:
-    """Return the snapshots that descend from this one, as far as the platform shows parents."""
-    names = descendants(snapshot.name, snapshots_as_restore_points(everything))
-    return [other for other in everything if other.name in names]
+    return [other for other in everything if later(other)]
 
 
 def check_newer(task: Task[SnapshotOptions], service: Service, name: str, newer: Sequence[Snapshot]) -> None:
@@ -293,21 +215,15 @@ def check_newer(task: Task[SnapshotOptions], service: Service, name: str, newer:
     :raises Invalid: with their names.
     """
     if newer and not task.options.discard_newer:
+        names = ", ".join(repr(snapshot.name) for snapshot in newer)
         raise Invalid(
-            f"on {label(service)}, {quoted_names(newer)} were taken after {name!r}. The platform does not "
+            f"on {label(service)}, {names} were taken after {name!r}. The platform does not "
             "say what a rollback does to them: it may delete them. Set discard_newer: true to go ahead",
             newer=[snapshot.name for snapshot in newer],
         )
 
 
-def quoted_names(snapshots: Sequence[Snapshot]) -> str:
-    """Return the names of snapshots for messages."""
-    return ", ".join(repr(snapshot.name) for snapshot in snapshots)
-
-
-def roll_back_and_wait(
-    task: Task[SnapshotOptions], service: Service, name: str, newer: Sequence[Snapshot]
-) -> list[RestoreTrace]:
+def roll_back_and_wait(task: Task[SnapshotOptions], service: Service, name: str) -> list[RestoreTrace]:
     """Roll back, once, and wait until nothing changes: snapshots have no status.
 
     Return what was observed, if the task waits.
@@ -322,9 +238,6 @@ def roll_back_and_wait(
             f"whether {label(service)} went back to snapshot {name!r} is unknown: {error.message}. The call "
             "was not sent again. To be sure run this again: it leads to the same snapshot"
         ) from error
-    except Refused as error:
-        add_dependents(error, newer)
-        raise
     if not task.options.wait:
         return []
 
@@ -335,17 +248,8 @@ def roll_back_and_wait(
 
     passage = await_restore(task, what, read, before, lambda sight: False)
     if not passage.moved:
-        warn_unseen(task, what, "neither its journal nor its container showed anything")
-    return [trace_of(task, service, what, before, passage, seen=passage.moved)]
-
-
-def add_dependents(error: Refused, newer: Sequence[Snapshot]) -> None:
-    """Add to a refusal the snapshots that may be its reason."""
-    if newer:
-        error.append(
-            f". {quoted_names(newer)} were taken after it, which may be why; if you do not need them, delete "
-            "them first with state: absent"
-        )
+        warn_unseen(task, what, "its journal showed nothing")
+    return [trace_of(task, service, what, before, seen=passage.moved)]
 
 
 # --- Absent -----------------------------------------------------------------------------------------
@@ -353,34 +257,19 @@ def add_dependents(error: Refused, newer: Sequence[Snapshot]) -> None:
 
 def plan_absent(task: Task[SnapshotOptions], service: Service) -> Plan:
     """Plan the deletion of the snapshot with this name."""
-    everything, name = task.client.snapshots(service.id), task.options.name
-    there = only_snapshot(task, service, everything, "delete")
+    there = only_snapshot(task, service, task.client.snapshots(service.id), "delete")
     if there is None:
         return Plan(result=to_result(None))
-    what = f"snapshot {name!r} of {label(service)}"
-    gone: list[Snapshot] = []
+    what = f"snapshot {there.name!r} of {label(service)}"
 
     def delete() -> None:
         begin = partial(task.client.delete_snapshot, service.id, there.name)
-        busy = any_pending(everything)
-        delete_when_free(task, begin, f"the deletion of {what}", lambda: is_busy(task, service), busy)
-        left: list[Snapshot] = everything
-
-        def is_listed() -> bool:
-            nonlocal left
-            left = task.client.snapshots(service.id)
-            return any(other.name == there.name for other in left)
-
-        await_removal(task, is_listed, what)
-        gone[:] = missing_from([other for other in everything if other.name != there.name], left)
-
-    def reread() -> dict[str, Any]:
-        check_none_went(service, [other.name for other in gone], f"snapshot {name!r}")
-        return to_result(None)
+        delete_when_free(task, begin, f"the deletion of {what}", lambda: is_busy(task, service), busy=False)
+        await_removal(task, lambda: there.name in {s.name for s in task.client.snapshots(service.id)}, what)
 
     return Plan(
         result=to_result(None),
         steps=[Step(f"delete {what}", delete)],
-        reread=reread,
+        reread=lambda: to_result(None),
         before=to_diff(there),
     )

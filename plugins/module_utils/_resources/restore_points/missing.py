@@ -11,15 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-from ..._api.errors import Refused
 from ..._api.models import Backup, Service, Snapshot
-from ..._api.text import counted, first_of
+from ..._api.text import first_of
 from ..services.lookup import label
-from ..shared.busy_retry import OF_LIMITS
 from ..shared.options import Options
 from ..shared.plan import Task
-from ..shared.restore_points import parse_moment
-from ..shared.task_errors import Invalid
 
 C = TypeVar("C", Backup, Snapshot)
 MAX_NAMED_COPIES = 5
@@ -43,32 +39,4 @@ def warn_of_missing(
         f"{'are' if len(gone) > 1 else 'is'} no longer on its list: {first_of(named, MAX_NAMED_COPIES)}. "
         "This task did not delete them: the platform may have deleted them to make room, or another run may "
         "have"
-    )
-
-
-def check_none_went(service: Service, gone: Sequence[str], deleted: str) -> None:
-    """Check that no snapshot that had to stay has gone with one that was deleted.
-
-    :raises Invalid: with their names.
-    """
-    if gone:
-        raise Invalid(
-            f"{', '.join(map(repr, gone))} of {label(service)} had to stay, and "
-            f"{'is' if len(gone) == 1 else 'are'} gone since this task deleted {deleted}. The platform may "
-            "delete what was taken after a snapshot with it, or another run did. Nothing more was deleted",
-            vanished=list(gone),
-        )
-
-
-def add_backup_count(error: Refused, service: Service, backups: Sequence[Backup]) -> None:
-    """Add the number of backups to a refusal that may be about a limit."""
-    if not backups or not (OF_LIMITS.search(error.message) or not error.gives_reason):
-        return
-    oldest = min(
-        backups, key=lambda backup: (parse_moment(backup.created_at) is None, backup.created_at or "")
-    )
-    error.append(
-        f". {label(service)} has {counted(len(backups), 'backup')}; the oldest is {oldest.name!r} of "
-        f"{oldest.created_at or 'unknown date'}. If it may not have more, delete some first, for example "
-        "with backup_retention. Nothing was deleted"
     )

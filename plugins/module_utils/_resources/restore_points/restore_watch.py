@@ -15,9 +15,6 @@ from typing import TypeVar
 
 from ..._api.errors import HostedError
 from ..._api.models import Service
-from ..._api.values import ContainerState
-from ..services.lookup import label
-from ..services.view import read_state
 from ..shared.busy_retry import QuietOptions
 from ..shared.plan import Task
 from ..shared.task_errors import WaitEnded
@@ -32,14 +29,13 @@ EVENTS_READ = 20
 
 @dataclass(frozen=True)
 class Observation:
-    """What one look shows: the status of the backup, the container's state, the newest event of the journal.
+    """What one look shows: the status of the backup, and the newest event of the journal.
 
-    A state or event of ``None`` is one that could not be read, or that nobody needs to know any more. Where
-    the journal is empty, the event is an empty string.
+    An event of ``None`` is one that could not be read, or that nobody needs to know any more. Where the
+    journal is empty, it is an empty string.
     """
 
     status: str | None
-    state: str | None = None
     event: str | None = None
 
 
@@ -58,16 +54,9 @@ class RestoreTrace:
 def observe_restore(
     task: Task[QuietOptions], service: Service, status: str | None, last: Observation | None = None
 ) -> Observation:
-    """Look at the container and the journal. What cannot be read now is taken to be as it was at ``last``."""
-    last = last or Observation(status)
-    state = none_on_error(lambda: read_state(task, service.id))
-    event = none_on_error(lambda: newest_event(task, service))
-    return Observation(status, state or last.state, last.event if event is None else event)
-
-
-def newest_event(task: Task[QuietOptions], service: Service) -> str:
-    """Return the id of the newest event, an empty string when there is none."""
-    return next((event.id for event in task.client.events(service.id, 1)), "")
+    """Look at the journal. Where it cannot be read now, it is taken to be as it was at ``last``."""
+    event = none_on_error(lambda: next((event.id for event in task.client.events(service.id, 1)), ""))
+    return Observation(status, last.event if event is None and last else event)
 
 
 def none_on_error(read: Callable[[], T]) -> T | None:
@@ -98,8 +87,7 @@ def await_restore(
 
 def describe_observation(sight: Observation) -> str:
     """Say where things stand."""
-    status = f"the backup is {sight.status}" if sight.status else "the platform does not show how far it is"
-    return f"{status}, the container {sight.state}" if sight.state else status
+    return f"the backup is {sight.status}" if sight.status else "the platform does not show how far it is"
 
 
 def warn_unseen(task: Task[QuietOptions], what: str, missed: str) -> None:
@@ -116,11 +104,10 @@ def trace_of(
     service: Service,
     what: str,
     before: Observation,
-    passage: Transition[Observation],
     *,
     seen: bool,
 ) -> RestoreTrace:
-    """Return what ``what`` left behind, and tell what of it does not look like success.
+    """Return what ``what`` left behind.
 
     A restore or a rollback that failed may leave everything as it was. What would tell is an event.
 
@@ -135,29 +122,7 @@ def trace_of(
             "files of the service before you use it",
             events=gained,
         )
-    if seen and gained == []:
-        task.warn(
-            f"{what} is over, but nothing in the journal of the service says that it brought anything back. "
-            "Check the files of the service before you use it"
-        )
-    warn_of_power(task, service, what, before.state, passage.last.state)
     return RestoreTrace(seen, gained)
-
-
-def warn_of_power(
-    task: Task[QuietOptions], service: Service, what: str, before: str | None, after: str | None
-) -> None:
-    """Tell that the service does not run any more, or runs though it did not, since ``what``."""
-    if before == ContainerState.RUNNING and after == ContainerState.STOPPED:
-        was, now, state, does = "ran", "stopped", "started", "starts"
-    elif before == ContainerState.STOPPED and after in (ContainerState.RUNNING, ContainerState.STARTING):
-        was, now, state, does = "was stopped", after, "stopped", "stops"
-    else:
-        return
-    task.warn(
-        f"{label(service)} {was} before {what}, and is {now} now; state: {state} of hosted.services.service "
-        f"{does} it"
-    )
 
 
 def events_since(task: Task[QuietOptions], service: Service, last: str) -> list[str]:

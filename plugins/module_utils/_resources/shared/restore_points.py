@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from ..._api.client import Client
@@ -15,8 +14,7 @@ from ..._api.values import BackupStatus
 from .retention import RestorePoint
 
 BACKUPS, SNAPSHOTS = "backups", "snapshots"
-UNFINISHED = re.compile("pending|creating|progress|queued|running|taking", re.IGNORECASE)
-BROKEN = re.compile("fail|error|abort|broken|corrupt", re.IGNORECASE)
+IN_MOTION = (BackupStatus.PENDING, BackupStatus.RESTORING)
 
 
 def read_restore_points(client: Client, kind: str, service_id: str) -> list[RestorePoint]:
@@ -36,44 +34,16 @@ def backups_as_restore_points(backups: Iterable[Backup]) -> list[RestorePoint]:
 def snapshots_as_restore_points(snapshots: Iterable[Snapshot]) -> list[RestorePoint]:
     """Return snapshots as copies. Their names tell them apart: the platform knows them by name.
 
-    Whether it shows a parent by its name or by its id is not documented, so both count.
+    They have no status: what is listed is complete.
     """
-    listed = list(snapshots)
-    names = {s.id: s.name for s in listed if s.id} | {s.name: s.name for s in listed}
     return [
-        RestorePoint(
-            s.name,
-            s.name,
-            snapshot_status(s),
-            parse_moment(s.created_at),
-            parent=names.get(s.parent) if s.parent else None,
-        )
-        for s in listed
+        RestorePoint(s.name, s.name, BackupStatus.COMPLETED, parse_moment(s.created_at)) for s in snapshots
     ]
 
 
-def descendants(name: str, snapshots: Sequence[RestorePoint]) -> set[str]:
-    """Return the names of the snapshots that are based on one, as far as the platform shows parents."""
-    found: set[str] = set()
-    left = [name]
-    while left:
-        parent = left.pop()
-        children = {s.name for s in snapshots if s.parent == parent} - found - {name}
-        found |= children
-        left += children
-    return found
-
-
-def snapshot_status(snapshot: Snapshot) -> str:
-    """Return how far a snapshot is, in the words of a backup.
-
-    None has a status as far as the specification shows. Where the platform gives one all the same, what it
-    calls unfinished or failed is no copy to rely on.
-    """
-    given = str((snapshot.model_extra or {}).get("status") or "")
-    if UNFINISHED.search(given):
-        return BackupStatus.PENDING
-    return BackupStatus.FAILED if BROKEN.search(given) else BackupStatus.COMPLETED
+def any_in_motion(backups: Iterable[Backup]) -> bool:
+    """Tell whether one of these backups is being made or restored."""
+    return any(backup.status in IN_MOTION for backup in backups)
 
 
 def was_complete(backup: Backup) -> bool:

@@ -48,7 +48,6 @@ class RestorePoint:
     """A backup or a snapshot. ``created_at`` is ``None`` if the platform does not show it.
 
     ``was_complete`` says of a FAILED one that it may have been complete before, and may hold its data still.
-    ``parent`` is the name of the snapshot that a snapshot is based on, if the platform shows one.
     """
 
     id: str
@@ -56,7 +55,6 @@ class RestorePoint:
     status: str
     created_at: datetime | None
     was_complete: bool = False
-    parent: str | None = None
 
 
 @dataclass(frozen=True)

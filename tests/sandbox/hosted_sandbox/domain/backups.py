@@ -9,7 +9,7 @@ import shutil
 
 from hosted_sandbox.clock import SECOND
 from hosted_sandbox.domain import copy_rules, events, files, lifecycle, views
-from hosted_sandbox.domain.capabilities import capabilities, require
+from hosted_sandbox.domain.capabilities import require
 from hosted_sandbox.domain.errors import AbsentError, RefusedError
 from hosted_sandbox.domain.world import World, action
 from hosted_sandbox.store.records import Backup, Service, Snapshot, Task
@@ -112,8 +112,7 @@ def _begin_restore(world: World, service: Service, backup: Backup) -> Backup:
     if world.gaps["restore.shown"] != "never":
         backup.status = "RESTORING"
         world.store.put(backup)
-    if world.gaps["restore.event"] == "when it begins":
-        events.record(world, service, "BACKUP_RESTORED")
+    events.record(world, service, "BACKUP_RESTORED")
     if world.gaps["restore.restart"] == "yes" and lifecycle.state(world, service) in lifecycle.RUNNING:
         lifecycle.halt(world, service, "stopped for a restore")
         world.after(world.delays.restore, "restored", backup.id, start=True)
@@ -134,9 +133,7 @@ def _restored(world: World, task: Task) -> None:
     world.store.put(backup)
     if not service.restore_fails:
         _restore_files(world, service, backup.id)
-        if world.gaps["restore.event"] == "when it ends":
-            events.record(world, service, "BACKUP_RESTORED")
-    elif answer != "COMPLETED":
+    else:
         events.record(world, service, "BACKUP_RESTORE_FAILED")
     if task.args.get("start") and service.status == "ACTIVE":
         lifecycle.start(world, service)
@@ -171,7 +168,7 @@ def _erase(world: World, copy: Backup | Snapshot) -> None:
 def snapshot(world: World, service: Service, name: str) -> Snapshot:
     """Take a snapshot; its parent is the last one taken or rolled back to.
 
-    It may appear late, or before it is complete. One that fails goes then, unless it has a status to show it.
+    It may appear late. One that fails never does.
     """
     require(world, service, "snapshots")
     copy_rules.check_name(name)
@@ -182,13 +179,13 @@ def snapshot(world: World, service: Service, name: str) -> Snapshot:
     parent = taken[-1].name if taken else None
     fresh = Snapshot(world.new_id("snp"), service.id, name, parent, created_at=world.now)
     listed = world.gaps["snapshot.listed"]
-    fresh.failed = service.snapshot_fails and listed != "at once"
-    if not fresh.failed:
+    failed = service.snapshot_fails and listed != "at once"
+    if not failed:
         fresh.size = copy_files(world, service, fresh.id)
     later = world.delays.snapshot if listed != "at once" else 0
     fresh.ready_at = world.now + round(later * SECOND)
     world.store.put(fresh)
-    if fresh.failed and listed != "at once, with a status":
+    if failed:
         world.after(later, "snapshot failed", fresh.id)
     events.record(world, service, "SNAPSHOT_CREATED")
     return fresh
@@ -224,18 +221,13 @@ def rollback(world: World, service: Service, name: str) -> Snapshot:
     found = find_snapshot(world, service, name, "snapshotRollback")
     if found.ready_at > world.now:
         raise RefusedError("backup_state", f"the snapshot {name} is not complete yet")
-    if found.failed:
-        raise RefusedError("backup_state", f"the snapshot {name} has failed")
     copy_rules.check_busy(world, service)
     taken = world.store.of(Snapshot, service.id)
     newer = taken[taken.index(found) + 1 :]
-    if newer and world.gaps["rollback.newer"] == "refused":
-        raise RefusedError("snapshot_order", f"the snapshot {newer[-1].name} is newer")
     if world.gaps["rollback.newer"] == "deletes them":
         for other in newer:
             _drop(world, other)
-    if world.gaps["restore.event"] == "when it begins":
-        events.record(world, service, "SNAPSHOT_ROLLED_BACK")
+    events.record(world, service, "SNAPSHOT_ROLLED_BACK")
     later = world.gaps["rollback.pace"] == "no"
     world.after(world.delays.restore if later else 0, "rolled back", found.id)
     return found
@@ -248,42 +240,19 @@ def _rolled_back(world: World, task: Task) -> None:
         return
     service = world.store.need(Service, found.service_id)
     if service.restore_fails:
-        if world.gaps["restore.failed"] != "COMPLETED":
-            events.record(world, service, "SNAPSHOT_ROLLBACK_FAILED")
+        events.record(world, service, "SNAPSHOT_ROLLBACK_FAILED")
         return
     _restore_files(world, service, found.id)
-    if world.gaps["restore.event"] == "when it ends":
-        events.record(world, service, "SNAPSHOT_ROLLED_BACK")
-    if service.status == "ACTIVE" and "powerSignals" in capabilities(world, service):
-        _power_after(world, service)
-
-
-def _power_after(world: World, service: Service) -> None:
-    """Start or stop the machine after a rollback as this platform does."""
-    answer = world.gaps["rollback.power"]
-    runs = lifecycle.state(world, service) in lifecycle.RUNNING
-    if answer == "stopped" and runs:
-        lifecycle.halt(world, service, "stopped by a rollback")
-    if answer == "running" and not runs:
-        lifecycle.start(world, service)
 
 
 def delete_snapshot(world: World, service: Service, name: str) -> Snapshot:
-    """Delete a snapshot; its children get its parent, go with it, or prevent the deletion."""
+    """Delete a snapshot; its children get its parent."""
     found = find_snapshot(world, service, name)
     copy_rules.check_busy(world, service, "service_busy")
-    children = [other for other in world.store.of(Snapshot, service.id) if other.parent == found.name]
-    answer = world.gaps["snapshot.children"]
-    if children and answer == "the removal is refused":
-        raise RefusedError("snapshot_order", f"the snapshot {children[0].name} depends on it")
-    if answer == "they are deleted, too":
-        for other in children:
-            delete_snapshot(world, service, other.name)
-        children = []
-    parents = {"the one before": found.parent, "null": None, "unchanged": found.name}
-    for other in children:
-        other.parent = parents[answer]
-        world.store.put(other)
+    for other in world.store.of(Snapshot, service.id):
+        if other.parent == found.name:
+            other.parent = found.parent
+            world.store.put(other)
     _drop(world, found)
     events.record(world, service, "SNAPSHOT_DELETED")
     return found

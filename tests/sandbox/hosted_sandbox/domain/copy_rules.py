@@ -51,22 +51,16 @@ def check_busy(world: World, service: Service, rule: str = "copy_busy") -> None:
     raise RefusedError(rule, text)
 
 
-def check_suspension(world: World, service: Service) -> None:
-    """Refuse to suspend a service of which a backup is made or restored, if this platform does."""
-    if world.gaps["copy.suspended"] == "the suspension is refused" and backups_in_motion(world, service):
-        raise RefusedError("suspend_busy", "Another operation is in progress")
-
-
 def cut_off(world: World, service: Service) -> None:
     """Let the backups fail that are made or restored as their service is suspended, if this platform does."""
     if world.gaps["copy.suspended"] != "it fails":
         return
     for backup in backups_in_motion(world, service):
         world.forget(backup.id)
-        restoring, answer = backup.status != "PENDING", world.gaps["restore.failed"]
-        backup.status = "COMPLETED" if restoring and answer != "FAILED" else "FAILED"
+        stays = backup.status != "PENDING" and world.gaps["restore.failed"] != "FAILED"
+        backup.status = "COMPLETED" if stays else "FAILED"
         world.store.put(backup)
-        if restoring and answer == "COMPLETED, with an event":
+        if stays:
             events.record(world, service, "BACKUP_RESTORE_FAILED")
 
 
@@ -83,11 +77,8 @@ def check_pause(world: World, service: Service) -> None:
 
 def surplus(world: World, service: Service) -> Backup | None:
     """Return the backup to delete for a new one, if the service is at its limit."""
-    answer = world.gaps["backup.limit"]
     there = world.store.of(Backup, service.id)
-    if answer == "it is made" or len(there) < MOST_BACKUPS:
+    if world.gaps["backup.limit"] == "it is made" or len(there) < MOST_BACKUPS:
         return None
-    if answer == "refused":
-        raise RefusedError("backup_limit", f"This resource has its maximum of {MOST_BACKUPS} backups")
     still = [backup for backup in there if backup.status in ("COMPLETED", "FAILED")]
     return min(still, key=lambda backup: backup.created_at, default=None)

@@ -167,7 +167,6 @@ def suspend(world: World, service: Service) -> None:
         raise RefusedError("suspend_status", "This resource is not in service")
     if world.pending(service.id, "suspended"):
         return
-    copy_rules.check_suspension(world, service)
     world.after(0 if world.gaps["suspend.pace"] == "at once" else 1, "suspended", service.id)
 
 

@@ -103,8 +103,6 @@ def delete(world: World, project: Project) -> None:
         raise RefusedError("project_alias", f"the alias {clashes[0]} is taken in the default project")
     for service in world.store.of(Service, project.account_id):
         if service.project_id == project.id:
-            if service.alias in clashes and world.gaps["project.alias"] == "a new one":
-                service.alias = free_alias(world, home.account_id, home.id, service.alias)
             join(world, service, home)
     world.store.drop(project)
 

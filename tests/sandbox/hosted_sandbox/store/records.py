@@ -189,7 +189,7 @@ class Backup(Record):
 class Snapshot(Record):
     """The state of a machine's disk under a name that is unique on the service.
 
-    It is whole from `ready_at` on, or has failed then.
+    It is whole from `ready_at` on.
     """
 
     OWNER: ClassVar[str] = "service_id"
@@ -199,7 +199,6 @@ class Snapshot(Record):
     size: int = 0
     created_at: int = 0
     ready_at: int = 0
-    failed: bool = False
 
 
 @dataclass

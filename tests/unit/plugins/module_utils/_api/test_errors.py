@@ -54,11 +54,6 @@ def test_which_errors_say_that_the_platform_did_nothing(kind: type[errors.Hosted
     assert kind.nothing_done is issubclass(kind, sure)
 
 
-def test_whether_a_refusal_gives_a_reason() -> None:
-    assert errors.error_for_status("the platform refused (400): too large", 400).gives_reason
-    assert not errors.error_for_status(f"the platform refused (400): {errors.NO_REASON}", 400).gives_reason
-
-
 def test_an_error_keeps_what_it_is_when_something_is_said_around_it() -> None:
     error = errors.Refused("no", status=409, limit=3)
     assert error.prepend("the backup\x1b: ").append(". Delete one\u202e") is error

@@ -22,7 +22,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.restore
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import waiting
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Ambiguous
 from ansible_collections.hosted.services.plugins.module_utils._resources.snapshot import SNAPSHOT
-from hosted_sandbox.gaps import POINTS
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import FakeClient, task_of
 from unit.plugins.module_utils._resources.platform import (
@@ -200,12 +199,9 @@ def content(sandbox: Sandbox, id: str) -> str:
     return str(sandbox.api("GET", f"/api/resources/{id}/files/contents?path=a.txt").json()["content"])
 
 
-@pytest.mark.parametrize("restart", ["no", "yes"])
-@pytest.mark.parametrize("event", ["when it begins", "when it ends"])
-def test_a_restore_that_shows_late_is_waited_for(sandbox: Sandbox, restart: str, event: str) -> None:
+def test_a_restore_that_shows_late_is_waited_for(sandbox: Sandbox) -> None:
     """That it still is COMPLETED after the call does not mean that it is over."""
-    fill = {"restore.shown": "late", "restore.restart": restart, "restore.event": event}
-    one = changed_since_backup(sandbox, **fill)
+    one = changed_since_backup(sandbox, **{"restore.shown": "late"})
     sandbox.delays(restore_begins=1.5, restore=1.5)
     result = run(sandbox, BACKUP, services=["one"], name="n", state="restored", confirm=True)
     assert content(sandbox, one) == "first"
@@ -215,12 +211,11 @@ def test_a_restore_that_shows_late_is_waited_for(sandbox: Sandbox, restart: str,
 
 
 @pytest.mark.parametrize("seconds", [0.0, 1.0])
-@pytest.mark.parametrize("event", ["when it begins", "when it ends"])
 def test_a_restore_that_is_never_seen_is_taken_for_done_with_a_warning(
-    sandbox: Sandbox, seconds: float, event: str
+    sandbox: Sandbox, seconds: float
 ) -> None:
     """After the quiet time, which begins anew with whatever changes."""
-    one = changed_since_backup(sandbox, **{"restore.shown": "never", "restore.event": event})
+    one = changed_since_backup(sandbox, **{"restore.shown": "never"})
     sandbox.delays(restore=seconds)
     result = run(sandbox, BACKUP, services=["one"], name="n", state="restored", confirm=True)
     assert content(sandbox, one) == "first"
@@ -444,38 +439,6 @@ def test_a_failure_of_long_ago_is_no_sign_where_the_journal_could_not_be_read(sa
     assert result["services"][0]["events"] is None
 
 
-@pytest.mark.parametrize("shown", ["at once", "never"])
-def test_a_restore_that_fails_after_the_journal_told_of_it_looks_like_one_that_does_not(
-    sandbox: Sandbox, shown: str
-) -> None:
-    """Nobody can know, and nothing is said unless nobody saw it begin. The documentation tells that."""
-    points = {"restore.failed": "COMPLETED", "restore.event": "when it begins", "restore.shown": shown}
-    one = changed_since_backup(sandbox, **points)
-    sandbox.operator(f"services/{one}", restore_fails=True)
-    result = run(sandbox, BACKUP, **RESTORED)
-    (entry,) = result["services"]
-    told = ["was not seen" in warning for warning in result.get("warnings", [])]
-    assert not result.get("failed") and told == [True] * (shown == "never")
-    assert (entry["start_seen"], entry["events"]) == (shown == "at once", ["BACKUP_RESTORED"])
-    assert content(sandbox, one) == "second", "nothing was restored"
-
-
-def test_a_restore_that_nothing_confirms_is_told(sandbox: Sandbox) -> None:
-    """It was seen to begin and to end, but the journal does not know of it."""
-    points = {"restore.failed": "COMPLETED", "restore.event": "when it ends"}
-    one = changed_since_backup(sandbox, **points)
-    sandbox.operator(f"services/{one}", restore_fails=True)
-    result = run(sandbox, BACKUP, **RESTORED)
-    (warning,) = result["warnings"]
-    assert "nothing in the journal" in warning and "Check the files of the service" in warning
-    assert result["services"][0]["events"] == []
-    assert content(sandbox, one) == "second"
-    sandbox.operator(f"services/{one}", restore_fails=False)
-    again = run(sandbox, BACKUP, **RESTORED)
-    assert again["services"][0]["events"] == ["BACKUP_RESTORED"] and not again.get("warnings")
-    assert content(sandbox, one) == "first"
-
-
 @pytest.mark.parametrize(("status", "shown"), [("409", "never"), ("423", "at once")])
 def test_a_busy_service_is_waited_for(sandbox: Sandbox, status: str, shown: str) -> None:
     """A backup right after a restore that goes on, and a restore right after a backup that does."""
@@ -580,33 +543,11 @@ def test_a_backup_that_goes_for_a_new_one_is_told(sandbox: Sandbox) -> None:
     assert writes(sandbox) == ["backups.create"]
 
 
-@pytest.mark.parametrize("status", POINTS["refusal.backup_limit"].values)
-def test_a_limit_of_backups_is_no_reason_to_wait(sandbox: Sandbox, status: str) -> None:
-    """The refusal tells how many there are and how to make room; it is not asked again."""
-    fill(sandbox, **{"backup.limit": "refused", "refusal.backup_limit": status})
-    fifty(sandbox)
-    result = run(sandbox, BACKUP, services=["one"], name="new")
-    assert result["failed"] and not result["changed"] and "token" not in result["msg"]
-    assert "maximum of 50 backups" in result["msg"] and "has 50 backups" in result["msg"]
-    assert "the oldest is 'n0'" in result["msg"] and "backup_retention" in result["msg"]
-    assert writes(sandbox) == ["backups.create"] and len(backups(sandbox, "one")) == 50
-
-
 def test_what_a_task_deletes_itself_has_not_vanished(sandbox: Sandbox) -> None:
     """A failed one of the name gives way, as the result says."""
     add(sandbox, "one", "n", status="FAILED")
     result = run(sandbox, BACKUP, services=["one"], name="n")
     assert result["services"][0]["vanished"] == [] and not result.get("warnings")
-
-
-def test_a_machine_that_a_restore_leaves_stopped_is_told(sandbox: Sandbox) -> None:
-    """It ran before."""
-    one = changed_since_backup(sandbox, **{"restore.restart": "yes"})
-    sandbox.operator(f"services/{one}", start_fails=True)
-    result = run(sandbox, BACKUP, **RESTORED)
-    (warning,) = result["warnings"]
-    assert "ran before" in warning and "is stopped now" in warning
-    assert content(sandbox, one) == "first"
 
 
 @pytest.mark.parametrize(("wait", "status"), [(False, "PENDING"), (True, "COMPLETED")])

@@ -177,38 +177,6 @@ def test_what_a_busy_service_does_not_delete_is_told(sandbox: Sandbox, status: s
     assert len(backups(sandbox, "one")) == 2
 
 
-def show_deletions_late(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the list of snapshots that is read first after each deletion be the one from before it."""
-    read, delete, earlier = Client.snapshots, Client.delete_snapshot, list[Any]()
-
-    def delete_late(client: Client, id: str, name: str) -> None:
-        before = read(client, id)
-        delete(client, id, name)
-        earlier.append(before)
-
-    monkeypatch.setattr(Client, "delete_snapshot", delete_late)
-    monkeypatch.setattr(
-        Client, "snapshots", lambda client, id: earlier.pop() if earlier else read(client, id)
-    )
-
-
-@pytest.mark.parametrize("late", [False, True])
-def test_snapshots_that_others_come_from_may_take_them_along(
-    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, late: bool
-) -> None:
-    """Nothing more is deleted then, and the error says what is gone, also if the list shows it late."""
-    sandbox.profile("plain", **{"snapshot.children": "they are deleted, too"})
-    for name in ("other", "auto-0", "auto-1", "auto-2"):
-        run(sandbox, SNAPSHOT, services=["disk"], name=name)
-    if late:
-        show_deletions_late(monkeypatch)
-    sandbox.clear_journal()
-    result = run(sandbox, BACKUP_RETENTION, **AUTO)
-    assert result["failed"] and result["changed"]
-    assert "'auto-2' of service 'disk'" in result["msg"] and "had to stay, and is gone" in result["msg"]
-    assert len(sandbox.journal("snapshots.delete")) == 1
-
-
 def test_snapshots_that_cannot_be_listed_afterwards_are_deleted_all_the_same(sandbox: Sandbox) -> None:
     for name in ("auto-0", "auto-1"):
         run(sandbox, SNAPSHOT, services=["disk"], name=name)

@@ -260,30 +260,6 @@ def test_what_a_backup_is_made_of_or_restored_to_is_not_suspended(
     assert [each["status"] for each in kept] == ["COMPLETED"]
 
 
-@pytest.mark.parametrize("refused", ["409", "423"])
-def test_a_suspension_that_a_backup_nobody_sees_prevents_is_told(
-    sandbox: Sandbox, tick: Tick, refused: str
-) -> None:
-    """It is sent once in each run, the others sleep, and the first run after the restore suspends it."""
-    hidden = {"copy.suspended": "the suspension is refused", "restore.shown": "never"}
-    sandbox.profile("plain", **hidden, **{"refusal.suspend_busy": refused})
-    backups = f"/api/resources/{id_of(sandbox, 'alone')}/backups"
-    sandbox.clock(freeze=True)
-    made = sandbox.api("POST", backups, {"name": "nightly"}).json()
-    sandbox.clock(advance=60)
-    sandbox.delays(restore=5)
-    sandbox.api("POST", f"{backups}/{made['id']}/restore")
-    sandbox.clear_journal()
-    told = tick(NIGHT)
-    assert told["failed"] and told["changed"]
-    assert "Another operation is in progress" in told["msg"] and "'alone'" in told["msg"]
-    assert status(sandbox) == {"db": "SUSPENDED", "web": "SUSPENDED", "alone": "ACTIVE"}
-    assert len(sandbox.journal("resources.suspend")) == 3
-    sandbox.clock(advance=5)
-    assert not tick(NIGHT + HOUR / 2).get("failed")
-    assert set(status(sandbox).values()) == {"SUSPENDED"}
-
-
 def test_a_backup_that_never_ends_holds_a_service_for_a_day(sandbox: Sandbox, tick: Tick) -> None:
     """Not for each night anew. The next backup holds it again."""
     sandbox.clock(freeze=True)

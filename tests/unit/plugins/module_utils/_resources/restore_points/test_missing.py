@@ -1,14 +1,13 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Copies that went though nobody deleted them, and refusals that a limit may explain."""
+"""Copies that went though nobody deleted them."""
 
 from __future__ import annotations
 
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import NO_REASON, error_for_status
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
 from ansible_collections.hosted.services.plugins.module_utils._resources.restore_points import missing
 from unit.plugins.fakes import FakeClient, task_of
@@ -38,27 +37,3 @@ def test_what_went_is_told(count: int, words: str) -> None:
     missing.warn_of_missing(task, "backup", SERVICE, "a backup", gone)
     assert words in task.warnings[0] and "'n0' of unknown date" in task.warnings[0]
     assert ("2 more" in task.warnings[0]) is (count > 5)
-
-
-@pytest.mark.parametrize(
-    ("said", "count", "added"),
-    [
-        ("at most 3 backups", 3, True),
-        (NO_REASON, 3, True),
-        ("it is stopped", 3, False),
-        ("at most 3", 0, False),
-    ],
-)
-def test_a_refusal_that_a_limit_may_explain_names_what_is_there(said: str, count: int, added: bool) -> None:
-    error = error_for_status(said, 409)
-    there = [backup("x", None), backup("b", 2, "second"), backup("a", 1, "first")][:count]
-    missing.add_backup_count(error, SERVICE, there)
-    assert ("has 3 backups; the oldest is 'first' of 2026-03-01" in error.message) is added
-    assert error.args == (error.message,)
-
-
-def test_dates_that_cannot_be_read_are_no_obstacle() -> None:
-    error = error_for_status("at most 2 backups", 409)
-    odd = m.Backup.model_construct(id="y", name="n", created_at="soon", status="COMPLETED")
-    missing.add_backup_count(error, SERVICE, [odd, backup("x", None)])
-    assert "has 2 backups; the oldest is 'n' of " in error.message

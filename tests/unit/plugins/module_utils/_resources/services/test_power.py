@@ -29,13 +29,11 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     Invalid,
     WaitEnded,
 )
-from hosted_sandbox.gaps import POINTS
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import Clock, FakeClient, carry_out, task_of
 from unit.plugins.module_utils._resources.platform import (
     EACH_ABSENT,
     add,
-    backups,
     fail_pending_backups,
     id_of,
     run,
@@ -677,23 +675,3 @@ def test_a_signal_that_a_busy_service_does_not_take_is_told(
     assert sandbox.api("GET", f"/api/resources/metrics?ids={id}").json()[id]["state"] == before
     fail_pending_backups(sandbox)
     assert run(sandbox, SERVICE, name="one", state=state)["changed"]
-
-
-@pytest.mark.parametrize("status", POINTS["refusal.suspend_busy"].values)
-@pytest.mark.parametrize("wait", [True, False])
-def test_a_suspension_that_a_backup_prevents_is_told(sandbox: Sandbox, status: str, wait: bool) -> None:
-    """The backup goes on, and the service runs and is billed as before."""
-    refused = {"copy.suspended": "the suspension is refused", "refusal.suspend_busy": status}
-    sandbox.profile("plain", **refused)
-    add(sandbox, "one", "n", status="PENDING")
-    sandbox.clear_journal()
-    result = run(sandbox, SERVICE, name="one", state="suspended", wait=wait)
-    assert result["failed"] and not result["changed"]
-    assert "Another operation is in progress" in result["msg"] and "token" not in result["msg"]
-    assert writes(sandbox) == ["resources.suspend"]
-    service = sandbox.api("GET", f"/api/resources/{id_of(sandbox, 'one')}").json()
-    assert service["status"] == "ACTIVE"
-    assert service["pricing"]["billedMonthlyMillicents"] == service["pricing"]["monthlyMillicents"]
-    assert [backup["status"] for backup in backups(sandbox, "one")] == ["PENDING"]
-    fail_pending_backups(sandbox)
-    assert run(sandbox, SERVICE, name="one", state="suspended")["changed"]

@@ -39,42 +39,6 @@ def test_a_moment_that_cannot_be_read_is_none(text: str | None, moment: datetime
 
 
 @pytest.mark.parametrize(
-    ("given", "status"),
-    [
-        (None, "COMPLETED"),
-        ("ready", "COMPLETED"),
-        ("IN_PROGRESS", "PENDING"),
-        ("creating", "PENDING"),
-        ("Failed", "FAILED"),
-        ("corrupt", "FAILED"),
-    ],
-)
-def test_a_snapshot_that_is_not_whole_is_not_relied_on(given: str | None, status: str) -> None:
-    extra = {} if given is None else {"status": given}
-    snapshot = m.Snapshot.model_validate({"name": "n", "createdAt": "2026-03-01T04:05:06Z", **extra})
-    assert points.snapshots_as_restore_points([snapshot]) == [RestorePoint("n", "n", status, MOMENT)]
-
-
-@pytest.mark.parametrize("key", ["id", "name"])
-def test_snapshots_that_are_based_on_another(key: str) -> None:
-    """The platform may show a parent by its id or by its name, and one that is gone."""
-    parents = {"a": "gone", "b": "a", "c": "b", "d": None, "e": "a"}
-    shown = [
-        m.Snapshot(name=name, id=f"snp_{name}", parent=f"snp_{of}" if of and key == "id" else of)
-        for name, of in parents.items()
-    ]
-    copies = points.snapshots_as_restore_points(shown)
-    assert [copy.parent for copy in copies] == [None, "a", "b", None, "a"]
-    below = {name: points.descendants(name, copies) for name in parents}
-    assert below == {"a": {"b", "c", "e"}, "b": {"c"}, "c": set(), "d": set(), "e": set()}
-
-
-def test_snapshots_that_are_based_on_each_other_come_to_an_end() -> None:
-    shown = [m.Snapshot(name=name, parent=of) for name, of in (("a", "c"), ("b", "a"), ("c", "b"))]
-    assert points.descendants("a", points.snapshots_as_restore_points(shown)) == {"b", "c"}
-
-
-@pytest.mark.parametrize(
     ("shown", "held"),
     [({}, False), ({"completedAt": "2026-03-01T04:09:00Z"}, True), ({"sizeBytes": 9}, True)],
 )
