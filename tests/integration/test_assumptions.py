@@ -29,7 +29,6 @@ ORDER = {
     "assumptions_host": "node-paris-1",
 }
 HOLD, BROKEN, UNSEEN = "hold", "do not hold", "could not be looked at"
-CURSOR = "nextCursor leads on"
 
 
 def told(run: Run, verdict: str) -> set[str]:
@@ -54,11 +53,10 @@ def test_all_hold_on_the_sandbox(ansible: Ansible, sandbox: Sandbox, profile: st
     begin_anew(sandbox, profile)
     services = sandbox.seed(SEED)["services"]
     before = names_on(sandbox)
-    for signal in ("stop", "start") * 3:
+    for signal in ("stop", "start") * 12:
         sandbox.api("POST", f"/api/resources/{services['survival']}/power", {"signal": signal})
     run = ansible.playbook(PLAY, variables=ORDER).succeed()
-    assert told(run, HOLD) | told(run, UNSEEN) == checked("reads", "the_order")
-    assert told(run, UNSEEN) == (set() if profile == "terse" else {CURSOR})  # whose pages are the shortest
+    assert told(run, HOLD) == checked("reads", "the_order")
     assert names_on(sandbox) == before
     assert sandbox.token not in run.output
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from itertools import islice, pairwise, takewhile
+from itertools import islice, takewhile
 from typing import Any, TypeVar
 
 from . import models as m
@@ -451,34 +451,9 @@ class Client:
         """Return the activity events of a service, newest first, at most ``limit`` of them.
 
         With ``since``, those that are newer than the event of this id; all events if there is no such event.
-
-        The specification does not show their order. If the oldest come first, this reads all pages. If the
-        first events share a timestamp, it reads on until one differs.
         """
-        if since is not None:
-            return self._events_since(id, since)[:limit]
-        found = self._pages(r.EVENTS, id=id)
-        events = list(islice(found, limit and max(limit, 2)))
-        while not is_rising(events) and not is_rising(events[::-1]):
-            more = next(found, None)
-            if more is None:
-                return events[:limit]
-            events.append(more)
-        return newest_first([*events, *found] if is_rising(events) else events)[:limit]
-
-    def _events_since(self, id: str, last: str) -> list[m.Event]:
-        """Return the events of a service that are newer than event ``last``, newest first.
-
-        If the newest come first, this reads no more pages than it needs.
-        """
-        events: list[m.Event] = []
-        found = False
-        for event in self._pages(r.EVENTS, id=id):
-            events.append(event)
-            found |= event.id == last
-            if found and is_rising(events[::-1]):
-                break
-        return list(takewhile(lambda event: event.id != last, newest_first(events)))
+        newer = takewhile(lambda event: event.id != since, self._pages(r.EVENTS, id=id))
+        return list(islice(newer, limit))
 
     def usage(self, id: str, days: int | None = None) -> m.Usage:
         """Return the spend of a service in cents over the last ``days`` days; 30 by default (Limits)."""
@@ -662,21 +637,3 @@ def check_gone(error: Refused, is_there: Callable[[], bool]) -> None:
         raise error from failed
     if there:
         raise error
-
-
-def is_rising(events: Sequence[m.Event]) -> bool:
-    """Tell whether any event directly follows an older one."""
-    moments = [event.at for event in events if event.at]
-    return any(before < after for before, after in pairwise(moments))
-
-
-def newest_first(events: list[m.Event]) -> list[m.Event]:
-    """Return events newest first, keeping the platform's order for equal timestamps where possible.
-
-    A list in ascending order is reversed as a whole; a list in no order is sorted.
-    """
-    if not is_rising(events):
-        return events
-    if not is_rising(events[::-1]):
-        return events[::-1]
-    return sorted(events, key=lambda event: event.at or "", reverse=True)

@@ -49,11 +49,9 @@ def test_a_dead_service_can_be_read(sandbox: Sandbox, order: Order) -> None:
 
 
 @pytest.mark.rule("events-pages")
-@pytest.mark.parametrize("ordering", ["newest first", "oldest first"])
-def test_events_come_in_pages(sandbox: Sandbox, order: Order, ordering: str) -> None:
-    sandbox.profile("plain", **{"events.page_size": "5", "events.order": ordering})
+def test_events_come_in_pages(sandbox: Sandbox, order: Order) -> None:
     key = order()
-    for __ in range(10):
+    for __ in range(20):
         sandbox.api("POST", f"/api/resources/{key}/power", {"signal": "start"})
     seen: list[str] = []
     cursor: str | None = None
@@ -64,9 +62,7 @@ def test_events_come_in_pages(sandbox: Sandbox, order: Order, ordering: str) -> 
         cursor = page["nextCursor"]
         if cursor is None:
             break
-    if ordering == "newest first":
-        seen.reverse()
-    assert seen == ["CREATED", "PROVISIONED", *["POWER_START"] * 10]
+    assert seen[::-1] == ["CREATED", "PROVISIONED", *["POWER_START"] * 20]
     assert sandbox.api("GET", f"/api/resources/{key}/events?cursor=never").status_code == 400
 
 

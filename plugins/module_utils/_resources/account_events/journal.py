@@ -3,13 +3,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What entries of the activity journal say of power and deploys.
 
-The specification shows two types, ``POWER_START`` and ``PROVISIONED``, and not how others are spelled. So
-types are read by their words.
+The specification shows two types, ``POWER_START`` and ``PROVISIONED``. Others are read by their words.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from enum import Enum
@@ -31,8 +29,6 @@ RESTORES = frozenset({"restore", "restored", "rollback"})
 """What may stop a container for a while, and start it again."""
 DEPLOYS = frozenset({"deploy", "deployed", "deployment"})
 FAILS = frozenset({"fail", "failed", "failure", "error"})
-WORD = re.compile(r"[a-z]+")
-HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 START_GRACE = timedelta(seconds=30)
 """For so long after an order to start, a container that is shown as stopped may be on its way.
 
@@ -51,8 +47,8 @@ class Order(Enum):
 
 
 def words_of(type: str | None) -> frozenset[str]:
-    """Return the words of a type in lower case, however they are joined."""
-    return frozenset(WORD.findall(HUMP.sub(" ", type or "").lower()))
+    """Return the words of a type in lower case."""
+    return frozenset((type or "").lower().split("_"))
 
 
 def last_order(entries: Iterable[Event]) -> Order | None:

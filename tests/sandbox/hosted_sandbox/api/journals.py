@@ -51,7 +51,7 @@ def last_lines(call: Call, service: Service, most: int) -> list[str]:
 async def list_events(call: Current, id: str, cursor: str | None = None) -> Response:
     """Return a page of the activity journal."""
     found, following = events.page(call.world, call.service(id), cursor)
-    return call.json({"items": [views.event(call.world, event) for event in found], "nextCursor": following})
+    return call.json({"items": [views.event(event) for event in found], "nextCursor": following})
 
 
 @router.get("/api/resources/{id}/usage", name="usage.read")

@@ -9,8 +9,7 @@ from hosted_sandbox.domain.errors import RefusedError
 from hosted_sandbox.domain.world import World
 from hosted_sandbox.store.records import Event, Notice, Service
 
-#: The two event types that the specification shows; the profile decides how others are spelled.
-SHOWN = ("POWER_START", "PROVISIONED")
+ENTRIES_A_PAGE = 20
 
 
 def record(world: World, service: Service, kind: str) -> Event:
@@ -22,31 +21,16 @@ def record(world: World, service: Service, kind: str) -> Event:
     return event
 
 
-def event_type(world: World, kind: str) -> str:
-    """Return an event type in the spelling of this platform."""
-    if kind in SHOWN:
-        return kind
-    match world.gaps["events.types"]:
-        case "dotted":
-            return kind.lower().replace("_", ".")
-        case "SERVICE_ prefix":
-            return f"SERVICE_{kind}"
-        case _:
-            return kind
-
-
 def page(world: World, service: Service, cursor: str | None) -> tuple[list[Event], str | None]:
-    """Return a page of events and the cursor of the next one, which is the id of the last event."""
-    events = world.store.of(Event, service.id)
-    if world.gaps["events.order"] == "newest first":
-        events.reverse()
+    """Return a page of events, newest first, and the cursor of the next one: the id of the last event."""
+    events = world.store.of(Event, service.id)[::-1]
     start = 0
     if cursor is not None:
         ids = [event.id for event in events]
         if cursor not in ids:
             raise RefusedError("cursor", "cursor was not given out by this journal")
         start = ids.index(cursor) + 1
-    end = start + int(world.gaps["events.page_size"])
+    end = start + ENTRIES_A_PAGE
     return events[start:end], events[end - 1].id if end < len(events) else None
 
 

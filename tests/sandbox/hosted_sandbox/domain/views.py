@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from hosted_sandbox.clock import SECOND, maybe_stamp, stamp
-from hosted_sandbox.domain import events, files, keys, lifecycle, money, projects, references, settings
+from hosted_sandbox.domain import files, keys, lifecycle, money, projects, references, settings
 from hosted_sandbox.domain.capabilities import capabilities
 from hosted_sandbox.domain.world import World
 from hosted_sandbox.store.records import (
@@ -313,9 +313,9 @@ def snapshot(world: World, record: Snapshot) -> View:
     })  # fmt: skip
 
 
-def event(world: World, record: Event) -> View:
+def event(record: Event) -> View:
     """Render an event of the activity journal."""
-    return {"id": record.id, "type": events.event_type(world, record.type), "at": stamp(record.at)}
+    return {"id": record.id, "type": record.type, "at": stamp(record.at)}
 
 
 def account_balance(world: World, account: Account) -> int:

@@ -217,53 +217,6 @@ def test_no_page_is_read_beyond_the_limit() -> None:
     assert len(script.sent) == 1
 
 
-LISTS = {
-    "newest first": ([6, 5, 5, 4, 4, 3], "fedcba"),
-    "oldest first": ([3, 4, 4, 5, 5, 6], "fedcba"),
-    "oldest first, two of the first moment": ([3, 3, 3, 5, 5, 6], "fedcba"),
-    "newest first, three of the first moment": ([6, 6, 6, 5, 4, 3], "fedcba"),
-    "of one moment": ([3, 3, 3, 3, 3, 3], "abcdef"),
-    "in no order": ([5, 3, 6, 4, 4, 6], "cfadeb"),
-}
-
-
-@pytest.mark.parametrize("limit", [None, 1, 2, 3, 4, 6, 9])
-@pytest.mark.parametrize("order", LISTS)
-@pytest.mark.parametrize("size", [1, 2, 3, 6])
-def test_the_newest_events_come_first_in_whatever_order_they_are_listed(
-    order: str, size: int, limit: int | None
-) -> None:
-    """The order of the list is not shown, and several events may share a millisecond."""
-    seconds, ids = LISTS[order]
-    listed = "fedcba" if order.startswith("newest first") else "abcdef"
-    events = [event(id, second) for id, second in zip(listed, seconds, strict=True)]
-    pages = [events[at : at + size] for at in range(0, len(events), size)]
-    cursors = [*(str(number) for number in range(1, len(pages))), None]
-    reader, _script = client(
-        *({"items": page, "nextCursor": cursor} for page, cursor in zip(pages, cursors, strict=True))
-    )
-    if order == "in no order" and (limit or 6) < 4:
-        pytest.skip("as many as are asked for look like a list with the newest first")
-    assert "".join(found.id for found in reader.events("s", limit)) == ids[:limit]
-
-
-@pytest.mark.parametrize("last", "abcdef")
-@pytest.mark.parametrize("order", [order for order in LISTS if "first" in order])
-@pytest.mark.parametrize("size", [1, 2, 6])
-def test_the_events_since_another_come_in_whatever_order_they_are_listed(
-    order: str, size: int, last: str
-) -> None:
-    seconds, ids = LISTS[order]
-    listed = "fedcba" if order.startswith("newest first") else "abcdef"
-    events = [event(id, second) for id, second in zip(listed, seconds, strict=True)]
-    pages = [events[at : at + size] for at in range(0, len(events), size)]
-    cursors = [*(str(number) for number in range(1, len(pages))), None]
-    reader, _script = client(
-        *({"items": page, "nextCursor": cursor} for page, cursor in zip(pages, cursors, strict=True))
-    )
-    assert "".join(found.id for found in reader.events("s", since=last)) == ids[: ids.index(last)]
-
-
 def test_no_page_is_read_beyond_the_event_that_is_known() -> None:
     page = {"items": [event("4", 4), event("3", 3), event("2", 2)], "nextCursor": "a"}
     reader, script = client(page, {"items": [event("1", 1)], "nextCursor": None})

@@ -99,9 +99,8 @@ class World:
         return (LONG_AGO + timedelta(milliseconds=self.count)).isoformat()
 
     def note(self, thing: Thing, type: str) -> None:
-        """Add an entry to an activity journal, in one of the spellings of platforms."""
-        spelled = self.random.choice((type, type.lower().replace("_", "."), f"SERVICE_{type}"))
-        thing.journal = (*thing.journal, (spelled, self.stamp()))
+        """Add an entry to an activity journal."""
+        thing.journal = (*thing.journal, (type, self.stamp()))
 
     def add(self) -> None:
         """Order a service."""
