@@ -381,11 +381,7 @@ health_url:
   returned: if the version is not healthy
   type: str
 logs:
-  description:
-    - The last lines of the application's log. The platform does not document their order. If they begin with their
-      times, they are returned oldest first. Otherwise they keep the platform's order, and whether the newest line is
-      the first or the last is not known. If the platform then sends more than O(log_lines), the last ones on its list are
-      returned, which may be the oldest.
+  description: The last lines of the application's log, oldest first.
   returned: if the version did not start
   type: list
   elements: str

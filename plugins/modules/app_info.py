@@ -163,11 +163,7 @@ apps:
       returned: with O(include=releases)
       type: str
     logs:
-      description:
-        - The last lines of its log. The platform does not document their order. If they begin with their times, they
-          are returned oldest first. Otherwise they keep the platform's order, and whether the newest line is the first
-          or the last is not known. If the platform then sends more than O(log_lines), the last ones on its list are
-          returned, which may be the oldest.
+      description: The last lines of its log, oldest first.
       returned: with O(include=logs)
       type: list
       elements: str

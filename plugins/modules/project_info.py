@@ -28,11 +28,6 @@ options:
     elements: str
     choices: [services, spend, graph]
     default: []
-  spend_query:
-    description:
-      - Query parameters for V(spend). The platform does not document them, so they are passed on unchanged.
-    type: dict
-    default: {}
 extends_documentation_fragment:
   - hosted.services.common
   - hosted.services.common.info_attributes

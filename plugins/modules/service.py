@@ -658,10 +658,7 @@ last_state:
   type: str
   sample: installing
 last_log_lines:
-  description:
-    - The last lines of the service's log when the wait ended. If they begin with their times, they are returned oldest
-      first. Otherwise they keep the platform's order, and whether the newest line is the first or the last is not
-      known.
+  description: The last lines of the service's log when the wait ended, oldest first.
   returned: when a wait ended without success
   type: list
   elements: str

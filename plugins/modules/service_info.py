@@ -264,10 +264,7 @@ services:
           description: When it happened, in UTC.
           type: str
     logs:
-      description:
-        - The last lines of the log. The platform does not document their order. If they begin with their times, they
-          are returned oldest first. Otherwise they keep the platform's order, and whether the newest line is the first
-          or the last is not known.
+      description: The last lines of the log, oldest first.
       returned: if O(include) contains V(logs)
       type: list
       elements: str

@@ -412,7 +412,6 @@ def test_a_delivery_without_variables_leaves_the_environment(small: Ansible, san
 
 UNLIKELY = {
     "app.first_status": "PROVISIONING",
-    "app.unreleased": "absent",
     "list.lag": "after one read",
     "reference.syntax": "a name in lowercase, a dot, a field in capitals",
     "refusal.scan_unfinished": "409",

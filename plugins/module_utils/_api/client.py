@@ -238,13 +238,13 @@ class Client:
         size = None if dimensions is None else dimensions.as_body()
         return self._one(r.APP_QUOTE, body={"hostId": host_id, "dimensions": size})
 
-    def app_nodes(self) -> list[dict[str, Any]]:
-        """Return the nodes that can host applications, as undocumented JSON."""
-        return as_they_come(self._pages(r.APP_NODES))
+    def app_nodes(self) -> list[m.AppNode]:
+        """Return the nodes that can host applications."""
+        return list(self._pages(r.APP_NODES))
 
-    def app_projects(self) -> list[dict[str, Any]]:
-        """Return the projects that applications can join, as undocumented JSON."""
-        return as_they_come(self._pages(r.APP_PROJECTS))
+    def app_projects(self) -> list[m.AppProject]:
+        """Return the projects that applications can join."""
+        return list(self._pages(r.APP_PROJECTS))
 
     def registry_credentials(self) -> m.RegistryCredentials:
         """Return the credentials for the account's registry space."""
@@ -283,9 +283,9 @@ class Client:
         """Replace an application's whole environment: variables that are not given are removed."""
         self._send(r.APP_ENVIRONMENT, slug=slug, body={"environment": environment})
 
-    def app_logs(self, slug: str) -> Any:
-        """Return an application's log, as undocumented JSON or plain text."""
-        return self._send(r.APP_LOGS, slug=slug)
+    def app_logs(self, slug: str) -> list[str]:
+        """Return the last lines of an application's log, oldest first."""
+        return one(r.APP_LOGS, m.LogLines, self._send(r.APP_LOGS, slug=slug)).lines
 
     # --- Services ---------------------------------------------------------------------------------
 
@@ -444,7 +444,7 @@ class Client:
     # --- Journals, activity, consumption ----------------------------------------------------------
 
     def logs(self, id: str, lines: int = 100) -> list[str]:
-        """Return the last ``lines`` lines of a service's log, at most 100 (Limits)."""
+        """Return the last ``lines`` lines of a service's log, oldest first, at most 100 (Limits)."""
         return self._one(r.LOGS, query={"lines": lines}, id=id).lines
 
     def events(self, id: str, limit: int | None = None, *, since: str | None = None) -> list[m.Event]:
@@ -523,9 +523,9 @@ class Client:
         """Return a project with its services; ``None`` if it does not exist."""
         return self._or_absent(r.PROJECT, id)
 
-    def project_spend(self, id: str, query: dict[str, Any] | None = None) -> m.ProjectSpend:
-        """Return the spend of a project in cents. The specification does not show the query parameters."""
-        return self._one(r.PROJECT_SPEND, query=query, id=id)
+    def project_spend(self, id: str) -> m.ProjectSpend:
+        """Return the spend of a project in cents, over the window that the platform chooses."""
+        return self._one(r.PROJECT_SPEND, id=id)
 
     def project_graph(self, id: str) -> m.ProjectGraph:
         """Return the services of a project and the references between them."""

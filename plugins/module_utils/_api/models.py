@@ -436,6 +436,20 @@ class App(LateModel):
     scan_status: str | None = None
 
 
+class AppNode(LateModel):
+    """A node that takes applications."""
+
+    id: str
+    label: str | None = None
+
+
+class AppProject(LateModel):
+    """A project that an application can join."""
+
+    id: str
+    name: str | None = None
+
+
 class AppQuote(LateModel):
     """The price of an application in millicents a month."""
 

@@ -72,7 +72,7 @@ class Undocumented:
 
 
 @dataclass(frozen=True)
-class Entries(Many[m.Entry], Undocumented):
+class Entries(Many[M], Undocumented):
     """A list whose entries the specification does not show."""
 
 
@@ -124,8 +124,8 @@ WHOAMI = Route("GET", "/api/apps/whoami", REGISTRY, READ, One(m.Whoami))
 APPS = Route("GET", "/api/apps", REGISTRY, READ, Many(m.App))
 APP_CREATE = Route("POST", "/api/apps", REGISTRY, CREATE, NO_SCHEMA, LONG, commits=True)
 APP_QUOTE = Route("POST", "/api/apps/quote", REGISTRY, READ, One(m.AppQuote))
-APP_NODES = Route("GET", "/api/apps/nodes", REGISTRY, READ, ENTRIES)
-APP_PROJECTS = Route("GET", "/api/apps/projects", REGISTRY, READ, ENTRIES)
+APP_NODES = Route("GET", "/api/apps/nodes", REGISTRY, READ, Entries(m.AppNode))
+APP_PROJECTS = Route("GET", "/api/apps/projects", REGISTRY, READ, Entries(m.AppProject))
 REGISTRY_CREDENTIALS = Route("GET", "/api/registry/credentials", REGISTRY, READ, One(m.RegistryCredentials))
 RELEASE_DECLARE = Route("POST", "/api/apps/{slug}/releases", REGISTRY, CREATE, NO_SCHEMA)
 RELEASES = Route("GET", "/api/apps/{slug}/releases", REGISTRY, READ, ENTRIES)

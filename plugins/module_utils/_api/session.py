@@ -272,8 +272,7 @@ def is_page(response: Response) -> bool:
 def decode(route: Route[Any], response: Response) -> Any:
     """Return the JSON of a 2xx response, or ``None`` if its body is empty.
 
-    For an undocumented response that is neither JSON nor HTML, return ``None`` after a write; after a read,
-    return plain text as a string.
+    For an undocumented response to a write that is neither JSON nor HTML, return ``None``.
 
     :raises MalformedResponse: if the body is not JSON.
     :raises UnexpectedAnswer: if it is too large or too deeply nested.
@@ -289,8 +288,6 @@ def decode(route: Route[Any], response: Response) -> Any:
             ) from None
         if isinstance(route.answer, Undocumented) and route.method != "GET":
             return None  # nothing depends on the undocumented response to a write
-        if isinstance(route.answer, Undocumented) and response.content_type.startswith("text/plain"):
-            return response.body.decode(errors="replace")  # such as a log
         if isinstance(error, Excessive):
             raise errors.UnexpectedAnswer(str(error)) from None
         raise errors.MalformedResponse("the response is not JSON, or was cut off") from None

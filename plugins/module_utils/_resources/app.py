@@ -23,6 +23,7 @@ from .applications.lookup import (
     never_deployed,
     placeholder_app,
     read_project_of_app,
+    select_host,
     select_id,
 )
 from .services.lookup import expect_created, find_project
@@ -87,7 +88,7 @@ def as_it_is(app: App) -> Plan:
 def plan_creation(task: Task[AppOptions], slug: str, size: Dimensions | None) -> Plan:
     """Plan a new application, after checking its quote against ``max_monthly``."""
     options = task.options
-    host = select_id(options.host, task.client.app_nodes(), "host") if options.host else None
+    host = select_host(task.client, options.host)
     project = requested_project(task)
     quote = task.client.quote_app(host, size)
     cost = replace(cost_of_app_quote(quote), service=slug)
@@ -262,13 +263,16 @@ def requested_project(task: Task[AppOptions]) -> str | None:
     :raises NoSuchItem: if it does not exist and the play cannot create it.
     """
     wanted = task.options.project
+    if not wanted:
+        return None
     try:
-        return select_id(wanted, task.client.app_projects(), "project") if wanted else None
+        names = {project.id: project.name for project in task.client.app_projects()}
+        return select_id(wanted, names, "project")
     except NoSuchItem as error:
-        known = project_from_full_list(task, wanted) if wanted else None
+        known = project_from_full_list(task, wanted)
         if known is not None:
             return known
-        expect_created(task, error, str(wanted))
+        expect_created(task, error, wanted)
         return None  # check mode only quotes, and the price is the same in every project
 
 

@@ -8,13 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from .._api.models import App, snake_key
+from .._api.models import App, plain
 from .._api.values import ServiceStatus
 from .applications.lookup import (
     app_view,
     check_slug,
     digest_in_service,
-    log_lines,
     placeholder_app,
 )
 from .applications.records import AppRecords
@@ -50,9 +49,9 @@ class AppInfoResource(Resource[AppInfoOptions]):
         apps = requested_apps(task)
         parts = task.options.include
         if "nodes" in parts:
-            task.effects.facts["nodes"] = snake_keys(task.client.app_nodes())
+            task.effects.facts["nodes"] = plain(task.client.app_nodes())
         if "projects" in parts:
-            task.effects.facts["projects"] = snake_keys(task.client.app_projects())
+            task.effects.facts["projects"] = plain(task.client.app_projects())
         return Plan(
             result=run_parallel(
                 task.client, apps, lambda client, app: app_with_parts(replace(task, client=client), app)
@@ -101,12 +100,5 @@ def app_with_parts(task: Task[AppInfoOptions], app: App) -> dict[str, Any]:
         view["previous_release_note"] = note
     if "logs" in parts:
         lines = client.app_logs(app.slug) if app.id else []
-        view["logs"] = log_lines(lines, task.options.log_lines)
+        view["logs"] = lines[-task.options.log_lines :]
     return view
-
-
-def snake_keys(value: Any) -> Any:
-    """Return ``value`` with every key of its objects in snake_case."""
-    if isinstance(value, dict):
-        return {snake_key(key): snake_keys(item) for key, item in value.items()}
-    return [snake_keys(item) for item in value] if isinstance(value, list) else value

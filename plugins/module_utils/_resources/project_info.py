@@ -23,7 +23,6 @@ class ProjectInfoOptions(Options):
 
     project: str | None = option(None, selects=True)
     include: list[Literal["services", "spend", "graph"]] = option([])
-    spend_query: dict[str, Any] = option({})
 
 
 class ProjectInfoResource(Resource[ProjectInfoOptions]):
@@ -35,19 +34,19 @@ class ProjectInfoResource(Resource[ProjectInfoOptions]):
         """Read; there is nothing to do."""
         wanted = task.options.project
         projects = [resolve_project(task, wanted)] if wanted else task.client.projects()
-        if not task.options.include:
+        parts = task.options.include
+        if not parts:
             return Plan(result=plain(projects))
         return Plan(
-            result=run_parallel(task.client, projects, lambda client, p: project_with_parts(client, p, task))
+            result=run_parallel(task.client, projects, lambda client, p: project_with_parts(client, p, parts))
         )
 
 
 PROJECT_INFO = ProjectInfoResource()
 
 
-def project_with_parts(client: Client, project: Project, task: Task[ProjectInfoOptions]) -> dict[str, Any]:
+def project_with_parts(client: Client, project: Project, parts: Collection[str]) -> dict[str, Any]:
     """Return a project with the parts that were asked for, each under its own key."""
-    parts = set(task.options.include)
     found = project.as_dict()
     if not project.id:
         return {**found, **expected_parts(project, parts)}
@@ -55,7 +54,7 @@ def project_with_parts(client: Client, project: Project, task: Task[ProjectInfoO
         detail = client.project(project.id)
         found["services"] = plain(detail.resources) if detail else []
     if "spend" in parts:
-        found["spend"] = client.project_spend(project.id, task.options.spend_query).as_dict()
+        found["spend"] = client.project_spend(project.id).as_dict()
     if "graph" in parts:
         found["graph"] = client.project_graph(project.id).as_dict()
     return found

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from . import app
-from .applications.lookup import select_id
+from .applications.lookup import select_host
 from .services.lookup import find_project
 from .services.options import MaxMonthlyOptions, OrderOptions
 from .services.order import cost_of_quote, missing_options, quote_fields, quote_of
@@ -68,8 +68,7 @@ def quote_application(task: Task[QuoteOptions]) -> tuple[dict[str, Any], Cost]:
     odd = given_of_services(task.options)
     if odd:
         raise Invalid(f"an application is quoted by host and dimensions alone; remove {', '.join(odd)}")
-    wanted = task.options.host
-    host = select_id(wanted, task.client.app_nodes(), "host") if wanted else None
+    host = select_host(task.client, task.options.host)
     quote = task.client.quote_app(host, app.requested_size(task.options.dimensions))
     return quote.as_dict(), app.cost_of_app_quote(quote)
 

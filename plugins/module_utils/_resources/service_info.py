@@ -16,7 +16,6 @@ from .._api.values import FAMILIES, WITH_SETTINGS, ServiceStatus
 from .services.listing import read_or_error, replace_errors, services_in_project
 from .services.lookup import close_name, find_project
 from .shared.limits import MAX_LOG_LINES, check_log_lines
-from .shared.log_order import oldest_first
 from .shared.names import same_name
 from .shared.options import Options, option
 from .shared.parallel import run_parallel
@@ -158,7 +157,7 @@ def readers_for(options: ServiceInfoOptions) -> dict[str, Callable[[Client, str]
         "details": lambda client, id: client.service(id),
         "settings": lambda client, id: client.settings(id),
         "events": lambda client, id: client.events(id, options.max_events),
-        "logs": lambda client, id: oldest_first(client.logs(id, options.log_lines)),
+        "logs": lambda client, id: client.logs(id, options.log_lines),
         "usage": lambda client, id: client.usage(id, options.usage_days),
         "billed_totals": lambda client, id: client.billed_totals(id, *bounds),
         "sftp": lambda client, id: client.sftp(id),

@@ -31,14 +31,6 @@ def test_lines_have_bounds(sandbox: Sandbox, order: Order, query: str, status: i
     assert sandbox.api("GET", f"/api/resources/{order()}/logs{query}").status_code == status
 
 
-def test_lines_may_have_no_times(sandbox: Sandbox, order: Order) -> None:
-    key = order()
-    timed = sandbox.api("GET", f"/api/resources/{key}/logs").json()["lines"]
-    sandbox.profile("plain", **{"logs.times": "no", "logs.order": "newest first"})
-    bare = sandbox.api("GET", f"/api/resources/{key}/logs").json()["lines"]
-    assert len(bare) > 1 and bare == [line.partition(" ")[2] for line in reversed(timed)]
-
-
 @pytest.mark.rule("logs")
 def test_a_dead_service_can_be_read(sandbox: Sandbox, order: Order) -> None:
     key = order(variables={"SANDBOX_CRASH_AFTER": "1"})

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Finds applications, and reads their digest, their log and the undocumented lists of nodes and projects."""
+"""Finds applications, and the nodes and projects for them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from ..._api.errors import Refused
 from ..._api.models import App
 from ..._api.values import ServiceStatus
 from ..services.lookup import expect_created, near_miss
-from ..shared.log_order import oldest_first
 from ..shared.options import Options, required
 from ..shared.plan import Task
 from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
@@ -27,13 +26,6 @@ T = TypeVar("T")
 SLUG = re.compile(r"[a-z0-9-]{3,40}")
 TAG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}")
 DIGEST = re.compile(r"sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128}")
-
-IDS = {"host": ("hostId", "host.id", "id"), "project": ("projectId", "project.id", "id")}
-"""The paths at which an entry may have its ``hostId`` or ``projectId``, likeliest first."""
-NAMES = {
-    "host": ("hostLabel", "host.label", "label", "name"),
-    "project": ("projectName", "project.name", "name", "label"),
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,60 +174,39 @@ def app_view(app: App) -> dict[str, Any]:
     return {**view, "digest": digest_in_service(app)}
 
 
-# --- Undocumented responses ---------------------------------------------------------------------------
-
-
-def texts_at(entry: dict[str, Any], paths: Sequence[str]) -> list[str]:
-    """Return the values of an entry at ``paths``, such as ``host.id``, as strings."""
-    found = []
+def text_at(entry: dict[str, Any], paths: Sequence[str]) -> str | None:
+    """Return the first value of an entry at one of ``paths``, such as ``image.digest``, as a string."""
     for path in paths:
         value: Any = entry
         for key in path.split("."):
             value = value.get(key) if isinstance(value, dict) else None
         if isinstance(value, (str, int)) and value != "":
-            found.append(str(value))
-    return found
+            return str(value)
+    return None
 
 
-def text_at(entry: dict[str, Any], paths: Sequence[str]) -> str | None:
-    """Return the first value of an entry at one of ``paths``; ``None`` if there is none."""
-    return next(iter(texts_at(entry, paths)), None)
+# --- Nodes and projects -------------------------------------------------------------------------------
 
 
-def select_id(wanted: str, found: list[dict[str, Any]], what: str) -> str:
-    """Return the id of the entry with this id or name.
+def select_host(client: Client, wanted: str | None) -> str | None:
+    """Return the id of the node with this id or label; ``None`` where the platform is to choose."""
+    return select_id(wanted, {node.id: node.label for node in client.app_nodes()}, "host") if wanted else None
 
-    If the list does not show ids, return ``wanted`` and leave the check to the platform. An entry may have
-    both an id of its own and a host or project id: either one selects it, and the latter is returned.
 
+def select_id(wanted: str, names: Mapping[str, str | None], what: str) -> str:
+    """Return the id that is ``wanted``, or whose name is.
+
+    :param names: the names by id.
     :param what: ``host`` or ``project``.
-    :raises NoSuchItem: if there is no such entry.
-    :raises Ambiguous: if several entries have the name.
+    :raises NoSuchItem: if there is no such id and no such name.
+    :raises Ambiguous: if several have the name.
     """
-    ids = [texts_at(entry, IDS[what]) for entry in found]
-    if not found or not all(ids):
+    if wanted in names:
         return wanted
-    firsts = [own[0] for own in ids]
-    if wanted in firsts:
-        return wanted
-    names = [texts_at(entry, NAMES[what]) for entry in found]
-    for known in (ids, names):
-        fitting = [first for first, texts in zip(firsts, known, strict=True) if wanted in texts]
-        if len(fitting) > 1:
-            raise Ambiguous(f"{len(fitting)} {what}s are named {wanted!r}: {', '.join(fitting)}. Give the id")
-        if fitting:
-            return fitting[0]
-    hint = near_miss(wanted, (name for texts in names for name in texts[:1]), firsts)
-    raise NoSuchItem(f"unknown {what} {wanted!r}{hint}")
-
-
-def log_lines(answer: Any, most: int) -> list[str]:
-    """Return the last ``most`` lines of an application's log, oldest first, whatever form it has."""
-    if isinstance(answer, dict):
-        answer = next((value for value in answer.values() if isinstance(value, (list, str))), [])
-    lines = answer.splitlines() if isinstance(answer, str) else answer if isinstance(answer, list) else []
-    texts = [
-        " ".join(str(part) for part in line.values()) if isinstance(line, dict) else str(line)
-        for line in lines
-    ]
-    return oldest_first(texts)[-most:]
+    fitting = [id for id, name in names.items() if name == wanted]
+    if len(fitting) > 1:
+        raise Ambiguous(f"{len(fitting)} {what}s are named {wanted!r}: {', '.join(fitting)}. Give the id")
+    if not fitting:
+        hint = near_miss(wanted, filter(None, names.values()), names)
+        raise NoSuchItem(f"unknown {what} {wanted!r}{hint}")
+    return fitting[0]

@@ -39,7 +39,7 @@ from ..shared.pending import AT_DEPLOY, AT_START, DEPLOY
 from ..shared.plan import Task
 from ..shared.task_errors import EffectUnverified, Invalid, WaitEnded
 from ..shared.waiting import QUIET_SECONDS, poll_for, wait_until
-from .lookup import digest_in_service, log_lines, never_deployed, require_app
+from .lookup import digest_in_service, never_deployed, require_app
 from .records import AppRecords
 from .release_list import read_declared
 from .releases import (
@@ -560,7 +560,7 @@ def tag_of(task: Task[ReleaseOptions], digest: str) -> str:
 def read_log_tail(task: Task[ReleaseOptions], most: int) -> list[str]:
     """Return the last ``most`` lines of the log. If it cannot be read, warn and return no lines."""
     try:
-        return log_lines(task.client.app_logs(task.options.slug), most)
+        return task.client.app_logs(task.options.slug)[-most:]
     except HostedError as error:
         task.warn(f"the log of application {task.options.slug!r} cannot be read: {error.message}")
         return []

@@ -14,7 +14,6 @@ from typing import Any, TypeVar
 from ..._api.errors import HostedError, Refused, TokenRejected
 from ..._api.models import Service, Settings
 from ..._api.values import WITH_SETTINGS, ContainerState, ServiceStatus
-from ..shared.log_order import oldest_first
 from ..shared.money import from_millicents
 from ..shared.options import WaitOptions
 from ..shared.plan import Task
@@ -293,7 +292,7 @@ def read_diagnostics(task: Task, id: str) -> dict[str, Any]:
     reads: dict[str, Callable[[], Any]] = {
         "last_status": lambda: read_service(task, id).status,
         "last_state": lambda: read_state(task, id),
-        "last_log_lines": lambda: oldest_first(task.client.logs(id, LOG_LINES_ON_TIMEOUT)),
+        "last_log_lines": lambda: task.client.logs(id, LOG_LINES_ON_TIMEOUT),
     }
     for name, read in reads.items():
         try:

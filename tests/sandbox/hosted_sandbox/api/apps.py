@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from fastapi import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import Response
 
 from hosted_sandbox.api import bodies
 from hosted_sandbox.api.call import Call, Chapter, Current
@@ -76,9 +76,8 @@ def item(call: Call, service: Service) -> dict[str, Any]:
             "releasedAt": stamp(image["released_at"]),
             "scanStatus": scans.status_of(call.world, record),
         }
-    elif call.world.gaps["app.unreleased"] != "absent":
-        blank = "" if call.world.gaps["app.unreleased"] == "empty" else None
-        view |= {"imageRef": blank, "platform": blank, "releasedAt": None, "scanStatus": blank}
+    else:
+        view |= {"imageRef": "", "platform": "", "releasedAt": None, "scanStatus": ""}
     return views.enriched(call.world, view)
 
 
@@ -108,41 +107,24 @@ async def quote_app(call: Current, body: bodies.AppQuote) -> Response:
 @router.get("/api/apps/nodes", name="apps.nodes")
 async def list_nodes(call: Current, request: Request) -> Response:
     """List the hosts that accept applications."""
-    return call.listing([_node(call, node) for node in apps.nodes(call.world)], request.query_params)
+    return call.listing([_node(node) for node in apps.nodes(call.world)], request.query_params)
 
 
-def _node(call: Call, node: Node) -> dict[str, Any]:
-    more = {"locationLabel": node.location, "platform": node.platform}
-    match call.world.gaps["node.fields"]:
-        case "hostId, hostLabel":
-            return {"hostId": node.id, "hostLabel": node.label, **more}
-        case "id and hostId":
-            entry = f"entry-{node.id[::-1]}"
-            return {"id": entry, "name": entry, "hostId": node.id, "hostLabel": node.label, **more}
-        case "host object":
-            return {"host": {"id": node.id, "label": node.label, **more}, "bounds": node.bounds}
-        case _:
-            return {"id": node.id, "label": node.label, **more}
+def _node(node: Node) -> dict[str, Any]:
+    return {
+        "id": node.id,
+        "label": node.label,
+        "locationLabel": node.location,
+        "platform": node.platform,
+    }
 
 
 @router.get("/api/apps/projects", name="apps.projects")
 async def list_app_projects(call: Current, request: Request) -> Response:
     """List the projects that an application can join."""
     found = [project for project in call.world.store.of(Project, call.account.id) if not project.unread]
-    return call.listing([_project(call, project) for project in found], request.query_params)
-
-
-def _project(call: Call, project: Project) -> dict[str, Any]:
-    match call.world.gaps["app_project.fields"]:
-        case "projectId, projectName":
-            return {"projectId": project.id, "projectName": project.name}
-        case "id and projectId":
-            entry = f"entry-{project.id[::-1]}"
-            return {"id": entry, "projectId": project.id, "projectName": project.name}
-        case "as a project":
-            return views.project(call.world, project)
-        case _:
-            return {"id": project.id, "name": project.name}
+    entries = [{"id": project.id, "name": project.name} for project in found]
+    return call.listing(entries, request.query_params)
 
 
 @router.get("/api/registry/credentials", name="registry.credentials")
@@ -289,21 +271,6 @@ async def set_environment(call: Current, slug: str, body: bodies.Environment) ->
 
 
 @router.get("/api/apps/{slug}/logs", name="apps.logs")
-async def read_app_logs(call: Current, slug: str, request: Request) -> Response:
+async def read_app_logs(call: Current, slug: str, lines: int = MOST_LINES) -> Response:
     """Return the last lines of an application's log."""
-    text = request.query_params.get(call.world.gaps["app_logs.parameter"], str(MOST_LINES))
-    if not (text.isascii() and text.isdigit()):
-        raise RefusedError("malformed", "the number of lines must be a number")
-    lines = last_lines(call, _app(call, slug), int(text[:9]))
-    match call.world.gaps["app_logs.shape"]:
-        case "array":
-            return call.json(lines)
-        case "text":
-            return PlainTextResponse("\n".join(lines))
-        case "entries":
-            if call.world.gaps["logs.times"] == "no":
-                return call.json({"entries": [{"line": line} for line in lines]})
-            return call.json({"entries": [dict(zip(("at", "line"), line.split(" ", 1), strict=True))
-                                          for line in lines]})  # fmt: skip
-        case _:
-            return call.json({"lines": lines})
+    return call.json({"lines": last_lines(call, _app(call, slug), lines)})

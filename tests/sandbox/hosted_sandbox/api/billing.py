@@ -41,18 +41,17 @@ async def read_wallet(call: Current) -> Response:
 async def list_transactions(call: Current, request: Request) -> Response:
     """List deposits and adjustments, newest first."""
     entries = reversed(call.world.store.of(Entry, call.account.id))
-    return call.listing([_transaction(call, entry) for entry in entries], request.query_params)
+    return call.listing([_transaction(entry) for entry in entries], request.query_params)
 
 
-def _transaction(call: Call, entry: Entry) -> dict[str, Any]:
-    view: dict[str, Any] = {"id": entry.id, "type": entry.type, "createdAt": stamp(entry.at)}
-    match call.world.gaps["transaction.fields"]:
-        case "cents":
-            return view | {"cents": entry.cents, "reason": entry.label}
-        case "amount object":
-            return view | {"amount": {"cents": entry.cents, "currency": call.world.gaps["currency"]}}
-        case _:
-            return view | {"amountCents": entry.cents, "label": entry.label}
+def _transaction(entry: Entry) -> dict[str, Any]:
+    return {
+        "id": entry.id,
+        "type": entry.type,
+        "createdAt": stamp(entry.at),
+        "amountCents": entry.cents,
+        "label": entry.label,
+    }
 
 
 def _services(call: Call) -> list[Service]:
@@ -64,17 +63,7 @@ async def list_daily_spend(call: Current, request: Request) -> Response:
     """List the spend of each day of the current month, for all services together."""
     now = call.world.now
     lines = money.days(_services(call), billing.month_start(now), now)
-    return call.listing([_day(call, day, cents) for day, cents in lines], request.query_params)
-
-
-def _day(call: Call, day: str, cents: int) -> dict[str, Any]:
-    match call.world.gaps["daily_spend.fields"]:
-        case "day, cents":
-            return {"day": day, "cents": cents}
-        case "date, services":
-            return {"date": day, "totalCents": cents, "services": len(_services(call))}
-        case _:
-            return {"date": day, "totalCents": cents}
+    return call.listing([{"date": day, "totalCents": cents} for day, cents in lines], request.query_params)
 
 
 @router.get("/api/billing/invoices", name="billing.invoices")
@@ -87,15 +76,12 @@ async def list_invoices(call: Current, request: Request) -> Response:
 
 def _invoice(call: Call, month: billing.Month) -> dict[str, Any]:
     number = f"INV-{month.period}"
-    link = f"{call.world.addresses.api}/invoices/{number}.pdf"
-    total = money.spent_between(_services(call), month.start, month.end)
-    match call.world.gaps["invoice.fields"]:
-        case "invoiceNumber, href":
-            return {"invoiceNumber": number, "href": link, "cents": total}
-        case "reference, pdf.url":
-            return {"reference": number, "pdf": {"url": link}}
-        case _:
-            return {"number": number, "downloadUrl": link, "totalCents": total, "period": month.period}
+    return {
+        "number": number,
+        "downloadUrl": f"{call.world.addresses.api}/invoices/{number}.pdf",
+        "totalCents": money.spent_between(_services(call), month.start, month.end),
+        "period": month.period,
+    }
 
 
 @router.get("/api/billing/statements", name="billing.statements")
@@ -119,11 +105,9 @@ async def read_statement(call: Current, period: str) -> Response:
 
 def _statement(call: Call, month: billing.Month, whole: bool) -> dict[str, Any]:
     total = money.spent_between(_services(call), month.start, month.end)
-    names = {"month, lines": ("month", "lines"), "id, items": ("id", "items")}
-    period, lines = names.get(call.world.gaps["statement.fields"], ("period", "services"))
-    view: dict[str, Any] = {period: month.period, "totalCents": total}
+    view: dict[str, Any] = {"period": month.period, "totalCents": total}
     if whole:
-        view[lines] = [
+        view["services"] = [
             {"id": service.id, "name": service.name, "totalCents": cents}
             for service in _services(call)
             if (cents := money.spent_between([service], month.start, month.end))

@@ -40,11 +40,8 @@ async def read_logs(call: Current, id: str, lines: int = MOST_LINES) -> Response
 
 
 def last_lines(call: Call, service: Service, most: int) -> list[str]:
-    """Return the last lines of a log in the order of the gap profile, with their times if it has any."""
-    lines = lifecycle.workload_of(call.world, service).logs(bounded_lines(call, most))
-    if call.world.gaps["logs.times"] == "no":
-        lines = [line.partition(" ")[2] for line in lines]
-    return lines if call.world.gaps["logs.order"] == "oldest first" else lines[::-1]
+    """Return the last lines of a log, oldest first."""
+    return lifecycle.workload_of(call.world, service).logs(bounded_lines(call, most))
 
 
 @router.get("/api/resources/{id}/events", name="events.list")

@@ -5,14 +5,15 @@
 
 from __future__ import annotations
 
-from fastapi import Request
+from typing import Annotated
+
+from fastapi import Query
 from starlette.responses import Response
 
 from hosted_sandbox.api import bodies
 from hosted_sandbox.api.call import Call, Chapter, Current
 from hosted_sandbox.domain import files, lifecycle, money, projects, references, views
 from hosted_sandbox.domain.capabilities import capabilities
-from hosted_sandbox.domain.errors import RefusedError
 from hosted_sandbox.domain.world import SECOND
 from hosted_sandbox.store.records import Product, Service
 
@@ -63,10 +64,10 @@ async def read_project(call: Current, id: str) -> Response:
 
 
 @router.get("/api/projects/{id}/consommation", name="projects.spend")
-async def read_spend(call: Current, id: str, request: Request) -> Response:
+async def read_spend(call: Current, id: str, length: Annotated[int, Query(alias="range")] = 30) -> Response:
     """Return the cost of a project's services within a window of days."""
     project = projects.find(call.world, call.account.id, id)
-    length = _window(call, request)
+    length = call.bounded_range(length)
     start = money.window(call.world, length)
     services = [s for s in call.world.store.of(Service, call.account.id) if s.project_id == project.id]
     return call.json({
@@ -80,15 +81,6 @@ async def read_spend(call: Current, id: str, request: Request) -> Response:
         ],
         "services": [_spend(call, service, start) for service in services],
     })  # fmt: skip
-
-
-def _window(call: Call, request: Request) -> int:
-    text = request.query_params.get(call.world.gaps["consommation.parameter"])
-    if text is None:
-        return int(call.world.gaps["consommation.default"])
-    if not (text.isascii() and text.isdigit()):
-        raise RefusedError("malformed", "the window must be a number of days")
-    return call.bounded_range(int(text[:9]))
 
 
 def _spend(call: Call, service: Service, start: int) -> dict[str, object]:

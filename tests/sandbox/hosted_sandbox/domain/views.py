@@ -99,8 +99,8 @@ def full(world: World, service: Service) -> View:
             "suspendedAt": maybe_stamp(service.suspended_at),
             "deletedAt": maybe_stamp(service.deleted_at),
         },
-        "failureReason": service.failure or (None if world.gaps["failure_reason"] == "null" else ""),
-        "panelUrl": None if world.gaps["panel_url"] == "null" else f"https://panel.sandbox.test/{service.id}",
+        "failureReason": service.failure,
+        "panelUrl": None,
         "capabilities": capabilities(world, service),
     }
 

@@ -160,7 +160,7 @@ MONSTERS = {
 
 
 @pytest.mark.parametrize(
-    "name", ["services", "service", "metrics", "app_nodes", "order", "power", "scan", "project"]
+    "name", ["services", "service", "metrics", "transactions", "order", "power", "scan", "project"]
 )
 @pytest.mark.parametrize("body", MONSTERS.values(), ids=MONSTERS)
 def test_monsters(name: str, body: bytes) -> None:
@@ -172,7 +172,7 @@ def test_memory_is_bounded_however_dense_the_answer_is() -> None:
     body = b"[" + b"[]," * (http_transport.MAX_BODY // 3 - 2) + b"[]]"
     tracemalloc.start()
     try:
-        outcome = call("app_nodes", Answering(body))
+        outcome = call("transactions", Answering(body))
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -183,9 +183,9 @@ def test_memory_is_bounded_however_dense_the_answer_is() -> None:
 
 def test_what_is_too_much_is_refused_where_it_is_needed_alone() -> None:
     deep = MONSTERS["lists a little too deep"]
-    assert "levels" in call("app_nodes", Answering(deep)).message
+    assert "levels" in call("transactions", Answering(deep)).message
     assert call("suspend", Answering(deep)) is None, "nothing depends on this answer"
-    assert call("app_nodes", Answering(deep[1:-1])) is not None
+    assert call("transactions", Answering(deep[1:-1])) is not None
 
 
 def test_a_list_that_never_ends_is_left() -> None:

@@ -13,9 +13,6 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_deploy import APP_DEPLOY
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_info import APP_INFO
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_release import APP_RELEASE
-from ansible_collections.hosted.services.plugins.module_utils._resources.applications.lookup import (
-    log_lines,
-)
 from unit.plugins.apps import Platform, plain, platform, server
 
 __all__ = ["plain", "platform", "server"]
@@ -30,7 +27,7 @@ def test_everything_is_read(platform: Platform) -> None:
     assert {release["tag"]: release["digest"] for release in shop["releases"]} == platform.digests
     assert [release["tag"] for release in shop["releases"] if release["in_service"]] == ["v1"]
     lines = platform.sandbox.api("GET", f"{of_app}/logs").json()["lines"]
-    assert len(shop["logs"]) == 1 < len(lines) and shop["logs"][0] in lines
+    assert len(lines) > 1 and shop["logs"] == lines[-1:]
     assert len(result["nodes"]) == 3 and len(result["projects"]) == 1
     assert platform.uses_only_application_routes()
 
@@ -120,26 +117,7 @@ def test_one_that_is_not_there_is_an_error(platform: Platform) -> None:
     assert result["failed"] and "did you mean 'shop'?" in result["msg"]
 
 
-def test_logs_are_read_whatever_they_look_like(platform: Platform) -> None:
-    """As lines, an array, plain text or entries."""
-    platform.run(APP_DEPLOY, tag="broken")
-    lines = platform.run(APP_INFO, include=["logs"])["apps"][0]["logs"]
+def test_the_log_is_read(plain: Platform) -> None:
+    plain.run(APP_DEPLOY, tag="broken")
+    lines = plain.run(APP_INFO, include=["logs"])["apps"][0]["logs"]
     assert any("exited with code 1" in line for line in lines)
-
-
-@pytest.mark.parametrize(
-    ("answer", "lines"),
-    [
-        (["a", "b"], ["a", "b"]),
-        ("a\nb\n", ["a", "b"]),
-        ({"lines": ["a", "b"]}, ["a", "b"]),
-        ({"text": "a\nb"}, ["a", "b"]),
-        ({"entries": [{"at": 1, "line": "a"}]}, ["1 a"]),
-        (["x", "a", "b"], ["a", "b"]),
-        ({}, []),
-        (None, []),
-    ],
-)
-def test_log_lines(answer: object, lines: list[str]) -> None:
-    """The last two lines of any shape."""
-    assert log_lines(answer, 2) == lines

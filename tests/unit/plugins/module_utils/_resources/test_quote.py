@@ -26,8 +26,8 @@ class Account(FakeClient):
 
     app_quoted: tuple[Any, ...] = ()
 
-    def app_nodes(self) -> list[dict[str, Any]]:
-        return [{"id": "nd_1", "name": "Node 1"}]
+    def app_nodes(self) -> list[m.AppNode]:
+        return [m.AppNode.model_validate({"id": "nd_1", "label": "Node 1"})]
 
     def quote_app(self, host_id: str | None, dimensions: m.Dimensions | None) -> m.AppQuote:
         self.app_quoted = (host_id, dimensions and dimensions.as_dict())
