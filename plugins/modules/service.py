@@ -64,9 +64,8 @@ options:
       - V(started) starts the service unless it runs, and waits until it does. A suspended service is first resumed
         and billed in full again, unless O(resume) is false. A warning and RV(cost) show what that costs, including a
         new size in the same task, in check mode too.
-      - V(started) is refused for a suspended service that reports no container state, such as a bucket or a service
-        whose node cannot be reached, because it would be unknown whether it runs. Use V(resumed) instead. If a
-        service reports no state after it is ordered or resumed, the task fails after 60 seconds at most.
+      - V(started) is refused for a suspended service whose node cannot be reached, because it would be unknown
+        whether it runs. Use V(resumed) instead.
       - V(stopped) requests a clean stop, and V(killed) an immediate one. A suspended service counts as stopped.
       - V(restarted) restarts the service every time. A stopped service is started. If RV(service.pending_restart) or
         this task has a change that a restart does not bring into effect, the service is stopped and started. A

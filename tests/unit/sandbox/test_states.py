@@ -332,28 +332,6 @@ def test_metrics(sandbox: Sandbox, order: Order) -> None:
     assert sandbox.api("GET", f"/api/resources/metrics?ids={many}").status_code == 400
 
 
-@pytest.mark.parametrize(
-    ("value", "product", "known"),
-    [
-        ("a state", "bucket", True),
-        ("null", "bucket", False),
-        ("left out", "bucket", False),
-        ("zeros", "bucket", True),
-        ("null", "linux", True),
-    ],
-)
-def test_what_has_no_container_may_have_no_metrics(
-    sandbox: Sandbox, order: Order, value: str, product: str, known: bool
-) -> None:
-    sandbox.reset(values={"metrics.no_container": value}, delays={"start": 60})
-    key = order(product)
-    found = sandbox.api("GET", f"/api/resources/metrics?ids={key}").json()
-    assert (found.get(key) is not None) is known
-    assert (key in found) is (value != "left out")
-    assert value != "zeros" or found[key]["state"] == "unknown"
-    assert value != "a state" or found[key]["state"] == "running", "nothing starts in a bucket"
-
-
 def test_a_restart_may_be_shown_late(sandbox: Sandbox, order: Order) -> None:
     """Metrics may say running all the while, and show the old uptime for some time."""
     sandbox.reset(values={"restart.state": "running", "restart.uptime": "2 s late"})

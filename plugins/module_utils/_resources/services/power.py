@@ -8,7 +8,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 from ..._api.errors import CallOutcomeUnknown, Conflict
@@ -46,11 +45,6 @@ SLEEP_RECORDS = "sleep"
 """The folder of what sleep plans remember of services."""
 RESUMING = ("started", "resumed")
 """The wanted states that take a suspended service back into service. A restart never does."""
-STATE_REPORT_SECONDS = 60.0
-"""How long a service that was ordered or resumed, and is billed for it, may tell nothing of a container."""
-
-
-NO_POWER = "it reports no state and accepts no power signals, so it cannot be started or stopped"
 
 
 def check_resume(task: Task[ServiceOptions]) -> None:
@@ -148,9 +142,7 @@ def describe_resume_price(task: Task[ServiceOptions], view: View) -> str:
 
 def explain_unknown_state(view: View) -> str:
     """Explain why the state of a container is unknown."""
-    if view.state is not None:
-        return f"its state is {view.state!r}"
-    return f"its node cannot be reached, or a service of family {view.service.family} has none"
+    return "its node cannot be reached" if view.state is None else f"its state is {view.state!r}"
 
 
 def plan_power(task: Task[ServiceOptions], view: View, changes: ServiceChanges) -> None:
@@ -430,53 +422,28 @@ def start_if_needed(task: Task[ServiceOptions], view: View, changes: ServiceChan
 
 
 def wait_for_state_after_resume(task: Task[ServiceOptions], view: View, changes: ServiceChanges) -> None:
-    """Wait briefly until the state of a resumed service is known; it is billed again meanwhile.
+    """Wait until the state of a resumed service is known; it is billed again meanwhile.
 
     :raises WaitEnded: with the cost, and what to do.
     """
-    seconds = min(task.options.wait_timeout, STATE_REPORT_SECONDS)
     try:
-        wait_for_known_state(replace(task, options=replace(task.options, wait_timeout=seconds)), view)
+        wait_for_known_state(task, view)
     except WaitEnded:
-        why = (
-            f"the platform reported no state within {seconds:g} seconds"
-            if accepts_power_signals(task, view)
-            else NO_POWER
-        )
         price = price_change(task, changes.cost) if changes.cost else describe_resume_price(task, view)
         raise WaitEnded(
-            f"{view.label} is resumed, and {price}, but whether it runs is not known: {why}. No start was "
-            "sent. Try state: started again later, or end the cost with state: suspended",
+            f"{view.label} is resumed, and {price}, but whether it runs is not known: the platform reported "
+            f"no state within {task.options.wait_timeout:g} seconds. No start was sent. Try state: started "
+            "again later, or end the cost with state: suspended",
             **read_diagnostics(task, view.service.id),
         ) from None
 
 
 def wait_for_known_state(task: Task[WaitOptions], view: View) -> None:
-    """Wait until the state of a container is known.
-
-    :raises WaitEnded: at once if the service has no power signals and reports no state; early if it reports
-        nothing at all, because it may have no container.
-    """
-    if (
-        not accepts_power_signals(task, view)
-        and read_state(task, view.service.id) not in ContainerState.KNOWN
-    ):
-        raise WaitEnded(f"whether {view.label} runs is not known: {NO_POWER}. Set state: present")
-    begun = time.monotonic()
-
-    def known(state: str | None) -> bool:
-        if state is None and time.monotonic() - begun >= STATE_REPORT_SECONDS:
-            why = explain_unknown_state(replace(view, state=None))
-            raise WaitEnded(
-                f"whether {view.label} runs is not known: for {STATE_REPORT_SECONDS:g} seconds {why}. No "
-                "start was sent. Try state: started again later, or set state: present"
-            )
-        return state in ContainerState.KNOWN
-
+    """Wait until the state of a container is known."""
     wait_until(
         task,
         lambda: read_state(task, view.service.id),
-        known,
+        lambda state: state in ContainerState.KNOWN,
         lambda state: f"the container's state is {state or 'unknown: its node cannot be reached'}",
         f"a known state of {view.label}",
     )

@@ -46,11 +46,7 @@ def _wanted(call: Call, ids: str | None) -> list[str]:
     wanted = [part.strip() for part in (ids or "").split(",") if part.strip()]
     if len(wanted) > MOST_IDS:
         raise RefusedError("ids", f"at most {MOST_IDS} ids in one call")
-    if wanted or call.world.gaps["metrics.no_ids"] == "empty":
-        return wanted
-    if call.world.gaps["metrics.no_ids"] == "refused":
-        raise RefusedError("ids", "ids is required")
-    return [service.id for service in in_order(call)][:MOST_IDS]
+    return wanted
 
 
 def _metrics(call: Call, wanted: list[str]) -> dict[str, views.View | None]:
@@ -58,10 +54,7 @@ def _metrics(call: Call, wanted: list[str]) -> dict[str, views.View | None]:
     for key in wanted:
         service = call.world.store.get(Service, key)
         if service is not None and service.account_id == call.account.id and service.status != "DELETED":
-            if not views.is_left_out(call.world, service):
-                found[key] = views.metrics(call.world, service)
-        elif call.world.gaps["metrics.unknown"] == "null":
-            found[key] = None
+            found[key] = views.metrics(call.world, service)
     return found
 
 

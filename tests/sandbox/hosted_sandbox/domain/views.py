@@ -25,14 +25,6 @@ from hosted_sandbox.store.records import (
 
 View = dict[str, Any]
 WITHOUT_CONTAINER = ("BUCKET", "DEDICATED")
-NUMBERS = (
-    "cpuAllocationPercent",
-    "ramBytes",
-    "storageBytes",
-    "uptimeSeconds",
-    "netRxBytes",
-    "netTxBytes",
-)
 LATE = 2 * SECOND
 """How long the old uptime is shown after a restart, if it is shown late."""
 
@@ -129,23 +121,10 @@ def without_container(service: Service) -> bool:
     return service.family in WITHOUT_CONTAINER
 
 
-def _of_none(world: World) -> str:
-    return world.gaps["metrics.no_container"]
-
-
-def is_left_out(world: World, service: Service) -> bool:
-    """Tell whether the metrics omit a service."""
-    return without_container(service) and _of_none(world) == "left out"
-
-
 def metrics(world: World, service: Service) -> View | None:
     """Render the live metrics of a service; None if its node is unreachable."""
     if not world.store.need(Node, service.node_id).reachable:
         return None
-    if is_left_out(world, service) or (without_container(service) and _of_none(world) == "null"):
-        return None
-    if without_container(service) and _of_none(world) == "zeros":
-        return dict.fromkeys(NUMBERS, 0) | {"state": "unknown"}
     state, up = _condition(world, service)
     if service.status == "SUSPENDED":
         state = "unknown" if world.gaps["suspended.state"] == "unknown" else "stopped"

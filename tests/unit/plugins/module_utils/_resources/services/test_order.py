@@ -420,14 +420,6 @@ def test_what_was_returned_does_not_stay_on_disk(
     assert not any("generated on" in text for text in run(sandbox, SERVICE, **DATABASE).get("warnings", []))
 
 
-def test_a_service_without_a_container_is_not_waited_for(sandbox: Sandbox) -> None:
-    """Nobody will ever tell whether a bucket runs, and this task does not ask for it."""
-    sandbox.profile("plain", **{"metrics.no_container": "null"})
-    result = run(sandbox, SERVICE, **{**ORDER, "product": "bucket"}, state="present", wait_timeout=3)
-    assert not result.get("failed"), result["msg"]
-    assert result["service"]["status"] == "ACTIVE"
-
-
 @pytest.mark.parametrize(
     ("given", "lacks"),
     [

@@ -15,7 +15,6 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import Conflict, Interrupted
 from ansible_collections.hosted.services.plugins.module_utils._api.models import Service
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
-from ansible_collections.hosted.services.plugins.module_utils._resources.service_info import SERVICE_INFO
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import (
     power as service_power,
 )
@@ -275,41 +274,16 @@ def test_resumed_keeps_to_the_budget(client: FakeClient) -> None:
 
 
 def test_what_tells_no_state_is_not_resumed_to_be_started(sandbox: Sandbox) -> None:
-    """A bucket has no container: after the resume, which is billed, nothing could ever show that it runs."""
-    sandbox.profile("plain", **{"metrics.no_container": "null"})
-    sandbox.seed({"services": [{"name": "store", "product": "bucket", "status": "SUSPENDED"}]})
+    """The resume is billed, and nothing would show whether it runs then."""
+    sandbox.seed({"services": [{"name": "store", "product": "minecraft", "status": "SUSPENDED"}]})
+    sandbox.operator("nodes/node-paris-1", reachable=False)
     sandbox.clear_journal()
     refused = run(sandbox, SERVICE, name="store", state="started")
     assert refused["failed"]
-    assert "family BUCKET has none" in refused["msg"]
+    assert "its node cannot be reached" in refused["msg"]
     assert "state: resumed" in refused["msg"]
     assert writes(sandbox) == []
     assert run(sandbox, SERVICE, name="store", state="resumed")["service"]["status"] == "ACTIVE"
-
-
-def test_a_bucket_that_is_ordered_started_is_not_waited_for_without_hope(sandbox: Sandbox) -> None:
-    sandbox.profile("plain", **{"metrics.no_container": "null"})
-    size = {"cpu_cores": 1, "ram_gb": 1, "storage_gb": 50}
-    order: dict[str, Any] = {"product": "bucket", "host": "node-paris-1", "dimensions": size}
-    looks = len(sandbox.journal("resources.metrics"))
-    result = run(sandbox, SERVICE, name="store", state="started", **order)
-    assert result["failed"]
-    assert "accepts no power signals" in result["msg"]
-    assert result["changed"] and result["service_id"]
-    assert len(sandbox.journal("resources.metrics")) - looks <= 4
-
-
-def test_an_order_that_tells_nothing_is_not_waited_for_to_the_end(client: FakeClient, clock: Clock) -> None:
-    """A whole machine may offer power signals and tell nothing; it is billed meanwhile."""
-    size = {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20}
-    order: dict[str, Any] = {"name": "new", "product": "metal", "host": "nd_1", "dimensions": size}
-    client.after["order"] = lambda: client.states.update(svc_2=None)
-    plan = SERVICE.plan(task_of(SERVICE, client, state="started", **order))
-    begun = clock.now
-    with pytest.raises(WaitEnded, match=r"for 60 seconds its node cannot be reached, or .* has none"):
-        carry_out(plan)
-    assert 60 <= clock.now - begun < 70
-    assert [call[0] for call in client.calls] == ["order"]
 
 
 def test_an_order_that_wants_no_state_needs_none(client: FakeClient, clock: Clock) -> None:
@@ -322,24 +296,17 @@ def test_an_order_that_wants_no_state_needs_none(client: FakeClient, clock: Cloc
     assert clock.now == begun and task.warnings == []
 
 
-@pytest.mark.parametrize(
-    ("capabilities", "seconds", "why"),
-    [
-        (["powerSignals"], 60, "the platform reported no state within 60 seconds"),
-        ([], 0, "accepts no power signals"),
-    ],
-)
-def test_what_tells_no_state_once_it_is_resumed_is_not_waited_for_to_the_end(
-    client: FakeClient, clock: Clock, capabilities: list[str], seconds: int, why: str
+def test_what_tells_no_state_once_it_is_resumed_ends_with_what_it_costs(
+    client: FakeClient, clock: Clock
 ) -> None:
-    client.add_service("s", status="SUSPENDED", state="stopped", pricing=RATES, capabilities=capabilities)
+    client.add_service("s", status="SUSPENDED", state="stopped", pricing=RATES)
     client.after["resume"] = lambda: client.states.update(s=None)
     begun = clock.now
-    with pytest.raises(WaitEnded, match=why) as caught:
-        done(client, state="started")
+    with pytest.raises(WaitEnded, match="the platform reported no state within 60 seconds") as caught:
+        done(client, state="started", wait_timeout=60.0)
     assert "from 1.50 to 10.00 a month" in caught.value.message
     assert "state: suspended" in caught.value.message
-    assert clock.now - begun == pytest.approx(seconds)
+    assert clock.now - begun == pytest.approx(60)
     assert client.calls == [("resume", "s")]
 
 
@@ -347,7 +314,6 @@ def test_what_tells_no_state_once_it_is_resumed_is_not_waited_for_to_the_end(
 
 
 @EACH_ABSENT
-@pytest.mark.parametrize("unknown", ["left out", "null"])
 @pytest.mark.parametrize(
     "act",
     [("DELETE", "", "no longer exists"), ("POST", "/suspend", "was suspended in the meantime")],
@@ -355,12 +321,11 @@ def test_what_tells_no_state_once_it_is_resumed_is_not_waited_for_to_the_end(
 def test_a_service_that_is_taken_away_is_not_waited_for_to_the_end(
     sandbox: Sandbox,
     monkeypatch: pytest.MonkeyPatch,
-    unknown: str,
     absent: dict[str, str],
     act: tuple[str, str, str],
 ) -> None:
     monkeypatch.setattr(service_view, "SIGNAL_GRACE_SECONDS", 0.0)
-    sandbox.profile("plain", **{"metrics.unknown": unknown}, **absent)
+    sandbox.profile("plain", **absent)
     sandbox.delays(start=0.5)
     id = id_of(sandbox, "one")
     sandbox.api("POST", f"/api/resources/{id}/power", {"signal": "kill"})
@@ -374,27 +339,6 @@ def test_a_service_that_is_taken_away_is_not_waited_for_to_the_end(
     result = run(sandbox, SERVICE, name="one", state="started", wait_timeout=60.0)
     assert result["failed"] and words in result["msg"]
     assert result["changed"]  # the start was sent
-
-
-@pytest.mark.parametrize("metrics", ["a state", "null", "zeros", "left out"])
-@pytest.mark.parametrize("product", ["bucket", "dedicated"])
-def test_what_has_no_container_is_not_taken_for_one(sandbox: Sandbox, metrics: str, product: str) -> None:
-    """Where nobody tells whether it runs nothing is sent, and what is read of it names no state."""
-    sandbox.profile("plain", **{"metrics.no_container": metrics})
-    host = "node-metal-1" if product == "dedicated" else "node-paris-1"
-    sandbox.seed({"services": [{"name": "store", "product": product, "host": host}]})
-    sandbox.clear_journal()
-    info = run(sandbox, SERVICE_INFO, name="store", include=["metrics"])
-    (read,) = info["services"]
-    told = {"a state": "running", "zeros": "unknown"}.get(metrics)
-    assert (read["metrics"] and read["metrics"]["state"]) == told and not info.get("failed")
-    result = run(sandbox, SERVICE, name="store", state="started")
-    if metrics == "a state":
-        assert not result.get("failed") and not result["changed"]
-    else:
-        assert result["failed"] and "whether service 'store'" in result["msg"]
-        assert "is unknown" in result["msg"]
-    assert writes(sandbox) == []
 
 
 @pytest.mark.parametrize("state", ["stopped", "killed", "restarted", "started"])
