@@ -52,23 +52,14 @@ def test_a_check_after_a_run_finds_nothing_to_do(ansible: Ansible, sandbox: Sand
 
 
 @pytest.mark.parametrize(
-    ("values", "status"),
-    [
-        ({}, None),
-        ({"answer": "empty 204"}, 204),
-        ({"answer": "item", "created.status": "202"}, 202),
-    ],
-    ids=["as it is", "nothing is answered", "accepted"],
+    "values", [{}, {"answer": "empty 204"}, {"answer": "item"}], ids=["as it is", "nothing", "an envelope"]
 )
-def test_a_second_run_changes_nothing(
-    ansible: Ansible, sandbox: Sandbox, values: dict[str, str], status: int | None
-) -> None:
+def test_a_second_run_changes_nothing(ansible: Ansible, sandbox: Sandbox, values: dict[str, str]) -> None:
     """Above all it makes no second backup, whatever is said of the first, and however late that is listed."""
     if values:
         sandbox.profile(PROFILE, **values, **{"backup.listed": "1 s later"})
     quickstart(ansible)
-    (made,) = sandbox.journal("backups.create")
-    assert status in (None, made["status"])
+    assert len(sandbox.journal("backups.create")) == 1
     sandbox.clear_journal()
     run = quickstart(ansible)
     assert [outcome.name for outcome in run.outcomes if outcome.result.get("changed")] == []

@@ -627,21 +627,6 @@ class Order(Model):
     href: Any = None
     secrets: list[Secret] | None = None
 
-    @classmethod
-    def model_validate(cls, obj: Any, **options: Any) -> Order:
-        """Read a receipt, keeping its secrets in whatever form they come."""
-        if isinstance(obj, dict) and obj.get("secrets") is not None:
-            obj = {**obj, "secrets": listed_secrets(obj["secrets"])}
-        return super().model_validate(obj, **options)
-
-
-def listed_secrets(given: Any) -> list[dict[str, Any]]:
-    """Return secrets as a list of ``{label, value}`` objects; the label is null if there is none."""
-    if isinstance(given, dict) and not {"label", "value"} & given.keys():
-        return [{"label": name, "value": value} for name, value in given.items()]
-    items = given if isinstance(given, list) else [given]
-    return [item if isinstance(item, dict) else {"label": None, "value": item} for item in items]
-
 
 class BillingOverview(LateModel):
     """The balance, spend and forecast of the account in cents. The two burn rates may be fractions."""

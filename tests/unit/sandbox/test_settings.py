@@ -169,11 +169,3 @@ def test_the_settings_of_a_service_that_is_not_in_service(
     answer = sandbox.api("GET", f"/api/resources/{key}/settings")
     assert answer.status_code == (200 if status == "not refused" else int(status))
     assert status != "not refused" or answer.json()["deploy"]["editable"] is False
-
-
-@pytest.mark.parametrize(("value", "status"), [("yes", 200), ("no", 400)])
-def test_the_command_of_a_database(sandbox: Sandbox, order: Order, value: str, status: int) -> None:
-    sandbox.profile("plain", **{"command.database": value})
-    base = f"/api/resources/{order('postgresql', 'db')}"
-    assert sandbox.api("GET", f"{base}/settings").json()["deploy"]["editable"] is (value == "yes")
-    assert sandbox.api("PUT", f"{base}/deploy", {"command": "x"}).status_code == status

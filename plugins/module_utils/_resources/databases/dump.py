@@ -328,7 +328,7 @@ ENGINES = {"postgresql": POSTGRESQL, "postgres": POSTGRESQL, "mariadb": MARIADB,
 
 def engine_of(name: str) -> Engine:
     """Return how an engine is dumped."""
-    engine = ENGINES.get(re.sub(r"[^a-z].*", "", name.strip().lower()))  # postgresql-16, say
+    engine = ENGINES.get(name.lower())
     if engine is None:
         raise NotDumpableError(
             f"a database of engine {name!r} cannot be dumped: only the dump programs of PostgreSQL, MariaDB "

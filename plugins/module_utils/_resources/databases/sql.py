@@ -71,11 +71,6 @@ TOKENS = {
 }
 
 
-def engine_name(engine: str | None) -> str:
-    """Return the name of an engine in lower case, without a version such as that of ``postgresql-16``."""
-    return re.sub(r"[^a-z].*", "", (engine or "").strip().lower(), flags=re.DOTALL)
-
-
 @dataclass(frozen=True)
 class Token:
     """A piece of a statement; ``kind`` is the name of the group in the pattern that found it."""
@@ -92,7 +87,7 @@ class Statement:
         self.engine = engine
         self.written = written
         """The names of the places that were filled, each with the literal of one value."""
-        self.dialect = DIALECTS.get(engine_name(engine))
+        self.dialect = DIALECTS.get((engine or "").lower())
 
     @cached_property
     def tokens(self) -> list[Token]:

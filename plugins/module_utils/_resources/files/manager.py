@@ -23,11 +23,7 @@ from ..shared.task_errors import Invalid, NoSuchItem
 from ..shared.waiting import act, await_removal, poll_for
 
 MAX_BYTES = 2_000_000
-"""Where the platform's reader stops: at 2 MB (Limits), of which this is the smaller reading."""
-LONGEST_CHARACTER = 4
-"""How many bytes a cut may lose besides, so that no character is halved."""
-UNKNOWN = "\ufffd"
-"""What takes the place of bytes that are no text."""
+"""Where the platform's reader stops: at 2 MB (Limits)."""
 USE_SFTP_SYNC = "use hosted.services.sftp_sync"
 ROOT = "/"
 """The root of a service, in calls."""
@@ -268,14 +264,8 @@ def is_large(entry: FileEntry) -> bool:
 
 
 def is_full_text(entry: FileEntry, text: str) -> bool:
-    """Tell whether this is the whole text of a file: a reader may cut it, or change what is not plain text.
-
-    Of a link, the size is not that of the file, so that all that is short of the limit is taken for whole.
-    """
-    size = len(text.encode())
-    if entry.size is None or entry.symlink:
-        return size < MAX_BYTES - LONGEST_CHARACTER and UNKNOWN not in text
-    return size == entry.size
+    """Tell whether a text has the size of its file. A link's is not that of its target."""
+    return entry.size is None or entry.symlink is True or len(text.encode()) == entry.size
 
 
 def as_result(path: str, entry: FileEntry) -> dict[str, Any]:

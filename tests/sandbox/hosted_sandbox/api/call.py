@@ -59,11 +59,11 @@ class Call:
 
     def created(self, data: Any) -> Response:
         """Build the response to a call that creates something, in a shape that is shown."""
-        return JSONResponse(data, self.world.gaps.status("created.status"))
+        return JSONResponse(data, 201)
 
     def written(self, view: Callable[[], Any], *, creates: bool = False) -> Response:
         """Build the response to a write, whose shape is not shown; `view` returns the object."""
-        status = self.world.gaps.status("created.status" if creates else "written.status")
+        status = 201 if creates else 200
         match self.world.gaps["answer"]:
             case "empty 204":
                 return Response(status_code=204)

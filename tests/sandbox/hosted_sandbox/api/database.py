@@ -48,7 +48,7 @@ def _engine(call: Call, key: str) -> DatabaseEngine:
     kind = call.world.store.need(Product, service.product).engine
     return DatabaseEngine(
         lifecycle.root(call.world, service) / "data",
-        engine=references.engine_name(call.world, kind),
+        engine=kind,
         version=references.VERSIONS.get(kind, "1"),
         database=service.secrets["database"],
         supported=kind in OPENED,

@@ -42,7 +42,7 @@ def _show_late(call: Call, service: Service, directory: str) -> None:
         found = files.entries(call.world, service, directory)
     except RefusedError:
         return
-    shown = [views.file(call.world, entry) for entry in found]
+    shown = [views.file(entry) for entry in found]
     call.world.listings[service.id, _folder(directory)] = (call.world.now + SECOND, shown)
 
 
@@ -54,7 +54,7 @@ async def list_files(call: Current, id: str, directory: str = "") -> Response:
     if call.world.now < until <= call.world.now + SECOND:
         return call.json(before)
     found = files.entries(call.world, service, directory)
-    return call.json([views.file(call.world, entry) for entry in found])
+    return call.json([views.file(entry) for entry in found])
 
 
 @router.get("/api/resources/{id}/files/contents", name="files.read")

@@ -10,7 +10,7 @@ from typing import Any
 from starlette.responses import Response
 
 from hosted_sandbox.api import bodies
-from hosted_sandbox.api.call import Call, Chapter, Current
+from hosted_sandbox.api.call import Chapter, Current
 from hosted_sandbox.clock import SECOND
 from hosted_sandbox.domain import money, ordering
 
@@ -74,16 +74,6 @@ async def order(call: Current, body: bodies.Order) -> Response:
         "name": service.name,
         "status": service.status,
         "monthlyMillicents": sum(money.price_of(call.world, service).values()),
-        "href": _href(call, service.id),
-        "secrets": [{"label": _label(call, label), "value": value} for label, value in secrets.items()],
+        "href": f"/api/resources/{service.id}",
+        "secrets": [{"label": f"Database {label}", "value": value} for label, value in secrets.items()],
     })  # fmt: skip
-
-
-def _href(call: Call, key: str) -> str:
-    path = f"/api/resources/{key}"
-    return path if call.world.gaps["order.href"] == "path" else call.world.addresses.api + path
-
-
-def _label(call: Call, label: str) -> str:
-    words = f"Database {label}"
-    return words if call.world.gaps["order.secrets"] == "words" else words.upper().replace(" ", "_")

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import base64
 import mimetypes
 import os
 import shutil
@@ -21,7 +20,7 @@ from hosted_sandbox.domain.world import World
 from hosted_sandbox.store.records import Service
 
 #: The largest file that the reader returns; larger ones need SFTP.
-MOST_BYTES = {"2 MB": 2_000_000, "2 MiB": 2 * 1024 * 1024}
+MOST_BYTES = 2_000_000
 MOST_DELETES = 100
 
 
@@ -97,25 +96,13 @@ def read(world: World, service: Service, path: str) -> str:
     if not place.is_file():
         raise RefusedError("file_missing", "no such file")
     content = place.read_bytes()
-    most = MOST_BYTES[world.gaps["file.limit"]]
-    if len(content) > most:
-        if world.gaps["file.beyond"] == "a refusal":
-            raise RefusedError("file_unreadable", "the file is larger than 2 MB; use SFTP")
-        content = content[:most]
-    return _text(world, content)
-
-
-def _text(world: World, content: bytes) -> str:
-    """Decode a file like this platform's reader."""
-    binary = world.gaps["file.binary"]
-    lenient = binary == "text with U+FFFD in it"
+    if len(content) > MOST_BYTES:
+        raise RefusedError("file_unreadable", "the file is larger than 2 MB; use SFTP")
     try:
-        text = content.decode(errors="replace" if lenient else "strict")
+        text = content.decode()
     except UnicodeDecodeError:
         text = "\0"
-    if "\0" in text and binary == "base64":
-        return base64.b64encode(content).decode()
-    if "\0" in text and not lenient:
+    if "\0" in text:
         raise RefusedError("file_unreadable", "the file is binary; use SFTP")
     return text
 
@@ -125,7 +112,7 @@ def write(world: World, service: Service, path: str, content: str) -> Path:
     place = _follow(world, service, locate(world, service, path))
     if place == lifecycle.root(world, service).resolve() or place.is_dir():
         raise RefusedError("file_conflict", "a directory is in the way")
-    _parents(world, place)
+    _make_parents(place)
     fresh = place.with_name(f".{uuid.uuid4().hex}.part")
     try:
         with fresh.open("xb") as file:  # Nothing that a client may have put there.
@@ -137,14 +124,11 @@ def write(world: World, service: Service, path: str, content: str) -> Path:
     return place
 
 
-def _parents(world: World, place: Path) -> None:
-    if world.gaps["file.write_parents"] == "yes":
-        try:
-            place.parent.mkdir(parents=True, exist_ok=True)
-        except OSError:
-            raise RefusedError("file_conflict", "a file is in the way") from None
-    elif not place.parent.is_dir():
-        raise RefusedError("file_missing", "no such directory")
+def _make_parents(place: Path) -> None:
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        raise RefusedError("file_conflict", "a file is in the way") from None
 
 
 def make_directory(world: World, service: Service, root: str, name: str) -> Path:
@@ -152,7 +136,7 @@ def make_directory(world: World, service: Service, root: str, name: str) -> Path
     place = locate(world, service, root, _plain_name(name))
     if os.path.lexists(place):
         raise RefusedError("file_conflict", f"{name} exists already")
-    _parents(world, place)
+    _make_parents(place)
     place.mkdir()
     return place
 
@@ -166,7 +150,7 @@ def rename(world: World, service: Service, root: str, old: str, new: str) -> Pat
         raise RefusedError("file_missing", f"no such file or directory: {old}")
     if os.path.lexists(target) or target.is_relative_to(origin):
         raise RefusedError("file_conflict", f"{new} is in the way")
-    _parents(world, target)
+    _make_parents(target)
     origin.rename(target)
     return target
 

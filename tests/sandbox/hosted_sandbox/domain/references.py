@@ -23,7 +23,6 @@ SYNTAXES = {
 """The syntax of a reference, by the value of its gap point."""
 INTERNAL_DOMAIN = "internal.sandbox.test"
 VERSIONS = {"postgresql": "17.2", "mariadb": "11.4.4", "valkey": "8.0.1"}
-SPELLED = {"postgresql": "PostgreSQL", "mariadb": "MariaDB"}
 
 
 def found_in(world: World, value: str) -> list[tuple[str, str]]:
@@ -50,20 +49,11 @@ def fields(world: World, service: Service) -> dict[str, str]:
     return {"HOST": host, "PORT": port, "URL": f"http://{host}:{port}"}
 
 
-def engine_name(world: World, engine: str) -> str:
-    """Return an engine's name in the spelling of this platform."""
-    way = world.gaps["engine.spelling"]
-    name = SPELLED.get(engine, engine.capitalize()) if way.startswith("P") else engine
-    version = VERSIONS.get(engine, "1").partition(".")[0]
-    return name + way.lower().removeprefix("postgresql").replace("16", version)
-
-
 def connection(world: World, service: Service) -> ConnectionDetails:
     """Return how a project neighbor connects to a database."""
     secret = service.secrets
     return connection_details(
         engine=world.store.need(Product, service.product).engine,
-        spelled=engine_name(world, world.store.need(Product, service.product).engine),
         host=service.endpoint.get("host") or f"{service.alias}.{INTERNAL_DOMAIN}",
         port=int(service.endpoint.get("port") or internal_port(world, service)),
         user=secret["user"],

@@ -30,11 +30,6 @@ def require_readable(world: World, service: Service) -> None:
         raise RefusedError(rule, f"A service in status {service.status} has no settings")
 
 
-def takes_command(world: World, service: Service) -> bool:
-    """Tell whether the command of a service can be edited."""
-    return not service.secrets.get("database") or world.gaps["command.database"] == "yes"
-
-
 def locked_reason(service: Service) -> str | None:
     """Return why the size cannot change now, or None."""
     if service.free:
@@ -100,8 +95,6 @@ def scale(world: World, service: Service, size: dict[str, int]) -> None:
 def set_command(world: World, service: Service, command: str) -> None:
     """Change the command for the next start; an empty one restores the original."""
     _require_settled(service)
-    if not takes_command(world, service):
-        raise RefusedError("not_editable", "The command of a database cannot be edited")
     _note_stale(world, service)
     service.command = command
     world.store.put(service)

@@ -84,7 +84,7 @@ def full(world: World, service: Service) -> View:
     view["projectId"] = service.project_id
     view |= {name: brief[name] for name in ("product", "runtime", "host", "dimensions", "address")}
     return enriched(world, view) | {
-        "maintenance": _maintenance(world),
+        "maintenance": None,
         "pricing": _pricing(world, service),
         "dates": {
             "createdAt": stamp(service.created_at),
@@ -95,10 +95,6 @@ def full(world: World, service: Service) -> View:
         "panelUrl": None,
         "capabilities": capabilities(world, service),
     }
-
-
-def _maintenance(world: World) -> Any:
-    return {"null": None, "object": {"planned": False}, "string": "none"}[world.gaps["maintenance"]]
 
 
 def _pricing(world: World, service: Service) -> View:
@@ -180,7 +176,7 @@ def settings_of(world: World, service: Service) -> View:
         "deploy": {
             "command": service.command,
             "defaultCommand": product.command or image.get("command"),
-            "editable": settled and settings.takes_command(world, service),
+            "editable": settled,
         },
         "deletable": True,
     }
@@ -190,7 +186,7 @@ def _network(world: World, service: Service, editable: bool) -> View:
     project = world.store.need(Project, service.project_id)
     return {
         "alias": service.alias,
-        "project": project.name if world.gaps["network.name"] == "name" else project.id,
+        "project": project.name,
         "internalPort": references.internal_port(world, service),
         "publicIp": world.store.need(Node, service.node_id).ip if service.port is not None else None,
         "publicPort": service.port,
@@ -230,12 +226,11 @@ def project(world: World, record: Project) -> View:
 
 def key(world: World, record: Key) -> View:
     """Render an SSH key."""
-    labels = {"name": record.name, "comment": record.comment, "algorithm and size": record.algorithm}
     return enriched(world, {
         "id": record.id,
         "name": record.name,
         "algorithm": record.algorithm,
-        "label": labels[world.gaps["key.label"]],
+        "label": record.comment,
         "fingerprint": keys.fingerprint(world, record),
         "createdAt": stamp(record.created_at),
         "lastUsedAt": maybe_stamp(record.used_at),
@@ -253,17 +248,15 @@ def sftp(world: World, service: Service) -> View:
     }
 
 
-def file(world: World, entry: files.FileEntry) -> View:
+def file(entry: files.FileEntry) -> View:
     """Render an entry of a directory."""
-    digits = int(world.gaps["file.mode"][0])
-    mode = f"{entry.mode:06o}" if digits == 6 else f"{entry.mode & 0o7777:04o}"[-digits:]
     return {
         "name": entry.name.encode("utf-8", "surrogateescape").decode("utf-8", "replace"),
         "size": entry.size,
         "directory": entry.directory,
         "symlink": entry.symlink,
-        "mime": entry.mime if world.gaps["file.mime"] == "by name" else "application/octet-stream",
-        "modeBits": mode,
+        "mime": entry.mime,
+        "modeBits": f"{entry.mode & 0o777:03o}",
         "modifiedAt": stamp(entry.modified),
     }
 

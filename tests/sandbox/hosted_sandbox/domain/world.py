@@ -137,23 +137,11 @@ class World:
     def new_id(self, kind: str) -> str:
         """Create an opaque identifier in the form of the profile."""
         fresh = uuid.uuid4()
-        match self.gaps["id.form"]:
-            case "hex":
-                return fresh.hex[:16]
-            case "prefixed":
-                return f"{kind}_{fresh.hex[:20]}"
-            case "number":
-                return str(fresh.int % 10**15)
-            case "urn":
-                return f"urn:{kind}:{fresh.hex[:16]}+="
-            case "a number per kind" if kind in NUMBERED:
-                return self._next_number(kind)
-            case "a number per kind":
-                return str(fresh.int % 10**15)
-            case _:
-                return str(fresh)
+        if self.gaps["id.form"] == "uuid":
+            return str(fresh)
+        return f"{self._next_number(kind) if kind in NUMBERED else fresh.int % 10**15}+="
 
-    def _next_number(self, kind: str) -> str:
+    def _next_number(self, kind: str) -> int:
         """Return the next number of a kind, which another kind may have as well; none comes twice.
 
         They begin elsewhere after each reset: clients remember what had an id.
@@ -161,7 +149,7 @@ class World:
         used = self.store.get(Meta, "numbers") or Meta("numbers", {"first": uuid.uuid4().int % 10**9})
         used.value[kind] = used.value.get(kind, used.value["first"]) + 1
         self.store.put(used)
-        return str(used.value[kind])
+        return int(used.value[kind])
 
     def after(self, seconds: float, kind: str, target: str, **args: Any) -> None:
         """Schedule a task; run it now if the delay is zero."""

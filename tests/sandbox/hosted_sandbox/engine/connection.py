@@ -22,12 +22,12 @@ class ConnectionDetails(TypedDict):
 
 
 def connection_details(
-    *, engine: str, host: str, port: int, user: str, password: str, database: str, spelled: str = ""
+    *, engine: str, host: str, port: int, user: str, password: str, database: str
 ) -> ConnectionDetails:
     """Build the details; `url` has the same parts, escaped for a client library."""
     login = f"{quote(user, safe='')}:{quote(password, safe='')}"
     return ConnectionDetails(
-        engine=spelled or engine,
+        engine=engine,
         host=host,
         port=port,
         user=user,

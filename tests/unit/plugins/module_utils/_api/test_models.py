@@ -463,19 +463,3 @@ def test_an_oddity_of_a_receipt_does_not_lose_its_secrets(answer: dict[str, Any]
     assert order.instance_id == "svc_9"
     assert order.secrets is not None
     assert order.secrets[0].value == "kept"
-
-
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        ([{"label": "Password", "value": "kept"}], [("Password", "kept")]),
-        ({"label": "Password", "value": "kept"}, [("Password", "kept")]),
-        ({"value": "kept"}, [(None, "kept")]),
-        ({"Password": "kept", "Token": "as well"}, [("Password", "kept"), ("Token", "as well")]),
-        (["kept"], [(None, "kept")]),
-        ("kept", [(None, "kept")]),
-    ],
-)
-def test_secrets_of_a_receipt_are_read_in_any_form(given: Any, expected: list[tuple[Any, Any]]) -> None:
-    order = m.Order.model_validate({"instanceId": "svc_9", "secrets": given})
-    assert [(secret.label, secret.value) for secret in order.secrets or ()] == expected

@@ -164,7 +164,9 @@ def test_what_cannot_be_applied_is_told_with_the_reason(sandbox: Sandbox, shop: 
 def test_the_id_of_a_project_hides_no_service(sandbox: Sandbox) -> None:
     """A platform may number each kind by itself."""
     services = [{"name": name, "product": "minecraft", "project": "shop"} for name in ("db", "world", "old")]
-    sandbox.reset(profile="plain", values={"id.form": "a number per kind"}, seed={"services": services})
+    sandbox.reset(
+        profile="plain", values={"id.form": "a number of its kind, to be quoted"}, seed={"services": services}
+    )
     [shop] = [each for each in sandbox.api("GET", "/api/projects").json() if each["name"] == "shop"]
     assert id_of(sandbox, "old") == shop["id"]
     found = drift(sandbox, {"project": "shop", "services": {"db": {}, "world": {}}})

@@ -118,7 +118,7 @@ def number_kinds(sandbox: Sandbox, key_file: Path) -> None:
         key_file,
         {"services": SEED["services"][:3]},
         profile="plain",
-        values={"id.form": "a number per kind"},
+        values={"id.form": "a number of its kind, to be quoted"},
     )
     [shop] = [each for each in sandbox.api("GET", "/api/projects").json() if each["name"] == "shop"]
     assert id_of(sandbox, "old") == shop["id"]

@@ -244,13 +244,11 @@ def test_what_cannot_be_dumped(tmp_path: Path, tools: Path, port: int) -> None:
         script.dump(tmp_path, connection(port, "mariadb"))
 
 
-@pytest.mark.parametrize(
-    "name", ["postgresql", "PostgreSQL", "postgresql-16", "PostgreSQL 16", "postgres:17"]
-)
-def test_an_engine_is_known_however_it_is_spelled(name: str) -> None:
+@pytest.mark.parametrize("name", ["postgresql", "PostgreSQL", "postgres"])
+def test_an_engine_is_known_by_its_name(name: str) -> None:
     assert script.engine_of(name) is script.POSTGRESQL
-    with pytest.raises(script.NoDumpError, match="'mongodb-7' cannot be dumped"):
-        script.engine_of("mongodb-7")
+    with pytest.raises(script.NoDumpError, match="'mongodb' cannot be dumped"):
+        script.engine_of("mongodb")
 
 
 def packed(folder: Path, text: str) -> Path:

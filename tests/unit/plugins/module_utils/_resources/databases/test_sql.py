@@ -296,15 +296,14 @@ def test_queries_that_take_no_page(text: str) -> None:
 @pytest.mark.parametrize(
     ("engine", "dialect"),
     [
-        ("PostgreSQL 16", "postgresql"),
-        ("postgresql-16", "postgresql"),
-        ("MariaDB 11.4", "mysql"),
-        ("sqlite3", "sqlite"),
+        ("PostgreSQL", "postgresql"),
+        ("mariadb", "mysql"),
+        ("sqlite", "sqlite"),
         ("valkey", None),
         (None, None),
     ],
 )
-def test_an_engine_has_its_dialect_however_it_is_spelled(engine: str | None, dialect: str | None) -> None:
+def test_an_engine_has_its_dialect(engine: str | None, dialect: str | None) -> None:
     assert Statement("SELECT 1", engine).dialect == dialect
 
 

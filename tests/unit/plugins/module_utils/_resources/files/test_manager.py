@@ -139,7 +139,6 @@ def test_a_name_that_differs_in_its_accents_alone_is_not_a_missing_one() -> None
         ("\u00fc", {"size": 1}, False),
         ("a", {"size": 9, "symlink": True}, True),
         ("a", {"size": None}, True),
-        ("a\ufffd", {"size": None}, False),
     ],
 )
 def test_a_text_is_whole_if_it_has_the_size_of_its_file(

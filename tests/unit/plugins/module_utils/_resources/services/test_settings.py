@@ -229,19 +229,6 @@ def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path / "home"))
 
 
-@pytest.mark.usefixtures("home")
-def test_a_database_whose_command_cannot_be_edited(sandbox: Sandbox) -> None:
-    """A wish for what is there is fulfilled; any other is refused before anything is sent."""
-    sandbox.profile("plain", **{"command.database": "no"})
-    sandbox.seed({"services": [{"name": "db", "product": "postgresql"}]})
-    sandbox.clear_journal()
-    assert not run(sandbox, SERVICE, name="db", command="")["changed"]
-    refused = run(sandbox, SERVICE, name="db", command="postgres -c fsync=off", public=True)
-    assert refused["failed"] and "the launch command of service 'db'" in refused["msg"]
-    assert "cannot be changed" in refused["msg"]
-    assert writes(sandbox) == []
-
-
 STATUSES = ["not refused", "400", "403", "404", "409", "422"]
 
 
