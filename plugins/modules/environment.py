@@ -150,8 +150,6 @@ environment:
     unchecked_references:
       description:
         - References that only the platform can check, because the token has no access to projects.
-        - An entry such as C(${...} in NAME) stands for text in braces, such as V(${VAR:-a.b}), that may or may not be
-          a reference. It is sent unchanged, and the platform decides.
       type: list
       elements: str
     missing_neighbors:

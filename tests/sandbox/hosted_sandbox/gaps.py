@@ -27,7 +27,6 @@ class Point:
 REFUSAL = ("400", "422", "409", "403")
 
 OPEN_FIELDS = "Resources and their fields / Fields left open"
-REFERENCES = "Resources and their fields / Cross-service references"
 REGISTRY = "Resources and their fields / Registry credentials"
 SETTINGS = "Endpoints / Settings"
 POWER = "Endpoints / Power, suspension, deletion"
@@ -288,10 +287,6 @@ FORMS = (
     Point("error.form", ERRORS, "Which form has the body of a refusal whose status is not stated?",
           ("error form", "text", "another JSON")),
     Point("currency", "Resources and their fields / Wallet", "What is `currency`?", ("EUR", "USD", "eur")),
-    Point("reference.syntax", REFERENCES, "Which `${...}` of an environment is a reference?",
-          ("one with a dot", "a name in lowercase, a dot, a field in capitals")),
-    Point("reference.field", REFERENCES,
-          "What of a field that the neighbor does not have?", ("refused", "kept as written")),
     Point("release.moved", APPS, "What does declaring a tag again with another digest do?",
           ("moves the tag", "keeps both")),
     Point("scan.wait", APPS, "How long does the scan route wait for a verdict?",

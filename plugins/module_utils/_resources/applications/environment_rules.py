@@ -23,10 +23,8 @@ from ..shared.waiting import poll_for
 from .lookup import LATE_SECONDS, OnAppOptions, read_project_of_app
 
 VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-REFERENCE = re.compile(r"(?<!\$)\$\{([a-z0-9][a-z0-9-]*)\.([A-Z][A-Z0-9_]*)\}")
-"""Matches what is certainly a reference: an alias, and a field in capitals as in the specification."""
-BRACES = re.compile(r"\$\{[^{}]*\.[^{}]*\}")
-"""Matches what may be a reference, or plain text such as ``${VAR:-a.b}``, depending on the platform."""
+REFERENCE = re.compile(r"\$\{([a-z0-9][a-z0-9-]*)\.([A-Z][A-Z0-9_]*)\}")
+"""Matches a reference: an alias, and a field in capitals. Only the platform looks at others in braces."""
 MAX_VARIABLES = 100
 RESERVED_VARIABLE = "PORT"
 
@@ -47,7 +45,7 @@ class CheckedReferences:
     """What is not known to be right among the references of an environment."""
 
     unchecked: list[str]
-    """Those that only the platform can check, and any ``${...}`` that may or may not be a reference."""
+    """Those that only the platform can check."""
     missing: list[str]
     """The aliases of no neighbor. Outside check mode, there are none."""
 
@@ -175,11 +173,6 @@ def led(
     return {name: redirected(value, instead) for name, value in environment.items()}
 
 
-def ambiguous_references(environment: Mapping[str, str]) -> list[str]:
-    """Return the names of variables with ``${...}`` that may or may not be a reference."""
-    return sorted(name for name, value in environment.items() if BRACES.search(REFERENCE.sub("", value)))
-
-
 def read_neighbors(
     task: Task[EnvironmentOptions], app: App, environment: Mapping[str, str]
 ) -> Neighbors | None:
@@ -225,10 +218,9 @@ def check_references(
     :raises Invalid: naming the variable, the reference and the most similar alias.
     """
     used = list(references(environment))
-    open_ones = [f"${{...}} in {name}" for name in ambiguous_references(environment)]
     if found is None:
         unchecked = {f"${{{alias}.{field}}}" for _variable, alias, field in used}
-        return CheckedReferences(sorted(unchecked) + open_ones, [])
+        return CheckedReferences(sorted(unchecked), [])
     late = set(late_aliases(task.client, found.graphs).values()) if found.missing and no_wait(task) else set()
     missing = [each for each in used if each[1] in found.missing - late]
     for name, alias, field in missing:
@@ -237,7 +229,7 @@ def check_references(
             task, Invalid(refusal_message(app, complaint + near_miss(alias, found.aliases))), alias
         )
     unchecked = {f"${{{alias}.{field}}}" for _variable, alias, field in missing}
-    return CheckedReferences(sorted(unchecked) + open_ones, sorted({alias for _name, alias, _f in missing}))
+    return CheckedReferences(sorted(unchecked), sorted({alias for _name, alias, _f in missing}))
 
 
 def no_wait(task: Task[EnvironmentOptions]) -> bool:
@@ -286,7 +278,4 @@ def explain_environment_error(error: HostedError, app: App, environment: Mapping
     if any(references(environment)):
         names = ", ".join(sorted({repr(alias) for _variable, alias, _field in references(environment)}))
         hint = f"; each alias that is referred to ({names}) must be a neighbor in its project"
-    if ambiguous_references(environment):
-        names = ", ".join(ambiguous_references(environment))
-        hint += f"; the platform may take what is in ${{...}} in {names} for a reference to a neighbor"
     return Invalid(refusal_message(app, f"{error.message}{hint}"), **error.details)

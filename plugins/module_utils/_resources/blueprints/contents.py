@@ -12,7 +12,7 @@ import difflib
 import os
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -43,8 +43,6 @@ from .sections import Section, keys_of
 KEY = re.compile(r"[a-z0-9][a-z0-9-]*")
 """Keys have the form of aliases, so that references can name them."""
 ENVIRONMENTS = (PLAIN_SECTION, HIDDEN_SECTION)
-DOUBLED = re.compile(r"\$\$\{([a-z0-9][a-z0-9-]*)\.[A-Z][A-Z0-9_]*\}")
-"""What may be a reference or, on a platform where two signs stand for one, plain text."""
 SELECTORS = ("name", "id", "product", "runtime", "host", "preset", "max_monthly", "slug", "public_key_file")
 """What identifies or limits, and so must hold something where it is written."""
 NAMELESS = "nameless"
@@ -351,8 +349,6 @@ def with_references(
         replace(entry, references=sorted(set(targets_of(entry)) & keys - {entry.key}))
         for entry in applications
     ]
-    for entry in applications:
-        check_doubled(document, entry, keys)
     needs = {entry.key: list(entry.references) for entry in found}
     cycle = find_cycle(needs)
     if cycle:
@@ -375,18 +371,6 @@ def references_in(entry: Entry) -> Iterator[tuple[Path, str, str]]:
 def describe_reference(path: Path, target: str, what: str) -> str:
     """Return a reference for messages. That of a secret may be a part of it that only looks like one."""
     return "a reference in its value" if HIDDEN_SECTION in path else f"${{{target}.{what}}}"
-
-
-def check_doubled(document: Document, entry: Entry, keys: Collection[str]) -> None:
-    """Note what may be a reference or plain text: the key would stay, and may be another one's alias."""
-    for section in ENVIRONMENTS:
-        for name, value in (entry.values.get(section) or {}).items():
-            if any(target in keys for target in DOUBLED.findall(value)):
-                document.add_problem(
-                    (*entry.path, section, name),
-                    "whether the platform takes $${...} for a reference is not documented, and the key "
-                    "would not be replaced by an alias; write the value without the double sign",
-                )
 
 
 def targets_of(entry: Entry) -> Iterator[str]:

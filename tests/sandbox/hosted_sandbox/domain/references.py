@@ -14,20 +14,9 @@ from hosted_sandbox.engine import connection_details
 from hosted_sandbox.engine.connection import ConnectionDetails
 from hosted_sandbox.store.records import Product, Service
 
-SYNTAXES = {
-    "one with a dot": re.compile(r"\$\{([^.{}]+)\.([^.{}]+)\}"),
-    "a name in lowercase, a dot, a field in capitals": re.compile(
-        r"(?<!\$)\$\{([a-z0-9][a-z0-9-]*)\.([A-Z][A-Z0-9_]*)\}"
-    ),
-}
-"""The syntax of a reference, by the value of its gap point."""
+REFERENCE = re.compile(r"\$\{([^.{}]+)\.([^.{}]+)\}")
 INTERNAL_DOMAIN = "internal.sandbox.test"
 VERSIONS = {"postgresql": "17.2", "mariadb": "11.4.4", "valkey": "8.0.1"}
-
-
-def found_in(world: World, value: str) -> list[tuple[str, str]]:
-    """Return the references in a value as pairs of alias and field."""
-    return SYNTAXES[world.gaps["reference.syntax"]].findall(value)
 
 
 def neighbors(world: World, service: Service) -> dict[str, Service]:
@@ -71,12 +60,11 @@ def internal_port(world: World, service: Service) -> int:
 def check(world: World, service: Service, environment: dict[str, str]) -> None:
     """Refuse references to an unknown neighbor or field."""
     known = neighbors(world, service)
-    strict = world.gaps["reference.field"] == "refused"
     for name, value in environment.items():
-        for alias, field in found_in(world, value):
+        for alias, field in REFERENCE.findall(value):
             if alias not in known:
                 raise RefusedError("environment", f"{name} refers to {alias}, which is no neighbor")
-            if strict and field not in fields(world, known[alias]):
+            if field not in fields(world, known[alias]):
                 raise RefusedError("environment", f"{name} refers to {alias}.{field}, which does not exist")
 
 
@@ -90,8 +78,7 @@ def resolve(world: World, service: Service, environment: Mapping[str, str]) -> d
             raise LookupError(f"{alias} is no neighbor in the project")
         return fields(world, known[alias]).get(field, match.group(0))
 
-    syntax = SYNTAXES[world.gaps["reference.syntax"]]
-    return {name: syntax.sub(replace, value) for name, value in environment.items()}
+    return {name: REFERENCE.sub(replace, value) for name, value in environment.items()}
 
 
 def edges(world: World, service: Service) -> dict[str, list[str]]:
@@ -99,7 +86,7 @@ def edges(world: World, service: Service) -> dict[str, list[str]]:
     known = neighbors(world, service)
     found: dict[str, list[str]] = {}
     for name, value in service.environment.items():
-        for alias in {alias for alias, __ in found_in(world, value)}:
+        for alias in {alias for alias, __ in REFERENCE.findall(value)}:
             if alias in known:
                 found.setdefault(known[alias].id, []).append(name)
     return found

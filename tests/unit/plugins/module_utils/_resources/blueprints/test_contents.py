@@ -144,10 +144,6 @@ def test_a_neighbor_may_be_referred_to() -> None:
         ("{project: a, services: {db: {host: , state: }}}", "services.db.host: it is null"),
         ("{project: a, defaults: {services: {host: }}}", "defaults.services.host: it is null"),
         ("{project: a, services: {db: {dimensions: {ram_gb: 1.5}}}}", "it has a fraction"),
-        (
-            "{project: a, services: {db: {}}, applications: {abc: {environment: {A: 'US$${db.URL}'}}}}",
-            "applications.abc.environment.A: whether the platform takes $${...} for a reference",
-        ),
         (f"{{project: a, ssh_keys: {{me: {KEY} a, you: {KEY} b}}}}", "it is the same key as shop.yml:1:25"),
         ("{project: a, ssh_keys: {me: ssh-ed25519 AAAA}}", "ssh_keys.me: public_key is damaged"),
         ("{project: a, ssh_keys: {me: {}}}", "it must have public_key or public_key_file"),

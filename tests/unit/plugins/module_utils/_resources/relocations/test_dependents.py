@@ -79,7 +79,7 @@ def test_references_lead_to_where_the_service_is() -> None:
             "A": "${mc-2.HOST}:${mc-2.PORT}",
             "B": "${other.URL}",
             "C": 1,
-            "D": "$${mc.HOST}",
+            "D": "$${mc-2.HOST}",
             "E": "${mc-2.URL}",
         },
         "secret_variables": {"F": "x${mc-2.URL}"},
