@@ -42,7 +42,7 @@ options:
   tag:
     description:
       - Tag for the image in the registry, preferably the tag of the release. Without a tag, the image is available by
-        its digest, and M(hosted.services.app_release) adds the tag of the release.
+        its digest, which is all that M(hosted.services.app_release) needs.
     type: str
 extends_documentation_fragment:
   - hosted.services.on_app

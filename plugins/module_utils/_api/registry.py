@@ -86,33 +86,14 @@ class Repository:
         """Return the digest of the image with this tag or digest; ``None`` if it does not exist."""
 
         def look() -> str | None:
-            response = self._head(reference)
+            of_tag = not DIGEST.fullmatch(reference)
+            response = self._session.request("GET" if of_tag else "HEAD", self._manifest(reference), ACCEPT)
             if response.status_code == 404:
                 return None
             check_response(response)
-            if DIGEST.fullmatch(reference):
-                return reference
-            named = response.headers.get("Docker-Content-Digest", "")
-            if DIGEST.fullmatch(named):
-                return str(named)
-            # A registry may omit the header. The digest is the hash of the manifest's bytes.
-            content = response.content or self._read(reference).content
-            return f"sha256:{hashlib.sha256(content).hexdigest()}"
+            return f"sha256:{hashlib.sha256(response.content).hexdigest()}" if of_tag else reference
 
         return self._with_retries(look)
-
-    def _head(self, reference: str) -> Any:
-        """Request a manifest with HEAD, or with GET if the registry does not support HEAD."""
-        response = self._session.request("HEAD", self._manifest(reference), ACCEPT)
-        if response.status_code in (405, 501):
-            return self._session.request("GET", self._manifest(reference), ACCEPT)
-        return response
-
-    def _read(self, reference: str) -> Any:
-        """Request a manifest."""
-        response = self._session.request("GET", self._manifest(reference), ACCEPT)
-        check_response(response)
-        return response
 
     def manifest(self, reference: str) -> tuple[bytes, str]:
         """Return the bytes and the media type of the manifest with this tag or digest.
@@ -121,7 +102,8 @@ class Repository:
         """
 
         def read() -> tuple[bytes, str]:
-            response = self._read(reference)
+            response = self._session.request("GET", self._manifest(reference), ACCEPT)
+            check_response(response)
             algorithm, _colon, wanted = reference.partition(":")
             if DIGEST.fullmatch(reference) and hashlib.new(algorithm, response.content).hexdigest() != wanted:
                 raise UnexpectedAnswer(
@@ -194,21 +176,18 @@ class Repository:
         upload = Upload(request, f"{self._root}/blobs/uploads/", content, digest, size)
         self._with_retries(upload.run)
 
-    def put_manifest(self, content: bytes, media_type: str, reference: str) -> str | None:
-        """Upload a manifest under a tag or its digest. Return the digest that the registry reports."""
+    def put_manifest(self, content: bytes, media_type: str, reference: str) -> None:
+        """Upload a manifest under a tag or its digest."""
 
-        def put() -> Any:
+        def put() -> None:
             headers = {"Content-Type": media_type}
-            response = self._session.request("PUT", self._manifest(reference), headers, content)
-            check_response(response)
-            return response.headers.get("Docker-Content-Digest")
+            check_response(self._session.request("PUT", self._manifest(reference), headers, content))
 
         try:
-            digest: str | None = self._with_retries(put)
+            self._with_retries(put)
         except CallOutcomeUnknown as error:
             error.append(f". Whether {reference!r} names the new image now is unknown; run this again")
             raise
-        return digest
 
     # --- Sending requests -----------------------------------------------------------------------------
 

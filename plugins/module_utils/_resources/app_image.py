@@ -5,14 +5,12 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from .._api.errors import Refused, TokenRejected
 from .._api.models import App
 from .._api.text import megabytes
 from .applications.lookup import OnAppOptions, resolve_app
@@ -20,10 +18,7 @@ from .applications.oci_layout import Image, Layout, Part, choose_image, open_lay
 from .applications.repository import each_part, open_repository
 from .shared.options import FilePath, option, required
 from .shared.plan import Plan, Resource, Step, Task
-from .shared.task_errors import EffectUnverified, NoSuchItem
-
-OF_CONTENT = re.compile(r"MANIFEST_(INVALID|BLOB_UNKNOWN)|(DIGEST|SIZE)_INVALID")
-"""Matches a refusal of what a manifest holds, whatever its tag."""
+from .shared.task_errors import NoSuchItem
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,39 +143,10 @@ class Push:
         return f"push {self.image.digest} to {name}: {len(missing)} of {len(self.image.parts)} parts, {size}"
 
     def upload(self, missing: list[Part]) -> None:
-        """Upload the missing parts, then the manifest, which completes the image.
-
-        :raises EffectUnverified: if the registry then has another image.
-        """
+        """Upload the missing parts, then the manifest, which completes the image."""
         each_part(self.task, self.send, missing)
         reference = self.tag or self.image.digest
-        self.tag_image(reference)
-        found = self.repository.digest_of(reference)
-        if found != self.image.digest:
-            has = f"has {found}" if found else "has no image"
-            raise EffectUnverified(
-                f"the registry took {self.image.digest} but {has} under {reference!r}. Was something else "
-                "pushed or deleted at the same time?"
-            )
-
-    def tag_image(self, reference: str) -> None:
-        """Put the manifest under the tag or digest. The registry may not allow tags to move.
-
-        :raises Refused: naming the tag's current image, if it has one.
-        """
-        try:
-            self.repository.put_manifest(self.image.manifest, self.image.media_type, reference)
-        except TokenRejected:
-            raise
-        except Refused as error:
-            of_content = OF_CONTENT.search(error.message)
-            named = self.digest_of(reference) if self.tag and not of_content else None
-            if named:
-                error.append(
-                    f". The tag {self.tag!r} names {named}, and this registry may let no tag name another "
-                    "image: push under a new tag"
-                )
-            raise
+        self.repository.put_manifest(self.image.manifest, self.image.media_type, reference)
 
     def view(self) -> dict[str, Any]:
         """Return the image as it is, or will be, in the registry."""

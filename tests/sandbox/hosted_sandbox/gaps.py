@@ -27,7 +27,6 @@ class Point:
 REFUSAL = ("400", "422", "409", "403")
 
 OPEN_FIELDS = "Resources and their fields / Fields left open"
-REGISTRY = "Resources and their fields / Registry credentials"
 SETTINGS = "Endpoints / Settings"
 POWER = "Endpoints / Power, suspension, deletion"
 FILES = "Endpoints / Files"
@@ -294,8 +293,6 @@ FORMS = (
     Point("scan.unscanned_at", APPS, "What is `scannedAt` while the scan runs?", ("null", "absent")),
     Point("scan.undeclared", APPS, "Does the scan route know a tag that was pushed but not declared?",
           ("no", "yes")),
-    Point("registry.digest_header", REGISTRY,
-          "Does the registry name the digest of a manifest in a header of its answers?", ("yes", "no")),
     Point("scan.verdict", APPS, "What stands in a scan's verdict for what is not known or not there?",
           ("zeros and empty lists", "nulls", "nulls, and no severities")),
     Point("app.first_status", STATES, "Which status has an application until its first deploy?",
@@ -307,8 +304,6 @@ FORMS = (
            "nothing, and the list shows the previous version")),
     Point("environment.applies", APPS, "When does a running application take a new environment?",
           ("at its next start", "at once")),
-    Point("registry.unknown", APPS, "Can an image be pushed before its application exists?",
-          ("no", "yes")),
     Point("suspend.again", STATES, "What does suspending a suspended service do?", ("nothing", "refused")),
     Point("version.header", "Versioning", "Do answers name the version of the API?", ("no", "yes")),
     Point("method.status", ERRORS, "What does a path answer to a method that it does not have?",

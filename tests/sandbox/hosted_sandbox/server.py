@@ -231,9 +231,7 @@ def registry_app(world: World) -> ASGIApp:
         for account in world.store.all(Account):
             if (account.registry_username, account.registry_secret) == (username, secret):
                 known = {service.slug for service in apps.own(world, account.id)}
-                return AccountSpace(
-                    account.registry_project, None if world.gaps["registry.unknown"] == "yes" else known
-                )
+                return AccountSpace(account.registry_project, known)
         return None
 
     def arrived(push: Push) -> None:
@@ -241,9 +239,7 @@ def registry_app(world: World) -> ASGIApp:
         with world.store.transaction():
             scans.received(world, push)
 
-    return create_registry(
-        world.folder / "registry", space, arrived, gap_value=lambda point: world.gaps[point]
-    )
+    return create_registry(world.folder / "registry", space, arrived)
 
 
 def _stop_event() -> asyncio.Event:

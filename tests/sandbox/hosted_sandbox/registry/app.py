@@ -33,9 +33,6 @@ from hosted_sandbox.registry.upload_api import UploadApi
 
 Handler = Callable[[Request, Repository], Awaitable[Response]]
 _NAME_PARTS = 2
-GapValue = Callable[[str], str]
-"""Returns the value of a gap point that the protocol leaves open, by its name."""
-_USUAL = {"registry.digest_header": "yes"}
 
 
 def create_registry(
@@ -45,7 +42,6 @@ def create_registry(
     *,
     login: Login = "basic",
     token_seconds: float = 300.0,
-    gap_value: GapValue = _USUAL.__getitem__,
 ) -> ASGIApp:
     """Build the registry over the folder `storage`.
 
@@ -53,7 +49,6 @@ def create_registry(
     once a manifest is stored, before the response; it should be short, and it is called again if the same
     manifest is sent again. After a crash between the two, `RegistryStore.pushes` lists what was missed.
     `login` chooses the challenge: ``basic``, or ``token`` for the bearer tokens of most public registries.
-    `gap_value` returns the values of gap points.
     """
     store = RegistryStore(storage)
     gate = Gate(accounts, login, token_seconds)
@@ -76,7 +71,7 @@ def create_registry(
         Route(f"/v2/{{name:path}}/{path}", guarded(handler), methods=[method])
         for method, path, handler in _table(UploadApi(store), ContentApi(on_push))
     ]
-    return _versioned(Starlette(routes=routes, exception_handlers=_FAILURES), gap_value)
+    return _versioned(Starlette(routes=routes, exception_handlers=_FAILURES))
 
 
 def _table(uploads: UploadApi, content: ContentApi) -> list[tuple[str, str, Handler]]:
@@ -124,16 +119,14 @@ async def _cut_off(_request: Request, _error: Exception) -> Response:
 _FAILURES = {RegistryError: _refused, HTTPException: _no_route, ClientDisconnect: _cut_off}
 
 
-def _versioned(app: ASGIApp, gap_value: GapValue) -> ASGIApp:
-    """Add the header by which older clients know the protocol; some registries do not name digests."""
+def _versioned(app: ASGIApp) -> ASGIApp:
+    """Add the header by which older clients know the protocol."""
 
     async def application(scope: Scope, receive: Receive, send: Send) -> None:
         async def send_versioned(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers["Docker-Distribution-API-Version"] = "registry/2.0"
-                if gap_value("registry.digest_header") == "no":
-                    del headers["Docker-Content-Digest"]
             await send(message)
 
         await app(scope, receive, send_versioned)

@@ -26,12 +26,10 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     Interrupted,
     Refused,
     UnexpectedAnswer,
-    error_for_status,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.models import RegistryCredentials
 from ansible_collections.hosted.services.plugins.module_utils._api.registry_session import RegistrySession
 from ansible_collections.hosted.services.plugins.module_utils._api.text import megabytes
-from ansible_collections.hosted.services.plugins.module_utils._resources.app_deploy import APP_DEPLOY
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_image import APP_IMAGE
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_release import APP_RELEASE
 from ansible_collections.hosted.services.plugins.module_utils._resources.applications.oci_layout import (
@@ -81,39 +79,6 @@ def test_skopeo_reads_back_the_digest_that_was_pushed_and_declared(
     assert plain.run(APP_RELEASE, tag="new", digest=digest)["release"]["digest"] == digest
     read = json.loads(skopeo(plain, "inspect", "IMAGE:new"))
     assert read["Digest"] == digest and len(read["Layers"]) == 2
-
-
-def test_a_registry_need_not_name_digests(plain: Platform, tmp_path: Path) -> None:
-    """The digest of a tag is computed from its manifest then: pushed once, declared and deployed."""
-    plain.sandbox.profile("plain", **{"registry.digest_header": "no"})
-    digest = build(tmp_path / "one.tar")
-    first = plain.run(APP_IMAGE, path=str(tmp_path / "one.tar"), tag="new")
-    assert first["changed"] and not first.get("failed"), first.get("msg")
-    assert not plain.run(APP_IMAGE, path=str(tmp_path / "one.tar"), tag="new")["changed"]
-    assert plain.run(APP_RELEASE, tag="new", digest=digest)["changed"]
-    assert plain.run(APP_DEPLOY, tag="new", digest=digest)["changed"]
-    assert plain.in_service == digest
-
-
-@pytest.mark.parametrize("status", [403, 409, 412])
-def test_a_tag_that_may_not_move_is_told(
-    plain: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int
-) -> None:
-    """With what it names and what to do, where a registry of its own lets no tag name another image."""
-
-    def keep(*_arguments: Any) -> None:
-        raise error_for_status(f"the registry refused ({status})", status)
-
-    build(tmp_path / "one.tar")
-    build(tmp_path / "two.tar", "2")
-    first = plain.run(APP_IMAGE, path=str(tmp_path / "one.tar"), tag="new")
-    monkeypatch.setattr(registry.Repository, "put_manifest", keep)
-    result = plain.run(APP_IMAGE, path=str(tmp_path / "two.tar"), tag="new")
-    assert result["failed"] and f"names {first['image']['digest']}" in result["msg"]
-    assert "push under a new tag" in result["msg"]
-    assert not plain.run(APP_IMAGE, path=str(tmp_path / "one.tar"), tag="new")["changed"]
-    other = plain.run(APP_IMAGE, path=str(tmp_path / "two.tar"), tag="newer")
-    assert other["failed"] and "new tag" not in other["msg"]
 
 
 def test_what_is_there_is_not_sent_again(plain: Platform, tmp_path: Path) -> None:

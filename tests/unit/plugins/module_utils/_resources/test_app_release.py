@@ -151,17 +151,6 @@ def test_a_new_application_is_refused_if_its_image_should_be_there_and_is_not(pl
     assert platform.writes() == []
 
 
-def test_a_registry_that_takes_images_before_the_application_has_them(plain: Platform) -> None:
-    """Such a platform needs no second push."""
-    plain.sandbox.profile("plain", **{"registry.unknown": "yes"})
-    wish: dict[str, Any] = {"tag": "new", "digest": plain.digests["v1"]}
-    task = plain.task(APP_RELEASE, **wish)
-    shop, early = (app_repository.open_repository(task, slug) for slug in ("shop", "early"))
-    ImageCopy(task, shop, early, plain.digests["v1"]).run()
-    planned = plain.run(APP_RELEASE, check_mode=True, slug="early", pushed=True, **wish)
-    assert planned["changed"] and not planned.get("failed")
-
-
 @pytest.mark.parametrize(("status", "refused"), [(401, True), (403, True), (500, False)])
 def test_a_registry_that_denies_an_unknown_repository_has_no_image_in_it(
     plain: Platform, monkeypatch: pytest.MonkeyPatch, status: int, refused: bool
