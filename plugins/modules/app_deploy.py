@@ -31,8 +31,6 @@ options:
   digest:
     description:
       - Digest that the tag must name. If it names another one, the task fails and nothing is deployed.
-      - The list of releases decides, because the scan may be that of an image that was pushed and not declared. If the
-        list shows no digest, the scan decides.
     type: str
   rollback:
     description:
@@ -197,7 +195,7 @@ deployment:
           description: Digest of the image.
           type: str
         scan_status:
-          description: Verdict. V(UNKNOWN) if the platform shows only the scan of another image, pushed under the tag.
+          description: Verdict.
           type: str
         scanned_at:
           description: When the image was scanned, in UTC.

@@ -24,7 +24,7 @@ options:
     description:
       - Parts to read in addition to the list.
       - V(releases) and V(logs) are keys of each application; V(nodes) and V(projects) are keys of the result.
-      - V(releases) takes one call per release, because only the scan shows which digest a tag names.
+      - V(releases) takes one call per release, which reads the verdict on it.
     type: list
     elements: str
     choices: [releases, logs, nodes, projects]
@@ -123,8 +123,7 @@ apps:
       type: str
     releases:
       description:
-        - Its releases, oldest first. If the platform does not show when they were declared, they are in the order of
-          their scans.
+        - Its releases, oldest first. If the platform does not show when they were declared, they are in its order.
         - Each release has C(tag), C(digest), C(scan_status), C(scanned_at), C(created_at), and C(in_service), which
           shows whether its image is in service.
       returned: with O(include=releases)
@@ -138,7 +137,7 @@ apps:
           description: Digest of the image.
           type: str
         scan_status:
-          description: Scan verdict. Null if the platform does not show it, or shows that of another image.
+          description: Scan verdict. C(PENDING) while the platform shows none.
           type: str
         scanned_at:
           description: When the image was scanned, in UTC.

@@ -16,14 +16,8 @@ description:
     scanned it, and returns the scan report.
   - The digest identifies the image; the tag is only a name that can move. If the tag already names that digest,
     nothing is declared. If it names another digest, it is declared again, and the diff shows both digests.
-  - A platform may show the scan of the image that was pushed under a tag last, declared or not. So the list of releases
-    decides. If it cannot be read, leaves the tag out, or shows it without a digest or for several images, the tag is
-    declared once more, unless this controller has declared it before, which it records in Ansible's home, or it names
-    another image in the registry. Whether it named another image before is not known then, so this counts as a change,
-    which check mode does not foresee. If the platform refuses it, the task warns and goes on; if the response is lost,
-    it fails, and the next run declares the tag again.
-  - If the registry can be reached, checks before the declaration that the digest is there, and adds the tag to the
-    image. Otherwise, the platform checks the digest.
+  - The list of releases tells what is declared. An image is scanned once it is pushed, declared or not.
+  - The platform refuses a digest that was not pushed. Check mode looks it up in the registry, if that can be reached.
 options:
   tag:
     description:
@@ -37,8 +31,8 @@ options:
     required: true
   pushed:
     description:
-      - Whether the image was pushed before the play. If so, check mode also fails if the registry does not have the
-        image, even if the application does not exist yet.
+      - Whether the image was pushed before the play. If so, the task looks it up in the registry before it declares
+        anything, and check mode also fails if it is not there, even if the application does not exist yet.
       - Otherwise, check mode assumes that an earlier task of the play pushes the image, and warns.
     type: bool
     default: false
@@ -47,8 +41,8 @@ options:
       - Verdicts and severities that make the task fail, with the whole report in the result.
       - The verdict C(BLOCKED) prevents a deploy. C(WARNED) and C(FAILED) (the scan did not complete) do not.
       - A severity matches every vulnerability of that severity, including those that the platform only warns about.
-        If the scan does not show severities, or in a form such as C(9.8) that cannot be read, a severity in this list
-        makes the task fail. If the scan did not complete, the task warns.
+        If the scan of a release with flaws does not count those of a severity in this list, the task fails. If the
+        scan did not complete, the task warns.
       - An empty list accepts everything. If the platform's team has lifted the verdict on a release, its status may
         still be C(BLOCKED); M(hosted.services.app_deploy) lets the platform decide.
     type: list

@@ -128,14 +128,8 @@ class Client:
         tell_secrets(m.secrets_in(found))
         return found
 
-    def _pages(
-        self,
-        route: r.Route[r.Many[M]],
-        query: Any = None,
-        keep: Callable[[Any], object] = lambda item: True,
-        **ids: str,
-    ) -> Iterator[M]:
-        """Yield the items of all pages for which ``keep`` is true.
+    def _pages(self, route: r.Route[r.Many[M]], query: Any = None, **ids: str) -> Iterator[M]:
+        """Yield the items of all pages.
 
         :raises UnexpectedAnswer: if the platform repeats a cursor, or the list has no end: after
             :data:`MAX_PAGES` pages, :data:`MAX_ENTRIES` entries or :data:`MAX_LIST` bytes.
@@ -143,7 +137,7 @@ class Client:
         query, seen = dict(query or {}), set()
         count, begun = 0, self.session.received_bytes
         for _page in range(MAX_PAGES):
-            items, cursor = items_of(route, self._send(route, query=query, **ids), keep)
+            items, cursor = items_of(route, self._send(route, query=query, **ids))
             count += len(items)
             if count > MAX_ENTRIES or self.session.received_bytes - begun > MAX_LIST:
                 most = f"{MAX_ENTRIES} entries or {MAX_LIST // 1024 // 1024} MB"
@@ -218,12 +212,8 @@ class Client:
         return self._one(r.WHOAMI)
 
     def apps(self) -> list[m.App]:
-        """Return the applications of the account.
-
-        A platform may also list applications from the catalogue, such as databases. They have no slug, so
-        no route under ``/api/apps`` can address them; they are left out.
-        """
-        return list(self._pages(r.APPS, keep=lambda item: not isinstance(item, dict) or item.get("slug")))
+        """Return the applications of the account."""
+        return list(self._pages(r.APPS))
 
     def create_app(
         self, slug: str, host_id: str | None, project_id: str | None, dimensions: m.Dimensions | None

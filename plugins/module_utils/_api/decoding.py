@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, TypeVar
 
 from . import models as m
@@ -30,10 +29,8 @@ def one(route: Route[Any], model: type[M], value: Any) -> M:
         raise UnexpectedAnswer(f"{route}: {first_problem(error)}") from None
 
 
-def items_of(
-    route: Route[Many[M]], value: Any, keep: Callable[[Any], object] = lambda item: True
-) -> tuple[list[M], str | None]:
-    """Return a page's items for which ``keep`` is true, and the next cursor or ``None``.
+def items_of(route: Route[Many[M]], value: Any) -> tuple[list[M], str | None]:
+    """Return a page's items, and the next cursor or ``None``.
 
     A page is a bare array, or an object with ``items`` and an optional ``nextCursor``.
 
@@ -46,9 +43,8 @@ def items_of(
         raise UnexpectedAnswer(f"{route}: expected a list of items, got {describe_type(value)}")
     if cursor is not None and not isinstance(cursor, (str, int)):
         raise UnexpectedAnswer(f"{route}: expected nextCursor to be a string, got {describe_type(cursor)}")
-    return [
-        one(route, route.answer.model, item) for item in value if keep(item)
-    ], None if cursor is None else str(cursor)
+    found = [one(route, route.answer.model, item) for item in value]
+    return found, None if cursor is None else str(cursor)
 
 
 def first_problem(error: Any) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
-from .._api.errors import HostedError, UnexpectedAnswer
+from .._api.errors import HostedError
 from .._api.models import App, ProjectDetail, ScanReport
 from .._api.text import printable, shortened
 from .._api.values import ScanStatus, ServiceStatus
@@ -28,16 +28,13 @@ from .applications.lookup import (
     resolve_app,
 )
 from .applications.records import AppRecords
-from .applications.release_list import DeclaredReleases, read_declared
 from .applications.releases import (
-    FoundRelease,
     ReleaseOptions,
     await_verdict,
     describe_blocking_flaws,
-    find_current,
-    lists_only,
+    find_release,
+    read_declared,
     scan_view,
-    unseen_report,
 )
 from .applications.rollout import (
     Deployed,
@@ -104,8 +101,7 @@ def plan_release(
     """
     app = resolve_app(task)
     check_deployable(app)
-    found = find_declared(task, app) if app.id else None
-    report = check_found(task, app, found.report if found else None)
+    report = check_found(task, app, find_release(task, task.options.tag) if app.id else None)
     reasons = AppRecords.of(task, app.id).reasons()
     if digest_in_service(app) == report.digest and not task.options.force:
         settle = carried_out(task, app, str(report.digest)) if reasons else None
@@ -180,8 +176,6 @@ def check_found(task: Task[AppDeployOptions], app: App, report: ScanReport | Non
     tag, digest = task.options.tag, task.options.digest
     if task.check_mode:
         digest = digest or foreseen(task.options.base_url).get(f"{task.options.slug}:{tag}")
-    if report is not None and report.digest is None:
-        raise UnexpectedAnswer(f"the scan of release {tag!r} names no digest")
     if report is not None and digest in (None, report.digest):
         return report
     error = undeclared_tag(task, app) if report is None else moved_tag(task, report)
@@ -191,26 +185,10 @@ def check_found(task: Task[AppDeployOptions], app: App, report: ScanReport | Non
     return ScanReport.model_construct(tag=tag, digest=digest, scan_status=ScanStatus.PENDING)
 
 
-def find_declared(task: Task[AppDeployOptions], app: App) -> FoundRelease:
-    """Find the release, with the scan report of the image that the tag is declared as.
-
-    The list of releases decides over a scan that is that of another image.
-    """
-    tag, digest = task.options.tag, task.options.digest
-    found = find_current(task, app)
-    scanned = found.report.digest if found.report else None
-    if digest is None or scanned in (None, digest):
-        return found
-    if lists_only(task, found.declared, digest):
-        return found._replace(report=unseen_report(tag, digest))
-    return found
-
-
 def undeclared_tag(task: Task[AppDeployOptions], app: App) -> NoSuchItem:
     """Return the error for a tag that is not declared, with a hint."""
     tag = task.options.tag
-    declared = read_declared(task.client, app.slug) if app.id else DeclaredReleases({})
-    hint = near_miss(tag, declared.by_tag) if app.id else ""
+    hint = near_miss(tag, read_declared(task.client, app.slug)) if app.id else ""
     return NoSuchItem(
         f"release {tag!r} of application {app.slug!r} is not declared "
         f"(hosted.services.app_release declares one){hint}"
@@ -281,7 +259,7 @@ def plan_deployment(
     deployed = Deployed(digest, AppRecords.of(task, app.id).last_good(before), task.options.rollback, before)
 
     def reread() -> dict[str, Any]:
-        now = find_declared(task, app).report or report
+        now = find_release(task, task.options.tag) or report
         found = to_result(task, app, require_app(task), now)
         # By now, the records are those after the deploy.
         return {**found, "previous_digest": deployed.before, LAST_GOOD: deployed.previous}

@@ -17,8 +17,7 @@ from .applications.lookup import (
     placeholder_app,
 )
 from .applications.records import AppRecords
-from .applications.release_list import DeclaredReleases, read_declared
-from .applications.releases import all_releases, previous_release
+from .applications.releases import all_releases, previous_release, read_declared
 from .services.lookup import expect_created, near_miss
 from .shared.limits import check_log_lines
 from .shared.options import StateDirOptions, option
@@ -85,8 +84,7 @@ def app_with_parts(task: Task[AppInfoOptions], app: App) -> dict[str, Any]:
     client, view = task.client, app_view(app)
     parts = task.options.include
     if "releases" in parts:
-        declared = read_declared(client, app.slug) if app.id else DeclaredReleases({})
-        releases = all_releases(task, app.slug, declared) if app.id else []
+        releases = all_releases(task, app.slug, read_declared(client, app.slug)) if app.id else []
         in_service = digest_in_service(app)
         view["releases"] = [
             {**release.as_dict(), "in_service": in_service is not None and release.digest == in_service}

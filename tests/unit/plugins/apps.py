@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import requests
 from ansible.module_utils.common.arg_spec import ModuleArgumentSpecValidator
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext, execute
@@ -23,7 +22,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.results import Result
 
-DELAYS = {"provision": 0.05, "start": 0.02, "stop": 0.02, "resume": 0.02, "scan": 0.05}
+DELAYS = {"provision": 0.05, "start": 0.02, "stop": 0.02, "resume": 0.02, "scan": 0.05, "scan_wait": 0.3}
 WRITES = ("apps.create", "releases.declare", "apps.deploy", "apps.environment")
 IMAGES: dict[str, dict[str, Any]] = {
     "v1": {},
@@ -107,17 +106,6 @@ class Platform:
             line["template"].startswith(("/api/apps", "/api/registry/credentials", "/api/wallet"))
             for line in calls
         )
-
-
-def push_again(platform: Platform, tag: str, digest: str) -> None:
-    """Give an image that is in the registry one tag more there, and declare nothing."""
-    login = platform.sandbox.api("GET", "/api/registry/credentials").json()
-    space = f"http://{login['host']}/v2/{login['project']}/shop/manifests"
-    auth = (login["username"], login["secret"])
-    manifest = requests.get(f"{space}/{digest}", auth=auth, timeout=10)
-    headers = {"Content-Type": manifest.headers["Content-Type"]}
-    done = requests.put(f"{space}/{tag}", manifest.content, auth=auth, headers=headers, timeout=10)
-    assert done.status_code == 201, done.text
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,7 @@
 """Records of an application's deploys, kept on the controller because no route shows them.
 
 They hold what has not taken effect yet (an environment that was written, a deploy that was not confirmed),
-the history of the images in service, and which image each release names that was declared from here.
+and the history of the images in service.
 """
 
 from __future__ import annotations
@@ -25,8 +25,6 @@ from ..shared.task_errors import Invalid
 
 MAX_IMAGES = 50
 HISTORY = ".record_deploy"
-MAX_RELEASES = 200
-RELEASES = ".releases"
 
 
 @dataclass(frozen=True)
@@ -104,7 +102,7 @@ class AppRecords:
         """Return the digests that were deployed, and the one whose deploy has failed since."""
         for record in self.pending:
             with suppress(KeyError, TypeError):
-                content = kept(record, HISTORY)
+                content = kept(record)
                 if all(isinstance(item, str) for item in content["images"]):
                     failed = content.get("failed")
                     return list(content["images"]), failed if isinstance(failed, str) else None
@@ -178,40 +176,19 @@ class AppRecords:
 
     def _write(self, images: Sequence[str], failed: str | None = None) -> None:
         for record in self.pending:
-            keep(record, HISTORY, {"images": images[-MAX_IMAGES:], "failed": failed})
-
-    # --- Releases -------------------------------------------------------------------------------------
-
-    def declared(self) -> dict[str, str]:
-        """Return the digests that were declared from here, by tag, the last one at the end."""
-        return next((found for found in map(declared_in, self.pending) if found), {})
-
-    def record_declared(self, tag: str, digest: str | None) -> None:
-        """Record what a tag was declared as; ``None`` before a declaration, as it may stay unknown."""
-        for record in self.pending:
-            with suppress(Invalid), record.locked():
-                others = {name: named for name, named in declared_in(record).items() if name != tag}
-                releases = {**others, tag: digest} if digest else others
-                keep(record, RELEASES, {"releases": dict(list(releases.items())[-MAX_RELEASES:])})
+            keep(record, {"images": images[-MAX_IMAGES:], "failed": failed})
 
 
-def declared_in(record: Pending) -> dict[str, str]:
-    """Return what was declared, by tag, as the file beside a record says."""
-    with suppress(KeyError, AttributeError):
-        return {tag: digest for tag, digest in kept(record, RELEASES)["releases"].items() if digest}
-    return {}
-
-
-def keep(record: Pending, kind: str, content: Mapping[str, Any]) -> None:
-    """Write a file beside a record. If that is not possible, the next task knows less."""
+def keep(record: Pending, content: Mapping[str, Any]) -> None:
+    """Write the history beside a record. If that is not possible, the next task knows less."""
     with suppress(OSError):
-        write_json(file_of(record, kind), {"id": record.id, **content})
+        write_json(file_of(record), {"id": record.id, **content})
 
 
-def kept(record: Pending, kind: str) -> dict[str, Any]:
+def kept(record: Pending) -> dict[str, Any]:
     """Return what :func:`keep` wrote beside a record; empty if there is nothing, or not of this record."""
     with suppress(OSError, ValueError, RecursionError):
-        with open(file_of(record, kind), encoding="utf-8") as file:
+        with open(file_of(record), encoding="utf-8") as file:
             content = json.load(file)
         if isinstance(content, dict) and content.get("id") == record.id:
             return content
@@ -224,6 +201,6 @@ def call_each(calls: Sequence[Callable[[], None]]) -> None:
         call()
 
 
-def file_of(record: Pending, kind: str) -> str:
-    """Return the path of the file of this kind beside a record."""
-    return f"{record.path.removesuffix('.json')}{kind}"
+def file_of(record: Pending) -> str:
+    """Return the path of the history beside a record."""
+    return f"{record.path.removesuffix('.json')}{HISTORY}"

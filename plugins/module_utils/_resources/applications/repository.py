@@ -56,15 +56,6 @@ def each_part(task: Task[Any], work: Callable[[Part], R], parts: Sequence[Part])
     return run_parallel(task.client, parts, lambda _client, part: work(part), MAX_PARTS)
 
 
-def pushed_digest(task: Task[OnAppOptions], tag: str) -> str | None:
-    """Return the digest that a tag names in the registry; ``None`` if it names none, or cannot be read."""
-    try:
-        return open_repository(task, task.options.slug).digest_of(tag)
-    except HostedError as error:
-        task.progress(f"what {tag!r} names in the registry cannot be looked up here: {error.message}")
-        return None
-
-
 def check_pushed(task: Task[OnAppOptions], app: App, digest: str, doing: str) -> None:
     """Check that an image is in the repository. Changes nothing.
 

@@ -22,7 +22,6 @@ from ..._api.errors import (
     CallOutcomeUnknown,
     Conflict,
     HostedError,
-    Interrupted,
     Locked,
     NotFoundResponse,
     NotSent,
@@ -31,7 +30,7 @@ from ..._api.errors import (
     TokenRejected,
     Unprocessable,
 )
-from ..._api.models import App, ScanReport
+from ..._api.models import App
 from ..._api.values import ContainerState, ScanStatus, ServiceStatus
 from ..services.view import sample_container
 from ..shared.busy_retry import says_temporary
@@ -41,15 +40,13 @@ from ..shared.task_errors import EffectUnverified, Invalid, WaitEnded
 from ..shared.waiting import QUIET_SECONDS, poll_for, wait_until
 from .lookup import digest_in_service, never_deployed, require_app
 from .records import AppRecords
-from .release_list import read_declared
 from .releases import (
-    QUICK_SCAN_SECONDS,
     Blocked,
     ReleaseOptions,
-    all_releases,
     await_verdict,
     check_verdict,
-    scan_of,
+    find_release,
+    read_declared,
 )
 
 T = TypeVar("T")
@@ -362,16 +359,9 @@ def await_pending(task: Task[ReleaseOptions], tag: str, until: float, refusal: R
     :raises WaitEnded: if there is no verdict in time, or the task does not wait.
     """
     slug = task.options.slug
-    try:
-        report = scan_of(task.client, slug, tag, min(QUICK_SCAN_SECONDS, max(until - time.monotonic(), 1.0)))
-    except Interrupted:
-        report = ScanReport.model_construct(tag=tag, scan_status=ScanStatus.PENDING)
+    report = find_release(task, tag)
     if report is None:
-        if tag not in read_declared(task.client, slug).by_tag:
-            return False
-        report = ScanReport.model_construct(
-            tag=tag, scan_status=ScanStatus.PENDING
-        )  # refused while the analysis runs
+        return False
     pending = report.scan_status == ScanStatus.PENDING
     if pending:
         if not task.options.wait or time.monotonic() >= until:
@@ -549,9 +539,9 @@ def roll_back(
 def tag_of(task: Task[ReleaseOptions], digest: str) -> str:
     """Return a release's tag that names the image. If no tag does any more, declare it under a new one."""
     slug = task.options.slug
-    for release in reversed(all_releases(task, slug)):
+    for tag, release in read_declared(task.client, slug).items():
         if release.digest == digest:
-            return release.tag
+            return tag
     tag = f"rollback-{digest.rpartition(':')[2][:12]}"
     task.client.declare_release(slug, tag, digest)
     return tag

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..._api.errors import HostedError
+from ..applications.releases import read_declared
 from ..applications.repository import open_repository
 from ..blueprints.contents import Contents
 from ..blueprints.entry import Entry
@@ -83,5 +84,5 @@ def digest_in_registry(task: Task[RecoverOptions], slug: str, image: Mapping[str
 
 def digest_of_release(task: Task[RecoverOptions], slug: str, tag: str) -> str | None:
     """Return the digest of a release; ``None`` if it is not declared."""
-    report = task.client.scan(slug, tag)
-    return report.digest if report else None
+    found = read_declared(task.client, slug).get(tag)
+    return found.digest if found else None

@@ -13,14 +13,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from ..._api.errors import HostedError, Interrupted
+from ..._api.errors import HostedError
 from ..._api.models import App, ProjectGraph, Service, ServiceSummary
 from ..._api.values import ContainerState, ServiceStatus
 from ..applications.environment_rules import REFERENCE, redirected
 from ..applications.lookup import digest_in_service, find_app
-from ..applications.records import AppRecords
-from ..applications.release_list import DeclaredReleases, read_declared
-from ..applications.releases import QUICK_SCAN_SECONDS, all_releases, scan_of
+from ..applications.releases import read_declared
 from ..services.lookup import label
 from ..services.neighbors import late_in_graphs
 from ..services.view import read_state
@@ -267,43 +265,16 @@ def release_in_service(task: Task[RelocateOptions], dependent: Dependent) -> Rel
     digest = str(digest_in_service(dependent.app))
     source = task.client.settings(dependent.app.id).source
     declared = read_declared(task.client, dependent.slug)
-    if source and source.tag:
-        named = declared.digest(source.tag) or scanned_digest(task, dependent, source.tag) or digest
-        if named == digest:
-            return Release(source.tag, digest)
-    for tag, named in digests_by_tag(task, dependent, declared).items():
-        if named == digest:
-            return Release(tag, digest)
+    tags = [tag for tag, release in declared.items() if release.digest == digest]
+    if source and source.tag in tags:
+        return Release(source.tag, digest)
+    if tags:
+        return Release(tags[0], digest)
     raise Invalid(
         f"the platform shows no tag of the image that {dependent.label} runs, {digest}, so it could not "
         f"be deployed with its new environment. Declare {digest} with hosted.services.app_release under a "
         "tag of its own, or list it in without_dependents"
     )
-
-
-def digests_by_tag(
-    task: Task[RelocateOptions], dependent: Dependent, declared: DeclaredReleases
-) -> dict[str, str]:
-    """Return the digest that each declared tag of an application names, as far as anything tells it.
-
-    That is the list of releases, else the scan of the tag, else what was declared from this controller: a
-    list may show no digests, and a scan may still run.
-    """
-    recorded = AppRecords.of(task, dependent.app.id).declared()
-    untold = {tag: entry for tag, entry in declared.by_tag.items() if entry.digest is None}
-    found = {tag: entry.digest for tag, entry in declared.by_tag.items()}
-    for release in all_releases(task, dependent.slug, replace(declared, by_tag=untold)):
-        found[release.tag] = release.digest or recorded.get(release.tag)
-    return {tag: digest for tag, digest in found.items() if digest}
-
-
-def scanned_digest(task: Task[RelocateOptions], dependent: Dependent, tag: str) -> str | None:
-    """Return the digest that the scan of a tag names; ``None`` if it is not shown soon."""
-    try:
-        report = scan_of(task.client, dependent.slug, tag, QUICK_SCAN_SECONDS)
-    except Interrupted:
-        return None
-    return report.digest if report else None
 
 
 def is_running(task: Task[RelocateOptions], dependent: Dependent) -> bool:

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, TypedDict
 
 from ..._api.client import METRICS_PER_CALL, Client
-from ..._api.errors import OF_A_CALL, ConnectionFailed, HostedError, Interrupted, Refused
+from ..._api.errors import OF_A_CALL, ConnectionFailed, HostedError, Refused
 from ..._api.models import (
     App,
     BillingOverview,
@@ -26,9 +26,8 @@ from ..._api.models import (
     SshKey,
     Wallet,
 )
-from ..._api.values import WITH_SETTINGS, WITHOUT_CONTAINER, ScanStatus, ServiceStatus
-from ..applications.release_list import DeclaredReleases, read_declared
-from ..applications.releases import QUICK_SCAN_SECONDS, scan_of
+from ..._api.values import WITH_SETTINGS, WITHOUT_CONTAINER, ServiceStatus
+from ..applications.releases import DeclaredRelease, read_declared, scan_of
 from ..services.listing import NOT_CREATED, services_in_project
 from ..shared.parallel import run_parallel
 from ..shared.restore_points import BACKUPS, backups_as_restore_points
@@ -56,10 +55,10 @@ class Unread:
 
 @dataclass(frozen=True)
 class AppReleases:
-    """The releases of an application, and the scan report of each as far as there is one."""
+    """The releases of an application, and the scan reports of the newest."""
 
-    declared: DeclaredReleases
-    scans: dict[str, ScanReport | None]
+    declared: dict[str, DeclaredRelease]
+    scans: dict[str, ScanReport]
     not_scanned: int
     """How many older releases were left out."""
 
@@ -275,18 +274,10 @@ def app_jobs(facts: Facts) -> list[Job]:
 def read_releases(client: Client, app: App) -> AppReleases:
     """Return the newest releases of an application with their scan reports, newest first."""
     declared = read_declared(client, app.slug)
-    by_date = sorted(declared.by_tag.items(), key=lambda pair: (pair[1].created_at or "", pair[0]))
+    by_date = sorted(declared.items(), key=lambda pair: (pair[1].created_at or "", pair[0]))
     tags = [tag for tag, __ in reversed(by_date)]
-    scans = {tag: read_scan(client, app.slug, tag) for tag in tags[:MAX_SCANS]}
+    scans = {tag: scan_of(client, app.slug, tag, declared[tag].digest) for tag in tags[:MAX_SCANS]}
     return AppReleases(declared, scans, max(0, len(tags) - MAX_SCANS))
-
-
-def read_scan(client: Client, slug: str, tag: str) -> ScanReport | None:
-    """Return the scan report of a release. The platform holds it back while the scan runs."""
-    try:
-        return scan_of(client, slug, tag, QUICK_SCAN_SECONDS)
-    except Interrupted:
-        return ScanReport.model_construct(tag=tag, scan_status=ScanStatus.PENDING)
 
 
 def note_unreachable(facts: Facts) -> None:

@@ -11,8 +11,7 @@ from typing import Any
 
 from ..._api.models import App, Flaw, ScanReport
 from ..applications.lookup import app_view
-from ..applications.release_list import DeclaredReleases
-from ..applications.releases import blocking
+from ..applications.releases import DeclaredRelease, blocking
 from ..shared.restore_points import parse_moment
 from .reading import AppReleases, Facts
 
@@ -58,7 +57,7 @@ def releases_in(
     read: AppReleases, digest: str | None, running: str | None, as_of: datetime
 ) -> list[dict[str, Any]]:
     """Return the releases that were read. One is in service, by its digest, or else by its tag."""
-    found = [release_of(tag, scan, read.declared, as_of) for tag, scan in read.scans.items()]
+    found = [release_of(tag, scan, read.declared[tag], as_of) for tag, scan in read.scans.items()]
     by_digest = [each for each in found if digest is not None and each["digest"] == digest]
     preferred = [each for each in by_digest if each["tag"] == running] or by_digest
     in_service = preferred or [each for each in found if running is not None and each["tag"] == running]
@@ -67,22 +66,19 @@ def releases_in(
     return found
 
 
-def release_of(
-    tag: str, scan: ScanReport | None, declared: DeclaredReleases, as_of: datetime
-) -> dict[str, Any]:
+def release_of(tag: str, scan: ScanReport, declared: DeclaredRelease, as_of: datetime) -> dict[str, Any]:
     """Return a release and the verdict on it."""
-    created = declared.by_tag[tag].created_at
-    verdict = scan.scan_verdict if scan else None
+    verdict = scan.scan_verdict
     return {
         "tag": tag,
-        "digest": declared.digest(tag) or (scan.digest if scan else None),
-        "created_at": created,
-        "age_days": age_days(created, as_of),
+        "digest": declared.digest,
+        "created_at": declared.created_at,
+        "age_days": age_days(declared.created_at, as_of),
         "in_service": False,
-        "scan_status": scan.scan_status if scan else None,
-        "scanned_at": scan.scanned_at if scan else None,
+        "scan_status": scan.scan_status,
+        "scanned_at": scan.scanned_at,
         "counts": counts_of((verdict.counts if verdict else None) or {}),
-        "blocking": [flaw_of(flaw) for flaw in blocking(scan)] if scan else [],
+        "blocking": [flaw_of(flaw) for flaw in blocking(scan)],
     }
 
 

@@ -17,11 +17,10 @@ from hosted_sandbox.api.journals import MOST_LINES, last_lines
 from hosted_sandbox.clock import maybe_stamp, stamp
 from hosted_sandbox.domain import apps, copy_rules, lifecycle, money, scans, views
 from hosted_sandbox.domain.errors import RefusedError
-from hosted_sandbox.store.records import Node, Product, Project, Release, Scan, Service
+from hosted_sandbox.store.records import Node, Product, Project, Release, Service
 
 router = Chapter(tags=["Applications"])
-LONGEST_SCAN = 600.0
-SHORT_WAITS = {"30 s": 30.0, "1 s": 1.0}
+LONGEST_START = 600.0
 
 
 @router.get("/api/apps/whoami", name="apps.whoami")
@@ -36,25 +35,7 @@ async def list_apps(call: Current) -> Response:
     found = call.appeared(apps.own(call.world, call.account.id))
     gone = {view["id"]: view for view in call.world.lingering("apps", call.account.id)}
     items = [gone.pop(each.id) if each.id in gone else item(call, each) for each in found]
-    items += [_without_slug(call, service) for service in catalogue(call)]
     return call.json({"items": items + list(gone.values())})
-
-
-def catalogue(call: Call) -> list[Service]:
-    """Return the applications that run no image of the account, if the platform lists them."""
-    if call.world.gaps["apps.listed"] == "no":
-        return []
-    live = lifecycle.live(call.world, call.account.id)
-    return [service for service in live if service.family == "APP" and not service.slug]
-
-
-def _without_slug(call: Call, service: Service) -> dict[str, Any]:
-    view = {**item(call, service), "address": views.address(call.world, service)}
-    if call.world.gaps["apps.listed"] == "without a slug":
-        del view["slug"]
-    elif call.world.gaps["apps.listed"] == "with a slug of null":
-        view["slug"] = None
-    return view
 
 
 def item(call: Call, service: Service) -> dict[str, Any]:
@@ -66,6 +47,10 @@ def item(call: Call, service: Service) -> dict[str, Any]:
         "slug": service.slug,
         "status": service.status,
         "address": f"{node.ip}:{service.port}",
+        "imageRef": "",
+        "platform": "",
+        "releasedAt": None,
+        "scanStatus": "",
     }
     image = service.image
     if image.get("config"):
@@ -74,10 +59,8 @@ def item(call: Call, service: Service) -> dict[str, Any]:
             "imageRef": f"{image['reference']}@{image['digest']}",
             "platform": image["platform"],
             "releasedAt": stamp(image["released_at"]),
-            "scanStatus": scans.status_of(call.world, record),
+            "scanStatus": scans.status_of(record),
         }
-    else:
-        view |= {"imageRef": "", "platform": "", "releasedAt": None, "scanStatus": ""}
     return views.enriched(call.world, view)
 
 
@@ -174,25 +157,21 @@ def _listed(call: Call, service: Service) -> list[Release]:
 
 def _release(call: Call, slug: str, release: Release) -> dict[str, Any]:
     service = _app(call, slug)
-    status = scans.status_of(call.world, apps.verdict(call.world, service, release.digest))
-    made = stamp(release.created_at)
-    match call.world.gaps["release.fields"]:
-        case "image object":
-            image = {"digest": release.digest, "platform": release.platform}
-            return {"tag": release.tag, "image": image, "createdAt": made, "scan": {"status": status}}
-        case "tag only":
-            return {"tag": release.tag}
-        case _:
-            return {"tag": release.tag, "digest": release.digest, "platform": release.platform,
-                    "createdAt": made, "scanStatus": status}  # fmt: skip
+    return {
+        "tag": release.tag,
+        "digest": release.digest,
+        "platform": release.platform,
+        "createdAt": stamp(release.created_at),
+        "scanStatus": scans.status_of(apps.verdict(call.world, service, release.digest)),
+    }
 
 
 @router.get("/api/apps/{slug}/releases/{tag}/scan", name="releases.scan")
 async def read_scan(call: Current, slug: str, tag: str) -> Response:
     """Return the scan report of a release; wait while the analysis runs."""
     service = _app(call, slug)
-    digest = _scanned_digest(call, service, tag)
-    wait = SHORT_WAITS.get(call.world.gaps["scan.wait"], LONGEST_SCAN)
+    digest = apps.release(call.world, service, tag).digest
+    wait = call.world.delays.scan_wait
     await call.world.until(lambda: not apps.pending(call.world, service, digest), wait)
     refused = call.world.gaps["refusal.scan_unfinished"] != "not refused"
     if refused and apps.pending(call.world, service, digest):
@@ -200,50 +179,15 @@ async def read_scan(call: Current, slug: str, tag: str) -> Response:
     return call.json(_report(call, service, tag, digest))
 
 
-def _scanned_digest(call: Call, service: Service, tag: str) -> str:
-    try:
-        return apps.release(call.world, service, tag).digest
-    except RefusedError:
-        pushed = scans.repository(call.world, service).tagged(tag)
-        if pushed is None or call.world.gaps["scan.undeclared"] == "no":
-            raise
-        return pushed
-
-
-def _verdict(call: Call, record: Scan) -> dict[str, Any] | None:
-    """Return the result of a scan; a platform may give null for an empty list or an unknown value."""
-    report = record.report or scans.blank_report()
-    way = call.world.gaps["scan.verdict"]
-    if way == "zeros and empty lists":
-        return report
-    if record.scanned_at is None:
-        return None
-    if way == "nulls":
-        return {
-            **{name: value or None for name, value in report.items()},
-            "counts": {name: count or None for name, count in report["counts"].items()},
-        }
-    lists = {name: _unrated(report[name]) for name in ("blocking", "warnings")}
-    return {**report, **lists, "counts": None, "scanner": None}
-
-
-def _unrated(flaws: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return flaws without their severity."""
-    return [{**flaw, "severity": None} for flaw in flaws]
-
-
 def _report(call: Call, service: Service, tag: str, digest: str) -> dict[str, Any]:
     record = apps.verdict(call.world, service, digest)
-    view = {
+    return {
         "tag": tag,
         "digest": digest,
-        "scanStatus": scans.status_of(call.world, record),
+        "scanStatus": scans.status_of(record),
         "scannedAt": maybe_stamp(record.scanned_at),
-        "scanVerdict": _verdict(call, record),
+        "scanVerdict": record.report or scans.blank_report(),
     }
-    if record.scanned_at is None and call.world.gaps["scan.unscanned_at"] == "absent":
-        del view["scannedAt"]
-    return view
 
 
 @router.post("/api/apps/{slug}/deploy", name="apps.deploy")
@@ -256,7 +200,7 @@ async def deploy(call: Current, slug: str, body: bodies.Tag) -> Response:
     copy_rules.check_busy(world, service, "service_busy")
     before = service.image
     apps.put_in_service(world, service, release)
-    await world.until(lambda: lifecycle.state(world, service) != "starting", LONGEST_SCAN)
+    await world.until(lambda: lifecycle.state(world, service) != "starting", LONGEST_START)
     apps.check_started(world, service, before)
     return call.written(lambda: item(call, service))
 

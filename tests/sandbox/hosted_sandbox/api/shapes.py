@@ -218,20 +218,17 @@ class Account(Shape):
 
 
 class AppItem(Shape):
-    """An application; the specification leaves its four image fields open before the first deploy.
-
-    An application without an image of the account, if it is listed (`apps.listed`), has no slug or address.
-    """
+    """An application; its image fields are empty before the first deploy."""
 
     id: str
     name: str
-    slug: str | None = None
+    slug: str
     status: Status
-    address: str | None
-    imageRef: str | None = None
-    platform: str | None = None
-    releasedAt: str | None = None
-    scanStatus: str | None = None
+    address: str
+    imageRef: str
+    platform: str
+    releasedAt: str | None
+    scanStatus: str
 
 
 class Apps(Shape):
@@ -277,29 +274,29 @@ class Blocking(Warned):
 class Counts(Shape):
     """Flaws by severity."""
 
-    Critical: int | None
-    High: int | None
-    Medium: int | None
-    Low: int | None
+    Critical: int
+    High: int
+    Medium: int
+    Low: int
 
 
 class ScanVerdict(Shape):
-    """The result of a scan. What is not known yet is a gap point (`scan.verdict`)."""
+    """The result of a scan; without flaws while it runs."""
 
-    counts: Counts | None
-    blocking: list[Blocking] | None
-    warnings: list[Warned] | None
-    warningCount: int | None
-    scanner: str | None
+    counts: Counts
+    blocking: list[Blocking]
+    warnings: list[Warned]
+    warningCount: int
+    scanner: str
 
 
 class ScanReport(Shape):
-    """The scan of a release; `scannedAt` is a gap point while it runs."""
+    """The scan of a release."""
 
     tag: str
     digest: str
     scanStatus: Verdict
-    scannedAt: str | None = None
+    scannedAt: str | None
     scanVerdict: ScanVerdict
 
 

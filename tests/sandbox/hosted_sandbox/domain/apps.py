@@ -82,7 +82,7 @@ def declare(world: World, service: Service, tag: str, digest: str) -> Release:
     native = world.store.need(Node, service.node_id).platform
     platform = native if native in platforms or not platforms else platforms[0]
     known = next((found for found in world.store.of(Release, service.id) if found.tag == tag), None)
-    if known is not None and (known.digest == digest or world.gaps["release.moved"] == "moves the tag"):
+    if known is not None:
         if known.digest != digest:
             known.moved_from = known.digest
         known.digest, known.platform, known.created_at = digest, platform, world.now
@@ -95,8 +95,8 @@ def declare(world: World, service: Service, tag: str, digest: str) -> Release:
 
 
 def release(world: World, service: Service, tag: str) -> Release:
-    """Return the latest release that was declared for a tag."""
-    for found in reversed(world.store.of(Release, service.id)):
+    """Return the release that was declared for a tag."""
+    for found in world.store.of(Release, service.id):
         if found.tag == tag:
             return found
     raise RefusedError("release_undeclared", f"no release {tag[:80]} was declared")
@@ -115,7 +115,7 @@ def pending(world: World, service: Service, digest: str) -> bool:
 def check_deployable(world: World, service: Service, found: Release) -> None:
     """Refuse a deploy that the verdict or the service's status forbids, before any change."""
     record = verdict(world, service, found.digest)
-    status = scans.status_of(world, record)
+    status = scans.status_of(record)
     if status == "PENDING":
         raise RefusedError("scan_pending", "The analysis of this release is still running; try again")
     if scans.blocks(record):

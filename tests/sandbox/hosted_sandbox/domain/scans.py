@@ -98,9 +98,9 @@ def lift(world: World, record: Scan, reason: str) -> None:
     world.store.put(record)
 
 
-def status_of(world: World, record: Scan) -> str:
-    """Return the scan status to show; the profile decides on that of a lifted verdict."""
-    return world.gaps["lifted.status"] if record.lifted and record.status == "BLOCKED" else record.status
+def status_of(record: Scan) -> str:
+    """Return the scan status to show: a lifted verdict only warns."""
+    return "WARNED" if record.lifted and record.status == "BLOCKED" else record.status
 
 
 def blocks(record: Scan) -> bool:

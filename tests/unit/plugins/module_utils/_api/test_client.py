@@ -436,10 +436,3 @@ def test_a_refused_deletion_is_not_taken_for_done_unseen(what: str) -> None:
     with pytest.raises(errors.TokenRejected):
         delete(deleter)
     assert len(script.sent) == 1
-
-
-@pytest.mark.parametrize("slug", [{"slug": None}, {"slug": ""}, {}])
-def test_an_application_without_a_slug_is_none_of_the_account(slug: dict[str, Any]) -> None:
-    shop = {"id": "a", "slug": "shop", "status": "ACTIVE"}
-    reader, _script = client({"items": [{"id": "b", "name": "db", "status": "ACTIVE", **slug}, shop]})
-    assert [app.slug for app in reader.apps()] == ["shop"]

@@ -93,10 +93,7 @@ def test_the_platform_refuses_what_is_blocked(platform: Platform) -> None:
     assert not platform.run(APP_DEPLOY, tag="v1")["changed"]
 
 
-@pytest.mark.parametrize("shown", ["WARNED", "PASSED"])
-def test_a_release_whose_verdict_was_lifted_is_deployed(plain: Platform, shown: str) -> None:
-    """Whatever its report still says."""
-    plain.sandbox.profile("plain", **{"lifted.status": shown})
+def test_a_release_whose_verdict_was_lifted_is_deployed(plain: Platform) -> None:
     plain.sandbox.operator("scans/shop", digest=plain.digests["blocked"], lift="not reachable")
     result = plain.run(APP_DEPLOY, tag="blocked")
     assert result["changed"] and not result.get("failed")
@@ -983,7 +980,6 @@ def test_a_hotfix_that_was_deployed_during_the_wait_for_the_verdict_comes_back(
     plain.sandbox.delays(scan_wait=0)
     if where == "at the deploy":
         monkeypatch.setattr(app_deploy, "await_verdict", lambda task, report, *rest: report)
-        plain.sandbox.profile("plain", **{"scan.wait": "1 s"})
     with hotfix_before_the_verdict(plain) as hotfixes:
         result = plain.run(APP_DEPLOY, tag="broken", rollback=True, wait_timeout=60)
     assert [hotfix["changed"] and not hotfix.get("failed") for hotfix in hotfixes] == [True]
@@ -1013,71 +1009,6 @@ def test_a_hotfix_comes_back_after_a_failed_health_check(plain: Platform) -> Non
     timer.join()
     assert result["failed"] and result["rolled_back"] and hotfix in result["rollback"]
     assert plain.in_service == hotfix and tags_deployed(plain) == ["v2", "next", "v2"]
-
-
-@contextmanager
-def scan_of_pushed(plain: Platform, pushed: str) -> Iterator[str]:
-    """Yield the address of a platform whose scan of tag v1 is that of an image that was only pushed."""
-
-    def change(content: bytes) -> bytes:
-        if b'"scanVerdict"' not in content or json.loads(content)["tag"] != "v1":
-            return content
-        return content.replace(plain.digests["v1"].encode(), plain.digests[pushed].encode())
-
-    with running(ProxyServer(plain.sandbox, change=change)) as proxy:
-        yield proxy.url
-
-
-def test_a_tag_that_was_only_pushed_for_the_image_is_refused(plain: Platform) -> None:
-    """The scan shows it, and the list of releases tells which image the tag is declared as."""
-    assert plain.run(APP_DEPLOY, tag="v2")["changed"]
-    plain.sandbox.clear_journal()
-    with scan_of_pushed(plain, "broken") as url:
-        wish: dict[str, Any] = {"tag": "v1", "digest": plain.digests["broken"], "base_url": url}
-        result = plain.run(APP_DEPLOY, **wish)
-        checked = plain.run(APP_DEPLOY, check_mode=True, **wish)
-    assert result["failed"] and not result["changed"]
-    assert f"names {plain.digests['v1']}, not {plain.digests['broken']}" in result["msg"]
-    assert checked["warnings"][0].startswith(result["msg"])
-    assert plain.writes() == [] and plain.in_service == plain.digests["v2"]
-
-
-@pytest.mark.parametrize("named", [True, False])
-def test_what_a_tag_is_declared_as_is_deployed_whatever_was_pushed(plain: Platform, named: bool) -> None:
-    """Once. Nothing is known of its scan, and what was pushed is not waited for."""
-    assert plain.run(APP_DEPLOY, tag="v2")["changed"]
-    plain.sandbox.clear_journal()
-    with scan_of_pushed(plain, "broken") as url:
-        wish: dict[str, Any] = {"tag": "v1", "base_url": url}
-        wish |= {"digest": plain.digests["v1"]} if named else {}
-        first, second = (plain.run(APP_DEPLOY, **wish) for _run in range(2))
-    assert not first.get("failed") and [first["changed"], second["changed"]] == [True, False]
-    assert first["deployment"]["digest"] == plain.digests["v1"] == plain.in_service
-    assert first["deployment"]["scan"]["scan_status"] == "UNKNOWN"
-    assert plain.writes() == [200]
-
-
-def test_where_the_list_shows_no_digests_the_scan_decides(plain: Platform) -> None:
-    """The platform takes what is declared, so another image gets in service: that is a change."""
-    plain.sandbox.profile("plain", **{"release.fields": "tag only"})
-    assert plain.run(APP_DEPLOY, tag="v2")["changed"]
-    with scan_of_pushed(plain, "broken") as url:
-        result = plain.run(APP_DEPLOY, tag="v1", digest=plain.digests["broken"], base_url=url)
-    assert result["failed"] and result["changed"] and result["digest"] == plain.in_service
-    assert plain.in_service == plain.digests["v1"]
-
-
-def test_a_tag_that_was_pushed_again_is_still_the_release_to_roll_back_to(plain: Platform) -> None:
-    """The list names the image before. Nothing is declared for it, and no other tag is taken for it."""
-    with scan_of_pushed(plain, "broken") as url:
-        assert plain.run(APP_DEPLOY, tag="v2", base_url=url)["changed"]
-        plain.sandbox.clear_journal()
-        app = plain.run(APP_INFO, include=["releases"], base_url=url)["apps"][0]
-        assert app["previous_release"]["tag"] == "v1" and app["previous_release"]["scan_status"] is None
-        assert plain.run(APP_DEPLOY, tag="v1", base_url=url)["changed"]
-        result = plain.run(APP_DEPLOY, tag="broken", rollback=True, base_url=url)
-    assert result["rolled_back"] and plain.in_service == plain.digests["v1"]
-    assert plain.writes("releases.declare") == [] and tags_deployed(plain) == ["v1", "broken", "v1"]
 
 
 def test_check_mode_takes_a_release_for_declared(platform: Platform) -> None:

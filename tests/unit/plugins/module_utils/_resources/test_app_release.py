@@ -5,10 +5,6 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -20,23 +16,13 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     leaves_open,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.registry import Repository
-from ansible_collections.hosted.services.plugins.module_utils._resources import app_release
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_deploy import APP_DEPLOY
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_release import APP_RELEASE
 from ansible_collections.hosted.services.plugins.module_utils._resources.applications import (
-    release_list,
-    releases,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.applications import (
     repository as app_repository,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.applications.image_copy import (
-    ImageCopy,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import waiting
-from hosted_sandbox.gaps import POINTS
-from integration.proxy_server import ProxyServer, running
-from unit.plugins.apps import Platform, plain, platform, push_again, server
+from unit.plugins.apps import Platform, plain, platform, server
 
 __all__ = ["plain", "platform", "server"]
 DECLARE = "releases.declare"
@@ -130,15 +116,17 @@ def test_an_application_that_is_missing_may_still_come(plain: Platform) -> None:
 
 
 def test_an_image_that_was_not_pushed_is_told(platform: Platform) -> None:
-    """With what to do, before anything is sent; check mode says the same, as far as it can know."""
+    """With what to do; before anything is sent if it should be there, and by check mode."""
     wish: dict[str, Any] = {"tag": "new", "digest": NOT_PUSHED}
-    result = platform.run(APP_RELEASE, **wish)
+    result = platform.run(APP_RELEASE, pushed=True, **wish)
     assert result["failed"] and not result["changed"]
     assert "was not declared" in result["msg"] and "app_image" in result["msg"]
     planned = platform.run(APP_RELEASE, check_mode=True, **wish)
     assert planned["changed"] and planned["warnings"][0].startswith(result["msg"])
     assert platform.run(APP_RELEASE, check_mode=True, pushed=True, **wish)["msg"] == result["msg"]
     assert platform.writes() == []
+    refused = platform.run(APP_RELEASE, **wish)
+    assert refused["failed"] and not refused["changed"] and "app_image" in refused["msg"]
     assert platform.uses_only_application_routes()
 
 
@@ -175,20 +163,11 @@ def test_a_registry_that_cannot_be_asked_keeps_nobody_from_declaring(
         raise ConnectionFailed("the registry cannot be reached")
 
     monkeypatch.setattr(app_repository, "open_repository", unreachable)
-    assert plain.run(APP_RELEASE, tag="new", digest=plain.digests["v1"])["changed"]
-    result = plain.run(APP_RELEASE, tag="other", digest=NOT_PUSHED)
+    assert plain.run(APP_RELEASE, tag="new", digest=plain.digests["v1"], pushed=True)["changed"]
+    result = plain.run(APP_RELEASE, tag="other", digest=NOT_PUSHED, pushed=True)
     assert result["failed"] and not result["changed"]
     assert "was not declared" in result["msg"] and "app_image" in result["msg"]
     assert len(plain.writes(DECLARE)) == 2
-
-
-def test_a_tag_that_may_not_move_is_told(plain: Platform) -> None:
-    """With what it names; a new tag has nothing to do with that."""
-    plain.sandbox.fault(DECLARE, "status", status=409, count=None)
-    moved = plain.run(APP_RELEASE, tag="v2", digest=plain.digests["v1"])
-    assert moved["failed"] and f"names {plain.digests['v2']} now" in moved["msg"]
-    assert "declare a new one" in moved["msg"] and not moved["changed"]
-    assert "declare a new one" not in plain.run(APP_RELEASE, tag="v3", digest=plain.digests["v1"])["msg"]
 
 
 def scan(platform: Platform, tag: str, status: str) -> None:
@@ -203,22 +182,12 @@ def test_a_verdict_that_does_not_come_ends_the_wait(platform: Platform) -> None:
     assert len(platform.writes(DECLARE)) == 1
 
 
-@pytest.mark.parametrize("told", [True, False], ids=["list with digests", "list of tags"])
 @pytest.mark.parametrize("check_mode", [True, False], ids=["check", "run"])
-def test_a_verdict_that_nobody_waits_for_is_not_waited_for(
-    plain: Platform, monkeypatch: pytest.MonkeyPatch, told: bool, check_mode: bool
-) -> None:
-    """The platform holds back the scan; the list of releases may tell the digest, or not."""
+def test_a_verdict_that_nobody_waits_for_is_not_waited_for(plain: Platform, check_mode: bool) -> None:
+    """The list of releases tells the digest."""
     scan(plain, "v2", "PENDING")
-    monkeypatch.setattr(releases, "QUICK_SCAN_SECONDS", 0.3)
-    if not told:
-        monkeypatch.setattr(release_list, "DIGEST_PATHS", ())
     result = plain.run(APP_RELEASE, check_mode, tag="v2", digest=plain.digests["v2"], wait=False)
-    assert bool(result.get("failed")) is not told
-    assert not result["changed"]
-    assert (
-        "Leave wait at true" in result["msg"] if not told else result["release"]["scan_status"] == "PENDING"
-    )
+    assert not result["changed"] and result["release"]["scan_status"] == "PENDING"
 
 
 @pytest.mark.parametrize("kind", ["reset", "truncated"])
@@ -238,149 +207,7 @@ def test_a_lost_call_is_told(plain: Platform, monkeypatch: pytest.MonkeyPatch) -
     assert result["failed"] and "is unknown" in result["msg"]
 
 
-@pytest.mark.parametrize("shape", POINTS["list.shape"].values)
-def test_a_pushed_tag_that_was_not_declared_is_no_release(plain: Platform, shape: str) -> None:
-    """A platform may know the scan of one all the same; the list of releases tells."""
-    plain.sandbox.profile("plain", **{"scan.undeclared": "yes", "list.shape": shape})
-    push_again(plain, "pushed", plain.digests["v1"])
-    assert plain.digest_of("pushed") == plain.digests["v1"]
-    wish: dict[str, Any] = {"tag": "pushed", "digest": plain.digests["v1"]}
-    assert plain.run(APP_RELEASE, **wish)["changed"]
-    assert not plain.run(APP_RELEASE, **wish)["changed"]
-    assert len(plain.writes(DECLARE)) == 1
-
-
-@pytest.mark.parametrize("kind", ["reset", "no_answer"])
-def test_what_was_recorded_is_in_doubt_after_a_lost_declaration(plain: Platform, kind: str) -> None:
-    """The platform may have moved the tag, so the way back is declared as well."""
-    plain.sandbox.profile("plain", **{"release.fields": "tag only"})
-    pushed: list[str] = []
-    with scan_of_what_was_pushed(plain, pushed) as url:
-
-        def release(image: str) -> dict[str, Any]:
-            pushed.append(image)
-            push_again(plain, "v1", plain.digests[image])
-            return plain.run(APP_RELEASE, tag="v1", digest=plain.digests[image], base_url=url, timeout=2)
-
-        assert release("v2")["changed"]
-        plain.sandbox.fault(DECLARE, kind, **({"when": "after"} if kind == "reset" else {}))
-        lost = release("v1")
-        assert lost["failed"] and "is not known" in lost["msg"] and "Run this again" in lost["msg"]
-        assert release("v2")["changed"]
-        assert not release("v2")["changed"]
-    plain.sandbox.profile("plain")
-    assert listed(plain, "v1") == [plain.digests["v2"]] and len(plain.writes(DECLARE)) == 3
-
-
-@contextmanager
-def scan_of_what_was_pushed(plain: Platform, pushed: Sequence[str] = ("v2",)) -> Iterator[str]:
-    """Yield the address of a platform whose scan of tag v1 is that of the image that was pushed last."""
-
-    def change(content: bytes) -> bytes:
-        if b'"scanVerdict"' not in content or json.loads(content)["tag"] != "v1":
-            return content
-        return re.sub(rb"sha256:[0-9a-f]{64}", plain.digests[pushed[-1]].encode(), content)
-
-    with running(ProxyServer(plain.sandbox, change=change)) as server:
-        yield server.url
-
-
-def listed(plain: Platform, tag: str) -> list[str]:
-    """Return the digests of a tag in the list of releases."""
-    items = plain.sandbox.api("GET", "/api/apps/shop/releases").json()["items"]
-    return [item["digest"] for item in items if item["tag"] == tag]
-
-
-def test_a_tag_that_was_moved_in_the_registry_is_declared(plain: Platform) -> None:
-    """The scan is that of the image that was pushed under the tag; the list says which one is declared."""
-    wish: dict[str, Any] = {"tag": "v1", "digest": plain.digests["v2"]}
-    with scan_of_what_was_pushed(plain) as url:
-        planned = plain.run(APP_RELEASE, check_mode=True, base_url=url, **wish)
-        assert planned["changed"] and plain.writes(DECLARE) == []
-        first = plain.run(APP_RELEASE, base_url=url, **wish)
-        assert first["changed"] and first["actions"] == planned["actions"], first.get("msg")
-        assert first["actions"][0].endswith(f"in place of {plain.digests['v1']}")
-        assert listed(plain, "v1") == [plain.digests["v2"]]
-        assert not plain.run(APP_RELEASE, base_url=url, **wish)["changed"]
-    assert len(plain.writes(DECLARE)) == 1
-
-
-def test_a_tag_that_was_moved_in_the_registry_is_declared_where_the_list_does_not_tell(
-    plain: Platform,
-) -> None:
-    """The scan is that of the image that was pushed under the tag, and no list says what is declared."""
-    plain.sandbox.profile("plain", **{"release.fields": "tag only"})
-    push_again(plain, "v1", plain.digests["v2"])
-    wish: dict[str, Any] = {"tag": "v1", "digest": plain.digests["v2"]}
-    with scan_of_what_was_pushed(plain) as url:
-        assert [plain.run(APP_RELEASE, base_url=url, **wish)["changed"] for _run in range(2)] == [True, False]
-    plain.sandbox.profile("plain")
-    assert listed(plain, "v1") == [plain.digests["v2"]] and len(plain.writes(DECLARE)) == 1
-
-
-def test_a_tag_that_is_listed_with_both_images_is_declared(plain: Platform) -> None:
-    """Which of them was declared last, the list does not tell; nor does the scan of what was pushed."""
-    plain.sandbox.profile("plain", **{"release.moved": "keeps both"})
-    for tag in ("v2", "v1"):
-        declared = plain.sandbox.api(
-            "POST", "/api/apps/shop/releases", {"tag": "v1", "digest": plain.digests[tag]}
-        )
-        assert declared.ok
-    push_again(plain, "v1", plain.digests["v2"])
-    plain.sandbox.clear_journal()
-    wish: dict[str, Any] = {"tag": "v1", "digest": plain.digests["v2"]}
-    with scan_of_what_was_pushed(plain) as url:
-        assert [plain.run(APP_RELEASE, base_url=url, **wish)["changed"] for _run in range(2)] == [True, False]
-    assert [line["body"] for line in plain.sandbox.journal(DECLARE)] == [wish]
-
-
-def test_a_scan_of_another_image_than_the_registry_names_is_that_of_the_release(plain: Platform) -> None:
-    """So nothing has to be declared to find out."""
-    plain.sandbox.profile("plain", **{"release.fields": "tag only"})
-    push_again(plain, "v1", plain.digests["v2"])
-    assert not plain.run(APP_RELEASE, tag="v1", digest=plain.digests["v1"])["changed"]
-    assert plain.writes(DECLARE) == []
-
-
-def test_the_list_tells_whether_a_lost_declaration_was_made(
-    plain: Platform, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Not the scan, which shows the image all the same."""
-    monkeypatch.setattr(waiting, "QUIET_SECONDS", 0.0)
-    plain.sandbox.fault(DECLARE, "reset")
-    with scan_of_what_was_pushed(plain) as url:
-        result = plain.run(APP_RELEASE, tag="v1", digest=plain.digests["v2"], base_url=url)
-    assert result["failed"] and "is unknown" in result["msg"]
-    assert listed(plain, "v1") == [plain.digests["v1"]]
-
-
-def test_a_tag_that_may_not_move_is_told_whatever_the_scan_shows(plain: Platform) -> None:
-    plain.sandbox.fault(DECLARE, "status", status=409)
-    with scan_of_what_was_pushed(plain) as url:
-        result = plain.run(APP_RELEASE, tag="v1", digest=plain.digests["v2"], base_url=url)
-    assert result["failed"] and f"names {plain.digests['v1']} now" in result["msg"]
-
-
-def test_a_tag_that_is_listed_with_earlier_images_is_declared_once(plain: Platform) -> None:
-    """A platform may keep what was declared under the tag before, in whatever order."""
-    plain.sandbox.profile("plain", **{"release.moved": "keeps both"})
-    for digest in ("v2", "broken"):
-        wish: dict[str, Any] = {"tag": "v1", "digest": plain.digests[digest]}
-        assert [plain.run(APP_RELEASE, **wish)["changed"] for _run in range(2)] == [True, False]
-    assert len(plain.writes(DECLARE)) == 2
-
-
 LATE = {"list.lag": "after one read"}
-
-
-def test_a_release_that_is_listed_late_is_declared_once(plain: Platform) -> None:
-    """The task that declares waits for the list, so the next one neither doubts it nor declares it again."""
-    plain.sandbox.profile("plain", **LATE, **{"scan.undeclared": "yes"})
-    push_again(plain, "new", plain.digests["v2"])
-    wish: dict[str, Any] = {"tag": "new", "digest": plain.digests["v2"]}
-    first, second = (plain.run(APP_RELEASE, **wish) for _run in range(2))
-    assert first["changed"] and not second["changed"] and "warnings" not in {**first, **second}
-    assert len(plain.writes(DECLARE)) == 1
 
 
 def test_a_tag_that_is_listed_late_as_moved_is_declared_once(plain: Platform) -> None:
@@ -390,19 +217,3 @@ def test_a_tag_that_is_listed_late_as_moved_is_declared_once(plain: Platform) ->
     assert [plain.run(APP_RELEASE, **wish)["changed"] for _run in range(2)] == [True, False]
     assert len(plain.writes(DECLARE)) == 1
     assert plain.run(APP_DEPLOY, tag="v1")["changed"] and plain.in_service == plain.digests["v2"]
-
-
-def test_what_was_declared_is_recorded_for_as_long_as_the_list_lacks_it(
-    plain: Platform, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The next run on this controller does not declare it again. The task says that others may."""
-    monkeypatch.setattr(app_release, "poll_for", lambda seen, *seconds: seen())
-    plain.sandbox.profile("plain", **LATE)
-    push_again(plain, "new", plain.digests["v2"])
-    wish: dict[str, Any] = {"tag": "new", "digest": plain.digests["v2"]}
-    first, second = (plain.run(APP_RELEASE, **wish) for _run in range(2))
-    assert first["changed"] and "does not show it so" in first["warnings"][0]
-    assert not second["changed"]
-    deployed = plain.run(APP_DEPLOY, tag="new")
-    assert deployed["changed"] and plain.in_service == plain.digests["v2"]
-    assert len(plain.writes(DECLARE)) == 1

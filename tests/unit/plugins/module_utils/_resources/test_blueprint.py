@@ -757,8 +757,7 @@ def test_an_application_that_is_not_healthy_goes_back(
 def test_an_application_goes_back_also_if_its_verdict_was_waited_for(
     sandbox: Sandbox, apply: Any, images: dict[str, str]
 ) -> None:
-    sandbox.profile("plain", **{"scan.wait": "1 s"})
-    sandbox.delays(scan_wait=0)
+    sandbox.delays(scan_wait=1)
     sandbox.operator("scans/acme-shop", digest=images["v2"], status="PENDING")
     verdict = {"digest": images["v2"], "status": "PASSED"}
     later = threading.Timer(4, sandbox.operator, ["scans/acme-shop"], verdict)

@@ -623,12 +623,10 @@ def deployed_tags(sandbox: Sandbox) -> list[str]:
     return [line["body"]["tag"] for line in sandbox.journal() if line["path"].endswith("/deploy")]
 
 
-@pytest.mark.parametrize("fields", ["flat", "tag only"])
 def test_an_image_that_another_tag_names_is_deployed_by_that(
-    fields: str, sandbox: Sandbox, key_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    sandbox: Sandbox, key_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As the error says, also where the list of releases shows no digests."""
-    sandbox.profile("plain", **{"release.fields": fields})
+    """As the error says."""
     relocate = relocating(sandbox, key_file, tmp_path, monkeypatch, {**SEED, "apps": [SHOP_OF_TWO]})
     ran = move_tag(sandbox)
     refused = relocate()

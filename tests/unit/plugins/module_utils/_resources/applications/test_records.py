@@ -10,10 +10,7 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.applications.records import (
-    MAX_RELEASES,
-    RELEASES,
     AppRecords,
-    file_of,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.environment import ENVIRONMENT
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import pending
@@ -176,28 +173,3 @@ def test_a_failed_deploy_is_undone_while_the_one_before_is_in_service() -> None:
     records().clearing(pending.DEPLOY)()
     records().record_deploy(B)
     assert records().undone(B) is None and records().before(B) == A
-
-
-def test_what_was_declared_is_known_by_tag_and_application() -> None:
-    records().record_declared("v1", A)
-    records().record_declared("v2", B)
-    records().record_declared("v1", C)
-    assert records().declared() == {"v2": B, "v1": C} and list(records().declared()) == ["v2", "v1"]
-    assert records(id="app_2").declared() == {} and records(id=None).declared() == {}
-    records().record_declared("v1", None)
-    assert records().declared() == {"v2": B}
-    assert records().images() == [], "it says nothing of what was deployed"
-
-
-def test_the_releases_that_were_declared_last_are_kept() -> None:
-    for number in range(MAX_RELEASES + 1):
-        records().record_declared(f"v{number}", A)
-    assert list(records().declared()) == [f"v{number}" for number in range(1, MAX_RELEASES + 1)]
-
-
-@pytest.mark.parametrize("content", ["", "[]", "{}", '{"id": "app_1", "releases": []}', '{"id": "app_1"}'])
-def test_a_damaged_record_of_releases_holds_nothing(content: str) -> None:
-    records().record_declared("v1", A)
-    for record in records().pending:
-        Path(file_of(record, RELEASES)).write_text(content)
-    assert records().declared() == {}

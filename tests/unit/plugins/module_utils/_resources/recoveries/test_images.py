@@ -90,15 +90,17 @@ class Registry:
             raise NoSuchItem("there is no such repository")
         return SimpleNamespace(digest_of=lambda digest: digest if digest == DIGEST else None)
 
-    def scan(self, slug: str, tag: str) -> Any:
-        """Return the report of a release."""
-        return SimpleNamespace(digest=DIGEST) if (slug, tag) == ("acme-web", "v1") else None
+    def releases(self, slug: str) -> list[dict[str, str]]:
+        """Return the declared releases."""
+        return [{"tag": "v1", "digest": DIGEST}] if slug == "acme-web" else []
 
     def find(self, there: tuple[str, ...] = (), **applications: dict[str, Any]) -> Images:
         """Find the images of applications, in a project where some are already."""
         file = read_contents(Document({"project": "shop", "applications": applications}, ""))
         own = options()
-        task: Task[Any] = Task(cast(Any, SimpleNamespace(scan=self.scan)), own, warnings=self.warnings)
+        task: Task[Any] = Task(
+            cast(Any, SimpleNamespace(releases=self.releases)), own, warnings=self.warnings
+        )
         task.progress = self.told.append
         return find_images(task, file, names_of(own, file), {key: member(key) for key in there})
 

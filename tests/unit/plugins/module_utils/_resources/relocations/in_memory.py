@@ -15,7 +15,6 @@ from ansible_collections.hosted.services.plugins.module_utils._api.client import
 from ansible_collections.hosted.services.plugins.module_utils._api.models import (
     App,
     ProjectGraph,
-    ScanReport,
     Service,
     Settings,
 )
@@ -56,8 +55,7 @@ class Account(FakeClient):
         self.aliases = {"old": "mc", "new": "mc-2"}
         self.tag: str | None = "v1"
         self.source_shown = True
-        self.declared: dict[str, str | None] = {}
-        self.scanned: dict[str, str] = {}
+        self.declared = {"v1": DIGEST}
         self.applications: list[App] = []
         self.add("old", "survival")
         self.add("app_1", "web")
@@ -93,12 +91,6 @@ class Account(FakeClient):
     def releases(self, slug: str) -> list[dict[str, Any]]:
         """Return the tags that are declared, with their digests."""
         return [{"tag": tag, "digest": digest} for tag, digest in self.declared.items()]
-
-    def scan(self, slug: str, tag: str, seconds: float | None = None) -> ScanReport:
-        """Return a report with the digest that a tag names, if a test says one."""
-        return ScanReport.model_validate(
-            {"tag": tag, "digest": self.scanned.get(tag), "scanStatus": "PASSED"}
-        )
 
 
 @dataclass

@@ -11,11 +11,7 @@ from typing import Any, cast
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import Interrupted
 from ansible_collections.hosted.services.plugins.module_utils._api.models import App, ProjectGraph, Service
-from ansible_collections.hosted.services.plugins.module_utils._resources.applications.records import (
-    AppRecords,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.clones.source import Data
 from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.dependents import (
     Dependent,
@@ -192,61 +188,6 @@ def test_an_image_is_deployed_again_by_the_tag_that_was_deployed(tmp_path: Path)
     assert release_in_service(task, dependent) == ("v3", DIGEST), "v2 was declared again for another image"
     del found.account.declared["v3"]
     with pytest.raises(Invalid, match=f"no tag of the image that application 'acme-web' runs, {DIGEST}"):
-        release_in_service(task, dependent)
-
-
-def test_a_tag_in_a_list_without_digests_is_compared_by_its_scan(tmp_path: Path) -> None:
-    """It may have been declared again for an image that nobody has deployed."""
-    found = case(tmp_path)
-    task, dependent = found.work.task, web(found.account)
-    found.account.declared, found.account.scanned = {"v1": None}, {"v1": OTHER}
-    with pytest.raises(Invalid, match="shows no tag of the image that application 'acme-web' runs"):
-        release_in_service(task, dependent)
-    found.account.scanned = {"v1": DIGEST}
-    assert release_in_service(task, dependent) == ("v1", DIGEST)
-
-
-def test_a_scan_that_is_held_back_says_nothing_of_a_tag(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The deploy compares it again, and deploys no other image."""
-    found = case(tmp_path)
-
-    def hold_back(slug: str, tag: str, seconds: float | None = None) -> Any:
-        raise Interrupted("no response")
-
-    monkeypatch.setattr(found.account, "scan", hold_back)
-    assert release_in_service(found.work.task, web(found.account)) == ("v1", DIGEST)
-
-
-def test_other_tags_are_told_by_their_scans_or_by_what_was_declared_from_here(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The list may show no digests, and a scan may be held back while it runs."""
-    monkeypatch.setenv("HOSTED_SERVICES_HOME", str(tmp_path))
-    found = case(tmp_path)
-    task, dependent = found.work.task, web(found.account)
-    found.account.declared, found.account.scanned = {"v1": None, "v2": None}, {"v1": OTHER, "v2": DIGEST}
-    assert release_in_service(task, dependent) == ("v2", DIGEST)
-    del found.account.scanned["v2"]
-    with pytest.raises(Invalid, match="shows no tag of the image"):
-        release_in_service(task, dependent)
-    AppRecords.of(task, "app_1").record_declared("v2", DIGEST)
-    assert release_in_service(task, dependent) == ("v2", DIGEST)
-    found.account.scanned["v2"] = OTHER
-    with pytest.raises(Invalid, match="shows no tag of the image"):
-        release_in_service(task, dependent)  # it was declared again from elsewhere
-
-
-def test_a_tag_that_the_list_lacks_is_not_declared_any_more(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HOSTED_SERVICES_HOME", str(tmp_path))
-    found = case(tmp_path)
-    found.account.declared = {"v1": OTHER}
-    task, dependent = found.work.task, web(found.account)
-    AppRecords.of(task, "app_1").record_declared("v0", DIGEST)
-    with pytest.raises(Invalid, match="shows no tag of the image"):
         release_in_service(task, dependent)
 
 

@@ -209,13 +209,11 @@ def test_what_was_stopped_and_runs_the_release_already_is_started(tmp_path: Path
 
 
 def test_a_tag_is_looked_for_only_if_the_application_can_be_deployed(tmp_path: Path) -> None:
-    account = Account()
-    account.tag = None
-    none = case(tmp_path, dependents=(web(account, deployed=False),))
-    none.account.tag = None
+    none = case(tmp_path, dependents=(web(Account(), deployed=False),))
+    none.account.declared = {}
     replace(none.work)
     some = case(tmp_path)
-    some.account.tag = None
+    some.account.declared = {}
     with pytest.raises(Invalid, match=r"shows no tag of the image .*without_dependents\. Nothing was done$"):
         replace(some.work)
 

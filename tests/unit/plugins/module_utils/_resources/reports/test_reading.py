@@ -19,9 +19,8 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     Interrupted,
     TokenRejected,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.applications.release_list import (
-    DeclaredReleases,
-    ListedRelease,
+from ansible_collections.hosted.services.plugins.module_utils._resources.applications.releases import (
+    DeclaredRelease,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.reports import reading
 from ansible_collections.hosted.services.plugins.module_utils._resources.reports.reading import (
@@ -177,24 +176,20 @@ def test_a_report_on_a_project_names_what_may_be_in_it(monkeypatch: pytest.Monke
 
 
 def test_the_newest_releases_are_scanned(monkeypatch: pytest.MonkeyPatch) -> None:
-    listed = {f"v{number:02}": ListedRelease(None, f"2026-11-{number:02}") for number in range(1, 21)}
+    listed = {f"v{number:02}": DeclaredRelease("sha256:1", f"2026-11-{number:02}") for number in range(1, 21)}
     asked: list[str] = []
 
-    def scan(client: Any, slug: str, tag: str, seconds: float) -> m.ScanReport:
+    def scan(client: Any, slug: str, tag: str, digest: str) -> m.ScanReport:
         asked.append(tag)
-        if tag == "v20":
-            raise Interrupted("the scan runs")
         return m.ScanReport.model_validate({"tag": tag, "scanStatus": "PASSED"})
 
-    monkeypatch.setattr(reading, "read_declared", lambda client, slug: DeclaredReleases(listed))
+    monkeypatch.setattr(reading, "read_declared", lambda client, slug: listed)
     monkeypatch.setattr(reading, "scan_of", scan)
     app = m.App.model_validate({"id": "a", "slug": "web", "status": "ACTIVE"})
     client: Any = FakeClient()
     found = read_releases(client, app)
     assert asked == [f"v{number:02}" for number in range(20, 20 - MAX_SCANS, -1)]
     assert found.not_scanned == 20 - MAX_SCANS
-    newest = found.scans["v20"]
-    assert newest is not None and newest.scan_status == "PENDING"
 
 
 def test_a_project_is_known_from_the_full_form_first() -> None:

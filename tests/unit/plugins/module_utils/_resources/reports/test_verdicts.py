@@ -9,9 +9,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ansible_collections.hosted.services.plugins.module_utils._api.models import App, ScanReport
-from ansible_collections.hosted.services.plugins.module_utils._resources.applications.release_list import (
-    DeclaredReleases,
-    ListedRelease,
+from ansible_collections.hosted.services.plugins.module_utils._resources.applications.releases import (
+    DeclaredRelease,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.reports.reading import (
     AppReleases,
@@ -38,8 +37,8 @@ def scan(tag: str, status: str, *flaws: dict[str, Any]) -> ScanReport:
 
 def account(*, left_out: int = 0, **digests: str) -> Facts:
     """Return an account with one application and these releases."""
-    listed = {tag: ListedRelease(digest, "2026-11-09T09:30:00.000Z") for tag, digest in digests.items()}
-    read = AppReleases(DeclaredReleases(listed), dict.fromkeys(listed), left_out)
+    listed = {tag: DeclaredRelease(digest, "2026-11-09T09:30:00.000Z") for tag, digest in digests.items()}
+    read = AppReleases(listed, {tag: scan(tag, "PASSED") for tag in listed}, left_out)
     return Facts(apps=[app()], releases={"web": read})
 
 
@@ -62,13 +61,6 @@ def test_a_release_that_does_not_run_is_not_in_service() -> None:
     facts.apps = [app(imageRef="r/web:v3")]
     [found] = releases_of(facts, AS_OF)
     assert [each["in_service"] for each in found["releases"]] == [False]
-
-
-def test_an_image_without_a_digest_is_not_that_of_a_release_without_one() -> None:
-    listed = {"v1": ListedRelease(None, "2026-11-09T09:30:00.000Z")}
-    read = AppReleases(DeclaredReleases(listed), {"v1": None}, 0)
-    [found] = releases_of(Facts(apps=[app(imageRef=None)], releases={"web": read}), AS_OF)
-    assert [(each["digest"], each["in_service"]) for each in found["releases"]] == [(None, False)]
 
 
 def test_flaws_that_block_are_kept() -> None:
