@@ -18,9 +18,6 @@ description:
   - The name of the file must end in C(hosted.yml) or C(hosted.yaml).
   - If the platform returns an error, the inventory fails; it is never silently empty. If the SFTP access or the settings of
     single services cannot be read, a warning names these services, and their hosts are added without them.
-  - A service that the platform lists and that cannot be read yet, because it is being ordered, is waited for, for 10 seconds
-    at most. If its project is still unknown then, a warning names it, its host is in no project's group, and nothing is
-    cached.
   - A host has the name of its service. Characters other than letters, digits, C(_), C(-) and C(.) are replaced with C(_).
     If several services would have the same host name, the one that was created first has it. Each later one gets the name of
     its project in front, as in C(staging-db), and the first characters of its id at the end if that is not enough. The
@@ -465,8 +462,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             self.display.warning("the inventory's cache is not as it was written, and is not used")
         if listing is None:
             listing = self._read(settings, wanted, reread=not cache)
-            # Nothing instead of an incomplete one, and of an older one: the next run reads again.
-            self._cache[key] = asdict(listing) if listing.complete else None
+            self._cache[key] = asdict(listing)
         return listing
 
     def _read(self, settings: Connection, wanted: ServiceQuery, *, reread: bool) -> Listing:

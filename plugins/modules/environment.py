@@ -22,8 +22,6 @@ description:
   - Checks all rules of the platform before anything is sent, in check mode too. With a token with scope C(FULL), also
     checks references such as C(${db.URL}) against the neighbors in the project. With other tokens, the platform
     checks them.
-  - The project may show a service late that was just ordered. So before a reference is refused, the task waits up to 3
-    seconds for its neighbor. In check mode, it looks for it on the list of services instead.
 options:
   variables:
     description:

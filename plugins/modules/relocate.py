@@ -274,8 +274,6 @@ notes:
     changed by the end of the copy, the task fails and goes back.
   - Only the database that the platform names for the service is moved. Any other that somebody created on its server
     stays on the old service, which is kept.
-  - The platform may show late what a new application refers to. The task waits up to 10 seconds for that. If it is still
-    not shown, the task fails, and nothing is ordered or deleted. Check mode warns instead.
 seealso:
   - module: hosted.services.service
   - module: hosted.services.clone

@@ -234,14 +234,12 @@ options:
         refused if the service that this controller last ordered by its name for a project of this name is there.
         Without this option, move it with O(id) and O(new_project). If another service of the name and product is
         there, a warning names it. The platform does not show which project is the default one; the oldest is taken.
-      - A service of the name in any other project is another service. If it has the same product and size, a warning
-        says how to move it, as O(project) may have been edited.
+      - A service of the name in any other project is another service.
       - Even with this option, a service of this name in O(project) is used and not ordered again.
       - Names are compared exactly. If the platform gives the new service another name, such as one in lower case, the
         task fails after the order, because it would order another one in each run. The controller remembers the
-        service. While it exists, a task with the same O(name) is refused with its id; with this option, only while it
-        is in O(project). So is one after a run that ended before it saw the response to its order, if a service of
-        nearly the name came up at that time.
+        service. While it exists, a task with the same O(name) and O(project) is refused with its id, also with this
+        option.
     type: bool
     default: false
   secrets_dest:

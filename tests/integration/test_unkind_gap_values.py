@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 from urllib.parse import quote
 
@@ -274,45 +273,6 @@ def test_a_strict_platform(ansible: Ansible, sandbox: Sandbox) -> None:
     assert run["Query it"].result["result"]["rows"] == [["it's"]]
 
 
-NEIGHBORS = """
-- name: Create an application
-  hosted.services.app: {slug: shop, host: node-paris-1}
-- name: Refer to nobody
-  hosted.services.environment: {slug: shop, variables: {URL: "${nobody.URL}"}}
-  ignore_errors: true
-- name: Order a database
-  hosted.services.service:
-    name: db
-    product: postgresql
-    host: node-paris-1
-    dimensions: {cpu_cores: 1, ram_gb: 1, storage_gb: 10}
-    wait_interval: 0.2
-- name: Foresee a reference to it
-  hosted.services.environment: {slug: shop, variables: {URL: "${db.URL}"}}
-  check_mode: true
-- name: Refer to it
-  hosted.services.environment: {slug: shop, variables: {URL: "${db.URL}"}}
-"""
-
-
-def test_a_neighbor_may_be_shown_late(ansible: Ansible, sandbox: Sandbox) -> None:
-    """What the project does not show yet is no wrong reference; one that is wrong is still refused here."""
-    sandbox.profile("plain", **{"project.page": "1 s late"})
-    sandbox.delays(provision=0, start=0, project_page=2)
-    began = time.monotonic()
-    run = ansible.tasks(NEIGHBORS)
-    refused = run["Refer to nobody"]
-    assert refused.failed and "'nobody' is no neighbor in its project" in refused.message
-    assert refused.result["changed"] is False and refused.result.get("actions", []) == []
-    foreseen = run["Foresee a reference to it"].result
-    assert foreseen["changed"] is True and foreseen["environment"]["missing_neighbors"] == []
-    assert "warnings" not in foreseen
-    assert run["Refer to it"].result["changed"] is True
-    written = [(line["status"], line["body"]["environment"]) for line in sandbox.journal("apps.environment")]
-    assert written == [(200, {"URL": "${db.URL}"})]
-    assert time.monotonic() - began < 60
-
-
 ALIASES = """
 - name: Create a project
   hosted.services.project: {name: games}
@@ -341,7 +301,7 @@ ALIASES = """
 @pytest.mark.parametrize("refused", ["not refused", "409"])
 def test_an_alias_may_be_taken_in_another_project(refused: str, ansible: Ansible, sandbox: Sandbox) -> None:
     """Which of two services answers to one alias is not shown, so the tasks that bring it about say so."""
-    sandbox.profile("plain", **{"refusal.alias_taken": refused, "project.page": "1 s late"})
+    sandbox.profile("plain", **{"refusal.alias_taken": refused})
     first = order(sandbox)
     run = ansible.tasks(ALIASES.replace("FIRST", first))
     moved = run["Move the first"]

@@ -60,7 +60,6 @@ from .project import PROJECT, ProjectOptions, ProjectResource
 from .relocations.named import needed_for
 from .relocations.work import plan_with, rescued
 from .service import SERVICE, ServiceResource, await_ready, plan_existing
-from .services.neighbors import late_aliases
 from .services.options import BudgetOptions, ServiceOptions
 from .services.view import View, observe, read_state
 from .shared.aliases import alias_in_settings, aliases_of
@@ -71,14 +70,11 @@ from .shared.pending import COMMAND
 from .shared.pending import ENVIRONMENT as ENVIRONMENT_CHANGE
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.task_errors import Invalid
-from .shared.waiting import poll_for
 from .ssh_key import SSH_KEY
 
 SIZE_OF_APP = ("dimensions", "max_monthly")
 APP_SETTINGS = (*SIZE_OF_APP, "public", "command")
 """What an application has as a service, and keeps through its deploys."""
-LATE_SECONDS = 10.0
-"""How long a project may show a new neighbor late, in seconds."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -354,7 +350,6 @@ class Assembly:
         part = self.add(entry, ENVIRONMENT, arguments, needs)
 
         def prepare(own: Part) -> None:
-            await_neighbors(own.task.client, self.project, needs)
             if any(target.is_new for target in targets.values()):
                 AppRecords.of(own.task, self.made[entry.key].id).note(ENVIRONMENT_CHANGE)
 
@@ -757,12 +752,6 @@ def aliases_in(client: Client, project: str | None) -> dict[str, str]:
     return aliases_of(graph) if graph else {}
 
 
-def await_neighbors(client: Client, project: Part, parts: Iterable[Part]) -> None:
-    """Wait until a project shows what was just made in it, which it may do late (Ordering)."""
-    ids = {id for part in parts if (id := part.id)}
-    poll_for(lambda: ids <= aliases_in(client, project.id).keys(), LATE_SECONDS)
-
-
 def check_neighbors(task: Task[SourceOptions], document: Document, contents: Contents) -> None:
     """Check the references to neighbors that the blueprint does not describe.
 
@@ -775,7 +764,5 @@ def check_neighbors(task: Task[SourceOptions], document: Document, contents: Con
     home = find_home(task.client.projects(), contents)
     graph = task.client.project_graph(home.id) if home else None
     there = {*aliases_of(graph).values()} if graph else set()
-    if graph and not used <= keys | there:
-        there.update(late_aliases(task.client, [graph]).values())
     check_targets(document, contents, sorted(there))
     document.check()

@@ -66,7 +66,7 @@ def services_by_project(
     if task.options.project is not None:
         listing = read_project(task.client, projects[0], query)
     else:
-        listing = read_listing(task.client, query, certain=True)
+        listing = read_listing(task.client, query)
     for warning in listing.warnings:
         task.warn(f"{warning}. The blueprint may lack something that was set")
     for service in listing.services:

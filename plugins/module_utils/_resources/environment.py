@@ -14,21 +14,18 @@ from .._api.text import HIDDEN
 from .applications.environment_rules import (
     CheckedReferences,
     EnvironmentOptions,
-    Neighbors,
-    await_neighbors,
     check_references,
     explain_environment_error,
     given_variables,
     led,
     merged,
-    no_wait,
     read_neighbors,
 )
 from .applications.lookup import never_deployed, resolve_app
 from .applications.records import AppRecords
 from .shared.fingerprints import Fingerprints, lock_environment, state_folder
 from .shared.pending import ENVIRONMENT as PENDING
-from .shared.plan import Plan, Resource, Step, Task, after_waiting
+from .shared.plan import Plan, Resource, Step, Task
 from .shared.task_errors import EffectUnverified
 
 ANOTHER = "(another value)"
@@ -55,19 +52,8 @@ class EnvironmentResource(Resource[EnvironmentOptions]):
         if not task.check_mode:
             task.closing.enter_context(lock_environment(folder, app.slug, options.timeout))
         last = Fingerprints.read(folder, options.base_url, app.slug, app.id)
-
-        def replacement(found: Neighbors | None) -> Plan:
-            checked = check_references(task, app, environment, found)
-            return plan_replacement(task, app, environment, last, checked)
-
-        if found is None or not found.missing or no_wait(task):
-            return replacement(found)
-        return after_waiting(
-            f"wait until the project of application {app.slug!r} shows {', '.join(sorted(found.missing))}",
-            lambda: await_neighbors(task, app, environment),
-            replacement,
-            until=Plan(result=None),
-        )
+        checked = check_references(task, app, environment, found)
+        return plan_replacement(task, app, environment, last, checked)
 
 
 ENVIRONMENT = EnvironmentResource()

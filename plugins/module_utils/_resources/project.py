@@ -5,31 +5,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from .._api.errors import Refused
-from .._api.models import Project, ServiceSummary
+from .._api.models import Project
 from .._api.text import counted
-from .services.listing import read_homes
 from .services.lookup import (
     existing_services,
     expect_created,
-    label,
     near_miss,
     oldest_projects,
     project_with_name,
+    services_in_project,
 )
-from .services.neighbors import read_aliases
-from .shared.aliases import warn_of_clashes
+from .shared.aliases import read_aliases, warn_of_clashes
 from .shared.limits import MAX_PROJECT_NAME
 from .shared.names import likely_meant, look_alike, same_name
 from .shared.options import Options, option
 from .shared.plan import NOTHING_DONE, Plan, Resource, Step, Task
 from .shared.run_memory import foreseen
 from .shared.task_errors import Invalid, NoSuchItem
-from .shared.waiting import await_removal, create_unique, poll_for, wait_for_new
+from .shared.waiting import await_removal, create_unique, wait_for_new
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,8 +199,7 @@ def make_way(task: Task[ProjectOptions], taken: Project) -> Step:
     """
 
     def check() -> None:
-        count, unread = find_members(task, taken)
-        if count or unread:
+        if count_members(task, taken):
             raise Invalid(
                 f"the name {taken.name!r} is taken by the project of id {taken.id}, which is not empty; "
                 "names are unique"
@@ -210,7 +207,7 @@ def make_way(task: Task[ProjectOptions], taken: Project) -> Step:
 
     def remove() -> None:
         check()
-        delete_project(task, taken, may_have_some=False)
+        delete_project(task, taken)
 
     check()
     return Step(f"delete project {taken.name!r} ({taken.id}), which is empty", remove)
@@ -239,29 +236,23 @@ def read_project(task: Task[ProjectOptions], name: str, is_it: Callable[[Project
     return project.as_dict()
 
 
-def warn_of_alias_conflicts(task: Task[ProjectOptions], current: Project, joining: Mapping[str, str]) -> None:
+def warn_of_alias_conflicts(task: Task[ProjectOptions], current: Project) -> None:
     """Warn of services whose alias is taken in the project that they will join.
 
     That is the default project, which is assumed to be the oldest.
-
-    :param joining: the aliases by the id of the service.
     """
     others = [project for project in task.client.projects() if project.id != current.id]
     homes = [project for project in others if project.id in oldest_projects([*others, current])]
     if len(homes) == 1:
-        there = read_aliases(task.client, homes[0].id) if joining else {}
+        joining, there = (read_aliases(task.client, each.id) for each in (current, homes[0]))
         warn_of_clashes(task, joining, there, f"the default project ({homes[0].name!r})")
 
 
-def find_members(task: Task[ProjectOptions], project: Project) -> tuple[int, list[ServiceSummary]]:
-    """Return how many services a project has, and those that may be in it, too: they cannot be read yet."""
-    services = existing_services(task.client.services())
-    homes = read_homes(task.client, services)
-    members = [service for service in services if homes.get(service.id) == project.id]
-    unread = [service for service in services if service.id not in homes]
-    known = foreseen(task.options.base_url) if task.check_mode else {}
-    gone = [each for each in members if {f"no service {each.id}", f"no service {each.name}"} & known.keys()]
-    return max(project.resource_count or 0, len(members)) - len(gone), unread  # the count may leave some out
+def count_members(task: Task[ProjectOptions], project: Project) -> int:
+    """Return how many services are in a project, in check mode without what the play deletes before this."""
+    members = existing_services(services_in_project(task.client, project))
+    known = foreseen(task.options.base_url).keys() if task.check_mode else set()
+    return sum(not {f"no service {each.id}", f"no service {each.name}"} & known for each in members)
 
 
 def check_empty(task: Task[ProjectOptions], project: Project, count: int) -> None:
@@ -277,37 +268,17 @@ def check_empty(task: Task[ProjectOptions], project: Project, count: int) -> Non
         )
 
 
-def await_readable(task: Task[ProjectOptions], project: Project) -> None:
-    """Wait until every service can be read, and check that none is in the project.
-
-    :raises Invalid: if one is, or if one still cannot be read.
-    """
-    unread: list[ServiceSummary] = []
-
-    def all_read() -> bool:
-        count, unread[:] = find_members(task, project)
-        check_empty(task, project, count)
-        return not unread
-
-    if not poll_for(all_read):
-        raise Invalid(
-            f"{label(unread[0])} is on the list of services and cannot be read yet, so project "
-            f"{project.name!r} may not be empty. Run this again in a few seconds; or set force: true, to let "
-            "its services join the default project"
-        )
-
-
 def plan_absent(task: Task[ProjectOptions], current: Project | None) -> Plan:
     """Plan the deletion of a project; of one with services only with ``force``."""
     if current is None:
         return Plan(result=None)
-    count, unread = find_members(task, current)
+    count = count_members(task, current)
     check_empty(task, current, count)
     if count:
         task.warn(
             f"deleting project {current.name!r} lets its {counted(count, 'service')} join the default project"
         )
-        warn_of_alias_conflicts(task, current, read_aliases(task.client, current.id))
+        warn_of_alias_conflicts(task, current)
 
     if task.check_mode and current.id in oldest_projects(task.client.projects()):
         task.warn(
@@ -317,23 +288,13 @@ def plan_absent(task: Task[ProjectOptions], current: Project | None) -> Plan:
 
     return Plan(
         result=None,
-        steps=[
-            Step(
-                f"delete project {current.name!r}",
-                lambda: delete_project(task, current, may_have_some=bool(unread)),
-            )
-        ],
+        steps=[Step(f"delete project {current.name!r}", lambda: delete_project(task, current))],
         before={"name": current.name},
     )
 
 
-def delete_project(task: Task[ProjectOptions], project: Project, *, may_have_some: bool) -> None:
-    """Delete a project.
-
-    :param may_have_some: whether services cannot be read yet that may be in it.
-    """
-    if may_have_some and not task.options.force:
-        await_readable(task, project)
+def delete_project(task: Task[ProjectOptions], project: Project) -> None:
+    """Delete a project, and wait until the list does not show it."""
     try:
         task.client.delete_project(project.id)
     except Refused as error:

@@ -11,7 +11,7 @@ then, and deleted only if a task says so.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import count, takewhile
 from typing import Any
 
@@ -23,7 +23,7 @@ from .clones.database import DATABASE
 from .clones.files import FilesResource
 from .clones.source import Data
 from .environment import ENVIRONMENT
-from .relocations.dependents import check_references, late_apps, read_dependents, unknown_references
+from .relocations.dependents import check_references, read_dependents
 from .relocations.new_service import check_adopts, check_kept, find_made, of_order
 from .relocations.options import WHERE_TO, RelocateOptions, check_options
 from .relocations.origin import Origin, check_relocatable, differences, read_origin
@@ -35,10 +35,9 @@ from .services.on_service import service_id
 from .services.order import MAX_SERVICE_NAME
 from .shared.controller_state import one_at_a_time, state_key
 from .shared.names import same_name
-from .shared.plan import Plan, Resource, Step, Task, after_waiting
+from .shared.plan import Plan, Resource, Step, Task
 from .shared.relocation_record import Content, Phase, Relocation, find_relocation
 from .shared.task_errors import Invalid, NoSuchItem
-from .shared.waiting import poll_for
 
 MODULES = Modules(SERVICE, ENVIRONMENT, APP_DEPLOY, FilesResource(SERVICE), DATABASE)
 NUMBER = re.compile(r"^(.*?)-(\d+)$")
@@ -92,11 +91,8 @@ def find_record(task: Task[RelocateOptions]) -> Relocation:
 # --- There --------------------------------------------------------------------------------------------
 
 
-def plan_relocated(task: Task[RelocateOptions], record: Relocation, waited: bool = False) -> Plan:
-    """Plan what is left to do until the new service has taken the place of the old one.
-
-    :param waited: whether the graph of its project had the time to show everything.
-    """
+def plan_relocated(task: Task[RelocateOptions], record: Relocation) -> Plan:
+    """Plan what is left to do until the new service has taken the place of the old one."""
     content = record.content
     if content.deleting is not None and content.deleting == content.new_id:
         start_over(record)
@@ -113,50 +109,14 @@ def plan_relocated(task: Task[RelocateOptions], record: Relocation, waited: bool
             )
         if not differences(task.options, origin.service):
             return Plan(result={**view(record), "name": origin.service.name})
-    late = late_apps(task, origin.graph, origin.apps)
-    if late and not task.check_mode:
-        check_waited(origin, late, waited)
-        return after_graph(task, record, origin, plan_relocated)
     if record.phase in (Phase.NONE, Phase.RETURNED, Phase.ORDERED):
         check_relocatable(task, origin)
         choose_name(task, record, origin)
-    work = Work(task, record, origin, read_dependents(task, origin, record, late), MODULES)
+    work = Work(task, record, origin, read_dependents(task, origin, record), MODULES)
     check_references(work.dependents, work.names, origin.label)
     check_variables(task, origin, record)
     check_readable(work)
     return plan_there(work)
-
-
-def check_waited(origin: Origin, late: Sequence[ServiceSummary], waited: bool) -> None:
-    """Refuse to go on if the graph of the project lacks an application although that was waited for.
-
-    :raises Invalid: naming it.
-    """
-    if waited:
-        raise Invalid(f"{unknown_references(origin, late)}. Nothing was done. Run this again later")
-
-
-def after_graph(
-    task: Task[RelocateOptions],
-    record: Relocation,
-    origin: Origin,
-    then: Callable[[Task[RelocateOptions], Relocation, bool], Plan],
-) -> Plan:
-    """Return the plan that first waits until the graph of the project shows every application.
-
-    :param then: makes the plan after the wait; its last argument says that there was one.
-    """
-
-    def shown() -> bool:
-        graph = task.client.project_graph(str(origin.service.project_id))
-        return not late_apps(task, graph, origin.apps)
-
-    return after_waiting(
-        f"wait until the graph of the project of {origin.label} shows all applications",
-        lambda: poll_for(shown),
-        lambda _: then(task, record, True),
-        until=Plan(result=view(record)),
-    )
 
 
 def start_over(record: Relocation) -> None:
@@ -338,11 +298,8 @@ def check_readable(work: Work) -> None:
 # --- Back, and the end ----------------------------------------------------------------------------------
 
 
-def plan_returned(task: Task[RelocateOptions], record: Relocation, waited: bool = False) -> Plan:
-    """Plan what is left to do until the old service is in service again.
-
-    :param waited: whether the graph of its project had the time to show everything.
-    """
+def plan_returned(task: Task[RelocateOptions], record: Relocation) -> Plan:
+    """Plan what is left to do until the old service is in service again."""
     content, phase = record.content, record.phase
     if phase is Phase.NONE:
         raise Invalid(
@@ -359,11 +316,7 @@ def plan_returned(task: Task[RelocateOptions], record: Relocation, waited: bool 
     find_made(task, record)
     check_not_moved_on(task, record)
     origin = read_origin(task, record)
-    late = late_apps(task, origin.graph, origin.apps) if content.switched_at else []
-    if late and not task.check_mode:
-        check_waited(origin, late, waited)
-        return after_graph(task, record, origin, plan_returned)
-    dependents = read_dependents(task, origin, record, late) if content.switched_at else []
+    dependents = read_dependents(task, origin, record) if content.switched_at else []
     return plan_back(Work(task, record, origin, dependents, MODULES))
 
 

@@ -11,13 +11,12 @@ from decimal import Decimal
 from typing import Any, ClassVar
 
 from .._api.client import Client
-from .._api.errors import Refused
 from .._api.models import Product, Project, Service
 from .._api.values import ContainerState, ServiceStatus
 from .services import power
 from .services.free_time import warn_of_free_end
-from .services.lookup import expect_created, is_listed
-from .services.namesakes import check_name_kept, check_namesakes
+from .services.lookup import expect_created, find_staying
+from .services.namesakes import check_default_project, check_name_kept, check_namesakes
 from .services.options import ServiceOptions
 from .services.order import Ordering, check_quote, differs_from_order, missing_options, quote_of
 from .services.pending_changes import warn_of_pending
@@ -35,7 +34,6 @@ from .shared.relocation_record import check_not_stopped, successor_of
 from .shared.run_memory import foreseen
 from .shared.secret_notes import ORDERED, subject_of, warn_of_lost_secrets
 from .shared.task_errors import Invalid, NoSuchItem
-from .shared.waiting import poll_for
 
 AS_ORDERED = ("host", "product", "runtime", "preset", "dimensions", "options", "variables")
 """What a task says of the service that it ordered, and not of the one that a relocation put in its place."""
@@ -61,21 +59,16 @@ class ServiceResource(Resource[ServiceOptions]):
         power.check_resume(task)
         check_keep_copy(task)
         looking = replace(task, client=planning_client(task.client))
-        target = led(task, looking.client, identify(looking))
+        target = led(task, identify(looking))
         if task.options.state == "absent":
             return plan_removal(task if target.id else looking, target, plan_kept)
         if target.id is None and target.destination is not None:
             return nothing_there(task, target.project, target.destination, "to move; nothing was ordered")
         if target.id is None:
             warn_of_lost_secrets(task, subject_of(ORDERED, task.options.wanted_name))
-            return plan_order(task, target.project)
+            return plan_order(task, target.project, looking.client)
         task.adopting(target.id)
-        try:
-            view = observe(task, target.id, target.service)
-        except NoSuchItem:
-            if task.options.id or not is_listed(task.client, target.id):
-                raise
-            return plan_unread(task, target.id, target.home)
+        view = observe(task, target.id, target.service)
         warn_of_lost_secrets(task, subject_of(ORDERED, view.service.name))
         return plan_after_creation(task, view, lambda now: plan_existing(task, now, target.home))
 
@@ -83,7 +76,7 @@ class ServiceResource(Resource[ServiceOptions]):
 SERVICE = ServiceResource()
 
 
-def led(task: Task[ServiceOptions], client: Client, target: Target) -> Target:
+def led(task: Task[ServiceOptions], target: Target) -> Target:
     """Return what a relocation put in the place of the service that the task names, which it left over.
 
     A task with an id means what it says, and so does one that makes a copy.
@@ -94,7 +87,9 @@ def led(task: Task[ServiceOptions], client: Client, target: Target) -> Target:
         return target
     check_not_stopped(task.options, target.id)
     project, name = target.project.id if target.project else None, task.options.wanted_name
-    found = successor_of(task.options, lambda id: is_listed(client, id), target.id, name, project)
+    found = successor_of(
+        task.options, lambda id: find_staying(task.client, id) is not None, target.id, name, project
+    )
     if found is None:
         return target
     if task.options.state == "absent":
@@ -150,8 +145,7 @@ def plan_after_creation(task: Task[ServiceOptions], view: View, then: Callable[[
         return then(await_ready(task, view))
 
     def wait() -> View:
-        wait_for_status(task, id, ServiceStatus.ACTIVE)
-        return observe(task, id)
+        return observe(task, id, wait_for_status(task, id, ServiceStatus.ACTIVE))
 
     return after_waiting(f"wait until {view.label} is created", wait, then, until=Plan(result=view.as_dict()))
 
@@ -160,8 +154,7 @@ def await_ready(task: Task[ServiceOptions], view: View) -> View:
     """Return a service once it is created."""
     service = view.service
     if service.status == ServiceStatus.PROVISIONING and task.options.wait and not task.check_mode:
-        wait_for_status(task, service.id, ServiceStatus.ACTIVE)
-        return observe(task, service.id)
+        return observe(task, service.id, wait_for_status(task, service.id, ServiceStatus.ACTIVE))
     if task.options.wait or service.status == ServiceStatus.FAILED:
         check_not_terminal(service)
     return view
@@ -246,15 +239,19 @@ def warn_of_what_stays(task: Task[ServiceOptions], view: View, changes: ServiceC
 # --- Ordering ---------------------------------------------------------------------------------------
 
 
-def plan_order(task: Task[ServiceOptions], project: Project | None) -> Plan:
-    """Plan an order, with its quote and checks, and the steps after it."""
+def plan_order(task: Task[ServiceOptions], project: Project | None, looking: Client) -> Plan:
+    """Plan an order, with its quote and checks, and the steps after it.
+
+    :param looking: reads the services of the account once.
+    """
     if task.options.state not in ORDERABLE:
         return nothing_there(task, project, project, f"that could be {task.options.state}")
     planned = task.check_mode and task.options.wanted_name in foreseen(task.options.base_url)
     if planned and missing_options(task.options):
         return Plan(result=expected_service(task, project))  # an earlier task of the play orders it
     ordering = Ordering(task, project)
-    check_namesakes(task, project, task.client.services(), ordering.projects)
+    check_namesakes(task, project, looking.services())
+    check_default_project(task, looking, project)
     quoted = check_quote(task, quote_of(task.client, ordering.body))
     cost = ordering.cost = replace(quoted, project=project.name if project else None)
 
@@ -293,8 +290,8 @@ def order_steps(
             later = follow_up(task, str(ordering.id), ordering.project)
             if later is None:
                 return ()
-            if later.steps:  # which may be shown late
-                plan.reread = later.reread
+            waited = later.result
+            plan.reread = later.reread if later.changed else lambda: waited
             return later.steps
         later = plan_adopted(task, str(ordering.id), ordering.project)
         plan.become(later)
@@ -314,31 +311,15 @@ def order_steps(
 
 def plan_adopted(task: Task[ServiceOptions], id: str, project: Project | None) -> Plan:
     """Return the plan for a service that another task ordered since the plan of this one was made."""
-    return plan_existing(task, await_adopted(task, id), project)
+    return plan_existing(task, await_known(task, await_ready(task, observe(task, id))), project)
 
 
-def await_adopted(task: Task[ServiceOptions], id: str) -> View:
-    """Wait until a service that another task has just ordered can be worked on."""
-    view = await_ready(task, read_ordered(task, id))
-    if task.options.wait and power.is_state_unknown(task, view):
-        power.wait_for_known_state(task, view)
-        view = observe(task, id)
-    return view
-
-
-def plan_unread(task: Task[ServiceOptions], id: str, project: Project | None) -> Plan:
-    """Return the plan for a service that is listed and cannot be read yet, as one that was just ordered."""
-    warn_of_lost_secrets(task, subject_of(ORDERED, task.options.wanted_name))
-    expected = {**expected_service(task, project), "id": id}
-    named = f"service {task.options.wanted_name!r} ({id})"
-    if task.check_mode:
-        task.warn(f"{named} is on the list of services and cannot be read yet; what would change is unknown")
-    return after_waiting(
-        f"wait until {named} can be read",
-        lambda: await_adopted(task, id),
-        lambda view: plan_existing(task, view, project),
-        until=Plan(result=expected, subject=task.options.wanted_name),
-    )
+def await_known(task: Task[ServiceOptions], view: View) -> View:
+    """Wait until it is known whether a new service runs, if the task needs that and waits."""
+    if not (task.options.wait and power.is_state_unknown(task, view)):
+        return view
+    power.wait_for_known_state(task, view)
+    return observe(task, view.service.id)
 
 
 def follow_up(task: Task[ServiceOptions], id: str, project: Project | None) -> Plan | None:
@@ -346,39 +327,27 @@ def follow_up(task: Task[ServiceOptions], id: str, project: Project | None) -> P
 
     ``None`` if they are not set, because the task does not wait.
     """
-    view = read_ordered(task, id)
-    task.created(view.service.id)
-    check_name_kept(task, project, view.service)
+    task.created(id)
+    view = observe(task, id)
+    check_name_kept(task, view.service)
     warn_of_free_end(task, view.service)
     if view.service.status == ServiceStatus.PROVISIONING and not task.options.wait:
         task.warn(
             f"{view.label} is still being created, and wait is false: its settings and state were not set"
         )
         return None
-    view = await_ready(task, view)
+    view = await_known(task, await_ready(task, view))
     if power.is_state_unknown(task, view):
-        if not task.options.wait:
-            task.warn(
-                f"whether {view.label} runs is not known yet, and wait is false: its settings and state were "
-                "not set"
-            )
-            return None
-        power.wait_for_known_state(task, view)
-        view = observe(task, id)
+        task.warn(
+            f"whether {view.label} runs is not known yet, and wait is false: its settings and state were "
+            "not set"
+        )
+        return None
     try:
         return plan_existing(task, view, project, just_ordered=True)
     except Invalid as error:
         error.prepend(f"{view.label} was ordered and is billed, but: ")
         raise
-
-
-def read_ordered(task: Task[ServiceOptions], id: str) -> View:
-    """Return a service that was just ordered. Only the list is documented to show it at once (Ordering)."""
-    try:
-        return observe(task, id)
-    except (NoSuchItem, Refused):
-        poll_for(lambda: task.client.service(id) is not None)
-        return observe(task, id)
 
 
 def expected_service(task: Task[ServiceOptions], project: Project | None) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from typing import Any, Literal, get_args
 from .._api.client import Client
 from .._api.models import Metrics, ServiceSummary, plain
 from .._api.values import FAMILIES, WITH_SETTINGS, ServiceStatus
-from .services.listing import read_or_error, replace_errors, services_in_project
-from .services.lookup import close_name, find_project
+from .services.listing import read_or_error, replace_errors
+from .services.lookup import close_name, find_project, services_in_project
 from .shared.limits import MAX_LOG_LINES, check_log_lines
 from .shared.names import same_name
 from .shared.options import Options, option
@@ -102,14 +102,13 @@ def check_limits(options: ServiceInfoOptions) -> None:
 def select_matching(task: Task[ServiceInfoOptions]) -> list[ServiceSummary]:
     """Return the services that match all options."""
     options = task.options
-    services = task.client.services()
     if options.project:
         try:
-            project = find_project(task.client, options.project)
+            services = services_in_project(task.client, find_project(task.client, options.project))
         except NoSuchItem:
             services = []
-        else:
-            services = services_in_project(task.client, project, services, warn=task.warn)
+    else:
+        services = task.client.services()
     wanted = {
         "id": options.id,
         "family": options.family,

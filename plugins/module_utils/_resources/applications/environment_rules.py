@@ -13,14 +13,12 @@ from typing import Any
 from ..._api.errors import HostedError, Refused
 from ..._api.models import App, ProjectGraph
 from ..services.lookup import expect_created, find_project, near_miss
-from ..services.neighbors import late_aliases
 from ..shared.aliases import aliases_of, duplicate_aliases
 from ..shared.options import StateDirOptions, names_given, option
 from ..shared.plan import Task
 from ..shared.relocation_record import successor_of
 from ..shared.task_errors import Invalid, NoSuchItem
-from ..shared.waiting import poll_for
-from .lookup import LATE_SECONDS, OnAppOptions, read_project_of_app
+from .lookup import OnAppOptions, read_project_of_app
 
 VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 REFERENCE = re.compile(r"\$\{([a-z0-9][a-z0-9-]*)\.([A-Z][A-Z0-9_]*)\}")
@@ -190,23 +188,6 @@ def read_neighbors(
     return Neighbors(graphs, aliases, used - aliases)
 
 
-def await_neighbors(
-    task: Task[EnvironmentOptions], app: App, environment: Mapping[str, str]
-) -> Neighbors | None:
-    """Return whom an environment can refer to, as soon as the project shows everyone that it does refer to.
-
-    Other reads would tell at once whether anyone is missing, but a token of an application may not make them.
-    """
-    found: list[Neighbors | None] = [None]
-
-    def shown() -> bool:
-        found[0] = read_neighbors(task, app, environment)
-        return found[0] is None or not found[0].missing
-
-    poll_for(shown, LATE_SECONDS)
-    return found[0]
-
-
 def check_references(
     task: Task[EnvironmentOptions], app: App, environment: Mapping[str, str], found: Neighbors | None
 ) -> CheckedReferences:
@@ -221,8 +202,7 @@ def check_references(
     if found is None:
         unchecked = {f"${{{alias}.{field}}}" for _variable, alias, field in used}
         return CheckedReferences(sorted(unchecked), [])
-    late = set(late_aliases(task.client, found.graphs).values()) if found.missing and no_wait(task) else set()
-    missing = [each for each in used if each[1] in found.missing - late]
+    missing = [each for each in used if each[1] in found.missing]
     for name, alias, field in missing:
         complaint = f"{name} refers to ${{{alias}.{field}}}, but {alias!r} is no neighbor in its project"
         expect_created(
@@ -230,11 +210,6 @@ def check_references(
         )
     unchecked = {f"${{{alias}.{field}}}" for _variable, alias, field in missing}
     return CheckedReferences(sorted(unchecked), sorted({alias for _name, alias, _f in missing}))
-
-
-def no_wait(task: Task[EnvironmentOptions]) -> bool:
-    """Tell whether a task cannot wait for a project to show a neighbor, as its plan has to be complete."""
-    return task.check_mode or task.composed
 
 
 def warn_of_duplicates(task: Task[Any], app: App, graph: ProjectGraph, used: set[str]) -> None:

@@ -18,7 +18,6 @@ from ..services.lookup import expect_created, near_miss
 from ..shared.options import Options, required
 from ..shared.plan import Task
 from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
-from ..shared.waiting import wait_for_new
 
 T = TypeVar("T")
 
@@ -129,10 +128,6 @@ def require_app(task: Task[OnAppOptions]) -> App:
     )
 
 
-LATE_SECONDS = 3.0
-"""How long a project may not list an application that was just created, in seconds."""
-
-
 def read_project_of_app(
     client: Client, app: App, read: Callable[[str], T | None], ids: Callable[[T], Iterable[str | None]]
 ) -> T | None:
@@ -141,16 +136,9 @@ def read_project_of_app(
     The application routes do not show the project, so this reads each project until ``ids`` of the result
     contains the application.
     """
-
-    def look() -> T | None:
-        for project in client.projects():
-            found = read(project.id)  # even if resourceCount is 0: it may not count all services
-            if found is not None and app.id in ids(found):
-                return found
-        return None
-
     try:
-        return wait_for_new(look, LATE_SECONDS)
+        pages = (read(project.id) for project in client.projects())
+        return next((page for page in pages if page is not None and app.id in ids(page)), None)
     except Refused:
         return None
 

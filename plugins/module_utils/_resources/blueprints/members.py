@@ -15,9 +15,12 @@ from dataclasses import dataclass, field
 from ..._api.client import Client
 from ..._api.models import Edge, Project, ServiceSummary
 from ..._api.text import counted, first_of
-from ..._api.values import Family
-from ..services.listing import services_in_project
-from ..services.lookup import existing_services, oldest_projects, project_with_name
+from ..services.lookup import (
+    existing_services,
+    oldest_projects,
+    project_with_name,
+    services_in_project,
+)
 from ..shared.aliases import aliases_of
 from ..shared.names import same_name
 from ..shared.task_errors import Ambiguous, Invalid
@@ -25,8 +28,6 @@ from .contents import ENVIRONMENTS, Contents, references_in
 from .entry import Entry
 from .graph import find_cycle, levels
 
-LIST_READS = 3
-"""How often the list of applications is read for one that it lacks."""
 NAMED_MEMBERS = 10
 """How many services a refusal names."""
 
@@ -77,8 +78,6 @@ class Members:
     """By the id of the service."""
     may_be_default: bool = False
     """Whether it may be the default project of the account, which the platform does not show."""
-    unshown: Collection[str] = ()
-    """The ids of those that the graph of the project does not show yet, nor to what they refer."""
 
     def of(self, entry: Entry) -> Member | None:
         """Return what an entry describes, by its id or its exact name; ``None`` if it is not there.
@@ -119,17 +118,13 @@ def find_home(projects: Sequence[Project], contents: Contents) -> Project | None
 
 
 def read_members(client: Client, project_id: str) -> Members | None:
-    """Read a project and all that is in it; ``None`` if there is no such project.
-
-    :raises UnexpectedAnswer: if a service is listed and cannot be read: it may be in the project.
-    """
+    """Read a project and all that is in it; ``None`` if there is no such project."""
     projects = client.projects()
     project = next((each for each in projects if each.id == project_id), None)
     if project is None:
         return None
-    services = existing_services(client.services())
-    found = services_in_project(client, project, services, certain=True)
-    slugs = read_slugs(client, found)
+    found = existing_services(services_in_project(client, project))
+    slugs = read_slugs(client)
     graph = client.project_graph(project.id)
     return Members(
         project,
@@ -137,29 +132,19 @@ def read_members(client: Client, project_id: str) -> Members | None:
         graph.edges or [],
         aliases_of(graph),
         may_be_default=project.id in oldest_projects(projects),
-        unshown={each.id for each in found} - {node.id for node in graph.nodes or []},
     )
 
 
 def all_members(client: Client) -> list[Member]:
     """Return all services and applications of the account but those that are being deleted."""
     services = existing_services(client.services())
-    slugs = read_slugs(client, services)
+    slugs = read_slugs(client)
     return [Member(each, slugs.get(each.id)) for each in services]
 
 
-def read_slugs(client: Client, services: Sequence[ServiceSummary]) -> dict[str, str]:
-    """Return the slugs of the account's applications, by id.
-
-    How soon their list shows a new one is not shown. So it is read again if one of the services may be an
-    application that it lacks; some of the catalogue's are of the same family.
-    """
-    slugs: dict[str, str] = {}
-    for _read in range(LIST_READS):
-        slugs = {app.id: str(app.slug) for app in client.apps()}
-        if all(each.id in slugs for each in services if each.family == Family.APP):
-            break
-    return slugs
+def read_slugs(client: Client) -> dict[str, str]:
+    """Return the slugs of the account's applications, by id."""
+    return {app.id: str(app.slug) for app in client.apps()}
 
 
 # --- What is to be pruned -----------------------------------------------------------------------------

@@ -9,22 +9,20 @@ another service goes before it, and a project goes last.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from ..._api.client import Client
 from ..._api.models import Project
 from ..._api.text import first_of
 from ..._api.values import ServiceStatus
-from ..services.listing import read_homes
-from ..services.lookup import Named, close_name, oldest_projects, project_with_name
+from ..services.lookup import Named, close_name, find_staying, oldest_projects, project_with_name
 from ..services.on_service import check_not_left_over
 from ..services.removal import own_copies_folder
 from ..shared.options import FilePath, Options, StateDirOptions, WaitOptions, option
+from ..shared.parallel import run_parallel
 from ..shared.plan import Resource, Task
 from ..shared.task_errors import Invalid
-from ..shared.waiting import poll_for
 from .contents import Contents
 from .members import (
     NAMED_MEMBERS,
@@ -43,8 +41,6 @@ from .members import (
 from .parts import Arguments, Part, new_part, service_ids
 
 MAX_DELETE = 3
-LATE_SECONDS = 10.0
-"""How long a project may still count what was deleted, in seconds."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,33 +125,13 @@ def prune_parts(
     check_prune(members, contents, going, ids, task.options.max_delete)
 
     def check_again(part: Part) -> None:
-        now = read_when_shown(part.task.client, members.project.id, {each.id for each in going})
+        now = read_members(part.task.client, members.project.id)
         if now is not None:
             check_references(now, contents, going)
         check_still_unneeded(going, read_needed)
 
     deletions = Deletions(task, members, deleters.service, copies_folder(task), check_again)
     return deletions.parts([(each.id, each) for each in going], parts)
-
-
-def read_when_shown(client: Client, project_id: str, going: Collection[str]) -> Members | None:
-    """Read a project as soon as its graph shows all that stays, as only that tells to what it refers.
-
-    :raises Invalid: if the graph still lacks something.
-    """
-    found: list[Members | None] = [None]
-
-    def unshown() -> list[Member]:
-        found[0] = read_members(client, project_id)
-        late = set(found[0].unshown if found[0] else ()) - set(going)
-        return [each for each in found[0].found if each.id in late] if found[0] else []
-
-    if not poll_for(lambda: not unshown(), LATE_SECONDS) and (late := unshown()):
-        raise Invalid(
-            f"the graph of the project lacks {list_members(late)}, so whether that refers to what would be "
-            "deleted is unknown. This was not deleted. Run this again later"
-        )
-    return found[0]
 
 
 def without_needed(
@@ -236,17 +212,17 @@ def look_elsewhere(task: Task[DeletingOptions], contents: Contents, projects: Se
     """
     entries = described_entries(contents)
     found = [each for each in all_members(task.client) if any(each.is_described_by(one) for one in entries)]
-    homes = read_homes(task.client, [each.service for each in found], certain=True) if found else {}
+    read = run_parallel(task.client, found, lambda client, each: find_staying(client, each.id))
+    homes = {each.id: each.project_id for each in read if each is not None}
     former = project_with_name(projects, contents.was) if contents.was else None
-    doubtful = {None, *oldest_projects(projects), *([former.id] if former else [])}
+    doubtful = {*oldest_projects(projects), *([former.id] if former else [])}
     ids = {entry.values.get("id") for entry in entries}
     names = {each.id: each.name for each in projects}
-    left = []
-    for each in found:
-        home = homes.get(each.id)
-        place = f"{each.label} in {f'project {names[home]!r}' if home in names else 'an unknown project'}"
-        if each.id in ids or home in doubtful:
-            left.append(place)
+    left = [
+        f"{each.label} in project {names.get(str(homes[each.id]))!r}"
+        for each in found
+        if each.id in homes and (each.id in ids or homes[each.id] in doubtful)
+    ]
     if left:
         raise Invalid(
             f"there is no project {contents.project!r}, and this may be left of it and still billed: "
@@ -280,19 +256,7 @@ def project_deletion(
     """Return the part that deletes the project, after all that is in it."""
     place = "project", project.name, project.name
     own = {"id": project.id, "state": "absent"}
-    part = new_part(task, place, deleter, lambda part: own, needs=parts, late=True)
-    part.prepare = lambda part: await_empty(part, project)
-    return part
-
-
-def await_empty(part: Part, project: Project) -> None:
-    """Wait until the platform shows none of the deleted services in a project, which it may do late."""
-
-    def is_empty() -> bool:
-        projects = [each for each in part.task.client.projects() if each.id == project.id]
-        return all(not each.resource_count for each in projects)
-
-    poll_for(is_empty, LATE_SECONDS)
+    return new_part(task, place, deleter, lambda part: own, needs=parts, late=True)
 
 
 # --- Both -------------------------------------------------------------------------------------------

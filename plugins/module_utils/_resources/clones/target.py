@@ -259,15 +259,9 @@ def recognize(task: Task[Any], record: MadeRecord, members: Members) -> None:
 
 
 def found_elsewhere(client: Client, ids: Iterable[str], members: Members | None) -> list[Service]:
-    """Return which services of these ids are there, but not in the project that they were made in.
-
-    :raises UnexpectedAnswer: if one is listed and cannot be read, so that nobody knows where it is.
-    """
+    """Return which services of these ids are there, but not in the project that they were made in."""
     outside = sorted(set(ids) - {each.id for each in (members.found if members else ())})
-    if not outside:
-        return []
-    shown = {each.id for each in client.services()}
-    found = run_parallel(client, [id for id in outside if id in shown], find_staying)
+    found = run_parallel(client, outside, find_staying)
     return [each for each in found if each and not (members and each.project_id == members.project.id)]
 
 

@@ -13,7 +13,7 @@ from ..blueprints.members import Member, Members, by_references, read_members
 from ..blueprints.parts import Arguments, Part, new_part
 from ..blueprints.removal import Deleters, project_deletion
 from ..clones.target import describe, found_elsewhere, locations, recognize
-from ..services.lookup import existing_services, in_project, label, project_with_name
+from ..services.lookup import existing_services, label, project_with_name, services_in_project
 from ..services.order import LOST_ORDER_SECONDS
 from ..shared.names import same_name
 from ..shared.plan import Task
@@ -54,13 +54,7 @@ def removal_parts(
         )
         return parts
     deletion = project_deletion(task, members.project, parts, deleters.project)
-    await_empty = deletion.prepare
-
-    def prepare(part: Part) -> None:
-        await_lost_orders(part.task, members, record)
-        await_empty(part)
-
-    deletion.prepare = prepare
+    deletion.prepare = lambda part: await_lost_orders(part.task, members, record)
     return [*parts, deletion]
 
 
@@ -82,9 +76,8 @@ def await_lost_orders(task: Task[Any], members: Members, record: RecoveryRecord)
         return each.id not in known and any(same_name(each.name, name) for name in lost)
 
     def appears() -> bool:
-        found = existing_services(task.client.services())
-        named = [each for each in found if may_be_late(each)]
-        late[:] = in_project(task.client, named, members.project)
+        found = existing_services(services_in_project(task.client, members.project))
+        late[:] = [each for each in found if may_be_late(each)]
         return bool(late)
 
     task.progress(f"watching for up to {left:.0f} s for a service of an order whose response was lost")

@@ -14,13 +14,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from ..._api.errors import HostedError
-from ..._api.models import App, ProjectGraph, Service, ServiceSummary
+from ..._api.models import App, ProjectGraph, Service
 from ..._api.values import ContainerState, ServiceStatus
 from ..applications.environment_rules import REFERENCE, redirected
 from ..applications.lookup import digest_in_service, find_app
 from ..applications.releases import read_declared
 from ..services.lookup import label
-from ..services.neighbors import late_in_graphs
 from ..services.view import read_state
 from ..shared.fingerprints import Fingerprints, state_folder
 from ..shared.plan import Task
@@ -80,13 +79,9 @@ class Dependent:
         return {"slug": self.slug, "variables": plain or None, "secret_variables": secret or None}
 
 
-def read_dependents(
-    task: Task[RelocateOptions], origin: Origin, record: Relocation, late: Sequence[ServiceSummary] = ()
-) -> list[Dependent]:
+def read_dependents(task: Task[RelocateOptions], origin: Origin, record: Relocation) -> list[Dependent]:
     """Return the applications that refer to the old service or, on the way, to the new one.
 
-    :param late: those that the graph does not show, in check mode only: one whose environment is given is
-        taken for one that refers to it.
     :raises Invalid: for what refers to it and cannot be rewritten, and for variables that are not given.
     """
     options = task.options
@@ -95,10 +90,8 @@ def read_dependents(
     remembered = set(record.content.dependents)
     left = set(options.without_dependents)
     found, others = [], []
-    if late:
-        task.warn(unknown_references(origin, late))
     remembered_ids = {app.id for app in origin.apps.values() if app.slug in remembered}
-    for id in {*referring, *remembered_ids, *(app.id for app in late)}:
+    for id in {*referring, *remembered_ids}:
         app = origin.apps.get(id)
         if id in left or (app is not None and app.slug in left):
             continue
@@ -122,22 +115,6 @@ def referring_to(graph: ProjectGraph, ids: Collection[str | None]) -> dict[str, 
     return referring
 
 
-def unknown_references(origin: Origin, late: Sequence[ServiceSummary]) -> str:
-    """Say that what refers to the service is not known yet."""
-    names = ", ".join(f"{app.name!r}" for app in late)
-    return (
-        f"the graph of the project of {origin.label} does not show the new application {names} yet, so "
-        "whether that refers to it is not known"
-    )
-
-
-def late_apps(
-    task: Task[RelocateOptions], graph: ProjectGraph, apps: Collection[str | None]
-) -> list[ServiceSummary]:
-    """Return the applications in a project that its graph does not show yet."""
-    return late_in_graphs(task.client, [graph], lambda service: service.id in apps)
-
-
 def check_not_referred_to(task: Task[RelocateOptions], service: Service) -> None:
     """Refuse to delete a service to which something refers that the task does not name in without_dependents.
 
@@ -148,8 +125,6 @@ def check_not_referred_to(task: Task[RelocateOptions], service: Service) -> None
         graph = task.client.project_graph(str(service.project_id))
         referring = referring_to(graph, {service.id})
         slugs = {app.id: str(app.slug) for app in task.client.apps()}
-        if late := late_apps(task, graph, slugs):
-            raise Invalid(f"the graph of the project does not show application {late[0].name!r} yet")
     except HostedError as error:
         error.append(
             f". So whether anything refers to {label(service)} is not known, and nothing was deleted. Run "

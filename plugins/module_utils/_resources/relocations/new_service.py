@@ -12,18 +12,15 @@ from ..._api.models import Service, ServiceSummary
 from ..._api.values import ServiceStatus
 from ..services.lookup import (
     came_up,
-    existing_services,
     find_project,
-    is_listed,
     label,
-    not_readable_yet,
     only_service,
-    project_id_in,
+    services_in_project,
+    with_name,
 )
 from ..services.rates import rates_of
 from ..services.settings import check_max_monthly
 from ..services.view import read_service
-from ..shared.names import same_name
 from ..shared.plan import Task
 from ..shared.relocation_record import BEFORE_SWITCH, Phase, Relocation
 from ..shared.task_errors import Invalid
@@ -174,27 +171,9 @@ def only_of_name(task: Task[RelocateOptions], record: Relocation) -> ServiceSumm
 
 
 def services_by_name(task: Task[RelocateOptions], record: Relocation) -> list[ServiceSummary]:
-    """Return the services in the project that have the new name.
-
-    :raises Invalid: if one is listed and cannot be read yet (Ordering): it may be the one that was ordered.
-    """
-    name = record.content.new_name
+    """Return the services in the project that have the new name."""
     project = find_project(task.client, str(record.content.project_id))
-    same = [each for each in existing_services(task.client.services()) if same_name(each.name, name)]
-    return [each for each in same if read_home(task, each) == project.id]
-
-
-def read_home(task: Task[RelocateOptions], service: ServiceSummary) -> str | None:
-    """Return the id of a listed service's project; ``None`` if the service is gone by now."""
-    full = task.client.service(service.id)
-    if full is not None:
-        return project_id_in(full)
-    if is_listed(task.client, service.id):
-        raise Invalid(
-            f"{not_readable_yet(service)}, so whether it is the one that was ordered is unknown. Nothing was "
-            "done. Run this again in a few seconds"
-        )
-    return None
+    return with_name(services_in_project(task.client, project), str(record.content.new_name), None)
 
 
 def check_adopts(task: Task[RelocateOptions], record: Relocation, doubt: str) -> None:

@@ -18,7 +18,7 @@ from ..._api.models import Service
 from ..._api.platform_clock import CLOCKS_DIFFER
 from ..._api.values import ContainerState, ServiceStatus
 from ..clones.source import Data
-from ..services.lookup import find_existing, find_staying, label
+from ..services.lookup import find_staying, label
 from ..services.rates import rates_of
 from ..services.view import billed_rate, read_service, read_state
 from ..shared.money import Cost, format_amount
@@ -400,7 +400,7 @@ def plan_end(task: Task[RelocateOptions], record: Relocation, service: Resource[
     if content.gone or (record.phase is Phase.RETURNED and content.new_id is None):
         return Plan(result=shown)
     left, kept = leftover(record)
-    found = find_existing(task.client, left)
+    found = task.client.service(left)
     check_end(task, record, found, kept)
     if found is not None and found.status not in ServiceStatus.DELETING_OR_DELETED:
         check_not_referred_to(task, found)

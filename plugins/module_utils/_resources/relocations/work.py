@@ -34,8 +34,6 @@ from .options import RelocateOptions
 from .origin import Origin
 
 VERBS = {"started": "start", "stopped": "stop"}
-LATE_SECONDS = 10.0
-"""How late a project may show a new neighbor, in seconds."""
 STOP_SECONDS = 10.0
 """How late the state of a container may show a stop, in seconds."""
 
@@ -409,7 +407,6 @@ class Work:
     def environment_steps(self, dependent: Dependent, to: str | None) -> Sequence[Step]:
         """Return the steps that write one environment."""
         id = to or self.new_id
-        poll_for(lambda: id in self.aliases(), LATE_SECONDS)
         alias = self.aliases().get(id)
         if alias is None:
             raise Invalid(f"service {id} has no alias in its project that {dependent.label} could refer to")

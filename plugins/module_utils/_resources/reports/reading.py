@@ -28,7 +28,8 @@ from ..._api.models import (
 )
 from ..._api.values import WITH_SETTINGS, WITHOUT_CONTAINER, ServiceStatus
 from ..applications.releases import DeclaredRelease, read_declared, scan_of
-from ..services.listing import NOT_CREATED, services_in_project
+from ..services.listing import NOT_CREATED
+from ..services.lookup import services_in_project
 from ..shared.parallel import run_parallel
 from ..shared.restore_points import BACKUPS, backups_as_restore_points
 from ..shared.retention import RestorePoint
@@ -167,10 +168,7 @@ def account_jobs(facts: Facts, project: Project | None) -> list[Job]:
     """Return what to read of the account itself."""
 
     def services(client: Client) -> list[ServiceSummary]:
-        found = client.services()
-        if project is None:
-            return found
-        return services_in_project(client, project, found, warn=partial(note_left_out, facts, project))
+        return services_in_project(client, project) if project else client.services()
 
     def keep_services(found: list[ServiceSummary]) -> None:
         there = [each for each in found if each.status not in ServiceStatus.DELETING_OR_DELETED]
@@ -194,11 +192,6 @@ def account_jobs(facts: Facts, project: Project | None) -> list[Job]:
         Job("SSH keys", lambda client: client.ssh_keys(), keep("keys")),
     ]
     return jobs if project else [*jobs, Job("projects", lambda client: client.projects(), keep_projects)]
-
-
-def note_left_out(facts: Facts, project: Project, reason: str) -> None:
-    """Note a service that may be in the project, and that the report lacks."""
-    facts.unread.append(Unread("services", project.name, project.id, reason))
 
 
 def project_jobs(facts: Facts) -> list[Job]:

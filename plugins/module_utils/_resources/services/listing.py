@@ -4,17 +4,15 @@
 """Reads the services of the account for an inventory, with their projects and other requested data.
 
 The list form of a service does not show its project (Resources and their fields), so this also reads the
-projects' own lists. Services may move in the meantime; one that is then in two lists or none is read itself.
+projects' own lists.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-import time
 import unicodedata
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import chain
 from typing import Any, TypeVar, get_args
@@ -31,8 +29,6 @@ from ..._api.models import (
     Metrics,
     Model,
     Project,
-    ProjectDetail,
-    Service,
     ServiceSummary,
     Settings,
     SftpAccess,
@@ -42,20 +38,8 @@ from ..._api.values import WITH_SETTINGS, ServiceStatus
 from ..shared.money import format_amount, from_millicents
 from ..shared.names import fits
 from ..shared.parallel import run_parallel
-from ..shared.restore_points import parse_moment
 from ..shared.task_errors import NoSuchItem
-from ..shared.waiting import QUIET_SECONDS
-from .lookup import (
-    ORDER_TIME,
-    Identifiable,
-    await_readable,
-    find_existing,
-    is_listed,
-    label,
-    near_miss,
-    project_id_in,
-    with_id_or_name,
-)
+from .lookup import Identifiable, near_miss, services_in_project, with_id_or_name
 from .sftp_records import SftpRecords
 from .view import billed_rate
 
@@ -98,8 +82,6 @@ class Listing:
     services: list[dict[str, Any]]
     projects: dict[str, str]
     warnings: list[str] = field(default_factory=list)
-    complete: bool = True
-    """Whether the project of every service is known. If not, a later reading shows more: not for a cache."""
 
 
 def blank_record() -> dict[str, Any]:
@@ -146,70 +128,48 @@ def inner_types(annotation: Any) -> Iterator[type]:
         yield from inner_types(inner)
 
 
-def read_listing(
-    client: Client, wanted: ServiceQuery, reread: bool = False, certain: bool = False
-) -> Listing:
+def read_listing(client: Client, wanted: ServiceQuery, reread: bool = False) -> Listing:
     """Read the services that match ``wanted``, with as many calls in parallel as possible.
 
-    A service whose project cannot be read is one without a project. Where projects are asked for, it is left
-    out. A warning says so.
-
     :param reread: whether to read again what is remembered from an earlier run.
-    :param certain: as for :func:`find_projects_of`.
     :raises NoSuchItem: if a project does not exist.
-    :raises UnexpectedAnswer: if one of ``wanted.projects`` is listed and cannot be read.
     :raises HostedError: if a call fails. Failures for a single service's SFTP access or settings are
         warnings.
     """
     projects = client.projects()
     chosen = select_projects(projects, wanted.projects)
-    if wanted.projects:
-        # Nothing but the page of a project that was asked for shows what is in it.
-        details = read_projects(client, chosen, lambda detail: detail, certain=True)
-        members = [members_of(detail) for detail in details]
-        found = list(chain(*(detail.resources for detail in details)))
-    else:
-        found = client.services()
-        members = read_projects(client, with_services(chosen), members_of, certain)
-    kept = {service.id: service for service in found if matches(service, wanted)}
-    homes = find_projects_of(client, kept, members, certain)
-    unread = [] if certain else await_homes(client, [kept[id] for id in kept if id not in homes], homes)
-    services = [kept[id] for id in kept if id in homes]
-    if wanted.projects:
-        services = [service for service in services if homes[service.id] in {p.id for p in chosen}]
-    else:
-        services += unread
-    services.sort(key=lambda service: (service.name, service.id))
+    asked = chosen if wanted.projects else [each for each in chosen if each.resource_count != 0]
+    members = run_parallel(client, asked, services_in_project)
+    homes = {service.id: project.id for project, own in zip(asked, members, strict=True) for service in own}
+    found = list(chain(*members)) if wanted.projects else client.services()
     listing = Listing([], {project.id: printable_only(project.name) for project in projects})
-    listing.warnings = warn_of_unread(unread, left_out=bool(wanted.projects))
-    listing.complete = not unread
-    listing.services = [
-        inventory_record(s, homes.get(s.id), listing.projects, wanted.commands) for s in services
-    ]
+    add_services(listing, found, homes, wanted)
     add_rates(client, listing)
     add_parts(client, wanted, listing, reread)
     return listing
 
 
 def read_project(client: Client, project: Project, wanted: ServiceQuery) -> Listing:
-    """Read the services of one project that match ``wanted``, whose own ``projects`` are not looked at.
-
-    The page of a project may show a new service late (Ordering), so they are taken from the whole list.
-
-    :raises UnexpectedAnswer: if a service is listed and cannot be read: it may be one of the project.
-    """
-    matching = [service for service in client.services() if matches(service, wanted)]
-    own = services_in_project(client, project, matching, certain=True)
-    found = sorted(own, key=lambda each: (each.name, each.id))
+    """Read the services of one project that match ``wanted``, whose own ``projects`` are not looked at."""
+    own = services_in_project(client, project)
     listing = Listing([], {project.id: printable_only(project.name)})
-    listing.services = [
-        inventory_record(service, project.id, listing.projects, wanted.commands) for service in found
-    ]
+    add_services(listing, own, {service.id: project.id for service in own}, wanted)
     add_parts(client, wanted, listing)
     return listing
 
 
-# --- Which services, and where they are -------------------------------------------------------------
+def add_services(
+    listing: Listing, found: Iterable[ServiceSummary], homes: Mapping[str, str], wanted: ServiceQuery
+) -> None:
+    """Add the services that match, each once, sorted by name and id."""
+    matching = {service.id: service for service in found if matches(service, wanted)}
+    listing.services = [
+        inventory_record(service, homes.get(service.id), listing.projects, wanted.commands)
+        for service in sorted(matching.values(), key=lambda each: (each.name, each.id))
+    ]
+
+
+# --- Which services -------------------------------------------------------------------------------------
 
 
 def select_projects(projects: Sequence[Project], wanted: Iterable[str]) -> list[Project]:
@@ -225,11 +185,6 @@ def select_projects(projects: Sequence[Project], wanted: Iterable[str]) -> list[
             raise NoSuchItem(f"projects: unknown project {one!r}{near_miss(one, (p.name for p in projects))}")
         chosen[match.id] = match
     return list(chosen.values()) if chosen else list(projects)
-
-
-def members_of(project: ProjectDetail) -> tuple[str, list[str]]:
-    """Return the ids of a project and of its services."""
-    return project.id, [service.id for service in project.resources]
 
 
 def matches(service: Identifiable, wanted: ServiceQuery) -> bool:
@@ -250,144 +205,6 @@ def matches_patterns(name: str, patterns: Sequence[str]) -> bool:
     if any(fits(name, pattern) for pattern in without):
         return False
     return not within or any(fits(name, pattern) for pattern in within)
-
-
-def find_projects_of(
-    client: Client, ids: Iterable[str], members: Iterable[tuple[str, list[str]]], certain: bool = False
-) -> dict[str, str | None]:
-    """Return the project id of each service that still exists.
-
-    A service that cannot be read is left out, as a new one may be, whatever the platform answers. ``certain``
-    is for callers that take what is left out for no part of its project.
-
-    :raises UnexpectedAnswer: if ``certain``, and one is listed and cannot be read, or does not show its
-        project.
-    """
-    seen: dict[str, set[str]] = defaultdict(set)
-    for project, services in members:
-        for service in services:
-            seen[service].add(project)
-    homes: dict[str, str | None] = {id: next(iter(seen[id])) for id in ids if len(seen[id]) == 1}
-    doubtful = [id for id in ids if id not in homes]
-
-    def read(clone: Client, id: str) -> Service | None:
-        return find_existing(clone, id) if certain else clone.service(id)
-
-    for full in run_parallel(client, doubtful, read):
-        if full is not None and full.status != ServiceStatus.DELETED:
-            homes[full.id] = project_id_in(full) if certain else full.project_id
-    return homes
-
-
-def await_homes(
-    client: Client, services: Sequence[ServiceSummary], homes: dict[str, str | None]
-) -> list[ServiceSummary]:
-    """Wait for services that were listed and could not be read, as a new one may be; add where they are.
-
-    They were all listed before, so one wait is enough for all of them: a token that may read none of many
-    would wait for each. Return those that are still listed and cannot be read. The others are gone.
-    """
-    until = time.monotonic() + QUIET_SECONDS
-
-    def read(clone: Client, service: ServiceSummary) -> Service | bool:
-        await_readable(clone, service.id, until - time.monotonic())
-        return clone.service(service.id) or is_listed(clone, service.id)
-
-    answers = run_parallel(client, services, read)
-    for full in answers:
-        if isinstance(full, Service) and full.status != ServiceStatus.DELETED:
-            homes[full.id] = full.project_id
-    return [service for service, answer in zip(services, answers, strict=True) if answer is True]
-
-
-def warn_of_unread(services: Sequence[ServiceSummary], *, left_out: bool) -> list[str]:
-    """Return a warning that names services whose project cannot be read."""
-    if not services:
-        return []
-    named = first_of([label(service) for service in services], MAX_NAMED)
-    effect = "they are left out" if left_out else "their hosts are in no project's group"
-    return [
-        "the platform lists these services, but they cannot be read, so their project is unknown and "
-        f"{effect}: {named}. Read the inventory again in a few seconds; it is not cached"
-    ]
-
-
-def services_in_project(
-    client: Client,
-    project: Project,
-    services: Sequence[ServiceSummary],
-    certain: bool = False,
-    warn: Callable[[str], None] = lambda text: None,
-) -> list[ServiceSummary]:
-    """Return those of the services that are in a project, though its page may not show a new one yet.
-
-    :param certain: as for :func:`find_projects_of`. Then the pages of all projects are read, as one may show
-        late what has left it.
-    :param warn: told of services that are left out because they cannot be read.
-    """
-    if not project.id:  # foreseen
-        return []
-    detail = None if certain else client.project(project.id)
-    if detail is None:
-        homes = read_homes(client, services, certain)
-    else:
-        page = members_of(detail)
-        services = [each for each in services if each.id in page[1] or is_new(client, each)]
-        homes = find_projects_of(client, [each.id for each in services], [page])
-    for service in services:
-        if service.id not in homes and service.status not in ServiceStatus.DELETING_OR_DELETED:
-            warn(
-                f"{label(service)} is listed but cannot be read, so it is left out: whether "
-                f"it is in project {project.name!r} is unknown"
-            )
-    return [service for service in services if homes.get(service.id) == project.id]
-
-
-def is_new(client: Client, service: ServiceSummary) -> bool:
-    """Tell whether a service is so new that the page of its project may not show it yet."""
-    made = parse_moment(service.created_at)
-    return made is None or client.clock.now() - made < ORDER_TIME
-
-
-def read_homes(
-    client: Client,
-    services: Sequence[ServiceSummary],
-    certain: bool = False,
-) -> dict[str, str | None]:
-    """Return the project id of each service, without those that are gone or cannot be read yet (Ordering).
-
-    To ask each would be a call for every service of the account. So the pages of the projects are read, and
-    what is on none of them, or on several, is asked itself.
-
-    :param certain: as for :func:`find_projects_of`.
-    """
-    pages = read_projects(client, with_services(client.projects()), members_of, certain)
-    return find_projects_of(client, [service.id for service in services], pages, certain)
-
-
-def with_services(projects: Iterable[Project]) -> list[Project]:
-    """Return the projects but those that count no services. What a count leaves out is read by itself."""
-    return [project for project in projects if project.resource_count != 0]
-
-
-def read_projects(
-    client: Client, projects: Iterable[Project], take: Callable[[ProjectDetail], T], certain: bool = False
-) -> list[T]:
-    """Return what ``take`` keeps of each project, except those that were deleted meanwhile.
-
-    :raises UnexpectedAnswer: if ``certain``, and one cannot be read: its services may be on no other page.
-    """
-
-    def read(clone: Client, project: Project) -> list[T]:
-        detail = clone.project(project.id)
-        if detail is None and certain:
-            raise UnexpectedAnswer(
-                f"the platform lists project {project.name!r} ({project.id}), but reports that there is none "
-                "when it is read, so its services are unknown. Run this again"
-            )
-        return [] if detail is None else [take(detail)]
-
-    return list(chain(*run_parallel(client, projects, read)))
 
 
 # --- What is said of each ---------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import Protocol, TypeVar, cast
 
 from ..._api.client import Client
-from ..._api.errors import HostedError, UnexpectedAnswer
+from ..._api.errors import HostedError
 from ..._api.models import Project, Service, ServiceSummary
 from ..._api.platform_clock import CLOCKS_DIFFER
 from ..._api.text import composed
@@ -23,7 +23,6 @@ from ..shared.plan import Task
 from ..shared.restore_points import parse_moment
 from ..shared.run_memory import foreseen
 from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
-from ..shared.waiting import QUIET_SECONDS, poll_for
 
 ORDER_TIME = timedelta(minutes=10)
 """How long after an order a service of its name can be what was ordered."""
@@ -181,101 +180,40 @@ def find_project_of(task: Task, wanted: str) -> Project:
 
 
 def find_services(
-    client: Client, name: str, project: Project | None, family: str | None, certain: bool = False
+    client: Client, name: str, project: Project | None, family: str | None
 ) -> Sequence[Service | ServiceSummary]:
     """Return the services with this name, filtered by project and family. Skips services being deleted.
 
     With a project, they are in full form, as that had to be read.
-
-    :param certain: for callers that take what is left out for gone: what cannot be read is an error.
-    :raises UnexpectedAnswer: if ``certain``, and one of the name cannot be read.
     """
-    named = with_name(client.services(), name, family)
-    return named if project is None else read_in_project(client, named, project, certain)
+    return in_project(client, with_name(client.services(), name, family), project)
 
 
 def in_project(
     client: Client, services: Sequence[ServiceSummary], project: Project | None
-) -> list[ServiceSummary]:
-    """Return the services that are in a project; all services if ``project`` is ``None``."""
-    if project is None:
-        return list(services)
-    found = {service.id for service in read_in_project(client, services, project)}
-    return [service for service in services if service.id in found]
+) -> Sequence[Service | ServiceSummary]:
+    """Return the services that are in a project, in full form; all services if ``project`` is ``None``.
 
-
-def read_in_project(
-    client: Client, services: Sequence[ServiceSummary], project: Project, certain: bool = False
-) -> list[Service]:
-    """Return the full form of the services that are in a project.
-
-    Reads each service: the list form does not show the project, and a project's page may show a new service
-    late (Ordering). A project that does not exist yet has no services.
-
-    A service that cannot be read is left out, as a new one may be. ``certain`` is for callers that take what
-    is left out for gone.
-
-    :raises UnexpectedAnswer: if the platform does not show the project of a service; if ``certain``, also if
-        one is listed and cannot be read.
+    Reads each, as the list form does not show the project. One that does not exist yet has no services.
     """
+    if project is None:
+        return services
     if not project.id:
         return []
-
-    def read(clone: Client, service: ServiceSummary) -> Service | None:
-        return find_existing(clone, service.id) if certain else clone.service(service.id)
-
-    found = [service for service in run_parallel(client, services, read) if service is not None]
-    return [service for service in found if project_id_in(service) == project.id]
+    read = run_parallel(client, services, lambda clone, service: find_staying(clone, service.id))
+    return [service for service in read if service is not None and service.project_id == project.id]
 
 
-def project_id_in(service: Service) -> str | None:
-    """Return the id of the project that a service shows; ``None`` if the service is deleted or being deleted.
-
-    :raises UnexpectedAnswer: if the platform does not show it.
-    """
-    if service.status in ServiceStatus.DELETING_OR_DELETED:
-        return None
-    if service.project_id is None:
-        raise UnexpectedAnswer(
-            f"the platform does not show the project of {label(service)}, so it cannot be "
-            "told from others of its name. Name it by id, or leave project out"
-        )
-    return service.project_id
-
-
-def find_existing(client: Client, id: str) -> Service | None:
-    """Return the service with this id; ``None`` if there is none.
-
-    A gateway may also return 404, so a service that is still listed is read once more.
-
-    :raises UnexpectedAnswer: if it is listed but cannot be read: it exists and is billed.
-    """
-    service = client.service(id)
-    if service is not None or not is_listed(client, id):
-        return service
-    service = client.service(id)
-    if service is None:
-        raise UnexpectedAnswer(
-            f"the platform lists a service of id {id!r}, but reports that there is none when it is read. "
-            "Nothing was done. Run this again, or check the service in the customer web space"
-        )
-    return service
+def services_in_project(client: Client, project: Project) -> list[ServiceSummary]:
+    """Return all services in a project, as its page shows them; none if it is gone or does not exist yet."""
+    detail = client.project(project.id) if project.id else None
+    return detail.resources if detail else []
 
 
 def find_staying(client: Client, id: str) -> Service | None:
-    """Return the service with this id, as :func:`find_existing` does, unless it is being deleted."""
-    service = find_existing(client, id)
+    """Return the service with this id, unless it is being deleted; ``None`` if there is none."""
+    service = client.service(id)
     return None if service is None or service.status in ServiceStatus.DELETING_OR_DELETED else service
-
-
-def await_readable(client: Client, id: str, seconds: float = QUIET_SECONDS) -> None:
-    """Wait until a service that was listed can be read, or left the list."""
-    poll_for(lambda: client.service(id) is not None or not is_listed(client, id), seconds)
-
-
-def is_listed(client: Client, id: str) -> bool:
-    """Tell whether the list of services shows a service, so that it exists whatever its own page says."""
-    return any(service.id == id for service in existing_services(client.services()))
 
 
 def with_name(services: Iterable[S], name: str, family: str | None) -> list[S]:
@@ -341,11 +279,6 @@ def oldest_projects(projects: Sequence[Project]) -> set[str]:
     return {id for id, age in ages.items() if age in (None, first)}
 
 
-def not_readable_yet(service: Identifiable) -> str:
-    """Say of a service that only the list shows it (Ordering)."""
-    return f"{label(service)} is on the list of services and cannot be read yet"
-
-
 def label(service: Identifiable) -> str:
     """Return the name and id of a service for messages; the name only if it does not exist yet."""
     return f"service {service.name!r} ({service.id})" if service.id else f"service {service.name!r}"
@@ -385,8 +318,8 @@ def in_default_project(client: Client, services: Sequence[S]) -> Sequence[S | Se
     if len(services) < 2:
         return services
     defaults = oldest_projects(client.projects())
-    read = run_parallel(client, services, lambda clone, service: clone.service(service.id))
-    return [each for each in read if each is not None and project_id_in(each) in defaults] or services
+    read = run_parallel(client, services, lambda clone, service: find_staying(clone, service.id))
+    return [each for each in read if each is not None and each.project_id in defaults] or services
 
 
 def only_service(services: Sequence[S], name: str) -> S | None:

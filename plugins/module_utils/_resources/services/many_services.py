@@ -22,16 +22,16 @@ from ..shared.parallel import MAX_PARALLEL, run_parallel
 from ..shared.plan import SERVICE_ID, Branch, Plan, Step, Task, union
 from ..shared.run_memory import foreseen
 from ..shared.task_errors import Invalid, NoSuchItem
-from .listing import services_in_project
 from .lookup import (
     check_id_matches,
     describe_location,
     existing_services,
     find_project,
     find_service,
+    in_project,
     label,
-    read_in_project,
     resolve_project,
+    services_in_project,
 )
 from .on_service import check_not_left_over, check_service_offers
 from .placeholder import placeholder_service
@@ -199,8 +199,9 @@ def services_of_project(
         named = [
             each for each in services if any(same_name(each.name, name) for name in task.options.services)
         ]
-        return read_in_project(task.client, named, project)
-    return services_in_project(task.client, project, services, warn=task.warn)
+        return in_project(task.client, named, project)
+    ids = {each.id for each in services_in_project(task.client, project)}
+    return [each for each in services if each.id in ids]
 
 
 def resolve_job(

@@ -21,9 +21,9 @@ from .lookup import (
     describe_location,
     find_project,
     find_service,
-    is_listed,
+    find_staying,
+    in_project,
     label,
-    read_in_project,
     with_name,
 )
 from .placeholder import placeholder_service
@@ -117,7 +117,7 @@ def find_selected(task: Task[OneServiceOptions]) -> Service | ServiceSummary:
         service for service in services if options.family in (None, service.family)
     ]
     if project:
-        fitting = read_in_project(task.client, with_name(services, wanted, options.family), project)
+        fitting = in_project(task.client, with_name(services, wanted, options.family), project)
     return find_service(services, fitting, wanted, partial(describe_location, task.client))
 
 
@@ -126,7 +126,7 @@ def check_not_left_over(task: Task[Options], id: str, wanted: str | None) -> Non
 
     :raises Invalid: with both ids.
     """
-    found = successor_of(task.options, lambda each: is_listed(task.client, each), id, "")
+    found = successor_of(task.options, lambda each: find_staying(task.client, each) is not None, id, "")
     if found is not None and id != wanted:
         raise found.refusal
 

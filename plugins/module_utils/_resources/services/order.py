@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -36,21 +36,18 @@ from ..shared.names import same_name
 from ..shared.plan import Task
 from ..shared.runs import run_process
 from ..shared.secret_notes import ORDERED, remove_notes, seconds_since_call, subject_of
-from ..shared.task_errors import Invalid
+from ..shared.task_errors import EffectUnverified, Invalid
 from ..shared.waiting import adopt, create, poll_for
-from .given_names import remember_order
 from .lookup import (
-    await_readable,
     close_name,
     describe_location,
-    existing_services,
     in_default_project,
     in_project,
     near_miss,
     only_service,
     with_name,
 )
-from .namesakes import KnownProjects, check_namesakes, order_lock
+from .namesakes import check_namesakes, order_lock, remember_order
 from .options import OrderOptions, ServiceOptions
 from .settings import check_max_monthly, differing_fact
 
@@ -219,7 +216,8 @@ class Ordering:
     def __init__(self, task: Task[ServiceOptions], project: Project | None) -> None:
         self.task = task
         self.project = project
-        self.projects = KnownProjects(task)
+        self.listed: Sequence[ServiceSummary] = ()
+        """The services of the account as they were last read."""
         self.body = order_fields(task)
         self.id: str | None = None
         self.adopted = False
@@ -270,8 +268,7 @@ class Ordering:
 
     def _adopt_or_order(self) -> str:
         appeared = self._find_existing()
-        if appeared is None:
-            self._await_lost_order()
+        if appeared is None and self._await_lost_order():
             appeared = self._find_existing()
         if appeared is not None:
             self.task.adopting(appeared.id)
@@ -280,6 +277,7 @@ class Ordering:
                 f"a service named {self.name!r} appeared before it was ordered; it is used instead"
             )
         else:
+            check_namesakes(self.task, self.project, self.listed)  # another task may have ordered since
             self.id = self._send_once()
             with suppress(OSError):
                 ordered_with(self.task, self.id).keep(used_once(self.task.options))
@@ -289,15 +287,15 @@ class Ordering:
     def _find_existing(self) -> ServiceSummary | Service | None:
         """Return the service of the name, where there is one by now."""
         client = self.task.client
-        services = existing_services(client.services())
-        for service in services:
-            if same_name(service.name, self.name):
-                await_readable(client, service.id)
-        found = in_project(client, with_name(services, self.name, self.task.options.family), self.project)
-        return only_service(in_default_project(client, found), self.name)
+        self.listed = client.services()
+        named = with_name(self.listed, self.name, self.task.options.family)
+        return only_service(in_default_project(client, in_project(client, named, self.project)), self.name)
 
-    def _await_lost_order(self) -> None:
-        """Give an order whose outcome nobody knows the time to be carried out, before another one is sent."""
+    def _await_lost_order(self) -> bool:
+        """Give an order whose outcome nobody knows the time to be carried out, before another one is sent.
+
+        Return whether there is one.
+        """
         left = LOST_ORDER_SECONDS - seconds_since_call(self.task, subject_of(ORDERED, self.name))
         if left > 0:
             self.task.warn(
@@ -305,13 +303,11 @@ class Ordering:
                 f"watched for up to {left:.0f} seconds before another one is sent"
             )
             poll_for(lambda: self._find_existing() is not None, left)
+        return left > 0
 
     def _send_once(self) -> str:
         self._check_run()
-        services = self.task.client.services()
-        # Another task may have ordered since the plan.
-        check_namesakes(self.task, self.project, services, self.projects, placing=True)
-        before = {service.id for service in services}
+        before = {service.id for service in self.listed}
         what = f"service {self.name!r}"
         body = {**self.body, "name": composed(self.name)}
         if self.project is not None:
@@ -327,10 +323,8 @@ class Ordering:
                 )
                 remember_order(self.task, self.project, adopted.id)
                 return str(adopted.id)
-            if order.instance_id in before:  # so it is not that of the new service
-                order = order.model_copy(update={"instance_id": None})
             has_secrets = write_order_secrets(kept, self.name, order)
-        if not any(same_name(service.name, self.name) for service in services):
+        if not any(same_name(service.name, self.name) for service in self.listed):
             # Earlier orders of the name came to nothing, so no secrets of theirs can be missing.
             remove_notes(self.task, subject, kept.note)
         id = self._identified(order, before)
@@ -352,23 +346,32 @@ class Ordering:
             cause = UnexpectedAnswer("the response to the order names no new service")
             id = str(adopt(lambda: self._arrived(before), f"service {self.name!r}", cause).id)
         remember_order(self.task, self.project, id)
-        with suppress(HostedError):  # the order is placed
-            self._report_namesakes([other.id for other in self._arrived({*before, id})], id)
+        try:
+            services = self.task.client.services()
+            others = [other.id for other in self._arrived({*before, id}, services)]
+        except HostedError:  # the order is placed
+            return id
+        if all(service.id != id for service in services):
+            came = f"; {', '.join(others)} came up meanwhile" if others else ""
+            raise EffectUnverified(
+                f"service {self.name!r} was ordered and is billed, but the list of services does not show "
+                f"the id of the response, {id}{came}. Nothing more was done. Check the account before you "
+                "run this again"
+            )
+        self._report_namesakes(others, id)
         return id
 
-    def _arrived(self, before: Set[str]) -> list[ServiceSummary]:
+    def _arrived(
+        self, before: Set[str], services: Sequence[ServiceSummary] | None = None
+    ) -> Sequence[ServiceSummary | Service]:
         """Return the services of the name and project that came up since, and are as the order has them."""
         client = self.task.client
+        named = with_name(client.services() if services is None else services, self.name, None)
         new = [
             service
-            for service in client.services()
-            if service.id not in before
-            and same_name(service.name, self.name)
-            and differing_fact(self.task.options, service) is None
+            for service in named
+            if service.id not in before and differing_fact(self.task.options, service) is None
         ]
-        if self.project is not None:
-            for service in new:
-                await_readable(client, service.id)
         return in_project(client, new, self.project)
 
     def _compare_price(self, order: Order) -> None:

@@ -26,7 +26,7 @@ from ..shared.secret_notes import ORDERED, notes_on, remove_notes, subject_of
 from ..shared.task_errors import Invalid
 from ..shared.waiting import await_removal, wait_until
 from .copyable import check_active
-from .lookup import existing_services, find_existing, find_staying, is_listed
+from .lookup import existing_services, find_staying
 from .namesakes import warn_of_billed
 from .offers import forget_offers, offered_when_active
 from .options import ServiceOptions
@@ -61,9 +61,9 @@ def plan_removal(
 
     ``keep`` plans what is kept of it. Unless that step is done, nothing is deleted.
     """
-    service = target.service or (find_existing(task.client, target.id) if target.id else None)
+    service = target.service or (task.client.service(target.id) if target.id else None)
     if service is None or service.status == ServiceStatus.DELETED:
-        warn_of_billed(task, target.project)
+        warn_of_billed(task)
         return Plan(result=None, steps=[expected_removal(task, target)] if task.check_mode else [])
     view = View(service)
     check_immutable(task, view, just_ordered=False)
@@ -238,17 +238,12 @@ def is_marked_undeletable(task: Task, service: Service) -> bool:
 
 
 def wait_until_gone(task: Task[WaitOptions], view: View) -> None:
-    """Wait until a service is deleted, which a 404 alone does not tell: gateways send it, too.
+    """Wait until a service is deleted.
 
     The list of applications may be late to lose one. Until then, hosted.services.app would take it for one
     that is there. The list may have databases as well.
     """
     id = view.service.id
-
-    def is_gone(service: Service | None) -> bool:
-        if service is None:
-            return not is_listed(task.client, id)
-        return service.status == ServiceStatus.DELETED
 
     def is_shown() -> bool:
         shown = [app for app in task.client.apps() if app.status not in ServiceStatus.DELETING_OR_DELETED]
@@ -257,8 +252,8 @@ def wait_until_gone(task: Task[WaitOptions], view: View) -> None:
     wait_until(
         task,
         lambda: task.client.service(id),
-        is_gone,
-        lambda service: f"its status is {service.status}" if service else "it is still listed",
+        lambda service: service is None or service.status == ServiceStatus.DELETED,
+        lambda service: f"its status is {service.status}" if service else "it is gone",
         "its deletion",
     )
     if view.service.family == Family.APP:

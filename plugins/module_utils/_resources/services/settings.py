@@ -11,22 +11,19 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from ..._api.client import Client
-from ..._api.errors import AccessDenied, HostedError, Refused
+from ..._api.errors import AccessDenied, Refused
 from ..._api.models import Dimensions, Project, Scale, Service, ServiceSummary
 from ..._api.values import WITH_SETTINGS, ContainerState, ServiceStatus
-from ..shared.aliases import warn_of_clashes
+from ..shared.aliases import read_aliases, warn_of_clashes
 from ..shared.budget import Commitment, CommitmentKind
 from ..shared.controller_state import one_at_a_time, state_key
 from ..shared.currency import format_price
 from ..shared.money import Cost, Move, format_amount, from_millicents, read_amount
-from ..shared.names import may_be_part
 from ..shared.options import WaitOptions
 from ..shared.pending import COMMAND, NETWORK
 from ..shared.plan import Step, Task
 from ..shared.task_errors import Invalid, WaitEnded
 from ..shared.waiting import QUIET_SECONDS, act, poll_for, wait_until
-from .neighbors import read_aliases
 from .options import MaxMonthlyOptions, ServiceOptions
 from .pending_changes import write_recorded
 from .rates import Rates, rates_of, rates_of_size, risen_rate
@@ -166,58 +163,18 @@ def plan_project(task: Task, view: View, project: Project, changes: ServiceChang
     changes.result["project_id"] = project.id
     changes.add(
         f"move {view.label} to project {project.name!r}",
-        lambda: move(task, view, project),
+        lambda: task.client.set_project(service.id, project.id),
         commitment=commitment_of(view, "move", billed_rate(service), project=project),
         project=project.name,
     )
 
 
-def move(task: Task, view: View, project: Project) -> None:
-    """Move a service, and wait until the pages of both projects show that, which they may do late.
-
-    The inventory believes the one page that shows a service, so a play over the old project would act on it.
-    """
-    service = view.service
-    task.client.set_project(service.id, project.id)
-    pages = {project.id: True} | ({service.project_id: False} if service.project_id else {})
-
-    def is_shown() -> bool:
-        return all(is_page_right(task.client, page, service.id, there) for page, there in pages.items())
-
-    if not poll_for(is_shown):
-        task.warn(
-            f"{view.label} was moved, but {QUIET_SECONDS:g} seconds later the platform does not show it on "
-            f"the page of project {project.name!r} alone. Until it does, the inventory may list the service "
-            "in its old project, or not at all"
-        )
-
-
-def is_page_right(client: Client, project_id: str, service_id: str, there: bool) -> bool:
-    """Tell whether the page of a project shows a service if it is to be ``there``, and else does not.
-
-    A page that the token may not read is taken for right: an inventory with this token cannot read it either.
-    One that cannot be read otherwise is looked at again, and fails no task: the move is done.
-    """
-    try:
-        page = client.project(project_id)
-    except AccessDenied:
-        return True
-    except HostedError:
-        return False
-    return there == (page is not None and any(other.id == service_id for other in page.resources))
-
-
 def warn_of_alias(task: Task, service: Service, project: Project) -> None:
     """Warn if another service in the project to join has the same alias."""
-    own = read_aliases(task.client, service.project_id, lambda other: other.id == service.id).get(service.id)
-    if own is None:
-        return
-
-    def may_have_it(other: ServiceSummary) -> bool:
-        return other.id != service.id and may_be_part(other.name, own)
-
-    there = read_aliases(task.client, project.id, may_have_it)
-    warn_of_clashes(task, {service.id: own}, there, f"project {project.name!r}")
+    own = read_aliases(task.client, service.project_id).get(service.id)
+    if own is not None:
+        there = read_aliases(task.client, project.id)
+        warn_of_clashes(task, {service.id: own}, there, f"project {project.name!r}")
 
 
 def wanted_size(task: Task[ServiceOptions], view: View, changes: ServiceChanges) -> dict[str, Any] | None:

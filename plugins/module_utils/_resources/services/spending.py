@@ -18,7 +18,7 @@ from ..._api.values import ServiceStatus
 from ..shared.budget import Holding
 from ..shared.money import rate_from
 from ..shared.parallel import run_parallel
-from .lookup import existing_services, is_listed
+from .lookup import existing_services, find_staying
 
 SETTLED = (ServiceStatus.ACTIVE, ServiceStatus.SUSPENDED, ServiceStatus.FAILED)
 """The statuses in which the rate that is billed now stays. The others lead to the full rate."""
@@ -33,25 +33,13 @@ def read_holdings(client: Client, each: bool) -> dict[str, Holding]:
     """
     listed = existing_services(client.services())
     asked = [service for service in listed if each or not shows_rate(service)]
-    details = run_parallel(client, asked, read_detail)
+    details = run_parallel(client, asked, lambda clone, service: find_staying(clone, service.id))
     found = dict(zip((service.id for service in asked), details, strict=True))
-    gone = {id for id, detail in found.items() if detail is not None and is_gone(detail)}
     return {
-        service.id: holding_of(service, found.get(service.id)) for service in listed if service.id not in gone
+        service.id: holding_of(service, found.get(service.id))
+        for service in listed
+        if found.get(service.id, service) is not None  # gone since
     }
-
-
-def read_detail(client: Client, service: ServiceSummary) -> Service | None:
-    """Return the full form of a service that was listed; ``None`` if it cannot be read yet."""
-    detail = client.service(service.id)
-    if detail is None and not is_listed(client, service.id):
-        return Service.model_construct(id=service.id, status=ServiceStatus.DELETED)
-    return detail
-
-
-def is_gone(detail: Service) -> bool:
-    """Tell whether the billing of a service has stopped."""
-    return detail.status in ServiceStatus.DELETING_OR_DELETED
 
 
 def shows_rate(service: ServiceSummary) -> bool:

@@ -12,7 +12,6 @@ from ..shared.plan import Task
 from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
 from .lookup import (
     check_id_matches,
-    find_existing,
     find_project_of,
     find_services,
     in_default_project,
@@ -57,7 +56,7 @@ def identify(task: Task[ServiceOptions]) -> Target:
     try:
         project = named_project(task, options.project)
     except NoSuchItem:
-        if options.state != "absent" or (options.id and find_existing(task.client, options.id)):
+        if options.state != "absent" or (options.id and task.client.service(options.id)):
             raise
         return Target(options.id)  # what was in a project that is gone is gone from it too
     target = Target(options.id, None, project, named_project(task, options.new_project))
@@ -85,7 +84,7 @@ def check_id(task: Task[ServiceOptions], target: Target) -> Service | None:
     options = task.options
     if not (options.name or options.family or options.project):
         return None
-    service = find_existing(task.client, str(target.id))
+    service = task.client.service(str(target.id))
     if service is not None:
         homes = [project for project in (target.project, target.destination) if project]
         check_id_matches(
@@ -103,9 +102,7 @@ def find_by_name(task: Task[ServiceOptions], target: Target) -> Service | Servic
     For a move, this looks in the current project, then in the one that an earlier run moved it to.
     """
     name, family = task.options.wanted_name, task.options.family
-    # Before an order, what cannot be read is looked for again. Before a deletion, nothing would be.
-    certain = task.options.state == "absent"
-    named = find_services(task.client, name, target.project, family, certain)
+    named = find_services(task.client, name, target.project, family)
     if target.project is None and task.options.state in KEEPING_UP:
         named = in_default_project(task.client, named)
     found = only_service(named, name)

@@ -23,8 +23,16 @@ def aliases_of(graph: ProjectGraph) -> dict[str, str]:
     return {node.id: node.alias for node in graph.nodes or [] if node.id and node.alias}
 
 
+def read_aliases(client: Client, project_id: str | None) -> dict[str, str]:
+    """Return the aliases of a project; empty if it cannot be read, because that is no reason to fail."""
+    try:
+        return aliases_of(client.project_graph(project_id)) if project_id else {}
+    except HostedError:
+        return {}
+
+
 def alias_in_settings(client: Client, id: str) -> str | None:
-    """Return the alias that the settings of a service show, which are never late; ``None`` if it has none."""
+    """Return the alias that the settings of a service show; ``None`` if it has none."""
     try:
         network = client.settings(id).network
     except HostedError:

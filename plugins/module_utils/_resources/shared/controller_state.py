@@ -4,7 +4,7 @@
 """The collection's folder on the controller: what the platform does not show again is kept there.
 
 It is ``hosted_services`` inside Ansible's home, or what ``HOSTED_SERVICES_HOME`` names, and holds
-``environments`` (fingerprints), ``given-names`` (how the platform named services), ``pending`` (what is
+``environments`` (fingerprints), ``ordered`` (what was ordered by a name), ``pending`` (what is
 written and not in effect), ``offers`` (what suspended services offered before), ``secrets`` (what the
 platform shows only once) and ``locks``.
 """

@@ -1,12 +1,11 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Names: which are the same, which is probably a slip, and what a platform may have made of one."""
+"""Names: which are the same, and which is probably a slip."""
 
 from __future__ import annotations
 
 import difflib
-import html
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -71,33 +70,7 @@ def words_in(name: str) -> list[str]:
     return re.findall(r"\d+|[^\W\d_]+", unaccented(name))
 
 
-# --- What an order may have become, whose response nobody saw ---------------------------------------
-
-
-def may_be_one(one: str, other: str) -> bool:
-    """Tell whether two names are one in a platform that drops accents, capitals, blanks and punctuation."""
-    return one == other or "" != bare(one) == bare(other)
-
-
-def may_be_part(one: str, other: str) -> bool:
-    """Tell whether one name is part of the other, as on a platform that cuts names or adds to them."""
-    short, long = sorted((bare(one), bare(other)), key=len)
-    return short != "" and short in long
-
-
-def bare(name: str) -> str:
-    """Return a name without HTML escapes, accents, capitals, blanks, and punctuation outside of numbers."""
-    return re.sub(r"(?<!\d)[\W_]+|[\W_]+(?!\d)", "", unaccented(unescaped(name)))
-
-
 def unaccented(name: str) -> str:
     """Return a name without accents and capitals."""
     letters = unicodedata.normalize("NFKD", name)
     return "".join(letter for letter in letters if not unicodedata.combining(letter)).casefold()
-
-
-def unescaped(name: str) -> str:
-    """Return a name without HTML escapes, also of those that it had before it was escaped."""
-    while (text := html.unescape(name)) != name:
-        name = text
-    return name

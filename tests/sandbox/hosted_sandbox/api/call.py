@@ -39,7 +39,7 @@ class Call:
         service = self.world.store.get(Service, service_id)
         if service is None or service.account_id != self.account.id:
             raise AbsentError("Resource")
-        if service.status == "DELETED" or service.read_from > self.world.now:
+        if service.status == "DELETED":
             raise AbsentError("Resource")
         return service
 

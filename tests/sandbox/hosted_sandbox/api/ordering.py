@@ -11,7 +11,6 @@ from starlette.responses import Response
 
 from hosted_sandbox.api import bodies
 from hosted_sandbox.api.call import Chapter, Current
-from hosted_sandbox.clock import SECOND
 from hosted_sandbox.domain import money, ordering
 
 router = Chapter(tags=["Ordering"])
@@ -65,9 +64,6 @@ def _lines(priced: ordering.PricedOrder) -> list[dict[str, Any]]:
 async def order(call: Current, body: bodies.Order) -> Response:
     """Order a service. Only this response contains the generated secrets."""
     service, secrets = ordering.order(call.world, call.account, _request(body))
-    if call.world.gaps["order.readable"] != "at once":
-        service.read_from = call.world.now + SECOND
-        call.world.store.put(service)
     return call.created({
         "instanceId": service.id,
         "productSlug": service.product,

@@ -14,8 +14,7 @@ from hosted_sandbox.api import bodies
 from hosted_sandbox.api.call import Call, Chapter, Current
 from hosted_sandbox.domain import files, lifecycle, money, projects, references, views
 from hosted_sandbox.domain.capabilities import capabilities
-from hosted_sandbox.domain.world import SECOND
-from hosted_sandbox.store.records import Product, Service
+from hosted_sandbox.store.records import Product, Project, Service
 
 router = Chapter(tags=["Projects"])
 
@@ -23,7 +22,7 @@ router = Chapter(tags=["Projects"])
 @router.get("/api/projects", name="projects.list")
 async def list_projects(call: Current) -> Response:
     """List the projects of the account."""
-    found = call.appeared(projects.listed(call.world, call.account.id))
+    found = call.appeared(call.world.store.of(Project, call.account.id))
     shown = [views.project(call.world, project) for project in found]
     return call.json(shown + call.world.lingering("projects", call.account.id))
 
@@ -32,8 +31,6 @@ async def list_projects(call: Current) -> Response:
 async def create_project(call: Current, body: bodies.Name) -> Response:
     """Create a project."""
     project = projects.create(call.world, call.account, body.name)
-    project.listed_from = call.world.now + round(call.world.delays.project_list * SECOND)
-    call.world.store.put(project)
     call.hide(project)
     return call.written(lambda: views.project(call.world, project), creates=True)
 
@@ -59,7 +56,7 @@ async def delete_project(call: Current, id: str) -> Response:
 async def read_project(call: Current, id: str) -> Response:
     """Return a project with its services."""
     project = projects.find(call.world, call.account.id, id)
-    members = [views.listed(call.world, service) for service in projects.shown(call.world, project)]
+    members = [views.listed(call.world, service) for service in projects.members(call.world, project)]
     return call.json({**views.project(call.world, project), "resources": members})
 
 
@@ -103,7 +100,7 @@ def _spend(call: Call, service: Service, start: int) -> dict[str, object]:
 async def read_graph(call: Current, id: str) -> Response:
     """Return a project's services and the references between them."""
     project = projects.find(call.world, call.account.id, id)
-    members = projects.shown(call.world, project)
+    members = projects.members(call.world, project)
     ids = {service.id for service in members}
     return call.json({
         "id": project.id,

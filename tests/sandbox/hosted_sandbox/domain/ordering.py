@@ -147,7 +147,6 @@ def order(
         take_port(world, service, "order_port")
         service.public = True
     given = generate(priced.product, service)
-    service.shown_from = world.now + projects.page_delay(world)
     begin(world, service)
     if service.free_until is not None:
         world.after((service.free_until - world.now) / SECOND, "free ended", service.id)

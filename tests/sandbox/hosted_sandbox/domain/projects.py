@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from hosted_sandbox.domain import lifecycle
 from hosted_sandbox.domain.errors import AbsentError, RefusedError
-from hosted_sandbox.domain.world import SECOND, World
+from hosted_sandbox.domain.world import World
 from hosted_sandbox.store.records import Account, Project, Service
 
 MOST_NAME = 60
@@ -40,33 +40,6 @@ def members(world: World, project: Project) -> list[Service]:
     """Return the services of a project that are not deleted."""
     services = lifecycle.live(world, project.account_id)
     return [service for service in services if service.project_id == project.id]
-
-
-def shown(world: World, project: Project) -> list[Service]:
-    """Return the services on a project's page and in its graph; only `/api/resources` is never late."""
-    services = lifecycle.live(world, project.account_id)
-    late = [service for service in services if service.shown_from > world.now]
-    settled = [service for service in members(world, project) if service not in late]
-    return settled + [service for service in late if service.shown_before == project.id]
-
-
-def page_delay(world: World) -> int:
-    """Return the delay of a project's page and its graph, in milliseconds."""
-    late = 1.0 if world.gaps["project.page"] == "1 s late" else 0.0
-    return round(max(world.delays.project_page, late) * SECOND)
-
-
-def join(world: World, service: Service, project: Project) -> None:
-    """Add a service to a project, whose page and graph may show it later."""
-    service.shown_before = service.project_id if service.project_id != project.id else ""
-    service.shown_from = world.now + page_delay(world)
-    service.project_id = project.id
-    world.store.put(service)
-
-
-def listed(world: World, account_id: str) -> list[Project]:
-    """Return the projects that the list shows; a new one may appear later."""
-    return [project for project in world.store.of(Project, account_id) if project.listed_from <= world.now]
 
 
 def checked_name(world: World, account_id: str, name: str, own: str = "") -> str:
@@ -103,7 +76,8 @@ def delete(world: World, project: Project) -> None:
         raise RefusedError("project_alias", f"the alias {clashes[0]} is taken in the default project")
     for service in world.store.of(Service, project.account_id):
         if service.project_id == project.id:
-            join(world, service, home)
+            service.project_id = home.id
+            world.store.put(service)
     world.store.drop(project)
 
 
@@ -126,4 +100,5 @@ def move(world: World, service: Service, account: Account, project_id: str) -> N
     taken = any(other.alias == service.alias for other in members(world, project) if other.id != service.id)
     if taken and world.gaps["refusal.alias_taken"] != "not refused":
         raise RefusedError("alias_taken", f"the alias {service.alias} is taken in this project")
-    join(world, service, project)
+    service.project_id = project.id
+    world.store.put(service)

@@ -220,7 +220,7 @@ def project(world: World, record: Project) -> View:
         "id": record.id,
         "name": record.name,
         "createdAt": stamp(record.created_at),
-        "resourceCount": len(projects.shown(world, record)),
+        "resourceCount": len(projects.members(world, record)),
     })  # fmt: skip
 
 

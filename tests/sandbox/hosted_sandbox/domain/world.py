@@ -59,8 +59,6 @@ class Delays:
     query: float = 15
     sftp: float = 0
     """How long after its creation a service can be opened over SFTP."""
-    project_page: float = 0
-    project_list: float = 0
 
     def change(self, values: dict[str, float]) -> None:
         """Set some of the delays; raise ValueError for one that does not exist or is not a number."""

@@ -103,7 +103,6 @@ class Project(Record):
     name: str = ""
     default: bool = False
     created_at: int = 0
-    listed_from: int = 0
     unread: int = 0
 
 
@@ -113,10 +112,9 @@ class Service(Record):
 
     `endpoint` is the `host` and `port` of a database that runs outside the sandbox. `restarted` tells of a
     restart, the last signal that came: when it did (`at`), and since when the container ran (`since`);
-    `signalled` of the last signal of any kind, and what the container was at then. The
-    page and the graph of its project show a service from `shown_from` on; those of `shown_before` until then.
-    It can be read by its id from `read_from` on. As many reads of the list of applications as `unread` says
-    leave it out. `stale` holds the settings that are shown until its `until`.
+    `signalled` of the last signal of any kind, and what the container was at then. As many reads of the list
+    of applications as `unread` says leave it out. `stale` holds the settings that are shown until its
+    `until`.
     """
 
     OWNER: ClassVar[str] = "account_id"
@@ -143,10 +141,7 @@ class Service(Record):
     free_until: int | None = None
     failure: str | None = None
     created_at: int = 0
-    shown_from: int = 0
-    read_from: int = 0
     stale: dict[str, Any] = field(default_factory=dict)
-    shown_before: str = ""
     suspended_at: int | None = None
     deleted_at: int | None = None
     sftp: dict[str, Any] = field(default_factory=dict)

@@ -295,24 +295,6 @@ def test_a_reference_to_nothing_is_refused_also_in_a_new_project(
     assert commits(sandbox) == []
 
 
-@pytest.mark.parametrize("check_mode", [True, False])
-def test_a_neighbor_that_the_project_shows_late_may_be_referred_to(
-    sandbox: Sandbox, apply: Any, check_mode: bool
-) -> None:
-    """Another task may have ordered it. Only the list of services is promised to show it at once."""
-    web = next(each["id"] for each in sandbox.api("GET", "/api/projects").json() if each["name"] == "web")
-    sandbox.delays(project_page=3600, provision=0)
-    size = {"cpuCores": 1, "ramGb": 1, "storageGb": 10}
-    order = {"productSlug": "postgresql", "hostId": "node-paris-1", "dimensions": size}
-    assert sandbox.api("POST", "/api/order", {**order, "name": "late", "projectId": web}).ok
-    sandbox.clear_journal()
-    jobs = {"acme-jobs": {"environment": {"URL": "${late.URL}"}}}
-    done = apply({"project": "web", "applications": jobs}, check_mode=check_mode)
-    assert not done.get("failed"), done["msg"]
-    written = [] if check_mode else [200]
-    assert [line["status"] for line in sandbox.journal("apps.environment")] == written
-
-
 def test_a_neighbor_that_is_not_in_the_blueprint_may_be_referred_to(sandbox: Sandbox, apply: Any) -> None:
     apply(SHOP)
     more = {"project": "shop", "applications": {"acme-jobs": {"environment": {"URL": "${db.URL}"}}}}

@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint import BLUEPRINT
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint_info import BLUEPRINT_INFO
 from hosted_sandbox.gaps import POINTS, Profile
@@ -47,25 +46,6 @@ WEB: dict[str, Any] = {
 def records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Give each test records of its own: a sandbox that was reset is another account."""
     monkeypatch.setenv("HOSTED_SERVICES_HOME", str(tmp_path))
-
-
-@pytest.mark.parametrize("project", [None, "shop"])
-def test_what_cannot_be_read_is_not_silently_left_out(
-    project: str | None, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Prune would delete what the file lacks."""
-    sandbox.reset(seed=WEB)
-    read = Client.project
-
-    def cut(client: Client, id: str) -> Any:
-        found = read(client, id)
-        return found and found.model_copy(update={"resources": []})
-
-    monkeypatch.setattr(Client, "project", cut)
-    assert len(export(sandbox, "shop")[0]["blueprint"]["services"]) == 1
-    sandbox.fault("resources.get", "status", status=404, count=None)
-    result = run(sandbox, BLUEPRINT_INFO, project=project)
-    assert result["failed"] and "lists a service of id" in result["msg"]
 
 
 def start(sandbox: Sandbox, number: int, seed: dict[str, Any]) -> None:

@@ -42,7 +42,6 @@ from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.clones.platform import (
     environment,
     files,
-    home_of,
     ids_of,
     monthly_rate,
     writes_to,
@@ -372,47 +371,6 @@ def test_a_suspended_service_is_refused(sandbox: Sandbox, relocate: Relocate) ->
     sandbox.clear_journal()
     assert "only an ACTIVE one can be relocated" in relocate()["msg"]
     assert commits(sandbox) == []
-
-
-def create_application(sandbox: Sandbox, seconds: float) -> None:
-    """Create an application that refers to the service, which the graph shows after some seconds."""
-    sandbox.delays(project_page=seconds)
-    project = home_of(sandbox, ids_of(sandbox, "shop")["survival"])
-    made = sandbox.api(
-        "POST", "/api/apps", {"slug": "brand-new", "projectId": project, "hostId": "node-paris-1"}
-    )
-    environment = {"environment": {"X": "${survival.HOST}"}}
-    assert made.ok and sandbox.api("PUT", "/api/apps/brand-new/environment", environment).ok
-    sandbox.clear_journal()
-
-
-@pytest.mark.parametrize("seconds", [2, 3600])
-def test_an_application_that_the_graph_shows_late_is_no_surprise(
-    sandbox: Sandbox, relocate: Relocate, seconds: int
-) -> None:
-    """Its references would lead to a service that is suspended, and deleted later, with nobody asked."""
-    create_application(sandbox, seconds)
-    planned = relocate(check_mode=True)
-    assert "does not show the new application 'brand-new' yet" in " ".join(planned["warnings"])
-    refused = relocate()
-    assert refused["failed"] and not refused["changed"] and commits(sandbox) == []
-    if seconds == 2:
-        assert "brand-new" in refused["msg"] and "environments" in refused["msg"]
-    else:
-        assert "whether that refers to it is not known" in refused["msg"]
-    given = {"environments": {**ENVIRONMENTS, "brand-new": {"X": "${survival.HOST}"}}}
-    assert done(relocate(check_mode=True, **given))["relocation"]["dependents"] == ["acme-web", "brand-new"]
-
-
-def test_an_old_service_is_not_deleted_while_it_may_be_referred_to(
-    sandbox: Sandbox, relocate: Relocate
-) -> None:
-    """An application that the graph shows late may refer to it."""
-    done(relocate())
-    create_application(sandbox, 3600)
-    refused = relocate(state="finished", keep_days=0)
-    assert refused["failed"] and "'brand-new'" in refused["msg"] and "nothing was deleted" in refused["msg"]
-    assert sandbox.journal(method="DELETE") == []
 
 
 def test_applications_can_be_left_alone(sandbox: Sandbox, relocate: Relocate) -> None:

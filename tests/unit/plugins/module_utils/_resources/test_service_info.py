@@ -336,21 +336,6 @@ def test_a_token_that_is_not_accepted_is_an_error_whatever_is_read(sandbox: Sand
     assert result["failed"] and "401" in result["msg"]
 
 
-def test_a_service_that_the_page_of_its_project_does_not_show_yet_is_read(sandbox: Sandbox) -> None:
-    """Only the list of services is promised to show a new one at once."""
-    sandbox.delays(project_page=3600)
-    projects = {project["name"]: project["id"] for project in sandbox.api("GET", "/api/projects").json()}
-    size = {"cpuCores": 1, "ramGb": 1, "storageGb": 10}
-    order = {"productSlug": "linux", "hostId": "node-paris-1", "dimensions": size, "name": "fresh"}
-    sandbox.api("POST", "/api/order", {**order, "projectId": projects["web"]})
-    read = run(sandbox, SERVICE_INFO, project="web")["services"]
-    assert {service["name"] for service in read} == {"one", "two", "disk", "metal", "twin", "fresh"}
-    sandbox.fault("resources.get", "status", status=404, count=None)
-    result = run(sandbox, SERVICE_INFO, project="web")
-    assert {service["name"] for service in result["services"]} == {"one", "two", "disk", "metal", "twin"}
-    assert any("service 'fresh'" in told and "cannot be read" in told for told in result["warnings"])
-
-
 @EACH_ABSENT
 def test_an_id_that_is_gone_hides_the_metrics_of_no_other(sandbox: Sandbox, absent: dict[str, str]) -> None:
     sandbox.profile("plain", **absent)

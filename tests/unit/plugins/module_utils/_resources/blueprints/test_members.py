@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import UnexpectedAnswer
 from ansible_collections.hosted.services.plugins.module_utils._api.models import App, Edge
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.contents import Contents
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.entry import Entry
@@ -37,19 +36,15 @@ EDGES = st.lists(st.tuples(IDS, IDS), max_size=15)
 
 
 class Account(FakeClient):
-    """An account with a project and applications, whose list of services may be cut."""
+    """An account with a project and applications."""
 
     def __init__(self, *names: str, apps: tuple[str, ...] = ()) -> None:
         super().__init__()
         self.slugs = apps
-        self.hidden: set[str] = set()
         self.add_project("prj_shop", "shop", createdAt="2026-02-01T00:00:00Z")
         self.project_records["prj_default"]["createdAt"] = "2026-01-01T00:00:00Z"
         for number, name in enumerate((*names, *apps)):
             self.add_service(f"svc_{number}", name, projectId="prj_shop")
-
-    def services(self) -> list[Any]:
-        return [each for each in super().services() if each.id not in self.hidden]
 
     def apps(self) -> list[App]:
         return [
@@ -90,18 +85,6 @@ def test_only_what_is_in_the_project_and_stays_is_a_member() -> None:
     assert read_members(cast(Client, account), "prj_gone") is None
 
 
-def test_an_application_that_its_list_shows_late_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    account, reads = Account("db", apps=("acme-web",)), list[int]()
-
-    def apps() -> list[App]:
-        reads.append(1)
-        return Account.apps(account) if len(reads) > 2 else []
-
-    monkeypatch.setattr(account, "apps", apps)
-    assert [each.slug for each in members_of(account).found] == ["acme-web", None]
-    assert len(reads) == 3
-
-
 def test_the_oldest_project_may_be_the_default_one() -> None:
     account = Account("db")
     account.project_records["prj_default"]["createdAt"] = "2026-03-01T00:00:00Z"
@@ -109,33 +92,6 @@ def test_the_oldest_project_may_be_the_default_one() -> None:
     account.project_records["prj_default"]["createdAt"] = None
     account.project_records["prj_shop"]["createdAt"] = None
     assert members_of(account).may_be_default
-
-
-@pytest.mark.parametrize("reads", [1, 2])
-def test_a_service_that_cannot_be_read_may_be_in_the_project(
-    reads: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The page of its project does not show it yet, or a gateway answers with 404."""
-    account, refused = Account("db", "cache"), list[str]()
-    read, page = account.service, account.project
-
-    def service(id: str) -> Any:
-        if id == "svc_1" and len(refused) < reads:
-            refused.append(id)
-            return None
-        return read(id)
-
-    def project(id: str) -> Any:
-        found = page(id)
-        return found and found.model_copy(update={"resources": found.resources[:1]})
-
-    monkeypatch.setattr(account, "service", service)
-    monkeypatch.setattr(account, "project", project)
-    if reads == 1:
-        assert [each.name for each in members_of(account).found] == ["cache", "db"]
-    else:
-        with pytest.raises(UnexpectedAnswer, match="lists a service of id 'svc_1'"):
-            members_of(account)
 
 
 @pytest.mark.parametrize(
@@ -329,14 +285,6 @@ def test_the_graph_of_the_project_is_read() -> None:
     for edges in ([Edge(from_=CACHE, to=DB)], None):
         account.project_graph = lambda id, edges=edges: graph.model_copy(update={"edges": edges})  # type: ignore[method-assign, misc]
         assert members_of(account).edges == (edges or [])
-
-
-def test_a_service_that_goes_meanwhile_is_not_missing() -> None:
-    account = Account("db", "cache")
-    account.hidden = {CACHE}
-    read = account.service
-    account.service = lambda id: None if id == CACHE else read(id)  # type: ignore[method-assign]
-    assert [each.name for each in members_of(account).found] == ["db"]
 
 
 def test_two_that_refer_to_each_other_have_an_order_and_one_to_itself_does_not_matter() -> None:

@@ -18,7 +18,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources import 
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint import BLUEPRINT
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.removal import (
-    await_empty,
     copies_folder,
     project_deletion,
 )
@@ -35,7 +34,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 )
 from hosted_sandbox.registry.images import build_image
 from hosted_sandbox.testing import NO_DELAYS, Sandbox
-from unit.plugins.fakes import Clock, FakeClient, task_of
+from unit.plugins.fakes import FakeClient, task_of
 from unit.plugins.module_utils._resources.platform import add, id_of, run
 from unit.plugins.module_utils._resources.shared.test_runner import new_task
 
@@ -318,25 +317,6 @@ def test_what_others_refer_to_stays(sandbox: Sandbox, apply: Any) -> None:
     assert deleted(sandbox) == []
 
 
-@pytest.mark.parametrize("seconds", [3, 3600])
-def test_what_the_graph_shows_late_may_refer_to_what_goes(
-    sandbox: Sandbox, apply: Any, seconds: float
-) -> None:
-    """Only the list of services is promised to show an application at once."""
-    sandbox.delays(**{**NO_DELAYS, "project_page": seconds})
-    shop = next(each["id"] for each in sandbox.api("GET", "/api/projects").json() if each["name"] == "shop")
-    assert sandbox.api("POST", "/api/apps", {"slug": "acme-late", "projectId": shop}).ok
-    refer(sandbox, "acme-late", "old")
-    done = prune(apply, shop_with(applications={"acme-web": {}, "acme-late": {}}))
-    said = (
-        "refers to service 'old'"
-        if seconds < 60
-        else "the graph of the project lacks application 'acme-late'"
-    )
-    assert said in done["msg"]
-    assert deleted(sandbox) == []
-
-
 def test_a_reference_that_the_file_removes_stays_until_a_deploy(sandbox: Sandbox, apply: Any) -> None:
     """The container keeps the environment that it has, and nothing deploys it without an image."""
     refer(sandbox, "acme-web", "world")
@@ -371,28 +351,6 @@ def test_a_reference_to_an_alias_in_the_file_keeps_it(sandbox: Sandbox, apply: A
 def test_what_refers_to_another_goes_before_it(sandbox: Sandbox, apply: Any) -> None:
     refer(sandbox, "acme-web", "world")
     assert not prune(apply, {"project": "shop", "services": {"db": {}, "old": {}}}).get("failed")
-    assert deleted(sandbox) == ["acme-web", "world"]
-
-
-def test_a_page_that_still_shows_what_was_pruned_is_no_reason_to_stop(
-    sandbox: Sandbox, apply: Any, key_file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """One deletion leaves a list of the length of a page, so the pages of the projects are looked at."""
-    others = [{"name": f"n{number}", "product": "bucket"} for number in range(5)]
-    start(sandbox, key_file, {**SEED, "services": [*SEED["services"], *others]})
-    refer(sandbox, "acme-web", "world")
-    read, seen = Client.project, dict[str, Any]()
-
-    def stale(client: Client, id: str) -> Any:
-        found = read(client, id)
-        if found is None or found.name != "shop":
-            return found
-        seen.update({each.id: each for each in found.resources})
-        return found.model_copy(update={"resources": list(seen.values())})
-
-    monkeypatch.setattr(Client, "project", stale)
-    done = prune(apply, {"project": "shop", "services": {"db": {}, "old": {}}})
-    assert not done.get("failed"), done["msg"]
     assert deleted(sandbox) == ["acme-web", "world"]
 
 
@@ -593,15 +551,3 @@ def test_the_deletion_of_a_project_is_planned_again_in_its_turn() -> None:
     part = project_deletion(new_task(), Project(id="1", name="shop"), [], PROJECT)
     part.make_plan(cast(Client, FakeClient()), foreseen=False)
     assert part.foreseen
-
-
-def test_only_what_is_in_the_project_itself_is_awaited(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Other projects are in use."""
-    clock, client = Clock(monkeypatch), FakeClient()
-    client.add_project("prj_1", "shop", resourceCount=1)
-    client.add_project("prj_2", "blog", resourceCount=4)
-    part = project_deletion(new_task(), Project(id="prj_1", name="shop"), [], PROJECT)
-    part.task.client = cast(Client, client)
-    clock.then = [lambda: None, lambda: client.project_records["prj_1"].update(resourceCount=0)]
-    await_empty(part, Project(id="prj_1", name="shop"))
-    assert len(clock.pauses) == 2

@@ -176,25 +176,21 @@ def test_a_reference_may_name_either_service(tmp_path: Path) -> None:
     assert found.work.names == {"mc", "survival"}
 
 
-def test_references_lead_to_the_alias_that_the_new_service_has_by_then(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A project may show it a little late."""
-    clock, found = Clock(monkeypatch), case(tmp_path, Phase.SWITCHED)
-    del found.account.aliases["new"]
-    clock.then = [lambda: None, lambda: found.account.aliases.update(new="mc-7")]
+def test_references_lead_to_the_alias_of_the_new_service(tmp_path: Path) -> None:
+    found = case(tmp_path, Phase.SWITCHED)
+    found.account.aliases["new"] = "mc-7"
     done_steps(found.work.dependent_steps(None, "service 'survival-2'")[:1])
     [written] = found.noted.of("environment")
     assert written["variables"] == {"GAME": "${mc-7.HOST}"}
     assert written["secret_variables"] == {"KEY": "hunter2"}
 
 
-def test_without_an_alias_no_environment_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    clock, found = Clock(monkeypatch), case(tmp_path, Phase.SWITCHED)
+def test_without_an_alias_no_environment_is_written(tmp_path: Path) -> None:
+    found = case(tmp_path, Phase.SWITCHED)
     del found.account.aliases["new"]
     with pytest.raises(Invalid, match=r"service new has no alias .* that application 'acme-web' could refer"):
         done_steps(found.work.dependent_steps(None, "service 'survival-2'"))
-    assert found.noted.calls == [] and sum(clock.pauses) == 10
+    assert found.noted.calls == []
 
 
 def test_what_was_stopped_and_runs_the_release_already_is_started(tmp_path: Path) -> None:

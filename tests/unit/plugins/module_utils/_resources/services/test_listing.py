@@ -6,9 +6,7 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import closing
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -18,9 +16,6 @@ from pydantic.fields import FieldInfo
 
 from ansible_collections.hosted.services.plugins.module_utils._api import errors
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
-from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
-from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
-from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import listing
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.listing import (
     Listing,
@@ -36,7 +31,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     Ambiguous,
     NoSuchItem,
 )
-from hosted_sandbox.testing import Sandbox
 
 
 class Platform:
@@ -53,8 +47,6 @@ class Platform:
         self.failing: dict[str, Exception] = {}
         self.asked: list[tuple[str, str]] = []
         self.account_key = "account"
-        self.goes = ""
-        """The service that is gone, also from the list, when it is asked itself."""
 
     def clone(self) -> Platform:
         return self
@@ -85,8 +77,6 @@ class Platform:
 
     def service(self, id: str) -> m.Service | None:
         self.asked.append(("service", id))
-        if id == self.goes:
-            self.by_id.pop(id, None)
         if id not in self.homes:
             return None
         return m.Service.model_validate({**self.by_id[id], "projectId": self.homes[id]})
@@ -145,142 +135,9 @@ def test_only_what_matches_is_listed_and_asked(wanted: dict[str, Any], found: li
     assert sorted(id for what, id in platform.asked if what == "sftp") == found
 
 
-def test_moved_meanwhile() -> None:
-    """A service in two lists or in none is asked itself, and is there once."""
-    platform = Platform([{"id": "a"}, {"id": "b"}, {"id": "c"}], {"1": ["a", "c"], "2": ["a"]})
-    platform.homes = {"a": "2", "b": "1"}
-    assert homes(read(platform)) == {"a": "2", "b": "1", "c": "1"}
-
-
-def hide_pages(platform: Platform, monkeypatch: pytest.MonkeyPatch, *hidden: str) -> list[str]:
-    """Have the page of a project not found as often as it is named. Return what is left of these."""
-    page, left = platform.project, list(hidden)
-
-    def project(id: str) -> m.ProjectDetail | None:
-        if id in left:
-            left.remove(id)
-            return None
-        return page(id)
-
-    monkeypatch.setattr(platform, "project", project)
-    return left
-
-
-@pytest.mark.parametrize("certain", [True, False])
-def test_a_page_that_cannot_be_read(certain: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The other page may still show a service that was moved."""
-    platform = Platform([{"id": "a"}], {"1": ["a"], "2": ["a"]})
-    platform.homes = {"a": "2"}
-    hide_pages(platform, monkeypatch, "2")
-    if certain:
-        with pytest.raises(errors.UnexpectedAnswer, match="lists project 'project 2'"):
-            read_listing(platform, ServiceQuery(), certain=True)  # type: ignore[arg-type]
-    else:
-        assert homes(read(platform)) == {"a": "1"}, "the project may be deleted"
-
-
-@pytest.mark.parametrize("projects", [("2",), ("1", "project 2")])
-def test_the_page_of_a_project_that_was_asked_for_has_to_be_read(
-    projects: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nothing else shows its services, and a play over no hosts is green."""
-    platform = Platform([{"id": "a"}, {"id": "b"}], {"1": ["a"], "2": ["b"]})
-    left = hide_pages(platform, monkeypatch, "2")
-    with pytest.raises(errors.UnexpectedAnswer, match=r"lists project 'project 2' .* Run this again"):
-        read(platform, projects=projects)
-    assert not left
-
-
-def test_moved_out_of_the_wanted_project() -> None:
-    """A service that turns out to be elsewhere is not in a project that was asked for."""
-    platform = Platform([{"id": "a"}], {"1": ["a"], "2": ["a"], "3": []})
-    platform.homes = {"a": "3"}
-    assert homes(read(platform, projects=("1", "2"))) == {}
-
-
-def test_deleted_meanwhile() -> None:
-    """A service that is gone when it is asked itself is not listed."""
-    platform = Platform([{"id": "a"}, {"id": "b"}], {"1": ["b"]})
-    platform.goes = "a"
-    listing = read(platform)
-    assert (homes(listing), listing.complete, listing.warnings) == ({"b": "1"}, True, [])
-
-
-@pytest.fixture(params=["404", "410"])
-def ordering(sandbox: Sandbox, request: pytest.FixtureRequest) -> Iterator[Client]:
-    """A platform on which another run has just ordered ``fresh`` into a project."""
-    late = {"order.readable": "1 s after it is listed", "project.page": "1 s late"}
-    sandbox.profile("plain", **late, **{"absent.status": request.param})
-    projects = {one["name"]: one["id"] for one in sandbox.api("GET", "/api/projects").json()}
-    body = {"productSlug": "minecraft", "hostId": "node-paris-1", "presetId": "preset-small"}
-    assert sandbox.api("POST", "/api/order", {**body, "name": "fresh", "projectId": projects["web"]}).ok
-    with closing(Client(Session(Connection(sandbox.base_url, sandbox.token), print))) as client:
-        yield client
-
-
-def test_a_service_that_cannot_be_read_yet_is_waited_for(ordering: Client) -> None:
-    """The list is sure to show it. Left out, a cache would hide it from every run until it is renewed."""
-    listing = read_listing(ordering, ServiceQuery())
-    (fresh,) = [service for service in listing.services if service["name"] == "fresh"]
-    assert (fresh["project"], listing.complete, listing.warnings) == ("web", True, [])
-
-
-def test_a_service_whose_project_nobody_tells_is_a_host_in_none(ordering: Client, sandbox: Sandbox) -> None:
-    """It is in the account for sure. What may be missing of it is said, and not for a cache."""
-    sandbox.clock(freeze=True)
-    listing = read_listing(ordering, ServiceQuery())
-    (fresh,) = [service for service in listing.services if service["name"] == "fresh"]
-    assert (fresh["project"], fresh["project_id"], listing.complete) == (None, None, False)
-    (warning,) = [text for text in listing.warnings if "cannot be read" in text]
-    assert f"service 'fresh' ({fresh['id']})" in warning and "no project's group" in warning
-    elsewhere = read_listing(ordering, ServiceQuery(names=("one",)))
-    assert (elsewhere.complete, elsewhere.warnings) == (True, [])
-
-
-def test_services_that_no_call_may_read_are_waited_for_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One wait, not one for each: the platform had that time."""
-    monkeypatch.setattr(listing, "QUIET_SECONDS", 0.5)
-    ids = [f"s{number:03}" for number in range(300)]
-    platform = Platform([{"id": id} for id in ids], {"1": []})
-
-    monkeypatch.setattr(platform, "service", lambda id: None)
-    begun = time.monotonic()
-    found = read(platform)
-    assert time.monotonic() - begun < 5
-    assert (homes(found), found.complete) == (dict.fromkeys(ids), False)
-    (warning,) = [text for text in found.warnings if "cannot be read" in text]
-    assert "and 297 more" in warning
-
-
-def test_a_token_that_is_rejected_is_not_taken_for_services_that_are_new(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    platform = Platform([{"id": "a"}], {"1": []})
-
-    def reject(id: str) -> m.Service:
-        platform.asked.append(("service", id))
-        raise errors.TokenRejected("expired", 401)
-
-    monkeypatch.setattr(platform, "service", reject)
-    with pytest.raises(errors.TokenRejected):
-        read(platform)
-    assert platform.asked.count(("service", "a")) == 1
-
-
-def test_a_service_on_two_pages_that_cannot_be_read_is_in_no_project_for_sure() -> None:
-    """Where projects are asked for, it is left out, and that is said."""
-    platform = Platform([{"id": "a"}, {"id": "b"}], {"1": ["a", "b"], "2": ["a"]})
-    listing = read(platform, projects=("1", "2"))
-    assert (homes(listing), listing.complete) == ({"b": "1"}, False)
-    (warning,) = listing.warnings
-    assert "service 'a' (a)" in warning and "left out" in warning
-
-
 def test_in_no_project() -> None:
     """A service is listed even when the platform knows no project for it."""
-    platform = Platform([{"id": "a"}], {})
-    platform.homes = {"a": None}
-    listing = read(platform)
+    listing = read(Platform([{"id": "a"}], {}))
     assert homes(listing) == {"a": None}
     assert listing.services[0]["project"] is None
 

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
-    UnexpectedAnswer,
     error_for_status,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.models import Project
@@ -21,7 +20,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     Invalid,
     NoSuchItem,
 )
-from unit.plugins.fakes import Clock, FakeClient, task_of
+from unit.plugins.fakes import FakeClient, task_of
 
 
 def account() -> FakeClient:
@@ -114,26 +113,6 @@ def test_a_service_of_another_project_or_family_is_said_to_be_elsewhere() -> Non
     assert str(found.value).endswith("here; 'db' is in another project or of another family: d")
 
 
-def test_the_full_form_decides_on_the_project_and_not_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only the list of services is promised to show a new one at once."""
-    client = account()
-    project = client.project("prj_1")
-    monkeypatch.setattr(client, "project", lambda id: pytest.fail("the page was read"))
-    found = lookup.find_services(client, "web", project, None)  # type: ignore[arg-type]
-    assert [service.id for service in found] == ["a"]
-    client.service_records["b"]["projectId"] = "prj_1"
-    client.service_records["a"]["projectId"] = "prj_default"
-    found = lookup.find_services(client, "web", project, None)  # type: ignore[arg-type]
-    assert [service.id for service in found] == ["b"]
-
-
-def test_a_service_whose_project_is_not_told_is_not_taken_for_absent() -> None:
-    client = account()
-    client.service_records["b"]["projectId"] = None
-    with pytest.raises(UnexpectedAnswer, match=r"does not show the project of service 'web' \(b\)"):
-        lookup.find_services(client, "web", client.project("prj_1"), None)  # type: ignore[arg-type]
-
-
 def test_ids_are_hints_where_there_are_no_names_and_are_called_ids() -> None:
     assert lookup.near_miss("zzz", ["web", "db"], ["svc_1"]) == "; there are: 'db', 'web'"
     assert lookup.near_miss("zzz", [], ["svc_1"]) == "; there are: id 'svc_1'"
@@ -151,14 +130,6 @@ def test_where_a_service_of_the_name_is_comes_with_family_project_and_id() -> No
 def refuse() -> None:
     """Stand in for a call that the platform refuses."""
     raise error_for_status("no", 403)
-
-
-@pytest.mark.parametrize(("status", "home"), [("ACTIVE", "prj_1"), ("DELETING", None), ("DELETED", None)])
-def test_a_service_that_is_being_deleted_is_in_no_project(status: str, home: str | None) -> None:
-    client = account()
-    client.service_records["a"].update(projectId="prj_1", status=status)
-    service = client.service("a")
-    assert service is not None and lookup.project_id_in(service) == home
 
 
 def test_a_hint_names_services_that_have_a_name_of_those_that_fit_if_any_do() -> None:
@@ -209,40 +180,6 @@ def test_a_project_to_come_has_no_services_and_none_is_read() -> None:
     client.service = lambda id: pytest.fail("a service was read")  # type: ignore[method-assign]
     project = Project.model_construct(id=None, name="soon")
     assert lookup.in_project(client, client.services(), project) == []  # type: ignore[arg-type]
-
-
-# --- What is listed, and what can be read ---------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("id", "status", "listed"),
-    [("a", "ACTIVE", True), ("a", "FAILED", True), ("a", "DELETING", False), ("gone", "ACTIVE", False)],
-)
-def test_what_the_list_shows_exists_unless_it_is_being_deleted(id: str, status: str, listed: bool) -> None:
-    client = account()
-    client.service_records["a"]["status"] = status
-    assert lookup.is_listed(client, id) is listed  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("happens", ["it can be read", "it leaves the list"])
-def test_a_listed_service_is_waited_for_until_it_is_clear(
-    monkeypatch: pytest.MonkeyPatch, happens: str
-) -> None:
-    client, clock = account(), Clock(monkeypatch)
-    shown = client.service
-    client.service = lambda id: None  # type: ignore[method-assign]
-
-    def clear() -> None:
-        if happens == "it can be read":
-            client.service = shown  # type: ignore[method-assign]
-        else:
-            del client.service_records["a"]
-
-    clock.then = [lambda: None, clear]
-    lookup.await_readable(client, "a")  # type: ignore[arg-type]
-    assert len(clock.pauses) == 2
-    lookup.await_readable(client, "a")  # type: ignore[arg-type]
-    assert len(clock.pauses) == 2, "nothing is left to wait for"
 
 
 # --- An id, and what else the task says -----------------------------------------------------------------

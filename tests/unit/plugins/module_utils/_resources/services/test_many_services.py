@@ -194,55 +194,6 @@ def test_capabilities_are_those_of_the_moment(sandbox: Sandbox) -> None:
     assert writes(sandbox) == []
 
 
-def fresh(sandbox: Sandbox, name: str) -> str:
-    """Order a service in project `web` and return its id."""
-    projects = {project["name"]: project["id"] for project in sandbox.api("GET", "/api/projects").json()}
-    size = {"cpuCores": 1, "ramGb": 1, "storageGb": 10}
-    order = {"productSlug": "linux", "hostId": "node-paris-1", "dimensions": size, "name": name}
-    answer = sandbox.api("POST", "/api/order", {**order, "projectId": projects["web"]})
-    return str(answer.json()["instanceId"])
-
-
-@pytest.mark.parametrize("given", [{"services": ["fresh"], "project": "web"}, {"project": "web"}])
-def test_a_service_that_the_page_of_its_project_does_not_show_yet_is_not_missed(
-    sandbox: Sandbox, given: dict[str, Any]
-) -> None:
-    """Only the list of services is promised to show a new one at once."""
-    sandbox.delays(project_page=3600, provision=0)
-    id = fresh(sandbox, "fresh")
-    result = run(sandbox, SNAPSHOT, **given, name="n")
-    assert id in [entry["service_id"] for entry in result["services"] if not entry["skipped"]], result
-    assert [s["name"] for s in sandbox.api("GET", f"/api/resources/{id}/snapshots").json()] == ["n"]
-
-
-def test_a_service_of_which_no_project_can_be_read_is_told(
-    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It may be one of those that were to be backed up; new ones of other projects are no reason to fail."""
-    sandbox.delays(project_page=3600, provision=0)
-    id = fresh(sandbox, "fresh")
-    read = Client.service
-    monkeypatch.setattr(
-        Client, "service", lambda client, wanted: None if wanted == id else read(client, wanted)
-    )
-    result = run(sandbox, BACKUP, project="web", name="n")
-    assert not result.get("failed") and backups(sandbox, "one")
-    assert id not in [entry["service_id"] for entry in result["services"]]
-    (told,) = [warning for warning in result["warnings"] if id in warning]
-    assert "cannot be read" in told and "whether it is in project 'web' is unknown" in told
-
-
-def test_a_service_that_a_page_still_shows_after_it_was_moved_is_left_alone(sandbox: Sandbox) -> None:
-    sandbox.delays(project_page=3600)
-    other = sandbox.api("POST", "/api/projects", {"name": "other"}).json()["id"]
-    assert sandbox.api("PUT", f"/api/resources/{id_of(sandbox, 'one')}/project", {"projectId": other}).ok
-    result = run(sandbox, BACKUP, project="web", name="n")
-    (entry,) = (entry for entry in result["services"] if entry["service"] == "one")
-    assert entry["skipped"] and "is in another project by now" in entry["msg"]
-    assert backups(sandbox, "one") == []
-    assert len(backups(sandbox, "two")) == 1
-
-
 def test_a_restore_that_breaks_off_half_way_has_changed_its_service(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,23 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Barrier
 from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
 from ansible_collections.hosted.services.plugins.module_utils._resources.file_info import FILE_INFO
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
-from ansible_collections.hosted.services.plugins.module_utils._resources.services import (
-    namesakes,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.services.given_names import (
-    GivenNames,
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.namesakes import (
+    check_namesakes,
+    order_record,
+    remember_order,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.order import Ordering
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.names import likely_meant
@@ -100,32 +96,10 @@ def test_a_project_gets_the_names_of_another_one(platform: Sandbox, check_mode: 
     create(platform, "staging")
     for name in ("web", "cache"):
         assert order(platform, name, project="production")["changed"]
-    smaller = {**SIZE, "ram_gb": 2}
     for name in ("web", "cache"):
-        result = order(platform, name, check_mode, project="staging", dimensions=smaller)
+        result = order(platform, name, check_mode, project="staging")
         assert result["changed"] and "warnings" not in result
     assert ordered(platform) == ["web", "cache"] * (1 if check_mode else 2)
-
-
-@pytest.mark.parametrize("check_mode", [False, True])
-@pytest.mark.parametrize("there", [False, True])
-def test_what_stays_in_another_project_is_told_with_the_ways_to_move_it(
-    platform: Sandbox, check_mode: bool, there: bool
-) -> None:
-    """The play may have had the other project before."""
-    create(platform, "shop")
-    assert order(platform, project="shop")["changed"]
-    if there or not check_mode:
-        create(platform, "webshop")
-    result = order(platform, check_mode=check_mode, project="webshop")
-    (warning,) = [said for said in result["warnings"] if "unknown project" not in said]
-    id = id_of(platform, "survival") if check_mode else ordered_ids(platform)[0]
-    assert warning == (
-        f"service 'survival' ({id}) of this product and size stays in project 'shop' and is billed; another "
-        f"one is ordered. To move that one instead: hosted.services.service, id: {id} and new_project: "
-        "'webshop'. To rename the project: hosted.services.project, name: 'shop' and new_name: 'webshop'"
-    )
-    assert not order(platform, project="shop").get("warnings")
 
 
 def ordered_ids(platform: Sandbox) -> list[str]:
@@ -170,7 +144,7 @@ def test_a_service_whose_project_was_deleted_is_not_ordered_again(
     assert refused(platform, result)
     id = id_of(platform, "survival")
     assert (
-        f"service 'survival' ({id}) was ordered for project 'games' and is in project 'default'"
+        f"service 'survival' ({id}) was ordered for project 'games' and is in the default project"
         in result["msg"]
     )
     assert f"id: {id} and new_project: 'games'; or set allow_duplicate_name: true" in result["msg"]
@@ -192,17 +166,6 @@ def test_what_the_default_project_has_is_told_once(platform: Sandbox) -> None:
         assert result["changed"] and "which services of a deleted project join" in warning
     assert "warnings" not in order(platform, project="games")
     assert ordered(platform) == ["survival"] * 2
-
-
-def test_a_service_that_the_page_of_its_project_does_not_show_yet_is_not_ordered_again(
-    platform: Sandbox,
-) -> None:
-    create(platform, "games")
-    platform.delays(project_page=36000)
-    assert order(platform, project="games")["changed"]
-    result = order(platform, project="games")
-    assert not result["changed"] and not result.get("failed"), result
-    assert ordered(platform) == ["survival"]
 
 
 def test_an_order_reads_the_services_twice(platform: Sandbox) -> None:
@@ -256,59 +219,8 @@ def test_a_name_that_the_platform_changes_as_it_likes_is_not_ordered_again(
         assert refused(platform, again)
         assert id_of(platform, RENAMED) in again["msg"] and "Nothing was ordered" in again["msg"]
     assert ordered(platform) == [RENAMED]
-    order(platform, RENAMED, base_url=renaming, allow_duplicate_name=True)
-    assert ordered(platform) == [RENAMED] * 2
-    for check_mode in (True, False):  # the option stays in the playbook
-        again = order(platform, RENAMED, check_mode, base_url=renaming, allow_duplicate_name=True)
-        assert refused(platform, again)
-    assert ordered(platform) == [RENAMED] * 2
-
-
-def interrupted(monkeypatch: pytest.MonkeyPatch, work: Callable[[], Any], sends: bool = True) -> None:
-    """End a run before it sees the response to its order, or before it sends that."""
-    send = Client.order
-
-    def send_and_end(client: Client, body: dict[str, Any]) -> None:
-        if sends:
-            send(client, body)
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(Client, "order", send_and_end)
-        work()
-
-
-@pytest.mark.parametrize("allowed", [True, False])
-@pytest.mark.parametrize("renaming", ["HTML"], indirect=True)
-def test_what_a_killed_run_ordered_is_not_ordered_again(
-    platform: Sandbox, monkeypatch: pytest.MonkeyPatch, renaming: str, allowed: bool
-) -> None:
-    """The run did not see how the platform named the service, and only the note of its order is left."""
-    given: dict[str, Any] = {"allow_duplicate_name": allowed, "name": RENAMED, "base_url": renaming}
-    interrupted(monkeypatch, lambda: order(platform, **given))
-    for check_mode in (True, False, False):
-        platform.clear_journal()
-        again = run(platform, SERVICE, check_mode, **ORDER, **given)
-        assert refused(platform, again), again
-        assert again["namesakes"] == [id_of(platform, RENAMED)] and "Nothing was ordered" in again["msg"]
+    assert refused(platform, order(platform, RENAMED, base_url=renaming, allow_duplicate_name=True))
     assert ordered(platform) == [RENAMED]
-
-
-def test_an_order_that_a_killed_run_did_not_send_is_sent_by_the_next_one(
-    platform: Sandbox, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """Services that were there before, and those of other projects and products, are not taken for it."""
-    create(platform, "games")
-    assert order(platform, "server", project="games")["changed"]
-    platform.clock(advance=60)
-    given: dict[str, Any] = {"name": "Server", "project": "games", "allow_duplicate_name": True}
-    interrupted(monkeypatch, lambda: order(platform, **given), sends=False)
-    for others in ({"name": "server", "project": "default"}, {"name": "SERVER", "product": "linux"}):
-        run(platform, SERVICE, **{**ORDER, **given, **others})
-    assert ordered(platform) == ["server", "server", "SERVER"]
-    assert len(list(tmp_path.rglob("unkept/*"))) == 1, "the note of the order that was not sent"
-    run(platform, SERVICE, **ORDER, **given)
-    assert ordered(platform) == ["server", "server", "SERVER", "Server"]
 
 
 @pytest.mark.parametrize("others", [0, 9, 19])
@@ -376,44 +288,10 @@ def test_a_slip_is_told_from_a_series_and_a_family_of_names(
 # --- What stops an order, and what is only told ---------------------------------------------------------
 
 
-LISTED = {"id": "svc_1", "name": "web", "family": "APP", "status": "ACTIVE"}
-
-
-class Account(FakeClient):
-    """A default project and a younger one, and how often projects and their pages were read."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.add_project("prj_default", "default", createdAt=moment(days=900))
-        self.add_project("prj_games", "games", createdAt=moment(days=300), resourceCount=1)
-        self.reads: list[str] = []
-
-    def projects(self) -> Any:
-        self.reads.append("projects")
-        return super().projects()
-
-    def project(self, id: str) -> Any:
-        self.reads.append(id)
-        return super().project(id)
-
-
-def moment(days: float) -> str:
-    """Return when it was so many days ago."""
-    return (datetime.now(UTC) - timedelta(days=days)).isoformat()
-
-
-def checked(account: Account, home: str | None = None, **given: Any) -> list[str]:
-    """Check an order of a service named `web` of product `nginx`; return the warnings."""
+def checked(account: FakeClient, **given: Any) -> None:
+    """Check an order of a service named `web` of product `nginx`."""
     task = task_of(SERVICE, account, **{"name": "web", "product": "nginx", **given})
-    project = next((one for one in FakeClient.projects(account) if one.id == home), None)
-    namesakes.check_namesakes(task, project, account.services(), namesakes.KnownProjects(task))
-    return task.warnings
-
-
-def test_an_order_of_a_new_name_is_placed_without_a_word() -> None:
-    account = Account()
-    account.add_service("svc_1", "database")
-    assert checked(account) == []
+    check_namesakes(task, None, account.services())
 
 
 @pytest.mark.parametrize(
@@ -421,7 +299,7 @@ def test_an_order_of_a_new_name_is_placed_without_a_word() -> None:
     [("web", "nginx", True), ("Web", "nginx", False), ("database", "nginx", False), ("web", "apache", False)],
 )
 def test_only_a_namesake_of_the_product_tells_its_family(name: str, product: str, stops: bool) -> None:
-    account = Account()
+    account = FakeClient()
     account.add_service("svc_1", name, product={"slug": product})
     if not stops:
         checked(account, family="GAME")
@@ -431,17 +309,6 @@ def test_only_a_namesake_of_the_product_tells_its_family(name: str, product: str
     assert error.value.details["namesakes"] == ["svc_1"]
 
 
-def test_projects_are_read_again_only_for_one_that_is_not_among_them() -> None:
-    account = Account()
-    known = namesakes.KnownProjects(task_of(SERVICE, account, name="web"))
-    assert {"prj_default", "prj_games"} == known.with_project("prj_games").keys()
-    assert known.with_project("prj_default").keys() == known.with_project("prj_games").keys()
-    assert account.reads == ["projects"]
-    account.add_project("prj_new", "new")
-    assert "prj_new" in known.with_project("prj_new")
-    assert account.reads == ["projects"] * 2
-
-
 # --- Nothing to delete ----------------------------------------------------------------------------------
 
 
@@ -449,13 +316,12 @@ def test_projects_are_read_again_only_for_one_that_is_not_among_them() -> None:
 def test_what_this_controller_ordered_by_the_name_is_told_when_there_is_nothing_to_delete(
     place: str | None,
 ) -> None:
-    account = Account()
+    account = FakeClient()
+    account.add_project("prj_games", "games")
     account.add_service("svc_1", "server-7")
-    service = account.service("svc_1")
-    assert service is not None
     task = task_of(SERVICE, account, state="absent", name="web", project=place)
     project = next((each for each in account.projects() if each.name == place), None)
-    GivenNames.of(task, project).remember(service)
+    remember_order(task, project, "svc_1")
     assert not SERVICE.plan(task).changed
     (said,) = task.warnings
     assert "service 'server-7' (svc_1), which was ordered as that, exists and was left alone" in said
@@ -476,93 +342,12 @@ def test_what_this_controller_ordered_by_the_name_is_told_when_there_is_nothing_
 def test_a_deletion_of_nothing_says_only_what_is_surely_wrong(
     given: dict[str, Any], told: str | None
 ) -> None:
-    account = Account()
+    account = FakeClient()
     account.add_service("svc_1", "web")
     account.add_service("x-2", "database")
     task = task_of(SERVICE, account, state="absent", **given)
     assert not SERVICE.plan(task).changed
     assert (told or "") in "".join(task.warnings) and len(task.warnings) == (1 if told else 0)
-
-
-# --- What is listed and cannot be read yet --------------------------------------------------------------
-
-
-class Late(Account):
-    """An account whose service is on the list, while its own page says that there is none."""
-
-    lists = 2
-    """How often the list shows it."""
-
-    def services(self) -> Any:
-        self.lists -= 1
-        return super().services() if self.lists >= 0 else []
-
-    def service(self, id: str) -> Any:
-        return None
-
-
-def checked_last(account: Account, **given: Any) -> list[str]:
-    """Check an order of a service named `web` for the last time before it is placed; return the warnings."""
-    task = task_of(SERVICE, account, **{"name": "web", "product": "nginx", **given})
-    known = namesakes.KnownProjects(task)
-    namesakes.check_namesakes(task, None, account.services(), known, placing=True)
-    return task.warnings
-
-
-def test_what_is_listed_is_there_though_it_cannot_be_read_yet() -> None:
-    account = Late()
-    account.add_service("svc_1", "web")
-    (warning,) = checked(account)
-    assert "service 'web' (svc_1) is on the list of services and cannot be read yet" in warning
-    account.lists = 2
-    with pytest.raises(
-        Invalid, match=r"'web' \(svc_1\) .* cannot be read yet, .*Nothing was ordered"
-    ) as error:
-        checked_last(account)
-    assert error.value.details["namesakes"] == ["svc_1"]
-
-
-@pytest.mark.parametrize("given", [{"name": "db"}, {"product": "apache"}])
-def test_what_cannot_be_read_yet_stops_no_order_of_another_service(given: dict[str, Any]) -> None:
-    account = Late()
-    account.add_service("svc_1", "web", product={"slug": "nginx"})
-    assert checked_last(account, **given) == []
-
-
-def test_an_allowed_duplicate_is_not_what_the_task_itself_may_have_ordered() -> None:
-    """A service of exactly its name in its project is used, whatever it allows: a killed run ordered it."""
-    account = Late()
-    account.add_service("svc_1", "web", product={"slug": "nginx"})
-    with pytest.raises(Invalid, match=r"'web' \(svc_1\) .* cannot be read yet, .*in a few seconds$") as error:
-        checked_last(account, allow_duplicate_name=True)
-    assert error.value.details["namesakes"] == ["svc_1"]
-    account.lists = 2
-    assert checked_last(account, allow_duplicate_name=True, product="apache") == []
-
-
-@pytest.mark.parametrize(
-    ("kind", "place", "stops"),
-    [
-        (Account, None, True),
-        (Account, "prj_games", True),
-        (Account, "prj_default", False),
-        (Late, "prj_default", True),
-    ],
-)
-def test_what_an_order_may_have_become_stops_an_allowed_duplicate_where_that_is_looked_for(
-    kind: type[Account], place: str | None, stops: bool
-) -> None:
-    """What came up with a lost order may be a service that somebody else ordered in another project."""
-    account = kind()
-    account.add_service("svc_1", "web-7", projectId="prj_games")
-    project = next((one for one in FakeClient.projects(account) if one.id == place), None)
-    ordering = task_of(SERVICE, account, name="web", allow_duplicate_name=True)
-    made = FakeClient.service(account, "svc_1")
-    assert made is not None
-    GivenNames.of(ordering, project).remember(made)
-    refusal = pytest.raises(Invalid, match=r"svc_1\) is, or may be, what an earlier order")
-    with refusal if stops else nullcontext():
-        checked(account, place, allow_duplicate_name=True)
 
 
 # --- A wrong family -------------------------------------------------------------------------------------
@@ -607,15 +392,26 @@ def test_tasks_of_one_controller_order_a_name_one_after_the_other(
     assert sum("appeared before it was ordered" in said(result) for result in results) == 3
 
 
-@pytest.mark.parametrize("given", [{}, {"allow_duplicate_name": True}])
-@pytest.mark.parametrize("home", [None, "prj_default"])
-def test_what_has_appeared_since_the_plan_began_is_left_to_the_order(
-    home: str | None, given: dict[str, Any]
-) -> None:
-    """It has the very name in the very project, so the task would have used it; it will, before it orders."""
-    account = Account()
-    account.add_service("svc_1", "web")
-    assert checked(account, home, **given) == []
-    if home is None:
-        with pytest.raises(Invalid, match=r"'web' \(svc_1\) has just appeared, .* this again, to use it$"):
-            checked_last(account, **given)
+# --- What is remembered of an order ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("content", ["", "[1]", "{"])
+def test_a_damaged_record_holds_nothing_and_is_replaced(content: str) -> None:
+    account = FakeClient()
+    account.add_service("svc_1", "server-7")
+    task = task_of(SERVICE, account, name="web", product="nginx")
+    remember_order(task, None, "svc_1")
+    Path(order_record(task, None).path).write_text(content)
+    check_namesakes(task, None, account.services())
+    remember_order(task, None, "svc_1")
+    with pytest.raises(Invalid, match=r"'server-7' \(svc_1\) is what an earlier order of 'web' became"):
+        check_namesakes(task, None, account.services())
+
+
+def test_a_record_that_cannot_be_written_is_a_warning(tmp_path: Path) -> None:
+    (tmp_path / "hosted_services").write_text("no folder")
+    task = task_of(SERVICE, FakeClient(), name="web")
+    remember_order(task, None, "svc_1")
+    (warning,) = task.warnings
+    assert "what was ordered cannot be kept in" in warning
+    assert warning.endswith("Without that, a later run may order another service")

@@ -217,13 +217,11 @@ def together(sandbox: Sandbox, tasks: list[dict[str, Any]]) -> list[dict[str, An
         return list(threads.map(lambda given: run(sandbox, SERVICE, **given), tasks))
 
 
-@pytest.mark.parametrize("readable", ["at once", "1 s after it is listed"])
 @pytest.mark.parametrize("project", [None, "games"])
 def test_only_the_task_that_ordered_says_so(
-    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, project: str | None, readable: str
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, project: str | None
 ) -> None:
     sandbox.api("POST", "/api/projects", {"name": "games"})
-    sandbox.profile("plain", **{"order.readable": readable})
     let_both_plan(monkeypatch)
     results = together(sandbox, [{**ORDER, "project": project}] * 2)
     assert len(sandbox.ledger()["orders"]) == 1
@@ -236,39 +234,7 @@ def test_only_the_task_that_ordered_says_so(
     assert any("appeared before it was ordered; it is used instead" in text for text in second["warnings"])
 
 
-def order_read_late(sandbox: Sandbox) -> str:
-    """Order a service as another run does, on a platform that shows it in the list first; return its id."""
-    sandbox.profile("plain", **{"order.readable": "1 s after it is listed"})
-    body: dict[str, Any] = {"name": "survival", "productSlug": "minecraft", "hostId": "node-paris-1"}
-    body["dimensions"] = {"cpuCores": 2, "ramGb": 4, "storageGb": 20}
-    assert sandbox.api("POST", "/api/order", body).ok
-    sandbox.clear_journal()
-    return id_of(sandbox, "survival")
-
-
-@pytest.mark.parametrize("state", ["present", "suspended"])
-def test_a_service_that_another_run_has_just_ordered_is_waited_for(sandbox: Sandbox, state: str) -> None:
-    id = order_read_late(sandbox)
-    result = run(sandbox, SERVICE, **ORDER, state=state)
-    assert not result.get("failed"), result["msg"]
-    suspended = state == "suspended"
-    assert result["changed"] == suspended and result["service"]["id"] == id
-    assert result["actions"] == [f"suspend service 'survival' ({id})"] * suspended
-    assert writes(sandbox) == ["resources.suspend"] * suspended
-    assert result["service"]["status"] == ("SUSPENDED" if suspended else "ACTIVE")
-
-
-def test_check_mode_says_that_a_service_cannot_be_read_yet(sandbox: Sandbox) -> None:
-    id = order_read_late(sandbox)
-    result = run(sandbox, SERVICE, check_mode=True, **ORDER)
-    assert not result.get("failed") and not result["changed"] and result["service"]["id"] == id
-    (warning,) = result["warnings"]
-    assert warning.startswith(f"service 'survival' ({id}) is on the list of services and cannot be read yet")
-    assert writes(sandbox) == []
-
-
 def test_a_service_that_is_named_by_id_has_to_be_there(sandbox: Sandbox) -> None:
-    order_read_late(sandbox)
     result = run(sandbox, SERVICE, id="no-such-id", state="started")
     assert result["failed"] and "there is no service of id 'no-such-id'" in result["msg"]
     assert writes(sandbox) == []
@@ -725,14 +691,6 @@ def test_an_answer_without_an_id_is_no_reason_to_read_one(monkeypatch: pytest.Mo
     client = Reads()
     client.order_answer = {"instanceId": None}
     assert placed(client)[0] == "svc_1" and None not in client.reads
-
-
-def test_an_id_that_was_there_before_is_not_that_of_the_new_service(monkeypatch: pytest.MonkeyPatch) -> None:
-    Clock(monkeypatch)
-    client = FakeClient()
-    client.add_service("svc_old", "cache")
-    client.order_answer = {"instanceId": "svc_old"}
-    assert placed(client)[0] == "svc_2"
 
 
 @pytest.mark.parametrize("readable", [True, False])

@@ -16,7 +16,6 @@ from ansible_collections.hosted.services.plugins.module_utils._api import models
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
     Conflict,
-    UnexpectedAnswer,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import removal
@@ -275,41 +274,6 @@ def test_what_somebody_else_deletes_meanwhile_is_deleted(gone: bool, monkeypatch
 # --- A 404 that is not the platform's --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("named", [("id",), ("name",), ("name", "project"), ("id", "project")])
-def test_a_404_of_a_gateway_is_no_sign_of_absence(sandbox: Sandbox, named: tuple[str, ...]) -> None:
-    facts = {"id": id_of(sandbox, "one"), "name": "one", "project": "web"}
-    target: dict[str, Any] = {option: facts[option] for option in named}
-    sandbox.fault("resources.get", "status", status=404, count=None)
-    result = run(sandbox, SERVICE, state="absent", delete_backups=True, **target)
-    assert result["failed"] and not result["changed"] and "Nothing was done" in result["msg"]
-    assert writes(sandbox) == []
-    sandbox.clear_faults()
-    sandbox.fault("resources.get", "status", status=404)
-    assert run(sandbox, SERVICE, state="absent", delete_backups=True, **target)["changed"]
-    sandbox.clear_faults()
-    assert all(service["name"] != "one" for service in sandbox.api("GET", "/api/resources").json()["items"])
-
-
-@pytest.mark.parametrize("project", ["default", "gone"])
-def test_a_404_of_a_gateway_hides_no_contradiction(sandbox: Sandbox, project: str) -> None:
-    """The id of a service that is in another project than the task says."""
-    target: dict[str, Any] = {"id": id_of(sandbox, "one"), "project": project}
-    sandbox.fault("resources.get", "status", status=404)
-    result = run(sandbox, SERVICE, state="absent", delete_backups=True, **target)
-    assert result["failed"] and writes(sandbox) == [] and is_there(sandbox, "one")
-
-
-def test_a_404_of_a_gateway_does_not_tell_two_services_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    """If one of two of a name cannot be read, the other is not the only one."""
-    client = FakeClient()
-    client.add_service("s", "web")
-    client.add_service("t", "web")
-    read = client.service
-    monkeypatch.setattr(client, "service", lambda id: read(id) if id == "t" else None)
-    with pytest.raises(UnexpectedAnswer, match="lists a service of id 's'"):
-        SERVICE.plan(task_of(SERVICE, client, name="web", project="default", state="absent"))
-
-
 @pytest.mark.parametrize("wait", [False, True])
 @pytest.mark.parametrize("readable", [False, True])
 def test_a_404_to_a_deletion_that_did_nothing_is_no_success(
@@ -323,18 +287,6 @@ def test_a_404_to_a_deletion_that_did_nothing_is_no_success(
     result = run(sandbox, SERVICE, name="one", state="absent", delete_backups=True, wait=wait)
     assert result["failed"] and not result["changed"] and "is still there" in result["msg"]
     assert id_of(sandbox, "one")
-
-
-def test_a_404_does_not_end_the_wait_for_a_deletion(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The platform may take its time for what it accepted; the list tells that it is not done."""
-    clock, client = Clock(monkeypatch), FakeClient()
-    record = client.add_service("s")
-    client.after["delete_service"] = lambda: client.service_records.update(s=record)
-    plan = SERVICE.plan(task_of(SERVICE, client, id="s", state="absent"))
-    monkeypatch.setattr(client, "service", lambda id: None)
-    clock.then = [lambda: None, client.service_records.clear]
-    carry_out(plan)
-    assert client.calls == [("delete_service", "s")] and len(clock.pauses) == 2
 
 
 # --- Waiting ----------------------------------------------------------------------------------------

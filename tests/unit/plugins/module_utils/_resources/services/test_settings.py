@@ -803,55 +803,6 @@ def test_a_move_tells_of_an_alias_that_is_taken_there(
     assert any("alias 'db'" in warning for warning in task.warnings) is warns
 
 
-LATE = "on the page of project 'games' alone. Until it does, the inventory may list the service in its old"
-
-
-@pytest.mark.usefixtures("home")
-@pytest.mark.parametrize(
-    ("seconds", "reads", "late"), [(0, [2, 2], False), (3, [3, 20], False), (3600, [4, 50], True)]
-)
-def test_a_move_ends_when_both_pages_show_it(
-    sandbox: Sandbox, seconds: float, reads: list[int], late: bool
-) -> None:
-    """Else the next inventory puts the service into its old project. In time, that takes a read of each."""
-    sandbox.seed({"projects": ["games"]})
-    sandbox.delays(project_page=seconds)
-    sandbox.clear_journal()
-    result = run(sandbox, SERVICE, name="one", new_project="games")
-    assert result["changed"] and writes(sandbox) == ["settings.project"]
-    assert reads[0] <= len(sandbox.journal("projects.get")) <= reads[1]
-    assert any(LATE in warning for warning in result["warnings"]) is late
-
-
-@pytest.mark.usefixtures("home")
-@pytest.mark.parametrize(("status", "late"), [(403, False), (404, True), (400, True)])
-def test_a_move_is_done_whatever_the_pages_answer(sandbox: Sandbox, status: int, late: bool) -> None:
-    sandbox.seed({"projects": ["games"]})
-    sandbox.fault("projects.get", "status", status=status, count=None)
-    result = run(sandbox, SERVICE, name="one", new_project="games")
-    assert result["changed"] and not result.get("failed")
-    assert any(LATE in warning for warning in result["warnings"]) is late
-
-
-@pytest.mark.usefixtures("home")
-def test_a_page_that_fails_once_is_read_again(sandbox: Sandbox) -> None:
-    """That of the new project is the first to be read."""
-    sandbox.seed({"projects": ["games"]})
-    sandbox.fault("projects.get", "status", status=404, count=1)
-    result = run(sandbox, SERVICE, name="one", new_project="games")
-    assert result["changed"] and not any(LATE in warning for warning in result["warnings"])
-    assert len(sandbox.journal("projects.get")) == 3
-
-
-def test_a_move_from_a_project_that_is_not_shown_looks_at_the_new_one(client: FakeClient) -> None:
-    client.add_project("prj_2", "games")
-    client.service_records["s"]["projectId"] = None
-    plan, task = planned(client, id="s", new_project="games")
-    carry_out(plan)
-    assert client.calls == [("set_project", "s", "prj_2")]
-    assert not any(LATE in warning for warning in task.warnings)
-
-
 # --- What the platform does not show --------------------------------------------------------------------
 
 

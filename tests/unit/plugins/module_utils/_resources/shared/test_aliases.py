@@ -13,12 +13,10 @@ from ansible_collections.hosted.services.plugins.module_utils._api import models
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import error_for_status
 from ansible_collections.hosted.services.plugins.module_utils._resources.environment import ENVIRONMENT
 from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
-from ansible_collections.hosted.services.plugins.module_utils._resources.services.neighbors import (
-    read_aliases,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.aliases import (
     aliases_of,
     duplicate_aliases,
+    read_aliases,
     warn_of_clashes,
 )
 from unit.plugins.apps import Platform, plain, platform, server
