@@ -34,7 +34,6 @@ from ansible_collections.hosted.services.plugins.module_utils._sftp.errors impor
 )
 from ansible_collections.hosted.services.plugins.module_utils._sftp.sides import Local, Remote
 from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import (
-    UNKNOWN,
     Kind,
     Tree,
     TreeEntry,
@@ -165,12 +164,6 @@ def test_without_the_library_nothing_is_read(opened: Open, monkeypatch: pytest.M
 def test_a_service_that_shows_no_folder_is_not_one_without_files(entries: dict[str, TreeEntry]) -> None:
     with pytest.raises(TransferFailed, match="no folder with its files"):
         check_readable(Remote(None, "."), Tree(entries))
-
-
-def test_a_service_that_tells_no_sizes_is_not_copied_as_empty_files() -> None:
-    tree = Tree({"": TreeEntry(Kind.DIRECTORY), "world/level": TreeEntry(Kind.FILE, UNKNOWN)})
-    with pytest.raises(TransferFailed, match="does not show the size of world/level"):
-        check_readable(Remote(None, "."), tree)
 
 
 def test_an_empty_service_is_copied(opened: Open, folder: Path) -> None:
