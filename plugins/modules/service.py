@@ -71,7 +71,7 @@ options:
         this task has a change that a restart does not bring into effect, the service is stopped and started. A
         suspended service is refused, because it would be resumed at the full rate.
       - A restart counts as done once the state or the uptime shows it. If neither does within 10 seconds, the task
-        ends with a warning.
+        fails, because another restart would interrupt the service again.
       - V(suspended) stops the service. Only its storage is billed.
       - V(resumed) puts a suspended service back into service, billed in full, and sends no start. The same warning
         shows what it costs. The platform may start it by itself. A service that is not suspended does not change,

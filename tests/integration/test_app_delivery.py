@@ -412,7 +412,7 @@ def test_a_delivery_without_variables_leaves_the_environment(small: Ansible, san
 
 UNLIKELY = {
     "app.first_status": "PROVISIONING",
-    "list.lag": "after one read",
+    "delay": "one read late",
     "refusal.scan_unfinished": "404",
 }
 

@@ -240,7 +240,7 @@ def test_services_that_are_asleep_are_left_out(machine: BackupMachine) -> None:
         code, line = machine.run("check", plan)
         assert (code, line) == (0, f"OK: plan {plan}, all 1 services are asleep\n")
     assert sandbox.journal("backups.create") == []
-    sandbox.profile(PROFILE, **{"suspended.capabilities": "logs, backups"})
+    sandbox.profile(PROFILE, **{"suspended.capabilities": "files, logs, backups"})
     assert machine.run("run", "named")[0] == 0
     assert len(sandbox.journal("backups.create")) == 1, "one that offers backups while it sleeps gets them"
 

@@ -678,7 +678,7 @@ def drilled(machine: BackupMachine, **delays: float) -> Run:
     """Run the drill on a platform that shows a restore late, with a quiet time of five seconds."""
     sandbox = machine.sandbox
     sandbox.seed({"services": [{"name": "drill", "product": "minecraft"}]})
-    sandbox.profile(PROFILE, **{"restore.shown": "late"})
+    sandbox.profile(PROFILE, delay="a second late")
     sandbox.delays(**delays)
     play = "- import_playbook: hosted.services.restore_drill"
     return machine.ansible.playbook(play, variables={"drill_service": "drill", "drill_quiet_time": 5})

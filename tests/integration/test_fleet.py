@@ -17,7 +17,6 @@ from urllib.parse import quote
 
 import pytest
 
-from hosted_sandbox.gaps import Profile
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import PROFILE, Ansible
 from integration.killing import kill_play_after, kill_points, kill_run
@@ -69,19 +68,14 @@ def test_a_service_that_somebody_restarts_is_no_stopped_one(
     ansible: Ansible, sandbox: Sandbox, state: str, sent: str
 ) -> None:
     """It runs again in a moment, so it is stopped or restarted like the others, and started at the end."""
-    sandbox.reset(delays={"stop": 3, "start": 0})
+    sandbox.profile(PROFILE, delay="at once")
+    sandbox.delays(stop=3, start=0)
     sandbox.seed({"services": [{"name": "web", "product": "minecraft", "project": "shop"}]})
     service = sandbox.api("GET", "/api/resources").json()["items"][0]["id"]
     sandbox.api("POST", f"/api/resources/{service}/power", {"signal": "restart"})
     sandbox.clear_journal()
     done = run(ansible, state)
-    once = [("web", sent)]
-    # A stop is lost, and sent once more, if it comes while a restart that metrics hide stops the container.
-    platform = Profile(PROFILE)
-    late = platform["power.shown"] == "2 s late" and platform["power.states"] == "through starting"
-    hidden = platform["restart.state"] == "running" or late
-    assert done["changed"]
-    assert signals(sandbox) in ([once, once * 2] if hidden and state == "stopped" else [once])
+    assert done["changed"] and signals(sandbox) == [("web", sent)]
     assert running(sandbox) == (set() if state == "stopped" else {"web"})
     run(ansible, "started")
     assert running(sandbox) == {"web"}
@@ -113,7 +107,7 @@ def test_a_window_that_is_killed(point: int, ansible: Ansible, sandbox: Sandbox)
 @pytest.mark.parametrize("point", [*kill_points("FLEET_KILLS", "18,26")])
 def test_a_restart_that_is_killed(point: int, ansible: Ansible, sandbox: Sandbox) -> None:
     """The next run does only what is left, and the one after it begins anew."""
-    sandbox.profile(PROFILE, **{"restart.uptime": "at once"})
+    sandbox.profile(PROFILE, delay="at once")
     sandbox.seed({"services": SERVICES})
     sandbox.fault("*", "latency", latency=LATENCY, count=None)
     kill_play_after(ansible, sandbox, point, PLAY + task("restarted"))

@@ -257,7 +257,7 @@ def test_a_deletion_whose_answer_was_lost_is_found_out(
 ) -> None:
     """Sent again, it is refused with a status that is not shown. What is gone was deleted by this task."""
     sandbox.delays(delete=3600)
-    fill = {"refusal.delete_again": status, "delete.pace": "after DELETING"}
+    fill = {"refusal.delete_again": status, "delay": "a second late"}
     sandbox.profile("plain", **fill)
     service = sandbox.api("POST", "/api/order", ORDERED).json()["instanceId"]
     sandbox.clock(advance=60)  # until it is ACTIVE, and its backups can be listed

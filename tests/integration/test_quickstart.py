@@ -57,7 +57,7 @@ def test_a_check_after_a_run_finds_nothing_to_do(ansible: Ansible, sandbox: Sand
 def test_a_second_run_changes_nothing(ansible: Ansible, sandbox: Sandbox, values: dict[str, str]) -> None:
     """Above all it makes no second backup, whatever is said of the first, and however late that is listed."""
     if values:
-        sandbox.profile(PROFILE, **values, **{"backup.listed": "1 s later"})
+        sandbox.profile(PROFILE, **values, **{"delay": "a second late"})
     quickstart(ansible)
     assert len(sandbox.journal("backups.create")) == 1
     sandbox.clear_journal()

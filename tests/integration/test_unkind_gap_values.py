@@ -42,7 +42,7 @@ def warnings(outcome: Outcome) -> str:
 
 def test_what_is_new_may_be_listed_late(ansible: Ansible, sandbox: Sandbox) -> None:
     """Projects, keys and applications are waited for."""
-    sandbox.profile("plain", **{"list.lag": "after one read"})
+    sandbox.profile("plain", delay="one read late")
     tasks = f"""
 - name: Create a project
   hosted.services.project: {{name: games}}
@@ -82,7 +82,7 @@ def test_a_new_release_may_be_listed_late(ansible: Ansible, sandbox: Sandbox) ->
     images = [{"tag": "v1"}, {"tag": "v2", "labels": {"version": "2"}}]
     sandbox.seed({"apps": [{"slug": "shop", "images": images, "deployed": "v1"}]})
     digest = sandbox.api("GET", "/api/apps/shop/releases/v2/scan").json()["digest"]
-    sandbox.profile("plain", **{"list.lag": "after one read"})
+    sandbox.profile("plain", delay="one read late")
     tasks = DELIVERY.replace("DIGEST", digest)
     first, second = (ansible.tasks(tasks).succeed() for __ in range(2))
     assert [outcome.result["changed"] for outcome in first.outcomes] == [True, True, False]
@@ -382,7 +382,7 @@ REMOVED = """
 
 def test_what_is_removed_may_be_listed_for_a_while(ansible: Ansible, sandbox: Sandbox) -> None:
     """The next task neither removes it again nor takes it for something that is there."""
-    sandbox.profile("plain", **{"removal.listed": "1 s late", "backup.listed": "1 s later"})
+    sandbox.profile("plain", **{"delay": "a second late"})
     sandbox.delays(provision=0, start=0, backup=0)
     run = ansible.tasks(REMOVALS + REMOVED + REMOVED.replace("Remove", "Once more remove")).succeed()
     removals = [outcome.result["changed"] for outcome in run.outcomes][-8:]
@@ -399,12 +399,9 @@ RENEWAL = """
 """
 
 
-@pytest.mark.parametrize("pace", ["at once", "after DELETING"])
-def test_a_deleted_application_may_be_listed_for_a_while(
-    pace: str, ansible: Ansible, sandbox: Sandbox
-) -> None:
+def test_a_deleted_application_may_be_listed_for_a_while(ansible: Ansible, sandbox: Sandbox) -> None:
     """The next task creates another one and does not take the old one for it."""
-    sandbox.profile("plain", **{"removal.listed": "1 s late", "delete.pace": pace})
+    sandbox.profile("plain", delay="a second late")
     sandbox.delays(provision=0, start=0, delete=0.1)
     sandbox.seed({"apps": [{"slug": "shop"}]})
     [old] = sandbox.api("GET", "/api/apps").json()["items"]
@@ -441,14 +438,8 @@ ODD_PLATFORM = """
 
 
 def test_a_platform_that_is_odd_in_small_things(ansible: Ansible, sandbox: Sandbox) -> None:
-    """Its ids need quoting, it suspends late, and lists backups in another order."""
-    fill = {
-        "id.form": "a number of its kind, to be quoted",
-        "suspend.pace": "1 s later",
-        "backup.listed": "1 s later",
-        "backups.order": "newest first",
-    }
-    sandbox.profile("plain", **fill)
+    """Its ids need quoting, and it is late."""
+    sandbox.profile("plain", **{"id.form": "a number of its kind, to be quoted", "delay": "a second late"})
     sandbox.delays(provision=0, start=0, backup=0)
     run = ansible.tasks(ODD_PLATFORM).succeed()
     assert run["Suspend it"].result["service"]["status"] == "SUSPENDED"

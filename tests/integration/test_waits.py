@@ -48,22 +48,18 @@ RESUMED = {"name": "asleep", "state": "resumed"}
 ABSENT = {"name": "idle", "state": "absent"}
 COPY = {"service": "mc", "name": "now"}
 RESTORED = {"service": "mc", "name": "nightly-4", "state": "restored", "confirm": True}
-SLOWLY = {"delete.pace": "after DELETING"}
+SLOWLY = {"delay": "a second late"}
 WAITS = {
     "order": Wait("service", GAME, "POST /api/order", "provision"),
     "start": Wait("service", STARTED, POWER, "start"),
     "stop": Wait("service", STOPPED, POWER, "stop"),
     "deletion": Wait("service", ABSENT, "DELETE /api/resources/{id}", "delete", SLOWLY),
+    "resume": Wait("service", RESUMED, "POST /api/resources/{id}/resume", "resume", SLOWLY),
     "backup": Wait("backup", COPY, "POST /api/resources/{id}/backups", "backup"),
-    "restore": Wait("backup", RESTORED, RESTORE, "restore", {"restore.shown": "at once"}),
+    "restore": Wait("backup", RESTORED, RESTORE, "restore", {"delay": "at once"}),
     "restore, seen late": Wait(
-        "backup", RESTORED, RESTORE, "restore", {"restore.shown": "late"}, ACCOUNT["delays"]["restore_begins"]
+        "backup", RESTORED, RESTORE, "restore", SLOWLY, ACCOUNT["delays"]["restore_begins"]
     ),
-} | {
-    f"resume, {status}": Wait(
-        "service", RESUMED, "POST /api/resources/{id}/resume", "resume", {"resume.to": status}
-    )
-    for status in ("ACTIVE later", "PROVISIONING, then ACTIVE")
 }
 
 

@@ -185,7 +185,7 @@ def test_awkward_names(inventory: Inventory, sandbox: Sandbox) -> None:
 def test_deleting(inventory: Inventory, sandbox: Sandbox) -> None:
     """A service that is being deleted is left out until it is asked for."""
     # Platforms may hide it at once; this one does not.
-    sandbox.profile("plain", **{"delete.listed": "listed", "delete.pace": "after DELETING"})
+    sandbox.profile("plain", **{"delay": "a second late"})
     sandbox.delays(delete=3600)
     services = [{"name": name, "product": "linux"} for name in ("going", "staying")]
     ids = sandbox.seed({"services": services})["services"]

@@ -26,7 +26,7 @@ import yaml
 SANDBOX = Path(__file__).resolve().parent
 START_SECONDS = 120.0
 NO_DELAYS = dict.fromkeys(
-    ("provision", "start", "stop", "resume", "delete", "backup", "restore", "scan", "snapshot"), 0.0
+    ("provision", "start", "stop", "resume", "delete", "backup", "restore", "scan"), 0.0
 )
 """Everything that takes time happens at once."""
 READING_POSTS = ("apps.quote", "order.quote", "database.query")
@@ -162,7 +162,7 @@ class SandboxClient:
         return self.control("PUT", "/delays", seconds)
 
     def profile(self, name: str = "plain", **values: str) -> Any:
-        """Change the gap profile, and single values by name (`**{"resume.to": "ACTIVE later"}`)."""
+        """Change the gap profile, and single values by name (`delay="a second late"`)."""
         return self.control("PUT", "/profile", {"name": name, "values": values})
 
     def stop(self) -> None:

@@ -104,8 +104,8 @@ def test_save_and_load(sandbox: Sandbox) -> None:
 
 def test_what_was_deleted_is_listed_once_after_a_state_is_loaded(sandbox: Sandbox) -> None:
     """Though this platform shows it for a while after its deletion."""
-    sandbox.profile("plain", **{"removal.listed": "1 s late"})
     sandbox.api("POST", "/api/projects", {"name": "spare"})
+    sandbox.profile("plain", delay="a second late")
     state = sandbox.control("GET", "/state")
     [spare] = [each for each in sandbox.api("GET", "/api/projects").json() if each["name"] == "spare"]
     sandbox.api("DELETE", f"/api/projects/{spare['id']}")
@@ -175,8 +175,8 @@ def test_a_control_call_that_makes_no_sense(sandbox: Sandbox) -> None:
         ("PUT", "/delays", {"start": "soon"}),
         ("POST", "/clock", {"set": "yesterday"}),
         ("POST", "/reset", {"clock": "yesterday"}),
-        ("POST", "/reset", {"value": {"resume.to": "ACTIVE later"}}),
-        ("PUT", "/profile", {"name": "plain", "value": {"resume.to": "ACTIVE later"}}),
+        ("POST", "/reset", {"value": {"delay": "a second late"}}),
+        ("PUT", "/profile", {"name": "plain", "value": {"delay": "a second late"}}),
     ):
         with pytest.raises(RuntimeError, match="400"):
             sandbox.control(method, path, body)

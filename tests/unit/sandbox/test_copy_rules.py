@@ -21,7 +21,7 @@ def _post(sandbox: Sandbox, path: str, name: str | None = None) -> Any:
 
 @pytest.mark.parametrize(("value", "status"), [("not refused", 201), ("409", 409), ("423", 423)])
 def test_a_busy_service(sandbox: Sandbox, order: Order, value: str, status: int) -> None:
-    sandbox.profile("plain", **{"refusal.copy_busy": value, "restore.shown": "never"})
+    sandbox.profile("plain", **{"refusal.copy_busy": value})
     sandbox.clock(freeze=True)
     base = f"/api/resources/{order()}/backups"
     backup = _post(sandbox, base, "a").json()["id"]
@@ -111,34 +111,6 @@ def test_a_limit_of_backups(sandbox: Sandbox, order: Order, value: str, count: i
     assert _post(sandbox, base, "new").status_code == 201
     names = [backup["name"] for backup in sandbox.api("GET", base).json()]
     assert len(names) == count and ("0" in names) == (value != "the oldest goes")
-
-
-def test_a_snapshot_is_listed_late(sandbox: Sandbox, order: Order) -> None:
-    sandbox.clock(freeze=True)
-    base = f"/api/resources/{order('linux', 'box')}/snapshots"
-    sandbox.delays(snapshot=5)
-    sandbox.profile("plain", **{"snapshot.listed": "later"})
-    assert _post(sandbox, base, "a").status_code == 201
-    assert sandbox.api("GET", base).json() == []
-    assert _post(sandbox, f"{base}/a/rollback").status_code == 409
-    sandbox.clock(advance=5)
-    assert [shot["name"] for shot in sandbox.api("GET", base).json()] == ["a"]
-    assert _post(sandbox, f"{base}/a/rollback").status_code == 200
-
-
-def test_a_snapshot_that_fails_is_never_listed(sandbox: Sandbox, order: Order) -> None:
-    sandbox.profile("plain", **{"snapshot.listed": "later"})
-    sandbox.clock(freeze=True)
-    sandbox.delays(snapshot=5)
-    key = order("linux", "box")
-    base = f"/api/resources/{key}/snapshots"
-    sandbox.operator(f"services/{key}", snapshot_fails=True)
-    assert _post(sandbox, base, "bad").status_code == 201
-    assert sandbox.api("GET", base).json() == []
-    assert _post(sandbox, f"{base}/bad/rollback").status_code == 409
-    sandbox.clock(advance=5)
-    assert sandbox.api("GET", base).json() == []
-    assert _post(sandbox, f"{base}/bad/rollback").status_code == 404
 
 
 @pytest.mark.parametrize("value", ["nothing", "deletes them"])

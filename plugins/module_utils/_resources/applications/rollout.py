@@ -32,7 +32,7 @@ from ..._api.errors import (
 )
 from ..._api.models import App
 from ..._api.values import ContainerState, ScanStatus, ServiceStatus
-from ..services.view import sample_container
+from ..services.view import shows_start_since
 from ..shared.busy_retry import says_temporary
 from ..shared.pending import AT_DEPLOY, AT_START, DEPLOY
 from ..shared.plan import Task
@@ -200,10 +200,9 @@ def restart_since(task: Task[ReleaseOptions], app: App, begun: float) -> str:
     uptime shows that, and a token for applications may not read it.
     """
     try:
-        if poll_for(lambda: sample_container(task, str(app.id)).shows_start_after(begun), SHOWN_SECONDS):
+        if poll_for(lambda: shows_start_since(task, str(app.id), begun), SHOWN_SECONDS):
             return "was restarted"
-        sample = sample_container(task, str(app.id))
-        is_known = sample.state == ContainerState.RUNNING and sample.uptime is not None
+        is_known = running_for(task, app) is not None
     except HostedError:
         is_known = False
     return "" if is_known else "may have been restarted"
@@ -451,13 +450,18 @@ def started_after(task: Task[Any], app: App, sent: float) -> bool:
     A token for applications may not read that.
     """
     try:
-        sample = sample_container(task, str(app.id))
+        uptime = running_for(task, app)
     except HostedError:
         return False
     now = task.client.clock.shown()
-    if now is None or sample.state != ContainerState.RUNNING or sample.uptime is None:
-        return False
-    return now.timestamp() - sample.uptime >= sent + CERTAIN_SECONDS
+    return now is not None and uptime is not None and now.timestamp() - uptime >= sent + CERTAIN_SECONDS
+
+
+def running_for(task: Task[Any], app: App) -> int | None:
+    """Return for how many seconds the container of an application has run, if it runs and that is shown."""
+    id = str(app.id)
+    metrics = task.client.metrics([id])[id]
+    return metrics.uptime_seconds if metrics and metrics.state == ContainerState.RUNNING else None
 
 
 def carried_out(task: Task[Any], app: App, digest: str) -> Callable[[], None] | None:

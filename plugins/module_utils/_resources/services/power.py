@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any
 
-from ..._api.errors import CallOutcomeUnknown, Conflict
+from ..._api.errors import CallOutcomeUnknown
+from ..._api.models import Metrics
 from ..._api.values import ContainerState, ServiceStatus
 from ..shared.money import Cost, Move
 from ..shared.options import WaitOptions, state_dir_of
@@ -24,15 +24,13 @@ from .pending_changes import pending_until_start, until_start
 from .rates import cost_of, price_change, rates_of
 from .settings import ServiceChanges, check_immutable, check_max_monthly, commitment_of
 from .view import (
-    ContainerSample,
+    FRESH_SECONDS,
     View,
     billed_rate,
     observe,
     read_diagnostics,
     read_service,
     read_state,
-    sample_before_start,
-    sample_container,
     wait_for_state,
     wait_for_status,
     with_diagnostics,
@@ -285,37 +283,10 @@ def send_signal(task: Task[WaitOptions], view: View, signal: str, goal: str) -> 
     )
     if not task.options.wait:
         return None
-    if signal == "stop":
-        wait_for_stop(task, view)
-        return None
     wait_for_state(task, id, goal)
     if signal == "start":
         in_effect()
     return None
-
-
-def wait_for_stop(task: Task[WaitOptions], view: View) -> None:
-    """Wait until a container is stopped.
-
-    One that stopped and runs again was restarting when the signal came, which the restart took for its own
-    stop. It is stopped once more, if the platform does not refuse that: the metrics may lag.
-    """
-    id, seen = view.service.id, set[str | None]()
-
-    def runs_again(state: str | None) -> bool:
-        seen.add(state)
-        return state == ContainerState.RUNNING and ContainerState.STOPPING in seen
-
-    if wait_for_state(task, id, ContainerState.STOPPED, runs_again) == ContainerState.STOPPED:
-        return
-    with suppress(Conflict):
-        act(
-            task,
-            lambda: task.client.power(id, "stop"),
-            lambda: read_state(task, id) in (ContainerState.STOPPED, ContainerState.STOPPING),
-            f"second stop of {view.label}",
-        )
-    wait_for_state(task, id, ContainerState.STOPPED)
 
 
 def stop_first(task: Task[WaitOptions], view: View) -> None:
@@ -350,44 +321,48 @@ def wait_while_stopping(task: Task[WaitOptions], id: str) -> str | None:
 
 
 def restart(task: Task[WaitOptions], view: View) -> None:
-    """Restart a container, and wait until the restart was seen to begin and end. Sent once only.
-
-    The metrics may lag: a running container may be the one about to stop. Only another state, or an uptime
-    that began after the call, proves the restart.
-    """
+    """Restart a container, once, and wait until it runs with a smaller uptime than before."""
     id = view.service.id
-    sample = sample_before_start if task.options.wait else sample_container
-    first, at = sample(task, id), time.monotonic()
+    before = task.client.metrics([id])[id]
     try:
         task.client.power(id, "restart")
     except CallOutcomeUnknown as error:
-        if not poll_for(lambda: restarted_since(task, id, first)):
+        if not poll_for(lambda: shows_restart(task.client.metrics([id])[id], before)):
             raise EffectUnverified(
                 f"whether {view.label} was restarted is unknown: {error.message}. The call was not sent again"
             ) from error
         task.effects.wrote()
     if task.options.wait:
-        with_diagnostics(task, id, lambda: wait_for_restart(task, view, at))
+        uptime = before.uptime_seconds or 0 if before else 0
+        with_diagnostics(task, id, lambda: wait_for_restart(task, view, uptime))
 
 
-def restarted_since(task: Task, id: str, first: ContainerSample) -> bool:
-    """Tell whether a restart is certain: the uptime decreased, or the container stopped."""
-    now = sample_container(task, id)
-    if first.state == ContainerState.RUNNING and now.state in (
-        ContainerState.STOPPED,
-        ContainerState.STARTING,
-        ContainerState.STOPPING,
-    ):
-        return True
-    return first.uptime is not None and now.uptime is not None and now.uptime < first.uptime
+def shows_restart(now: Metrics | None, before: Metrics | None) -> bool:
+    """Tell whether a restart is certain: the uptime decreased, or the container runs no longer."""
+    if now is None or before is None or before.state != ContainerState.RUNNING:
+        return False
+    if now.state != ContainerState.RUNNING:
+        return now.state in ContainerState.KNOWN
+    up, old = now.uptime_seconds, before.uptime_seconds
+    return up is not None and old is not None and up < old
 
 
-def wait_for_restart(task: Task[WaitOptions], view: View, at: float) -> None:
-    """Wait for the end of a restart that was sent at ``at``; warn if nothing showed it."""
+def wait_for_restart(task: Task[WaitOptions], view: View, below: int) -> None:
+    """Wait until a container was seen to stop and runs again, or runs with an uptime ``below`` this.
+
+    If it had only just started, its uptime tells nothing: then it counts as restarted after that time.
+
+    :raises WaitEnded: if nothing shows the restart in time: another one would interrupt the service again.
+    """
+    begun = time.monotonic()
 
     def read() -> tuple[str | None, bool]:
-        now = sample_container(task, view.service.id)
-        return now.state, now.state == ContainerState.RUNNING and now.shows_start_after(at)
+        now = task.client.metrics([view.service.id])[view.service.id]
+        if now is None:
+            return None, False
+        up = now.uptime_seconds
+        fresh = below < FRESH_SECONDS <= time.monotonic() - begun
+        return now.state, now.state == ContainerState.RUNNING and (fresh or (up is not None and up < below))
 
     before: tuple[str | None, bool] = (ContainerState.RUNNING, False)
     passage = wait_through(
@@ -400,9 +375,10 @@ def wait_for_restart(task: Task[WaitOptions], view: View, at: float) -> None:
         passed=lambda now: now[1],
     )
     if not passage.began:
-        task.warn(
+        raise WaitEnded(
             f"the restart of {view.label} was accepted, but within {QUIET_SECONDS:g} seconds nothing showed "
-            "that it started: its state stayed running, and its uptime was not reset"
+            "that it started: its state stayed running, and its uptime was not reset. Check the service "
+            "before you restart it again"
         )
 
 

@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any
 
 from ..._api.errors import AccessDenied, Refused
-from ..._api.models import Dimensions, Project, Scale, Service, ServiceSummary
+from ..._api.models import Dimensions, Metrics, Project, Scale, Service, ServiceSummary
 from ..._api.values import WITH_SETTINGS, ContainerState, ServiceStatus
 from ..shared.aliases import read_aliases, warn_of_clashes
 from ..shared.budget import Commitment, CommitmentKind
@@ -28,14 +28,13 @@ from .options import MaxMonthlyOptions, ServiceOptions
 from .pending_changes import write_recorded
 from .rates import Rates, rates_of, rates_of_size, risen_rate
 from .view import (
-    ContainerSample,
+    FRESH_SECONDS,
     View,
     billed_rate,
     check_in_service,
     read_settings,
     read_state,
-    sample_before_start,
-    sample_container,
+    shows_start_since,
     with_diagnostics,
 )
 
@@ -43,7 +42,7 @@ AT_NEXT_START = (
     "takes effect at its next start; hosted.services.service with state: restarted stops and starts it"
 )
 SETTLE_SECONDS = 60.0
-"""For how long a container that starts or stops is waited for before a network change."""
+"""For how long a container that starts, stops or has just started is waited for before a network change."""
 NON_DISRUPTIVE_STATES = ("present", "started", "resumed")
 """The wanted states that leave alone what runs."""
 
@@ -433,7 +432,7 @@ def set_network(task: Task[ServiceOptions], view: View, wanted: bool, what: str)
     all other cases, and if a running one is not seen to be recreated, the change is pending until then.
     """
     id = view.service.id
-    first, at = sample_settled(task, id), time.monotonic()
+    first, at = settled_metrics(task, id), time.monotonic()
 
     def reached() -> bool:
         network = task.client.settings(id).network
@@ -448,7 +447,7 @@ def set_network(task: Task[ServiceOptions], view: View, wanted: bool, what: str)
             task.effects.wrote()
             task.warn(f"the platform made the change, but returned an error: {error.message}")
 
-    if first.state == ContainerState.STOPPED:
+    if first is not None and first.state == ContainerState.STOPPED:
         change()
         return
     in_effect = write_recorded(task, id, NETWORK, change)
@@ -459,19 +458,28 @@ def set_network(task: Task[ServiceOptions], view: View, wanted: bool, what: str)
         with_diagnostics(task, id, lambda: wait_for_recreation(task, view))
 
 
-def sample_settled(task: Task[ServiceOptions], id: str) -> ContainerSample:
-    """Read the metrics of a container that runs or is stopped; one on its way there is waited for.
+def settled_metrics(task: Task[ServiceOptions], id: str) -> Metrics | None:
+    """Return the metrics of a container that runs or is stopped; one on its way there is waited for.
 
-    A container that starts or stops may be the old one, as a restart keeps it, and nothing would tell
-    afterwards whether it was recreated. A task that does not wait takes it as it is.
+    So is one that has only just started: nothing would tell afterwards whether it was recreated. A task that
+    does not wait takes it as it is.
     """
-    first = sample_before_start(task, id)
-    if not task.options.wait or task.options.state == "restarted" or not first.is_passing:
-        return first
-    poll_for(
-        lambda: not sample_container(task, id).is_passing, min(task.options.wait_timeout, SETTLE_SECONDS)
-    )
-    return sample_before_start(task, id)
+    seen: list[Metrics | None] = []
+
+    def settled() -> bool:
+        seen.append(task.client.metrics([id])[id])
+        return not (is_fresh(seen[-1]) or (seen[-1] and seen[-1].state in ContainerState.PASSING))
+
+    waits = task.options.wait and task.options.state != "restarted"
+    poll_for(settled, min(task.options.wait_timeout, SETTLE_SECONDS) if waits else 0)
+    return seen[-1]
+
+
+def is_fresh(metrics: Metrics | None) -> bool:
+    """Tell whether a container has only just started."""
+    if metrics is None or metrics.state != ContainerState.RUNNING:
+        return False
+    return metrics.uptime_seconds is not None and metrics.uptime_seconds < FRESH_SECONDS
 
 
 def wait_for_recreation(task: Task[WaitOptions], view: View) -> None:
@@ -502,32 +510,38 @@ def wait_for_recreation(task: Task[WaitOptions], view: View) -> None:
     )
 
 
-def was_recreated(task: Task[WaitOptions], id: str, first: ContainerSample, at: float) -> bool:
+def was_recreated(task: Task[WaitOptions], id: str, first: Metrics | None, at: float) -> bool:
     """Tell whether the container was seen to be recreated, and warn if it was not.
 
     The specification says both that the change recreates the container and that it needs a start from stop
     (Settings, rule 3; Power).
     """
-    if first.state != ContainerState.RUNNING or first.uptime is None:
-        shown = first.state or "unknown, as its node cannot be reached"
-        seen = (
-            f"is not known, as its state was {shown}"
-            if first.state != ContainerState.RUNNING
-            else "is not shown"
-        )
+    doubt = recreation_doubt(first)
+    if doubt:
         task.warn(
-            f"the network change was accepted, but whether the container was recreated for it {seen}. "
+            f"the network change was accepted, but whether the container was recreated for it {doubt}. "
             f"The change {AT_NEXT_START}"
         )
         return False
     seconds = QUIET_SECONDS if task.options.wait else 0
-    if poll_for(lambda: sample_container(task, id).shows_start_after(at), seconds):
+    if poll_for(lambda: shows_start_since(task, id, at), seconds):
         return True
-    last = sample_container(task, id)
+    last = task.client.metrics([id])[id]
     when = f"within {seconds:g} seconds" if seconds else "at once"
-    since = "" if last.uptime is None else f": it has run for {last.uptime} seconds"
+    up = last.uptime_seconds if last else None
+    since = "" if up is None else f": it has run for {up} seconds"
     task.warn(
         f"the network change was accepted, but {when} nothing showed that the container was recreated for "
         f"it{since}. The change {AT_NEXT_START}"
     )
     return False
+
+
+def recreation_doubt(before: Metrics | None) -> str | None:
+    """Return why nothing can show whether a container was recreated, by what it was before."""
+    if before is None or before.state != ContainerState.RUNNING:
+        shown = before.state if before else "unknown, as its node cannot be reached"
+        return f"is not known, as its state was {shown}"
+    if before.uptime_seconds is None:
+        return "is not shown"
+    return "is not known, as it had only just started" if is_fresh(before) else None

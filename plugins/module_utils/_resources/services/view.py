@@ -18,18 +18,15 @@ from ..shared.money import from_millicents
 from ..shared.options import WaitOptions
 from ..shared.plan import Task
 from ..shared.task_errors import NoSuchItem, WaitEnded
-from ..shared.waiting import poll_for, wait_until
+from ..shared.waiting import wait_until
 from .options import ServiceOptions
 from .pending_changes import pending_until_start
 
 LOG_LINES_ON_TIMEOUT = 10
 SIGNAL_GRACE_SECONDS = 2.0
 """How long a container may show no sign of a signal before its service is looked at as well."""
-DISTINCT_UPTIME = 3
-"""The uptime, in seconds, from which on a container cannot be taken for one that starts now.
-
-Uptimes are whole seconds, which takes two; the third is for a slow response.
-"""
+FRESH_SECONDS = 2
+"""The uptime up to which a container cannot be told from one that starts now: uptimes are whole seconds."""
 STATE_NEEDED = {
     ServiceStatus.ACTIVE: ("started", "stopped", "restarted", "killed"),
     ServiceStatus.SUSPENDED: ("started",),
@@ -79,56 +76,17 @@ def read_state(task: Task, id: str) -> str | None:
     return None if metrics is None else metrics.state
 
 
-@dataclass(frozen=True)
-class ContainerSample:
-    """The metrics of a container at one moment; ``state`` is ``None`` if there were none."""
+def shows_start_since(task: Task, id: str, moment: float) -> bool:
+    """Tell whether a container started after ``moment``, or is starting or stopping.
 
-    at: float
-    state: str | None
-    uptime: int | None
-
-    @property
-    def is_distinct(self) -> bool:
-        """Whether the uptime, if one is told, differs from that of a container that starts now."""
-        return self.state != ContainerState.RUNNING or self.uptime is None or self.uptime >= DISTINCT_UPTIME
-
-    @property
-    def is_passing(self) -> bool:
-        """Whether the container is on its way from one state to another."""
-        return self.state in ContainerState.PASSING
-
-    def shows_start_after(self, moment: float) -> bool:
-        """Tell whether the container started after ``moment``, or is starting or stopping.
-
-        Uptimes are whole seconds, so a start in the second before ``moment`` counts, too.
-        """
-        if self.state == ContainerState.RUNNING:
-            return self.uptime is not None and self.uptime <= self.at - moment + 1
-        return self.is_passing or self.state == ContainerState.STOPPED
-
-
-def sample_container(task: Task, id: str) -> ContainerSample:
-    """Read the metrics of a container."""
+    Uptimes are whole seconds, so a start in the second before ``moment`` counts, too.
+    """
     metrics = task.client.metrics([id])[id]
     if metrics is None:
-        return ContainerSample(time.monotonic(), None, None)
-    return ContainerSample(time.monotonic(), metrics.state, metrics.uptime_seconds)
-
-
-def sample_before_start(task: Task, id: str) -> ContainerSample:
-    """Read the metrics of a container before a call that starts it anew.
-
-    A container that has just started is given up to :data:`DISTINCT_UPTIME` seconds first, so that its
-    uptime tells afterwards whether it started again.
-    """
-    samples: list[ContainerSample] = []
-
-    def is_distinct() -> bool:
-        samples.append(sample_container(task, id))
-        return samples[-1].is_distinct
-
-    poll_for(is_distinct, DISTINCT_UPTIME + 1)
-    return samples[-1]
+        return False
+    if metrics.state == ContainerState.RUNNING:
+        return metrics.uptime_seconds is not None and metrics.uptime_seconds <= time.monotonic() - moment + 1
+    return metrics.state in (*ContainerState.PASSING, ContainerState.STOPPED)
 
 
 def read_settings(task: Task, service: Service) -> Settings | None:
@@ -213,22 +171,17 @@ def wait_for_status(task: Task[WaitOptions], id: str, wanted: str) -> Service:
     )
 
 
-def wait_for_state(
-    task: Task[WaitOptions], id: str, wanted: str, over: Callable[[str | None], bool] = lambda state: False
-) -> str | None:
-    """Wait until the container has this state, or the wait is ``over``. Unknown states are waited out.
-
-    :return: the state that ended the wait.
-    """
+def wait_for_state(task: Task[WaitOptions], id: str, wanted: str) -> None:
+    """Wait until the container has this state. Unknown states are waited out."""
     begun = time.monotonic()
 
     def there(state: str | None) -> bool:
         idle = state not in ContainerState.PASSING
         if state != wanted and idle and time.monotonic() - begun >= SIGNAL_GRACE_SECONDS:
             check_in_service(task, id)
-        return state == wanted or over(state)
+        return state == wanted
 
-    return with_diagnostics(
+    with_diagnostics(
         task,
         id,
         lambda: wait_until(

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from fastapi import Request
@@ -32,10 +31,12 @@ async def whoami(call: Current) -> Response:
 @router.get("/api/apps", name="apps.list")
 async def list_apps(call: Current) -> Response:
     """List the applications of the account."""
-    found = call.appeared(apps.own(call.world, call.account.id))
-    gone = {view["id"]: view for view in call.world.lingering("apps", call.account.id)}
-    items = [gone.pop(each.id) if each.id in gone else item(call, each) for each in found]
-    return call.json({"items": items + list(gone.values())})
+    return call.json({"items": call.world.shown("apps", call.account.id, applications(call))})
+
+
+def applications(call: Call) -> list[dict[str, Any]]:
+    """Return the applications of the account as the list shows them."""
+    return [item(call, each) for each in apps.own(call.world, call.account.id)]
 
 
 def item(call: Call, service: Service) -> dict[str, Any]:
@@ -68,8 +69,8 @@ def item(call: Call, service: Service) -> dict[str, Any]:
 async def create_app(call: Current, body: bodies.App) -> Response:
     """Create an application; the platform chooses whatever is null."""
     size = body.dimensions.model_dump() if body.dimensions else None
+    call.world.keep("apps", call.account.id, lambda: applications(call))
     service = apps.create(call.world, call.account, body.slug, (body.hostId, size), body.projectId)
-    call.hide(service)
     return call.written(lambda: item(call, service), creates=True)
 
 
@@ -105,9 +106,8 @@ def _node(node: Node) -> dict[str, Any]:
 @router.get("/api/apps/projects", name="apps.projects")
 async def list_app_projects(call: Current, request: Request) -> Response:
     """List the projects that an application can join."""
-    found = [project for project in call.world.store.of(Project, call.account.id) if not project.unread]
-    entries = [{"id": project.id, "name": project.name} for project in found]
-    return call.listing(entries, request.query_params)
+    found = call.world.store.of(Project, call.account.id)
+    return call.listing([{"id": each.id, "name": each.name} for each in found], request.query_params)
 
 
 @router.get("/api/registry/credentials", name="registry.credentials")
@@ -130,29 +130,22 @@ async def declare_release(call: Current, slug: str, body: bodies.Release) -> Res
     """Declare that a tag names a pushed image."""
     service = _app(call, slug)
     before = [(known.tag, known.digest) for known in call.world.store.of(Release, service.id)]
-    release = apps.declare(call.world, service, body.tag, body.digest)
     if (body.tag, body.digest) not in before:
-        call.hide(release)
+        call.world.keep("releases", service.id, lambda: _listed(call, service))
+    release = apps.declare(call.world, service, body.tag, body.digest)
     return call.written(lambda: _release(call, slug, release), creates=True)
 
 
 @router.get("/api/apps/{slug}/releases", name="releases.list")
 async def list_releases(call: Current, slug: str, request: Request) -> Response:
     """List the releases of an application, which are kept for rollbacks."""
-    views = [_release(call, slug, release) for release in _listed(call, _app(call, slug))]
-    return call.listing(views, request.query_params)
+    service = _app(call, slug)
+    shown = call.world.shown("releases", service.id, _listed(call, service))
+    return call.listing(shown, request.query_params)
 
 
-def _listed(call: Call, service: Service) -> list[Release]:
-    """Return the releases that the list shows at this read; of a tag that has moved just now, the old one."""
-    found = call.world.store.of(Release, service.id)
-    shown = call.appeared(found)
-    late = [release for release in found if release not in shown and release.moved_from]
-    return [
-        replace(release, digest=release.moved_from) if release in late else release
-        for release in found
-        if release in [*shown, *late]
-    ]
+def _listed(call: Call, service: Service) -> list[dict[str, Any]]:
+    return [_release(call, service.slug, release) for release in call.world.store.of(Release, service.id)]
 
 
 def _release(call: Call, slug: str, release: Release) -> dict[str, Any]:

@@ -11,9 +11,10 @@ from fastapi import Path
 from starlette.responses import Response
 
 from hosted_sandbox.api import bodies
-from hosted_sandbox.api.call import Chapter, Current
+from hosted_sandbox.api.call import Call, Chapter, Current
 from hosted_sandbox.domain import backups, views
 from hosted_sandbox.domain.capabilities import require
+from hosted_sandbox.store.records import Backup, Snapshot
 
 router = Chapter(tags=["Backups and snapshots"])
 BackupId = Annotated[str, Path(alias="backupId")]
@@ -22,15 +23,18 @@ BackupId = Annotated[str, Path(alias="backupId")]
 @router.get("/api/resources/{id}/backups", name="backups.list")
 async def list_backups(call: Current, id: str) -> Response:
     """List the backups of a service."""
-    service = call.service(id)
-    require(call.world, service, "backups")
-    shown = [views.backup(call.world, found) for found in backups.listed(call.world, service)]
-    return call.json(shown + call.world.lingering("backups", service.id))
+    require(call.world, call.service(id), "backups")
+    return call.json(call.world.shown("backups", id, _backups(call, id)))
+
+
+def _backups(call: Call, id: str) -> list[views.View]:
+    return [views.backup(call.world, found) for found in call.world.store.of(Backup, id)]
 
 
 @router.post("/api/resources/{id}/backups", name="backups.create")
 async def create_backup(call: Current, id: str, body: bodies.Name) -> Response:
     """Start a backup."""
+    call.world.keep("backups", id, lambda: _backups(call, id))
     backup = backups.create(call.world, call.service(id), body.name)
     return call.written(lambda: views.backup(call.world, backup), creates=True)
 
@@ -45,6 +49,7 @@ async def restore_backup(call: Current, id: str, backup_id: BackupId) -> Respons
 @router.delete("/api/resources/{id}/backups/{backupId}", name="backups.delete")
 async def delete_backup(call: Current, id: str, backup_id: BackupId) -> Response:
     """Delete a backup."""
+    call.world.keep("backups", id, lambda: _backups(call, id))
     backup = backups.delete(call.world, call.service(id), backup_id)
     return call.written(lambda: views.backup(call.world, backup))
 
@@ -52,13 +57,18 @@ async def delete_backup(call: Current, id: str, backup_id: BackupId) -> Response
 @router.get("/api/resources/{id}/snapshots", name="snapshots.list")
 async def list_snapshots(call: Current, id: str) -> Response:
     """List the snapshots of a service."""
-    shown = [views.snapshot(call.world, found) for found in backups.snapshots(call.world, call.service(id))]
-    return call.json(shown + call.world.lingering("snapshots", id))
+    require(call.world, call.service(id), "snapshots")
+    return call.json(call.world.shown("snapshots", id, _snapshots(call, id)))
+
+
+def _snapshots(call: Call, id: str) -> list[views.View]:
+    return [views.snapshot(call.world, found) for found in call.world.store.of(Snapshot, id)]
 
 
 @router.post("/api/resources/{id}/snapshots", name="snapshots.create")
 async def create_snapshot(call: Current, id: str, body: bodies.Name) -> Response:
     """Take a snapshot."""
+    call.world.keep("snapshots", id, lambda: _snapshots(call, id))
     taken = backups.snapshot(call.world, call.service(id), body.name)
     return call.written(lambda: views.snapshot(call.world, taken), creates=True)
 
@@ -66,6 +76,7 @@ async def create_snapshot(call: Current, id: str, body: bodies.Name) -> Response
 @router.post("/api/resources/{id}/snapshots/{name}/rollback", name="snapshots.rollback")
 async def roll_back(call: Current, id: str, name: str) -> Response:
     """Roll a service's disk back to a snapshot."""
+    call.world.keep("snapshots", id, lambda: _snapshots(call, id))
     found = backups.rollback(call.world, call.service(id), name)
     return call.written(lambda: views.snapshot(call.world, found))
 
@@ -73,5 +84,6 @@ async def roll_back(call: Current, id: str, name: str) -> Response:
 @router.delete("/api/resources/{id}/snapshots/{name}", name="snapshots.delete")
 async def delete_snapshot(call: Current, id: str, name: str) -> Response:
     """Delete a snapshot."""
+    call.world.keep("snapshots", id, lambda: _snapshots(call, id))
     found = backups.delete_snapshot(call.world, call.service(id), name)
     return call.written(lambda: views.snapshot(call.world, found))

@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import JSONResponse
@@ -18,12 +18,10 @@ from starlette.responses import Response
 from hosted_sandbox.api.shapes import SHOWN
 from hosted_sandbox.domain.errors import AbsentError, RefusedError
 from hosted_sandbox.domain.world import World
-from hosted_sandbox.store.records import Account, Key, Project, Release, Service
+from hosted_sandbox.store.records import Account, Service
 
 ENTRIES_A_PAGE = 5
 Handler = Callable[..., Awaitable[Response]]
-Late = Project | Key | Service | Release
-L = TypeVar("L", Project, Key, Service, Release)
 
 
 @dataclass
@@ -42,16 +40,6 @@ class Call:
         if service.status == "DELETED":
             raise AbsentError("Resource")
         return service
-
-    def readable(self, service_id: str) -> Service:
-        """Return a service for reading: some platforms still show deleted ones."""
-        service = self.world.store.get(Service, service_id)
-        shown = self.world.gaps["deleted.read"] == "status DELETED"
-        if service is not None and service.account_id == self.account.id and service.status == "DELETED":
-            if shown:
-                return service
-            raise AbsentError("Resource")
-        return self.service(service_id)
 
     def json(self, data: Any, status: int = 200) -> Response:
         """Build a response whose shape is shown."""
@@ -81,19 +69,6 @@ class Call:
                 return JSONResponse(page_of(items, query))
             case _:
                 return JSONResponse({"items": items})
-
-    def hide(self, record: Late) -> None:
-        """Hide a new record from the next read of its list, on a platform that shows it late."""
-        record.unread = int(self.world.gaps["list.lag"] == "after one read")
-        self.world.store.put(record)
-
-    def appeared(self, records: Sequence[L]) -> list[L]:
-        """Return the records that the list shows at this read."""
-        late = [record for record in records if record.unread]
-        for record in late:
-            record.unread -= 1
-            self.world.store.put(record)
-        return [record for record in records if record not in late]
 
     def bounded_range(self, days: int) -> int:
         """Limit a window of days to what the platform keeps."""

@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 from starlette.responses import Response
 
 from hosted_sandbox.api import bodies
 from hosted_sandbox.api.call import Call, Chapter, Current
-from hosted_sandbox.clock import SECOND
 from hosted_sandbox.domain import files, lifecycle, views
 from hosted_sandbox.domain.capabilities import require
 from hosted_sandbox.domain.errors import RefusedError
@@ -30,31 +30,26 @@ def _place(call: Call, service: Service, place: Path) -> dict[str, str]:
     return {"path": str(place.relative_to(lifecycle.root(call.world, service).resolve()))}
 
 
-def _folder(path: str) -> str:
-    return "" if path in (".", "/") else path.strip("/")
+def _key(service: Service, directory: str) -> str:
+    return f"{service.id}/{'' if directory in ('.', '/') else directory.strip('/')}"
+
+
+def _entries(call: Call, service: Service, directory: str) -> list[views.View]:
+    return [views.file(entry) for entry in files.entries(call.world, service, directory)]
 
 
 def _show_late(call: Call, service: Service, directory: str) -> None:
     """Let a directory be listed as it is now for a while, if this platform does."""
-    if call.world.gaps["file.listed"] == "at once":
-        return
-    try:
-        found = files.entries(call.world, service, directory)
-    except RefusedError:
-        return
-    shown = [views.file(entry) for entry in found]
-    call.world.listings[service.id, _folder(directory)] = (call.world.now + SECOND, shown)
+    with suppress(RefusedError):  # a write makes the missing ones
+        call.world.keep("files", _key(service, directory), lambda: _entries(call, service, directory))
 
 
 @router.get("/api/resources/{id}/files", name="files.list")
 async def list_files(call: Current, id: str, directory: str = "") -> Response:
     """List a directory."""
     service = _service(call, id)
-    until, before = call.world.listings.get((service.id, _folder(directory)), (0, []))
-    if call.world.now < until <= call.world.now + SECOND:
-        return call.json(before)
-    found = files.entries(call.world, service, directory)
-    return call.json([views.file(entry) for entry in found])
+    found = _entries(call, service, directory)
+    return call.json(call.world.shown("files", _key(service, directory), found))
 
 
 @router.get("/api/resources/{id}/files/contents", name="files.read")

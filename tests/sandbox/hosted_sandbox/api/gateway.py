@@ -110,6 +110,7 @@ class Gateway:
 
     async def _answer(self, scope: Scope, route: Route | None, token: Token | None, body: bytes) -> Answer:
         self.world.tick()
+        self.world.begin(reads=scope["method"] == "GET")
         if self.world.gaps["query.space"] == "as %20":
             scope["query_string"] = scope["query_string"].replace(b"+", b"%2B")
         early = self._early(scope, route, token)

@@ -22,16 +22,18 @@ router = Chapter(tags=["Projects"])
 @router.get("/api/projects", name="projects.list")
 async def list_projects(call: Current) -> Response:
     """List the projects of the account."""
-    found = call.appeared(call.world.store.of(Project, call.account.id))
-    shown = [views.project(call.world, project) for project in found]
-    return call.json(shown + call.world.lingering("projects", call.account.id))
+    return call.json(call.world.shown("projects", call.account.id, _listed(call)))
+
+
+def _listed(call: Call) -> list[views.View]:
+    return [views.project(call.world, each) for each in call.world.store.of(Project, call.account.id)]
 
 
 @router.post("/api/projects", name="projects.create")
 async def create_project(call: Current, body: bodies.Name) -> Response:
     """Create a project."""
+    call.world.keep("projects", call.account.id, lambda: _listed(call))
     project = projects.create(call.world, call.account, body.name)
-    call.hide(project)
     return call.written(lambda: views.project(call.world, project), creates=True)
 
 
@@ -47,8 +49,8 @@ async def rename_project(call: Current, id: str, body: bodies.Name) -> Response:
 async def delete_project(call: Current, id: str) -> Response:
     """Delete a project; its services join the default one."""
     project = projects.find(call.world, call.account.id, id)
+    call.world.keep("projects", call.account.id, lambda: _listed(call))
     projects.delete(call.world, project)
-    call.world.linger("projects", call.account.id, views.project(call.world, project))
     return call.written(lambda: views.project(call.world, project))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from starlette.responses import Response
 
 from hosted_sandbox.api import bodies
-from hosted_sandbox.api.apps import item
+from hosted_sandbox.api.apps import applications
 from hosted_sandbox.api.call import Call, Chapter, Current
 from hosted_sandbox.domain import lifecycle, views
 from hosted_sandbox.domain.errors import RefusedError
@@ -18,21 +18,10 @@ router = Chapter(tags=["Services"])
 MOST_IDS = 50
 
 
-def in_order(call: Call) -> list[Service]:
-    """Sort the account's services as this platform does."""
-    services = lifecycle.live(call.world, call.account.id)
-    match call.world.gaps["list.order"]:
-        case "newest first":
-            services.reverse()
-        case "by name":
-            services.sort(key=lambda service: service.name)
-    return services
-
-
 @router.get("/api/resources", name="resources.list")
 async def list_resources(call: Current) -> Response:
     """List the services of the account that are not deleted."""
-    services = in_order(call)
+    services = lifecycle.live(call.world, call.account.id)
     return call.json({"items": [views.listed(call.world, service) for service in services]})
 
 
@@ -61,7 +50,7 @@ def _metrics(call: Call, wanted: list[str]) -> dict[str, views.View | None]:
 @router.get("/api/resources/{id}", name="resources.get")
 async def read_resource(call: Current, id: str) -> Response:
     """Return one service in its full form."""
-    return call.json(views.full(call.world, call.readable(id)))
+    return call.json(views.full(call.world, call.service(id)))
 
 
 @router.post("/api/resources/{id}/power", name="resources.power")
@@ -94,6 +83,6 @@ async def delete_resource(call: Current, id: str) -> Response:
     service = call.service(id)
     lifecycle.check_deletable(call.world, service)
     if service.slug and service.status != "DELETING":
-        call.world.linger("apps", call.account.id, item(call, service))
+        call.world.keep("apps", call.account.id, lambda: applications(call))
     lifecycle.delete(call.world, service)
     return call.written(lambda: views.full(call.world, service))

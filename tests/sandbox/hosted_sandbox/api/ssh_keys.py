@@ -19,16 +19,18 @@ router = Chapter(tags=["SSH keys and SFTP"])
 @router.get("/api/users/me/ssh-keys", name="ssh_keys.list")
 async def list_keys(call: Current) -> Response:
     """List the SSH keys of the account."""
-    found = call.appeared(call.world.store.of(Key, call.account.id))
-    shown = [views.key(call.world, key) for key in found]
-    return call.json(shown + call.world.lingering("keys", call.account.id))
+    return call.json(call.world.shown("keys", call.account.id, _listed(call)))
+
+
+def _listed(call: Call) -> list[views.View]:
+    return [views.key(call.world, key) for key in call.world.store.of(Key, call.account.id)]
 
 
 @router.post("/api/users/me/ssh-keys", name="ssh_keys.add")
 async def add_key(call: Current, body: bodies.PublicKey) -> Response:
     """Register a public key; it opens SFTP on all services of the account."""
+    call.world.keep("keys", call.account.id, lambda: _listed(call))
     key = keys.add(call.world, call.account, body.name, body.publicKey)
-    call.hide(key)
     return call.written(lambda: views.key(call.world, key), creates=True)
 
 
@@ -36,8 +38,8 @@ async def add_key(call: Current, body: bodies.PublicKey) -> Response:
 async def delete_key(call: Current, id: str) -> Response:
     """Remove a key; it opens no new session from now on."""
     key = keys.find(call.world, call.account, id)
+    call.world.keep("keys", call.account.id, lambda: _listed(call))
     call.world.store.drop(key)
-    call.world.linger("keys", call.account.id, views.key(call.world, key))
     return call.written(lambda: views.key(call.world, key))
 
 

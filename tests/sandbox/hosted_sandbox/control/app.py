@@ -138,7 +138,7 @@ class Control:
         self.world.clock = Clock()
         self.world.delays = Delays()
         self.world.auth = Auth()
-        self.world.removed.clear()
+        self.world.kept.clear()
         self.faults.clear()
         self.journal.clear()
 
@@ -159,7 +159,7 @@ class Control:
             for record in records.get(kind, ()):
                 self.world.place("files", record["id"])
         self.world.store.load(records)
-        self.world.removed.clear()
+        self.world.kept.clear()
         unpack(self.world.folder, KEPT_FOLDERS, entries)
         self.world.load_settings()
 

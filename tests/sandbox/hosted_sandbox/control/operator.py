@@ -49,11 +49,11 @@ def set_state(world: World, service: Service, state: str) -> None:
     lifecycle.force_state(world, service, state)
 
 
-FAILURES = ("start_fails", "backup_fails", "snapshot_fails", "restore_fails")
+FAILURES = ("start_fails", "backup_fails", "restore_fails")
 
 
 def set_failures(world: World, service: Service, failures: dict[str, Any]) -> None:
-    """Make the starts, backups, snapshots or restores of a service fail from now on, or succeed again."""
+    """Make the starts, backups or restores of a service fail from now on, or succeed again."""
     for name in FAILURES:
         if failures.get(name) is not None:
             setattr(service, name, bool(failures[name]))

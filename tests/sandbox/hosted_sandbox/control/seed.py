@@ -186,6 +186,7 @@ def _add_service(world: World, seed: SeedService) -> Service:
 def _add_app(world: World, account: Account, seed: SeedApp) -> Service:
     project = _project(world, account.id, seed.project)
     service = apps.create(world, account, seed.slug, (seed.host, None), project.id)
+    world.kept.clear()  # what a document describes has been there for long
     apps.set_environment(world, service, seed.environment)
     for image in seed.images:
         digest = _push(world, service, image)

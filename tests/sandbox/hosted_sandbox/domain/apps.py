@@ -83,8 +83,6 @@ def declare(world: World, service: Service, tag: str, digest: str) -> Release:
     platform = native if native in platforms or not platforms else platforms[0]
     known = next((found for found in world.store.of(Release, service.id) if found.tag == tag), None)
     if known is not None:
-        if known.digest != digest:
-            known.moved_from = known.digest
         known.digest, known.platform, known.created_at = digest, platform, world.now
         world.store.put(known)
         return known

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import shutil
 
-from hosted_sandbox.clock import SECOND
-from hosted_sandbox.domain import copy_rules, events, files, lifecycle, views
+from hosted_sandbox.domain import copy_rules, events, files, lifecycle
 from hosted_sandbox.domain.capabilities import require
 from hosted_sandbox.domain.errors import AbsentError, RefusedError
 from hosted_sandbox.domain.world import World, action
@@ -41,21 +40,12 @@ def create(world: World, service: Service, name: str) -> Backup:
     copy_rules.check_busy(world, service)
     copy_rules.check_pause(world, service)
     if (surplus := copy_rules.surplus(world, service)) is not None:
-        _erase(world, surplus)
+        _drop(world, surplus)
     backup = Backup(world.new_id("bkp"), service.id, name, created_at=world.now)
     world.store.put(backup)
     events.record(world, service, "BACKUP_CREATED")
     world.after(world.delays.backup, "backed up", backup.id)
     return backup
-
-
-def listed(world: World, service: Service) -> list[Backup]:
-    """Return the backups that the list shows now, in the order of this platform."""
-    shown = world.store.of(Backup, service.id)
-    if world.gaps["backup.listed"] != "at once":
-        before = world.now - SECOND
-        shown = [found for found in shown if found.status != "PENDING" or found.created_at <= before]
-    return shown if world.gaps["backups.order"] == "oldest first" else shown[::-1]
 
 
 @action("backed up")
@@ -87,45 +77,35 @@ def find(world: World, service: Service, backup_id: str) -> Backup:
 
 
 def restore(world: World, service: Service, backup_id: str) -> Backup:
-    """Start to restore a completed backup: RESTORING, then COMPLETED again.
-
-    If RESTORING shows late, the restore starts late; if it never shows, the backup stays COMPLETED.
-    """
+    """Start to restore a completed backup: RESTORING, at once or late, then COMPLETED again."""
     backup = find(world, service, backup_id)
     if backup.status != "COMPLETED":
         raise RefusedError("backup_state", f"a backup in status {backup.status} is not restorable")
     copy_rules.check_busy(world, service)
-    if world.gaps["restore.shown"] == "late":
-        world.after(world.delays.restore_begins, "restore begins", backup.id)
-        return backup
-    return _begin_restore(world, service, backup)
+    world.after(world.late(world.delays.restore_begins), "restore begins", backup.id)
+    return backup
 
 
 @action("restore begins")
 def _restore_begins(world: World, task: Task) -> None:
     backup = world.store.get(Backup, task.target)
-    if backup is not None and backup.status == "COMPLETED":
-        _begin_restore(world, world.store.need(Service, backup.service_id), backup)
-
-
-def _begin_restore(world: World, service: Service, backup: Backup) -> Backup:
-    if world.gaps["restore.shown"] != "never":
-        backup.status = "RESTORING"
-        world.store.put(backup)
+    if backup is None or backup.status != "COMPLETED":
+        return
+    service = world.store.need(Service, backup.service_id)
+    backup.status = "RESTORING"
+    world.store.put(backup)
     events.record(world, service, "BACKUP_RESTORED")
     if world.gaps["restore.restart"] == "yes" and lifecycle.state(world, service) in lifecycle.RUNNING:
         lifecycle.halt(world, service, "stopped for a restore")
         world.after(world.delays.restore, "restored", backup.id, start=True)
     else:
         world.after(world.delays.restore, "restored", backup.id)
-    return backup
 
 
 @action("restored")
 def _restored(world: World, task: Task) -> None:
     backup = world.store.get(Backup, task.target)
-    shown = "COMPLETED" if world.gaps["restore.shown"] == "never" else "RESTORING"
-    if backup is None or backup.status != shown:
+    if backup is None or backup.status != "RESTORING":
         return
     service = world.store.need(Service, backup.service_id)
     answer = world.gaps["restore.failed"]
@@ -151,25 +131,13 @@ def delete(world: World, service: Service, backup_id: str) -> Backup:
 
 
 def _drop(world: World, copy: Backup | Snapshot) -> None:
-    """Delete a copy, also one that goes along with another; lists may show it for a while."""
-    if isinstance(copy, Backup):
-        world.linger("backups", copy.service_id, views.backup(world, copy))
-    else:
-        world.linger("snapshots", copy.service_id, views.snapshot(world, copy))
-    _erase(world, copy)
-
-
-def _erase(world: World, copy: Backup | Snapshot) -> None:
-    """Delete a copy from the lists as well, as one that makes room for another."""
+    """Delete a copy, also one that goes along with another, or makes room for it."""
     shutil.rmtree(world.place("copies", copy.id), ignore_errors=True)
     world.store.drop(copy)
 
 
 def snapshot(world: World, service: Service, name: str) -> Snapshot:
-    """Take a snapshot; its parent is the last one taken or rolled back to.
-
-    It may appear late. One that fails never does.
-    """
+    """Take a snapshot; its parent is the last one taken or rolled back to."""
     require(world, service, "snapshots")
     copy_rules.check_name(name)
     taken = world.store.of(Snapshot, service.id)
@@ -178,33 +146,10 @@ def snapshot(world: World, service: Service, name: str) -> Snapshot:
     copy_rules.check_busy(world, service)
     parent = taken[-1].name if taken else None
     fresh = Snapshot(world.new_id("snp"), service.id, name, parent, created_at=world.now)
-    listed = world.gaps["snapshot.listed"]
-    failed = service.snapshot_fails and listed != "at once"
-    if not failed:
-        fresh.size = copy_files(world, service, fresh.id)
-    later = world.delays.snapshot if listed != "at once" else 0
-    fresh.ready_at = world.now + round(later * SECOND)
+    fresh.size = copy_files(world, service, fresh.id)
     world.store.put(fresh)
-    if failed:
-        world.after(later, "snapshot failed", fresh.id)
     events.record(world, service, "SNAPSHOT_CREATED")
     return fresh
-
-
-@action("snapshot failed")
-def _snapshot_failed(world: World, task: Task) -> None:
-    failed = world.store.get(Snapshot, task.target)
-    if failed is not None:
-        world.store.drop(failed)
-
-
-def snapshots(world: World, service: Service) -> list[Snapshot]:
-    """Return the snapshots that the list shows now."""
-    require(world, service, "snapshots")
-    taken = world.store.of(Snapshot, service.id)
-    if world.gaps["snapshot.listed"] == "later":
-        return [shot for shot in taken if shot.ready_at <= world.now]
-    return taken
 
 
 def find_snapshot(world: World, service: Service, name: str, capability: str = "snapshots") -> Snapshot:
@@ -219,8 +164,6 @@ def find_snapshot(world: World, service: Service, name: str, capability: str = "
 def rollback(world: World, service: Service, name: str) -> Snapshot:
     """Restore the files of a snapshot, before the response or after it."""
     found = find_snapshot(world, service, name, "snapshotRollback")
-    if found.ready_at > world.now:
-        raise RefusedError("backup_state", f"the snapshot {name} is not complete yet")
     copy_rules.check_busy(world, service)
     taken = world.store.of(Snapshot, service.id)
     newer = taken[taken.index(found) + 1 :]
@@ -228,8 +171,7 @@ def rollback(world: World, service: Service, name: str) -> Snapshot:
         for other in newer:
             _drop(world, other)
     events.record(world, service, "SNAPSHOT_ROLLED_BACK")
-    later = world.gaps["rollback.pace"] == "no"
-    world.after(world.delays.restore if later else 0, "rolled back", found.id)
+    world.after(world.late(world.delays.restore), "rolled back", found.id)
     return found
 
 

@@ -19,7 +19,6 @@ ACTIVE: dict[str, tuple[str, ...]] = {
     "DEDICATED": ("powerSignals",),
     "BUCKET": ("suspension",),
 }  # fmt: skip
-CONSOLE = ("console", "consoleCommands")
 
 
 def capabilities(world: World, service: Service) -> list[str]:
@@ -30,12 +29,7 @@ def capabilities(world: World, service: Service) -> list[str]:
     if service.status == "SUSPENDED":
         kept = {"suspension", *world.gaps["suspended.capabilities"].split(", ")}
         return [name for name in offered if name in kept]
-    if service.status == "FAILED":
-        return [name for name in offered if name == "logs"]
-    unsettled = service.status in ("PROVISIONING", "AWAITING_ADMIN")
-    if unsettled and world.gaps["unsettled.capabilities"] == "all of its family":
-        return [name for name in offered if name not in CONSOLE]
-    return []
+    return [name for name in offered if name == "logs" and service.status == "FAILED"]
 
 
 def require(world: World, service: Service, capability: str) -> None:

@@ -29,7 +29,7 @@ def in_motion(world: World, service: Service) -> bool:
     if backups_in_motion(world, service):
         return True
     taken = world.store.of(Snapshot, service.id)
-    return any(shot.ready_at > world.now or world.pending(shot.id, "rolled back") for shot in taken)
+    return any(world.pending(shot.id, "rolled back") for shot in taken)
 
 
 def backups_in_motion(world: World, service: Service) -> list[Backup]:

@@ -15,7 +15,6 @@ from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from cryptography.hazmat.primitives.serialization import load_ssh_public_key
 
-from hosted_sandbox.clock import SECOND
 from hosted_sandbox.domain.errors import AbsentError, RefusedError
 from hosted_sandbox.domain.world import World
 from hosted_sandbox.store.records import Account, Key, Service
@@ -72,10 +71,9 @@ def fingerprint(world: World, key: Key) -> str:
 def new_password(world: World, service: Service) -> str:
     """Generate a new SFTP password for a service; the previous one becomes invalid."""
     password = secrets.token_urlsafe(18)
-    late = 2 * SECOND if world.gaps["sftp.password_set"] != "at once" else 0
     before = service.sftp.get("set_at")
+    world.keep("password", service.id, lambda: before)
     service.sftp |= {"password": _digest(password), "set_at": world.now}
-    service.sftp |= {"shown_from": world.now + late, "set_before": before}
     world.store.put(service)
     return password
 

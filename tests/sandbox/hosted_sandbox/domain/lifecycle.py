@@ -24,8 +24,7 @@ LONGEST_START = 60.0
 
 def live(world: World, account_id: str) -> list[Service]:
     """Return the services of an account that are not deleted, oldest first."""
-    hidden = ("DELETED", "DELETING") if world.gaps["delete.listed"] == "hidden" else ("DELETED",)
-    return [service for service in world.store.of(Service, account_id) if service.status not in hidden]
+    return [service for service in world.store.of(Service, account_id) if service.status != "DELETED"]
 
 
 def root(world: World, service: Service) -> Path:
@@ -104,10 +103,9 @@ def configuration(world: World, service: Service) -> Configuration:
     node = world.store.need(Node, service.node_id)
     image = service.image.get("config", {})
     own = node.platform.partition("/")[2]
-    gradual = world.gaps["power.states"] == "through starting"
     labels = {
-        "sandbox.start_seconds": str(world.delays.start if gradual else 0),
-        "sandbox.stop_seconds": str(world.delays.stop if gradual else 0),
+        "sandbox.start_seconds": str(world.delays.start),
+        "sandbox.stop_seconds": str(world.delays.stop),
         **image.get("labels", {}),
     }
     if service.start_fails:
@@ -122,7 +120,6 @@ def configuration(world: World, service: Service) -> Configuration:
 
 def start(world: World, service: Service) -> None:
     """Recreate the container from the current configuration, then start it."""
-    service.restarted = {}
     workload = workload_of(world, service)
     workload.start(configuration(world, service), lambda values: references.resolve(world, service, values))
     save_workload(world, service, workload)
@@ -145,10 +142,8 @@ def power(world: World, service: Service, signal: str) -> None:
     copy_rules.check_busy(world, service, "service_busy")
     events.record(world, service, f"POWER_{signal.upper()}")
     workload = workload_of(world, service)
-    service.signalled = {"at": world.now, "state": workload.state, "up": workload.uptime_seconds}
-    again = signal == "restart" and workload.state == "running"
-    since = world.now - workload.uptime_seconds * SECOND
-    service.restarted = {"at": world.now, "since": since} if again else {}
+    before = (workload.state, workload.uptime_seconds)
+    world.keep("container", service.id, lambda: before)
     if signal == "start" or (signal == "restart" and workload.configuration is None):
         start(world, service)
         return
@@ -167,7 +162,7 @@ def suspend(world: World, service: Service) -> None:
         raise RefusedError("suspend_status", "This resource is not in service")
     if world.pending(service.id, "suspended"):
         return
-    world.after(0 if world.gaps["suspend.pace"] == "at once" else 1, "suspended", service.id)
+    world.after(world.late(), "suspended", service.id)
 
 
 @action("suspended")
@@ -181,26 +176,19 @@ def _suspended(world: World, task: Task) -> None:
 
 
 def resume(world: World, service: Service) -> None:
-    """Resume a service: from SUSPENDED to ACTIVE, by the statuses of this platform."""
+    """Resume a service: from SUSPENDED to ACTIVE, at once or late."""
     if service.status != "SUSPENDED" and "suspension" in capabilities(world, service):
         raise RefusedError("resume_status", "This resource is not suspended")
     require(world, service, "suspension")
     events.record(world, service, "RESUMED")
-    match world.gaps["resume.to"]:
-        case "ACTIVE later":
-            if not world.pending(service.id, "resumed"):
-                world.after(world.delays.resume, "resumed", service.id)
-        case "PROVISIONING, then ACTIVE":
-            set_status(world, service, "PROVISIONING")
-            world.after(world.delays.resume, "resumed", service.id)
-        case _:
-            _resumed(world, Task("", world.now, "resumed", service.id))
+    if not world.pending(service.id, "resumed"):
+        world.after(world.late(world.delays.resume), "resumed", service.id)
 
 
 @action("resumed")
 def _resumed(world: World, task: Task) -> None:
     service = world.store.need(Service, task.target)
-    if service.status in ("SUSPENDED", "PROVISIONING"):
+    if service.status == "SUSPENDED":
         set_status(world, service, "ACTIVE")
         if world.gaps["resume.state"] == "started":
             start(world, service)
@@ -254,8 +242,7 @@ def delete(world: World, service: Service) -> None:
     halt(world, service, "deleted")
     set_status(world, service, "DELETING")
     events.record(world, service, "DELETED")
-    world.after(world.delays.delete if world.gaps["delete.pace"] == "after DELETING" else 0,
-                "deleted", service.id)  # fmt: skip
+    world.after(world.late(world.delays.delete), "deleted", service.id)
 
 
 @action("deleted")

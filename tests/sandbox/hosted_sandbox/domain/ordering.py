@@ -158,7 +158,7 @@ def order(
 def begin(world: World, service: Service) -> None:
     """Create a service, ACTIVE or PROVISIONING by its family."""
     service.sftp = {"username": f"sftp-{secrets.token_hex(5)}"}
-    lifecycle.force_state(world, service, world.gaps["provisioning.state"])
+    lifecycle.force_state(world, service, "installing")
     events.record(world, service, "CREATED")
     product = world.store.need(Product, service.product)
     if not service.image:

@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
-from hosted_sandbox.clock import SECOND
 from hosted_sandbox.domain import lifecycle, money, ordering
 from hosted_sandbox.domain.errors import RefusedError
 from hosted_sandbox.domain.world import World
@@ -41,15 +41,14 @@ def locked_reason(service: Service) -> str | None:
 
 def _note_stale(world: World, service: Service) -> None:
     """Remember the settings before a write, if the platform keeps showing them for a while."""
-    if world.gaps["settings.shown"] != "at once":
-        kept = {"public": service.public, "command": service.command, "size": dict(service.size)}
-        service.stale = {"until": world.now + 2 * SECOND, **kept}
+    kept = {"public": service.public, "command": service.command, "size": dict(service.size)}
+    world.keep("settings", service.id, lambda: kept)
 
 
 def as_shown(world: World, service: Service) -> Service:
     """Return a service with the settings that the platform shows now."""
-    stale = dict(service.stale)
-    return replace(service, **stale) if stale and world.now < stale.pop("until") else service
+    before: dict[str, Any] = world.shown("settings", service.id, {})
+    return replace(service, **before) if before else service
 
 
 def _require_settled(service: Service) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hosted_sandbox.clock import SECOND, maybe_stamp, stamp
+from hosted_sandbox.clock import maybe_stamp, stamp
 from hosted_sandbox.domain import files, keys, lifecycle, money, projects, references, settings
 from hosted_sandbox.domain.capabilities import capabilities
 from hosted_sandbox.domain.world import World
@@ -25,8 +25,6 @@ from hosted_sandbox.store.records import (
 
 View = dict[str, Any]
 WITHOUT_CONTAINER = ("BUCKET", "DEDICATED")
-LATE = 2 * SECOND
-"""How long the old uptime is shown after a restart, if it is shown late."""
 
 
 def enriched(world: World, view: View) -> View:
@@ -78,8 +76,8 @@ def listed(world: World, service: Service) -> View:
 
 def full(world: World, service: Service) -> View:
     """Render a service in its full form."""
-    service = settings.as_shown(world, service)
     brief = listed(world, service)
+    service = settings.as_shown(world, service)
     view = {name: brief[name] for name in ("id", "name", "family", "status")}
     view["projectId"] = service.project_id
     view |= {name: brief[name] for name in ("product", "runtime", "host", "dimensions", "address")}
@@ -123,7 +121,7 @@ def metrics(world: World, service: Service) -> View | None:
         return None
     state, up = _condition(world, service)
     if service.status == "SUSPENDED":
-        state = "unknown" if world.gaps["suspended.state"] == "unknown" else "stopped"
+        state = "stopped"
     return {
         "state": state,
         "cpuAllocationPercent": 12.5 if state == "running" else 0,
@@ -136,22 +134,12 @@ def metrics(world: World, service: Service) -> View | None:
 
 
 def _condition(world: World, service: Service) -> tuple[str, int]:
-    """Return state and uptime of a container, as late after a restart as this platform."""
+    """Return state and uptime of a container, as late after a signal as this platform."""
     workload = lifecycle.workload_of(world, service)
     state, up = workload.state, workload.uptime_seconds
     if service.family == "BUCKET" and state == "starting":  # nothing starts in it
         state = "running"
-    last = service.signalled
-    if last and world.gaps["power.shown"] == "2 s late" and world.now - last["at"] < LATE:
-        return last["state"], last["up"]
-    if not service.restarted:
-        return state, up
-    if state in ("stopping", "starting") and world.gaps["restart.state"] == "running":
-        state = "running"
-    fresh = world.now - service.restarted["at"] >= LATE
-    if state == "running" and not fresh and world.gaps["restart.uptime"] == "2 s late":
-        up = (world.now - service.restarted["since"]) // SECOND
-    return state, up
+    return world.shown("container", service.id, (state, up))
 
 
 def settings_of(world: World, service: Service) -> View:
@@ -239,12 +227,11 @@ def key(world: World, record: Key) -> View:
 
 def sftp(world: World, service: Service) -> View:
     """Render the SFTP access of a service."""
-    shown = "set_at" if service.sftp.get("shown_from", 0) <= world.now else "set_before"
     return {
         "host": world.addresses.sftp_host,
         "port": world.addresses.sftp_port,
         "username": service.sftp["username"],
-        "passwordSetAt": maybe_stamp(service.sftp.get(shown)),
+        "passwordSetAt": maybe_stamp(world.shown("password", service.id, service.sftp.get("set_at"))),
     }
 
 

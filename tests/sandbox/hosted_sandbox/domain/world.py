@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from hosted_sandbox.clock import DAY, HOUR, SECOND, Clock
 from hosted_sandbox.gaps import Profile
@@ -22,6 +22,7 @@ from hosted_sandbox.store.records import Meta, Task
 logger = logging.getLogger("sandbox")
 #: The step by which a wait moves a frozen clock, in milliseconds.
 STEP = 50
+T = TypeVar("T")
 Action = Callable[["World", Task], None]
 #: The function of each kind of scheduled task, registered by the modules that own the rules.
 ACTIONS: dict[str, Action] = {}
@@ -49,11 +50,9 @@ class Delays:
     backup: float = 0.3
     restore: float = 0.3
     restore_begins: float = 1.0
-    """When a restore starts if RESTORING shows late."""
+    """When a restore starts, if not at once."""
     backup_pause: float = 0.2
     """The pause between two backups, if that is limited."""
-    snapshot: float = 0.3
-    """When a snapshot appears, if not at once."""
     scan: float = 0.3
     scan_wait: float = 30
     query: float = 15
@@ -89,6 +88,16 @@ class Addresses:
     registry: str = ""
 
 
+@dataclass
+class Kept:
+    """What was there before a write, and up to when it is shown; `read` is the read that showed it."""
+
+    before: Any
+    since: int
+    until: int
+    read: int = 0
+
+
 NUMBERED = ("svc", "prj", "key", "ord")
 """The kinds whose ids may be the same number: no task or folder of the sandbox goes by two of them."""
 
@@ -105,8 +114,9 @@ class World:
         self.auth = Auth()
         self.addresses = Addresses()
         self._task_time: int | None = None
-        self.removed: dict[tuple[str, str], list[tuple[int, dict[str, Any]]]] = {}
-        self.listings: dict[tuple[str, str], tuple[int, list[dict[str, Any]]]] = {}
+        self.kept: dict[tuple[str, str], list[Kept]] = {}
+        self._reads = 0
+        self._read = 0
 
     def place(self, kind: str, key: str) -> Path:
         """Return the folder of a service's `files`, or of a backup or snapshot in `copies`, by its id.
@@ -117,15 +127,37 @@ class World:
             raise ValueError(f"{key!r} is no name of a folder")
         return self.folder / kind / key
 
-    def linger(self, name: str, owner: str, view: dict[str, Any]) -> None:
-        """Keep a deleted item on a list for a while, if this platform does."""
-        if self.gaps["removal.listed"] != "at once":
-            self.removed.setdefault((name, owner), []).append((self.now + SECOND, view))
+    def begin(self, reads: bool) -> None:
+        """Begin a request, which only reads, or writes."""
+        self._reads += reads
+        self._read = self._reads if reads else 0
 
-    def lingering(self, name: str, owner: str) -> list[dict[str, Any]]:
-        """Return the deleted items that a list still shows."""
-        shown = self.removed.get((name, owner), [])
-        return [view for until, view in shown if self.now < until <= self.now + SECOND]
+    def late(self, seconds: float = 1) -> float:
+        """Return after how long something happens that takes so many seconds if this platform is late."""
+        return seconds if self.gaps["delay"] == "a second late" else 0
+
+    def keep(self, kind: str, owner: str, before: Callable[[], Any], at_least: float = 0) -> None:
+        """Let a read show what is there before a write: once, or for a second, if this platform is late."""
+        seconds = max(self.late(), at_least)
+        if seconds or self.gaps["delay"] == "one read late":
+            until = self.now + round(seconds * SECOND)
+            self.kept.setdefault((kind, owner), []).append(Kept(before(), self.now, until))
+
+    def shown(self, kind: str, owner: str, now: T) -> T:
+        """Return what a read shows: what is there now, or was before the first write that shows late."""
+        late = [kept for kept in self.kept.pop((kind, owner), ()) if self._is_late(kept)]
+        if not late:
+            return now
+        self.kept[kind, owner] = late
+        for kept in late:
+            kept.read = kept.read or self._read
+        before: T = late[0].before
+        return before
+
+    def _is_late(self, kept: Kept) -> bool:
+        if kept.until > kept.since:
+            return kept.since <= self.now < kept.until
+        return kept.read in (0, self._read)
 
     @property
     def now(self) -> int:

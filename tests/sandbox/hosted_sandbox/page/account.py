@@ -189,7 +189,7 @@ def _copy_row(world: World, copy: Backup | Snapshot) -> Row:
     if isinstance(copy, Backup):
         kind, status = "backup", copy.status
     else:
-        kind, status = "snapshot", "COMPLETED" if copy.ready_at <= world.now else "PENDING"
+        kind, status = "snapshot", "COMPLETED"
     name = tag("span", copy.name, class_="name")
     cells = (name, service.name, kind, badge(status), markup.size(copy.size), moment(copy.created_at))
     return Row(f"copy-{copy.id}", cells)

@@ -96,25 +96,20 @@ class Product(Record):
 
 @dataclass
 class Project(Record):
-    """A group of services with a private network. `unread` reads of the list omit it."""
+    """A group of services with a private network."""
 
     OWNER: ClassVar[str] = "account_id"
     account_id: str = ""
     name: str = ""
     default: bool = False
     created_at: int = 0
-    unread: int = 0
 
 
 @dataclass
 class Service(Record):
     """A hosted workload. `rates` is its price over time, `container` the state of its container.
 
-    `endpoint` is the `host` and `port` of a database that runs outside the sandbox. `restarted` tells of a
-    restart, the last signal that came: when it did (`at`), and since when the container ran (`since`);
-    `signalled` of the last signal of any kind, and what the container was at then. As many reads of the list
-    of applications as `unread` says leave it out. `stale` holds the settings that are shown until its
-    `until`.
+    `endpoint` is the `host` and `port` of a database that runs outside the sandbox.
     """
 
     OWNER: ClassVar[str] = "account_id"
@@ -141,7 +136,6 @@ class Service(Record):
     free_until: int | None = None
     failure: str | None = None
     created_at: int = 0
-    stale: dict[str, Any] = field(default_factory=dict)
     suspended_at: int | None = None
     deleted_at: int | None = None
     sftp: dict[str, Any] = field(default_factory=dict)
@@ -149,12 +143,8 @@ class Service(Record):
     secrets: dict[str, str] = field(default_factory=dict)
     start_fails: bool = False
     backup_fails: bool = False
-    snapshot_fails: bool = False
     restore_fails: bool = False
     endpoint: dict[str, Any] = field(default_factory=dict)
-    restarted: dict[str, int] = field(default_factory=dict)
-    signalled: dict[str, Any] = field(default_factory=dict)
-    unread: int = 0
 
 
 @dataclass
@@ -182,10 +172,7 @@ class Backup(Record):
 
 @dataclass
 class Snapshot(Record):
-    """The state of a machine's disk under a name that is unique on the service.
-
-    It is whole from `ready_at` on.
-    """
+    """The state of a machine's disk under a name that is unique on the service."""
 
     OWNER: ClassVar[str] = "service_id"
     service_id: str = ""
@@ -193,7 +180,6 @@ class Snapshot(Record):
     parent: str | None = None
     size: int = 0
     created_at: int = 0
-    ready_at: int = 0
 
 
 @dataclass
@@ -208,15 +194,11 @@ class Key(Record):
     blob: str = ""
     created_at: int = 0
     used_at: int | None = None
-    unread: int = 0
 
 
 @dataclass
 class Release(Record):
-    """A tag of an application declared with the digest of the image behind it.
-
-    As many reads of the list as `unread` says leave it out, or show the digest that a tag `moved_from`.
-    """
+    """A tag of an application declared with the digest of the image behind it."""
 
     OWNER: ClassVar[str] = "service_id"
     service_id: str = ""
@@ -224,8 +206,6 @@ class Release(Record):
     digest: str = ""
     platform: str = "linux/amd64"
     created_at: int = 0
-    moved_from: str = ""
-    unread: int = 0
 
 
 @dataclass

@@ -119,9 +119,10 @@ def test_a_slug_of_another_account_is_told(platform: Platform) -> None:
 @pytest.mark.parametrize("status", POINTS["refusal.slug_taken"].values)
 def test_a_slug_of_an_application_that_is_being_deleted_is_told(plain: Platform, status: str) -> None:
     """It is neither taken for one that is there, nor for one of another account."""
-    plain.sandbox.profile("plain", **{"delete.pace": "after DELETING", "refusal.slug_taken": status})
+    plain.sandbox.profile("plain", **{"delay": "a second late", "refusal.slug_taken": status})
     plain.sandbox.delays(delete=600)
     assert plain.sandbox.api("DELETE", f"/api/resources/{plain.app['id']}").ok
+    plain.sandbox.clock(advance=1)  # until the list of applications shows it
     result = plain.run(APP)
     assert result["failed"] and not result["changed"]
     assert (
@@ -213,7 +214,7 @@ def test_an_application_that_is_listed_late_is_not_said_to_be_missing(
 ) -> None:
     """It is created and billed, so that is what the error says."""
     monkeypatch.setattr(app, "QUIET_SECONDS", 0.0)
-    plain.sandbox.profile("plain", **{"list.lag": "after one read"})
+    plain.sandbox.profile("plain", **{"delay": "one read late"})
     result = plain.run(APP, slug="blog", wait=wait)
     assert result["failed"] and result["changed"]
     assert result["msg"].startswith("application 'blog' was created, but the list of applications")

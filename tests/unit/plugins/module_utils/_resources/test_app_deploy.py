@@ -336,7 +336,7 @@ UNDONE = {"deploy.failed": "the previous version runs again"}
 
 
 @pytest.mark.parametrize(
-    "values", [{}, {"refusal.start_failed": "409"}, {"power.shown": "2 s late"}], ids=["502", "409", "late"]
+    "values", [{}, {"refusal.start_failed": "409"}, {"delay": "a second late"}], ids=["502", "409", "late"]
 )
 def test_a_failed_deploy_that_the_platform_undoes_has_restarted_it(
     plain: Platform, values: dict[str, str]

@@ -207,7 +207,7 @@ def test_a_lost_call_is_told(plain: Platform, monkeypatch: pytest.MonkeyPatch) -
     assert result["failed"] and "is unknown" in result["msg"]
 
 
-LATE = {"list.lag": "after one read"}
+LATE = {"delay": "one read late"}
 
 
 def test_a_tag_that_is_listed_late_as_moved_is_declared_once(plain: Platform) -> None:

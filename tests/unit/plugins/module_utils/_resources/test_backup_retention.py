@@ -55,7 +55,7 @@ def test_retention_deletes_what_it_says_in_check_mode(sandbox: Sandbox) -> None:
 
 def test_the_task_ends_when_the_list_has_lost_what_it_deleted(sandbox: Sandbox) -> None:
     """A run that follows at once neither deletes it again nor counts it."""
-    sandbox.profile("plain", **{"removal.listed": "1 s late"})
+    sandbox.profile("plain", **{"delay": "a second late"})
     for day in range(3):
         add(sandbox, "one", f"nightly-{day}", day + 0.5)
     policy: dict[str, Any] = {"services": ["one"], "pattern": "nightly-*", "keep_last": 1}

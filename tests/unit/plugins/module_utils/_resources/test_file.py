@@ -463,7 +463,7 @@ def test_a_directory_that_shows_late_what_was_done_is_waited_for(
     file: Run, root: Path, sandbox: Sandbox
 ) -> None:
     """The next task is right at once, and nothing is sent twice."""
-    sandbox.profile("plain", **{"file.listed": "1 s late"})
+    sandbox.profile("plain", **{"delay": "a second late"})
     tasks: list[dict[str, Any]] = [
         {"path": "a/b.txt", "content": "one"},
         {"path": "a/b.txt", "content": "three"},

@@ -283,9 +283,6 @@ def test_a_project_of_another_run_is_no_change_of_this_one(
     assert "another run created it" in result["warnings"][0]
 
 
-"""Where a service was just ordered, only its name on the list shows for a second that it exists."""
-
-
 def test_a_project_that_the_platform_named_otherwise_is_in_the_result(
     client: FakeClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

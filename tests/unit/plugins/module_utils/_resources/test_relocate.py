@@ -205,7 +205,7 @@ def test_a_stop_that_shows_late_is_undone(
     how: str, sandbox: Sandbox, relocate: Relocate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A run ends at the stop of the old service, which seems to run for two seconds more."""
-    sandbox.profile("plain", **{"power.shown": "2 s late", "power.states": "at once"})
+    sandbox.profile("plain", **{"delay": "a second late"})
     power = Client.power
 
     def stop_and_fail(client: Client, id: str, signal: str) -> Any:

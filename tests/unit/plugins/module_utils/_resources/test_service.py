@@ -283,19 +283,6 @@ def test_a_lost_answer_to_a_restart_is_never_asked_for_twice(client: FakeClient)
     assert client.calls == [("power", "s", "restart")]
 
 
-@pytest.mark.parametrize("wait", [True, False])
-def test_only_a_restart_that_is_waited_for_lets_a_start_age(
-    client: FakeClient, clock: Clock, wait: bool
-) -> None:
-    """The uptime of the start before is to be told from that of the one to come."""
-    client.add_service("s")
-    client.uptimes["s"] = 1
-    begun, ages = clock.now, list[float]()
-    client.before["power"] = lambda: ages.append(clock.now - begun)
-    done(client, id="s", state="restarted", wait=wait)
-    assert [age > 0 for age in ages] == [wait]
-
-
 def lose() -> None:
     raise Interrupted("POST: reset")
 

@@ -97,7 +97,7 @@ def test_made_once(sandbox: Sandbox, tmp_path: Path) -> None:
 
 
 def test_made_once_though_the_platform_shows_it_late(sandbox: Sandbox, tmp_path: Path) -> None:
-    sandbox.profile("plain", **{"sftp.password_set": "2 s late"})
+    sandbox.profile("plain", **{"delay": "a second late"})
     for _run in range(2):
         assert make(sandbox, secrets_dest=str(tmp_path / "password.json"))["sftp_password"]["password_set_at"]
     assert calls(sandbox) == 1

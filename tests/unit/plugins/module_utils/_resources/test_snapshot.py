@@ -98,7 +98,7 @@ def test_a_check_goes_on_where_the_play_may_take_the_snapshot_before(sandbox: Sa
 
 def test_a_rollback_that_goes_on_after_its_answer_is_waited_for(sandbox: Sandbox) -> None:
     """As long as the journal shows that something happened, the quiet time begins anew."""
-    sandbox.profile("plain", **{"rollback.pace": "no"})
+    sandbox.profile("plain", delay="a second late")
     disk = id_of(sandbox, "disk")
     run(sandbox, SNAPSHOT, services=["disk"], name="s")
     sandbox.api("POST", f"/api/resources/{disk}/files/write", {"path": "b.txt", "content": "later"})
@@ -133,53 +133,29 @@ def names(sandbox: Sandbox) -> list[str]:
 def three(sandbox: Sandbox, **points: str) -> None:
     """Let there be three snapshots, one after the other."""
     sandbox.profile("plain", **points)
-    sandbox.delays(snapshot=0)
     for name in ("first", "second", "third"):
         run(sandbox, SNAPSHOT, services=["disk"], name=name)
     sandbox.clear_journal()
 
 
-def test_a_snapshot_that_is_there_late_is_waited_for(sandbox: Sandbox) -> None:
-    """It can be rolled back to at once then, and is no fresh one before."""
-    sandbox.profile("plain", **{"snapshot.listed": "later"})
-    sandbox.delays(snapshot=1.5)
-    run(sandbox, SNAPSHOT, services=["disk"], name="s", wait=False)
-    info = run(sandbox, SNAPSHOT_INFO, services=["disk"], max_age="1h")["services"][0]
-    assert info["freshness"] == "missing"
+def test_a_snapshot_that_is_listed_late_is_waited_for(sandbox: Sandbox) -> None:
+    """It can be rolled back to at once then, and is not taken twice."""
+    sandbox.profile("plain", delay="a second late")
     taken = run(sandbox, SNAPSHOT, services=["disk"], name="t")
     assert taken["changed"] and taken["services"][0]["snapshot"]["name"] == "t"
+    assert not run(sandbox, SNAPSHOT, services=["disk"], name="t")["changed"]
     assert run(sandbox, SNAPSHOT, **BACK, name="t")["changed"]
 
 
-def test_a_snapshot_that_is_accepted_and_never_listed_is_told(sandbox: Sandbox) -> None:
-    """Whether it is late or has failed nobody knows. It is requested once a run, and the next one works."""
-    sandbox.profile("plain", **{"snapshot.listed": "later"})
-    sandbox.delays(snapshot=1)
-    disk = id_of(sandbox, "disk")
-    sandbox.operator(f"services/{disk}", snapshot_fails=True)
+def test_a_snapshot_that_is_accepted_and_never_listed_is_told(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether it is late or has failed nobody knows. It is requested once a run."""
+    monkeypatch.setattr(Client, "snapshots", lambda client, id: [])
     result = run(sandbox, SNAPSHOT, services=["disk"], name="s", wait_timeout=15)
     assert result["failed"] and result["changed"] and writes(sandbox) == ["snapshots.create"]
     assert "gave up waiting for snapshot 's' of service 'disk'" in result["msg"]
     assert "it is not on the list yet: it is late, or it failed" in result["msg"]
-    back = run(sandbox, SNAPSHOT, **BACK, name="s")
-    assert back["failed"] and "has no snapshot named 's'" in back["msg"]
-    assert not run(sandbox, SNAPSHOT, services=["disk"], name="s", state="absent")["changed"]
-    assert writes(sandbox) == ["snapshots.create"]
-    sandbox.operator(f"services/{disk}", snapshot_fails=False)
-    assert run(sandbox, SNAPSHOT, services=["disk"], name="s")["changed"] and names(sandbox) == ["s"]
-
-
-def test_a_snapshot_that_is_later_than_the_wait_is_not_taken_twice(sandbox: Sandbox) -> None:
-    """The platform refuses another one of the name, which is used once it is listed."""
-    sandbox.profile("plain", **{"snapshot.listed": "later"})
-    sandbox.delays(snapshot=12)
-    late = run(sandbox, SNAPSHOT, services=["disk"], name="s", wait_timeout=10)
-    assert late["failed"] and late["changed"] and "it is late, or it failed" in late["msg"]
-    sandbox.clear_journal()
-    again = run(sandbox, SNAPSHOT, services=["disk"], name="s")
-    assert not again["changed"] and not again.get("failed"), again
-    assert [line["status"] for line in sandbox.journal("snapshots.create")] == [409]
-    assert names(sandbox) == ["s"]
 
 
 @pytest.mark.parametrize("newer", POINTS["rollback.newer"].values)
@@ -200,7 +176,7 @@ def test_a_rollback_past_newer_snapshots_asks_first(sandbox: Sandbox, newer: str
 
 def test_a_rollback_that_fails(sandbox: Sandbox) -> None:
     """What the journal says is an error."""
-    sandbox.profile("plain", **{"rollback.pace": "no"})
+    sandbox.profile("plain", delay="a second late")
     disk = id_of(sandbox, "disk")
     run(sandbox, SNAPSHOT, services=["disk"], name="s")
     sandbox.operator(f"services/{disk}", restore_fails=True)

@@ -5,14 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import Conflict, Interrupted
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import Interrupted
 from ansible_collections.hosted.services.plugins.module_utils._api.models import Service
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import (
@@ -70,11 +68,6 @@ def late(client: FakeClient, **shown: Any) -> None:
     client.after["power"] = stay
 
 
-def shown_in_turn(client: FakeClient, *states: str) -> list[Callable[[], None]]:
-    """Let the metrics show one state after the other."""
-    return [partial(client.states.__setitem__, "s", state) for state in states]
-
-
 # --- A restart is seen to begin -------------------------------------------------------------------------
 
 
@@ -103,15 +96,24 @@ def test_a_restart_is_over_once_it_was_seen(
     assert task.warnings == []
 
 
-def test_a_restart_of_which_nothing_shows_holds_after_a_quiet_time_with_a_warning(
-    client: FakeClient, clock: Clock
-) -> None:
+def test_a_restart_of_which_nothing_shows_is_an_error(client: FakeClient, clock: Clock) -> None:
+    """Another one would interrupt the service again."""
     late(client, uptime=200)
     begun = clock.now
-    _result, task = done(client, state="restarted")
-    assert 10 <= clock.now - begun < 11
-    (warning,) = task.warnings
-    assert "within 10 seconds nothing showed that it started" in warning
+    with pytest.raises(WaitEnded, match="within 10 seconds nothing showed that it started"):
+        done(client, state="restarted")
+    assert 10 <= clock.now - begun < 11 and client.calls == [("power", "s", "restart")]
+
+
+def test_what_has_just_started_counts_as_restarted_after_two_seconds(
+    client: FakeClient, clock: Clock
+) -> None:
+    """Its uptime tells nothing, and what is shown at first may be what was there before."""
+    client.uptimes["s"] = 0
+    late(client, uptime=0)
+    begun = clock.now
+    done(client, state="restarted")
+    assert 2 <= clock.now - begun < 4
 
 
 def test_a_restart_that_is_not_waited_for_is_not_looked_for(client: FakeClient, clock: Clock) -> None:
@@ -142,18 +144,6 @@ def test_an_uptime_that_was_short_before_proves_no_lost_restart(client: FakeClie
     client.before["power"] = lose
     with pytest.raises(EffectUnverified, match="The call was not sent again"):
         done(client, state="restarted")
-
-
-def test_a_restart_that_the_platform_shows_late(sandbox: Sandbox) -> None:
-    """The state stays running and the uptime goes on for two seconds: what runs then is the old process."""
-    sandbox.profile("plain", **{"restart.state": "running", "restart.uptime": "2 s late"})
-    id = id_of(sandbox, "one")
-    sandbox.clock(advance=60)
-    result = run(sandbox, SERVICE, name="one", state="restarted")
-    assert not result.get("failed"), result
-    assert "warnings" not in result
-    metrics = sandbox.api("GET", f"/api/resources/metrics?ids={id}").json()[id]
-    assert (metrics["state"], metrics["uptimeSeconds"] <= 5) == ("running", True)
 
 
 # --- What sleeps ----------------------------------------------------------------------------------------
@@ -344,7 +334,7 @@ def test_a_service_that_is_taken_away_is_not_waited_for_to_the_end(
 @pytest.mark.parametrize("state", ["stopped", "killed", "restarted", "started"])
 def test_a_signal_that_the_metrics_show_late(sandbox: Sandbox, state: str) -> None:
     """The task ends when it is seen, so that the next one finds what is there."""
-    sandbox.profile("plain", **{"power.shown": "2 s late"})
+    sandbox.profile("plain", **{"delay": "a second late"})
     id = id_of(sandbox, "one")
     sandbox.clock(advance=60)
     if state == "started":
@@ -447,33 +437,6 @@ def test_a_signal_to_what_runs_is_sent_at_once(
 ) -> None:
     done(client, state=state)
     assert client.calls == [("power", "s", signal)] and clock.pauses == []
-
-
-@pytest.mark.parametrize("refused", [False, True])
-def test_a_stop_that_a_restart_took_for_its_own_is_sent_once_more(
-    client: FakeClient, clock: Clock, refused: bool
-) -> None:
-    """It was under way and not shown. The second stop is refused where the container stops after all."""
-    late(client, state="stopping")
-    clock.then = shown_in_turn(client, "running", "stopped")
-    sent: list[str] = []
-
-    def refuse() -> None:
-        sent.append(client.states["s"])
-        if refused and len(sent) == 2:
-            raise Conflict("409: the container is not running", 409)
-
-    client.before["power"] = refuse
-    done(client, state="stopped")
-    assert sent == ["running", "running"] and client.states["s"] == "stopped"
-
-
-def test_what_is_always_started_again_is_stopped_twice_and_no_more(client: FakeClient, clock: Clock) -> None:
-    late(client, state="stopping")
-    clock.then = shown_in_turn(client, *("running", "stopping") * 9)
-    with pytest.raises(WaitEnded, match="gave up waiting for state stopped"):
-        done(client, state="stopped", wait_timeout=16)
-    assert client.calls == [("power", "s", "stop")] * 2
 
 
 @pytest.mark.parametrize("state", ["started", "stopped", "restarted", "killed", "suspended"])

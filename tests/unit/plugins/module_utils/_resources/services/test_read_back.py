@@ -24,7 +24,7 @@ CHANGES: dict[str, Any] = {
 
 
 def test_settings_that_are_shown_late_are_waited_for_and_not_sent_again(sandbox: Sandbox) -> None:
-    sandbox.profile("plain", **{"settings.shown": "2 s late", "network.again": "recreates the container"})
+    sandbox.profile("plain", **{"delay": "a second late", "network.again": "recreates the container"})
     first = run(sandbox, SERVICE, name="one", **CHANGES)
     assert not first.get("failed"), first["msg"]
     assert first["service"]["dimensions"]["ram_gb"] == 8
@@ -36,7 +36,7 @@ def test_settings_that_are_shown_late_are_waited_for_and_not_sent_again(sandbox:
 
 def test_settings_of_a_new_service_that_are_shown_late_are_waited_for(sandbox: Sandbox) -> None:
     """The order itself shows nothing of them, and the next run would send them again."""
-    sandbox.profile("plain", **{"settings.shown": "2 s late", "network.in_effect": "at its next start"})
+    sandbox.profile("plain", **{"delay": "a second late", "network.in_effect": "at its next start"})
     size = {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20}
     place = {"product": "minecraft", "host": "node-paris-1", "dimensions": size}
     new: dict[str, Any] = {"name": "new", **place, "public": False}

@@ -306,13 +306,8 @@ def test_a_setting_that_a_busy_service_does_not_take_is_told(
 
 
 @pytest.mark.usefixtures("home")
-@pytest.mark.parametrize("offered", ["nothing", "all of its family"])
 @pytest.mark.parametrize("state", ["suspended", "stopped"])
-def test_what_a_service_offers_while_it_is_created_is_not_used(
-    sandbox: Sandbox, offered: str, state: str
-) -> None:
-    """It may list all capabilities of its family then; it can be neither stopped nor suspended."""
-    sandbox.profile("plain", **{"unsettled.capabilities": offered})
+def test_a_service_that_is_created_is_neither_stopped_nor_suspended(sandbox: Sandbox, state: str) -> None:
     id = sandbox.seed({"services": [{"name": "new", "product": "minecraft"}]})["services"]["new"]
     sandbox.operator(f"services/{id}", status="PROVISIONING")
     sandbox.clear_journal()
@@ -607,6 +602,7 @@ def test_a_recreation_is_looked_for_as_long_as_the_task_may_wait(
     assert carry_out(plan)["pending_restart"] == [] and clock.pauses
     assert not any("nothing showed" in warning for warning in task.warnings)
     clock.pauses.clear()
+    client.uptimes["s"] = 100
     client.after["set_network"] = lambda: client.uptimes.update(s=200)
     plan, task = planned(client, id="s", public=False)
     carry_out(plan)

@@ -109,50 +109,13 @@ def test_what_is_deleted_is_not_there(status: str | None) -> None:
         (None, None, False),
     ],
 )
-def test_what_a_container_shows_of_a_start(state: str | None, uptime: int | None, shows: bool) -> None:
+def test_what_a_container_shows_of_a_start(
+    home: Clock, state: str | None, uptime: int | None, shows: bool
+) -> None:
     """Ten seconds after it; uptimes are whole seconds."""
-    assert view.ContainerSample(1010.0, state, uptime).shows_start_after(1000.0) is shows
-
-
-def test_a_sample_tells_when_it_was_taken_and_what_the_node_says(home: Clock) -> None:
     account = Account()
-    task = task_of(SERVICE, account, id="s")
-    account.states["s"], account.uptimes["s"] = "starting", 7
-    home.now = 2000.0
-    assert view.sample_container(task, "s") == view.ContainerSample(2000.0, "starting", 7)
-    account.states["s"] = None
-    home.now = 2001.0
-    assert view.sample_container(task, "s") == view.ContainerSample(2001.0, None, None)
-
-
-@pytest.mark.parametrize(
-    ("state", "uptime", "distinct"),
-    [("running", 2, False), ("running", 3, True), ("running", None, True), ("stopped", 0, True)],
-)
-def test_an_uptime_of_three_seconds_is_no_start_of_now(
-    state: str, uptime: int | None, distinct: bool
-) -> None:
-    assert view.ContainerSample(1000.0, state, uptime).is_distinct is distinct
-
-
-def test_what_has_just_started_runs_for_three_seconds_before_it_is_started_anew(home: Clock) -> None:
-    account = Account()
-    begun = home.now
-    account.states["s"], account.uptimes["s"] = "running", 0
-    home.then = [lambda: account.uptimes.update(s=int(home.now - begun))] * 10
-    sample = view.sample_before_start(task_of(SERVICE, account, id="s"), "s")
-    assert sample == view.ContainerSample(begun + 3, "running", 3)
-
-
-@pytest.mark.parametrize(("uptime", "seconds"), [(0, 4), (3, 0), (None, 0)])
-def test_a_container_is_not_waited_for_whose_uptime_tells_nothing_more(
-    home: Clock, uptime: int | None, seconds: int
-) -> None:
-    account = Account()
-    begun = home.now
-    account.states["s"], account.uptimes["s"] = "running", uptime
-    assert view.sample_before_start(task_of(SERVICE, account, id="s"), "s").uptime == uptime
-    assert home.now - begun == seconds
+    account.states["s"], account.uptimes["s"] = state, uptime
+    assert view.shows_start_since(task_of(SERVICE, account, id="s"), "s", home.now - 10) is shows
 
 
 @pytest.mark.parametrize(
