@@ -389,7 +389,6 @@ def test_off_site_copies(machine: BackupMachine, key: Path) -> None:
     one = seed(sandbox)["one"]
     site = {"name": "site", "product": "hobby", "files": {"index.html": "no database, though of family APP"}}
     own = sandbox.seed({"services": [site]})["services"]["site"]
-    sandbox.profile(PROFILE, **{"refusal.no_database": "403"})
     register(sandbox, key)
     known_hosts = str(machine.folder / "known_hosts")
     offsite = {

@@ -40,8 +40,6 @@ FILES_PER_DELETE = 100
 REMOVAL_SECONDS = 10.0
 REMOVAL_PAUSE = 0.5
 """How long, and how often, to look whether a list loses what a lost attempt or another client has deleted."""
-UNLIKELY_REMOVAL_SECONDS = 2.0
-"""The same where the refusal does not say that the item is gone: most of those have another reason."""
 M = TypeVar("M", bound=m.Model)
 L = TypeVar("L", m.ServiceSummary, m.Project, m.SshKey)
 
@@ -154,9 +152,8 @@ class Client:
     def _delete(self, route: r.Route[Any], is_there: Callable[[], bool], **ids: str) -> None:
         """Delete an item. An item that no longer exists counts as deleted.
 
-        An attempt whose response was lost, or another client, may have deleted the item. The specification
-        does not show which status a second deletion gets, and a 404 may come from a gateway. So after a
-        refusal, ``is_there`` decides.
+        An attempt whose response was lost may have deleted the item, and a 404 may come from a gateway. So
+        after either, ``is_there`` decides.
         """
         with self._unless_listed(is_there, "there"):
             self._send(route, **ids)
@@ -185,16 +182,17 @@ class Client:
 
     @contextmanager
     def _unless_listed(self, listed: Callable[[], bool], where: str = "on the list") -> Iterator[None]:
-        """Treat a refused deletion as done, unless ``listed`` still finds the item: gateways send 404, too.
+        """Treat a deletion as done that finds nothing, or that is refused after an attempt that was lost.
 
-        The list may show late that an earlier attempt or another client has deleted the item.
+        Not so while ``listed`` still finds the item: gateways send 404, too. The list may show late that an
+        earlier attempt or another client has deleted the item.
         """
         try:
             yield
         except Refused as error:
-            likely = error.effect_unknown or isinstance(error, NotFoundResponse)
-            seconds = REMOVAL_SECONDS if likely else UNLIKELY_REMOVAL_SECONDS
-            self._check_deleted(error, lambda: stays(listed, seconds), where)
+            if not (error.effect_unknown or isinstance(error, NotFoundResponse)):
+                raise
+            self._check_deleted(error, lambda: stays(listed, REMOVAL_SECONDS), where)
             self.on_write()
 
     def _check_deleted(self, error: Refused, listed: Callable[[], bool], where: str) -> None:

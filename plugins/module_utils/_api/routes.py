@@ -19,11 +19,10 @@ from .errors import ConfigurationError
 
 
 class Scope(Enum):
-    """The token scope that a route needs (Authentication)."""
+    """The token scope that a route needs (Authentication). FULL opens what none is shown for."""
 
     FULL = "FULL"
     REGISTRY = "REGISTRY or FULL"
-    OPEN = "not shown; FULL is the safe choice"
 
 
 class Idempotency(Enum):
@@ -111,7 +110,7 @@ class Route(Generic[A_co]):
         return f"{self.method} {self.path}"
 
 
-FULL, REGISTRY, OPEN = Scope.FULL, Scope.REGISTRY, Scope.OPEN
+FULL, REGISTRY = Scope.FULL, Scope.REGISTRY
 READ, IDEMPOTENT, CREATE, ACT = Idempotency.READ, Idempotency.IDEMPOTENT, Idempotency.CREATE, Idempotency.ACT
 LAST_WINS, NEVER = Idempotency.LAST_WINS, Idempotency.NEVER
 NO_SCHEMA = Undocumented()
@@ -170,28 +169,28 @@ EVENTS = Route("GET", "/api/resources/{id}/events", FULL, READ, Many(m.Event))
 USAGE = Route("GET", "/api/resources/{id}/usage", FULL, READ, One(m.Usage))
 BILLED_TOTALS = Route("GET", "/api/resources/{id}/billed-totals", FULL, READ, One(m.BilledTotals))
 # Billing
-BILLING_OVERVIEW = Route("GET", "/api/billing/overview", OPEN, READ, One(m.BillingOverview))
-WALLET = Route("GET", "/api/wallet", OPEN, READ, One(m.Wallet))
-TRANSACTIONS = Route("GET", "/api/wallet/transactions", OPEN, READ, ENTRIES)
-DAILY_SPEND = Route("GET", "/api/billing/daily-spend", OPEN, READ, ENTRIES)
-INVOICES = Route("GET", "/api/billing/invoices", OPEN, READ, ENTRIES)
-STATEMENTS = Route("GET", "/api/billing/statements", OPEN, READ, ENTRIES)
-STATEMENT = Route("GET", "/api/billing/statements/{period}", OPEN, READ, NO_SCHEMA)
+BILLING_OVERVIEW = Route("GET", "/api/billing/overview", FULL, READ, One(m.BillingOverview))
+WALLET = Route("GET", "/api/wallet", FULL, READ, One(m.Wallet))
+TRANSACTIONS = Route("GET", "/api/wallet/transactions", FULL, READ, ENTRIES)
+DAILY_SPEND = Route("GET", "/api/billing/daily-spend", FULL, READ, ENTRIES)
+INVOICES = Route("GET", "/api/billing/invoices", FULL, READ, ENTRIES)
+STATEMENTS = Route("GET", "/api/billing/statements", FULL, READ, ENTRIES)
+STATEMENT = Route("GET", "/api/billing/statements/{period}", FULL, READ, NO_SCHEMA)
 # Projects
-PROJECTS = Route("GET", "/api/projects", OPEN, READ, Many(m.Project))
-PROJECT_CREATE = Route("POST", "/api/projects", OPEN, CREATE, NO_SCHEMA)
-PROJECT_RENAME = Route("PATCH", "/api/projects/{id}", OPEN, IDEMPOTENT, NO_SCHEMA)
-PROJECT_DELETE = Route("DELETE", "/api/projects/{id}", OPEN, IDEMPOTENT, NO_SCHEMA)
-PROJECT = Route("GET", "/api/projects/{id}", OPEN, READ, One(m.ProjectDetail))
-PROJECT_SPEND = Route("GET", "/api/projects/{id}/consommation", OPEN, READ, One(m.ProjectSpend))
-PROJECT_GRAPH = Route("GET", "/api/projects/{id}/graphe", OPEN, READ, One(m.ProjectGraph))
+PROJECTS = Route("GET", "/api/projects", FULL, READ, Many(m.Project))
+PROJECT_CREATE = Route("POST", "/api/projects", FULL, CREATE, NO_SCHEMA)
+PROJECT_RENAME = Route("PATCH", "/api/projects/{id}", FULL, IDEMPOTENT, NO_SCHEMA)
+PROJECT_DELETE = Route("DELETE", "/api/projects/{id}", FULL, IDEMPOTENT, NO_SCHEMA)
+PROJECT = Route("GET", "/api/projects/{id}", FULL, READ, One(m.ProjectDetail))
+PROJECT_SPEND = Route("GET", "/api/projects/{id}/consommation", FULL, READ, One(m.ProjectSpend))
+PROJECT_GRAPH = Route("GET", "/api/projects/{id}/graphe", FULL, READ, One(m.ProjectGraph))
 # Ordering
-QUOTE = Route("POST", "/api/order/quote", OPEN, READ, One(m.Quote))
-ORDER = Route("POST", "/api/order", OPEN, CREATE, One(m.Order), LONG, commits=True)
+QUOTE = Route("POST", "/api/order/quote", FULL, READ, One(m.Quote))
+ORDER = Route("POST", "/api/order", FULL, CREATE, One(m.Order), LONG, commits=True)
 # SSH keys
-SSH_KEYS = Route("GET", "/api/users/me/ssh-keys", OPEN, READ, Many(m.SshKey))
-SSH_KEY_ADD = Route("POST", "/api/users/me/ssh-keys", OPEN, CREATE, NO_SCHEMA)
-SSH_KEY_DELETE = Route("DELETE", "/api/users/me/ssh-keys/{id}", OPEN, IDEMPOTENT, NO_SCHEMA)
+SSH_KEYS = Route("GET", "/api/users/me/ssh-keys", FULL, READ, Many(m.SshKey))
+SSH_KEY_ADD = Route("POST", "/api/users/me/ssh-keys", FULL, CREATE, NO_SCHEMA)
+SSH_KEY_DELETE = Route("DELETE", "/api/users/me/ssh-keys/{id}", FULL, IDEMPOTENT, NO_SCHEMA)
 # SFTP
 SFTP = Route("GET", "/api/resources/{id}/sftp", FULL, READ, One(m.SftpAccess))
 SFTP_PASSWORD = Route("POST", "/api/resources/{id}/sftp/password", FULL, LAST_WINS, One(m.SftpPassword))

@@ -20,7 +20,7 @@ from .backoff import backoff
 from .connection import Connection
 from .http_transport import HttpTransport, Request, Response, Transport
 from .platform_clock import PlatformClock, parse_http_date
-from .routes import Idempotency, Route, Scope, Undocumented
+from .routes import Idempotency, Route, Undocumented
 from .text import Redactor, clean, tell_secrets
 
 MAX_DEPTH = 100
@@ -39,12 +39,6 @@ SENTENCES = ("message", "detail", "error_description", "error", "title", "errors
 """The keys of the message in an error's body. The specification shows the first one."""
 TAG = re.compile(r"<(style|script)\b.*?(?:</\1>|\Z)|<[^<>]*>", re.DOTALL | re.IGNORECASE)
 """Matches a tag. Those without an end are not searched for it again and again."""
-EMPTY_WORDS = frozenset({errors.NO_REASON, "forbidden", "access denied", "permission denied"})
-"""Messages that say no more than the status."""
-OF_TOKENS = re.compile(r"\b(token|scope|auth|credential)", re.IGNORECASE)
-"""Matches a refusal that is about the token."""
-OF_VALIDITY = re.compile(r"\b((in)?valid|(un)?authenticat|(unknown|expired|revoked)\b)", re.IGNORECASE)
-"""Matches one that calls the token invalid, for which the specification shows no status (Authentication)."""
 
 
 class Session:
@@ -380,17 +374,10 @@ def describe_pause(seconds: float | None) -> str:
 
 
 def access_denied(route: Route[Any], status: int, said: str) -> str:
-    """Return the message for a 401 or 403. A 403 may have another reason than the token's validity."""
-    empty = said.strip(". !").lower() in EMPTY_WORDS
-    if status == HTTPStatus.FORBIDDEN and not empty and not OF_TOKENS.search(said):
-        return f"the platform refused ({status}): {said}"
-    is_valid = status == HTTPStatus.FORBIDDEN and not empty and not OF_VALIDITY.search(said)
-    message = f"the token {'may not do this' if is_valid else 'was not accepted'} ({status}): {said}"
-    scope = route.scope.value if route.scope is not Scope.OPEN else None
-    if is_valid if scope is None else scope in said:
-        return message
-    needed = f"scope {scope}" if scope else "a valid token, perhaps one of another scope"
-    return f"{message.rstrip('.')}. This route needs {needed}"
+    """Return the message for a 401, which is about the token, or a 403, which may be about its scope."""
+    who = "the token was not accepted" if status == HTTPStatus.UNAUTHORIZED else "the platform refused"
+    message, scope = f"{who} ({status}): {said}", route.scope.value
+    return message if scope in said else f"{message.rstrip('.')}. This route needs scope {scope}"
 
 
 def is_explained(response: Response, said: str) -> bool:

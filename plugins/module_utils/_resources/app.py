@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
-from .._api.errors import OF_A_CALL, Conflict, HostedError, Refused, TokenRejected
+from .._api.errors import OF_A_CALL, HostedError, Refused, TokenRejected
 from .._api.models import App, AppQuote, Dimensions, ProjectDetail, ServiceSummary
 from .._api.values import ServiceStatus
 from .applications.lookup import (
@@ -341,14 +341,10 @@ def explain_slug_refusal(error: Refused, slug: str, deleting: bool = False) -> R
             "this again",
             **error.details,
         )
-    taken = (
-        f"the slug {slug!r} is taken, by another account"
-        if isinstance(error, Conflict)
-        else f"slugs are unique across all accounts, so {slug!r} may be taken by another one"
-    )
     return Invalid(
         f"application {slug!r} was not created: {error.message}. If it is not for another reason given "
-        f"there: {taken}; choose another slug",
+        f"there: slugs are unique across all accounts, so {slug!r} may be taken by another one; choose "
+        "another slug",
         **error.details,
     )
 

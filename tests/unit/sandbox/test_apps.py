@@ -59,7 +59,7 @@ def test_slugs(sandbox: Sandbox, slug: str, status: int) -> None:
 def test_a_slug_is_unique_across_accounts(sandbox: Sandbox) -> None:
     other = {"Authorization": "Bearer sandbox-other-token"}
     assert sandbox.api("POST", "/api/apps", {"slug": "shop"}, headers=other).status_code == 201
-    assert sandbox.api("POST", "/api/apps", {"slug": "shop"}).status_code == 409
+    assert sandbox.api("POST", "/api/apps", {"slug": "shop"}).status_code == 400
     assert sandbox.api("GET", "/api/apps").json() == {"items": []}
 
 
@@ -151,7 +151,7 @@ def test_a_deploy_that_does_not_start_is_an_error(sandbox: Sandbox, push: Push) 
 def test_only_what_was_pushed_and_declared_is_deployed(sandbox: Sandbox, push: Push) -> None:
     _create(sandbox)
     nothing = {"tag": "1", "digest": f"sha256:{'0' * 64}"}
-    assert sandbox.api("POST", "/api/apps/shop/releases", nothing).status_code == 404
+    assert sandbox.api("POST", "/api/apps/shop/releases", nothing).status_code == 400
     push("shop", "1", declare=False)
     assert _deploy(sandbox, "1").status_code == 404
     assert sandbox.api("GET", "/api/apps/none/releases").status_code == 404

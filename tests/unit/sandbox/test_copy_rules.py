@@ -85,7 +85,7 @@ def test_a_suspension_while_a_backup_is_in_progress(
 
 @pytest.mark.parametrize(
     ("value", "status", "after"),
-    [("not refused", 201, None), ("429 with Retry-After", 429, "3"), ("429", 429, None), ("409", 409, None)],
+    [("not refused", 201, None), ("429 with Retry-After", 429, "3"), ("429", 429, None)],
 )
 def test_a_backup_too_soon(
     sandbox: Sandbox, order: Order, value: str, status: int, after: str | None

@@ -16,12 +16,21 @@ from hosted_sandbox.traffic.routes import Route
 
 Order = Callable[..., str]
 ROUTES = table().routes
-#: What satisfies the body of every route of a service.
-ANY_BODY = {
-    "signal": "start", "isPublic": True, "cpuCores": 1, "ramGb": 1, "storageGb": 5, "command": "",
-    "sql": "x", "projectId": "x", "path": "x", "content": "", "root": "", "name": "x", "from": "x", "to": "y",
-    "files": [],
-}  # fmt: skip
+#: The body of each route of a service that takes one, by the end of its path.
+BODIES: dict[str, dict[str, object]] = {
+    "power": {"signal": "start"},
+    "network": {"isPublic": True},
+    "scale": {"cpuCores": 1, "ramGb": 1, "storageGb": 5},
+    "deploy": {"command": ""},
+    "project": {"projectId": "x"},
+    "write": {"path": "x", "content": ""},
+    "directory": {"root": "", "name": "x"},
+    "rename": {"root": "", "from": "x", "to": "y"},
+    "delete": {"root": "", "files": []},
+    "backups": {"name": "x"},
+    "snapshots": {"name": "x"},
+    "query": {"sql": "x"},
+}
 JSON = {"Content-Type": "application/json"}
 
 
@@ -115,9 +124,9 @@ def test_another_account_s_service_looks_absent(sandbox: Sandbox, order: Order) 
     for route in ROUTES:
         if route.template.startswith("/api/resources/{id}"):
             query = {"path": "x", "schema": "x", "table": "x"}
-            mine = route.template.replace("{id}", key)
+            mine, body = route.template.replace("{id}", key), BODIES.get(route.template.rpartition("/")[2])
             answers = [
-                sandbox.api(route.method, path, ANY_BODY, headers=other, params=query)
+                sandbox.api(route.method, path, body, headers=other, params=query)
                 for path in (mine, route.template.replace("{id}", "nobody"))
             ]
             assert [(answer.status_code, answer.text) for answer in answers] == [

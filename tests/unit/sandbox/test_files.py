@@ -87,8 +87,8 @@ def test_the_reader_stops(files: Files) -> None:
     files.write("over", "x" * 2_000_001)
     files.write("binary", "a\0b")
     assert files.read("just").status_code == 200
-    assert files.read("over").status_code == 413
-    assert files.read("binary").status_code == 413
+    assert files.read("over").status_code == 400
+    assert files.read("binary").status_code == 400
     assert files.read("none").status_code == 404
 
 
@@ -110,7 +110,7 @@ def test_delete_is_for_good(files: Files) -> None:
 def test_rename_does_not_replace(files: Files) -> None:
     files.write("a", "A")
     files.write("b", "B")
-    for new, status in (("b", 409), ("sub/c", 200)):
+    for new, status in (("b", 400), ("sub/c", 200)):
         body = {"root": "/", "from": "a", "to": new}
         assert files.sandbox.api("PUT", f"{files.base}/rename", body).status_code == status
     assert files.read("sub/c").json() == {"content": "A"}
@@ -119,9 +119,9 @@ def test_rename_does_not_replace(files: Files) -> None:
 
 def test_what_is_in_the_way(files: Files) -> None:
     files.write("a")
-    assert files.write("a/b") == 409
-    assert files.write("/") == 409
-    assert files.post("directory", root="/", name="a") == 409
+    assert files.write("a/b") == 400
+    assert files.write("/") == 400
+    assert files.post("directory", root="/", name="a") == 400
     assert files.post("directory", root="/", name="x/y") == 400
 
 

@@ -93,20 +93,12 @@ def test_answers_of_a_write(sandbox: Sandbox, value: str) -> None:
     assert len(sandbox.api("GET", "/api/projects").json()) == 2
 
 
-@pytest.mark.parametrize("status", POINTS["refusal.private_key"].values)
+@pytest.mark.parametrize("status", POINTS["refusal.status"].values)
 def test_refusals_without_a_stated_status(sandbox: Sandbox, status: str) -> None:
-    sandbox.profile("plain", **{"refusal.private_key": status})
+    sandbox.profile("plain", **{"refusal.status": status})
     body = {"name": "k", "publicKey": "-----BEGIN OPENSSH PRIVATE KEY-----"}
     answer = sandbox.api("POST", "/api/users/me/ssh-keys", body)
     assert answer.status_code == answer.json()["statusCode"] == int(status)
-
-
-@pytest.mark.parametrize("value", POINTS["auth.missing"].values)
-def test_a_missing_token(sandbox: Sandbox, value: str) -> None:
-    sandbox.profile("plain", **{"auth.missing": value})
-    answer = sandbox.api("GET", "/api/wallet", headers={"Authorization": ""})
-    assert answer.status_code == int(value[:3])
-    assert answer.content == b"" or value.split(" ", 1)[1] != "empty"
 
 
 @pytest.mark.parametrize("value", POINTS["delay"].values)
@@ -127,12 +119,3 @@ def test_a_read_may_show_late_what_a_write_did(sandbox: Sandbox, value: str) -> 
     assert len(sandbox.api("GET", "/api/resources").json()["items"]) == 1
     sandbox.clock(advance=1)
     assert shown() == (3, 1)
-
-
-@pytest.mark.parametrize("form", POINTS["error.form"].values)
-def test_only_a_refusal_with_a_stated_status_has_always_the_stated_form(sandbox: Sandbox, form: str) -> None:
-    sandbox.profile("plain", **{"error.form": form})
-    answer = sandbox.api("POST", "/api/projects", {"name": "default"})
-    assert answer.status_code >= 400
-    assert ("statusCode" in answer.text) == (form == "error form")
-    assert "exists already" in answer.text

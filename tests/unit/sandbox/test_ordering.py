@@ -31,7 +31,7 @@ def test_an_order_needs_the_first_day(sandbox: Sandbox) -> None:
     quote = sandbox.api("POST", "/api/order/quote", BODY).json()
     sandbox.operator("accounts/main", balance_cents=quote["minBalanceCents"] - 1)
     assert sandbox.api("POST", "/api/order/quote", BODY).json()["coversFirstDay"] is False
-    assert sandbox.api("POST", "/api/order", {**BODY, "name": "mc"}).status_code == 402
+    assert sandbox.api("POST", "/api/order", {**BODY, "name": "mc"}).status_code == 400
     assert sandbox.ledger()["orders"] == []
     sandbox.operator("accounts/main", balance_cents=quote["minBalanceCents"])
     assert sandbox.api("POST", "/api/order", {**BODY, "name": "mc"}).status_code == 201

@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import Any
 
 from ..._api.models import App, Edge, SshKey
-from ..._api.values import WITH_SETTINGS, ContainerState, ServiceStatus
+from ..._api.values import ContainerState, ServiceStatus
 from ..applications.lookup import digest_in_service
 from ..shared.names import unaccented
 
@@ -234,9 +234,7 @@ def state_of(service: Mapping[str, Any]) -> str | None:
 
 
 def unread_remarks(service: Mapping[str, Any]) -> list[str]:
-    """Return what is missing of a service that is not ready, or that the platform does not show."""
-    if service["status"] == ServiceStatus.SUSPENDED and service["family"] in WITH_SETTINGS:
-        return [] if service.get("settings") else ["it is suspended, and its settings were not read"]
+    """Return what is missing of a service that is not ready."""
     if service["status"] in (ServiceStatus.ACTIVE, ServiceStatus.SUSPENDED):
         return []
     return [f"its status is {service['status']}, so its settings and state were not read"]

@@ -155,9 +155,6 @@ class Report:
     def check_balance(self) -> None:
         """Hold the rule of the platform on the balance for all orders together: a quote knows one alone.
 
-        A quote may ask for what runs as well, which no sum may count for each. So only a balance below the
-        price of the orders for a day is refused; another one below what the quotes ask for is warned of.
-
         :raises Invalid: before anything is ordered.
         """
         costs = self._quoted()
@@ -166,19 +163,10 @@ class Report:
         if len(costs) < 2 or balance is None or balance >= asked:
             return
         has, asks = format_price(self.task, balance), format_price(self.task, asked)
-        those = (
-            f"cover the first day of the {len(costs)} services that this {self.subject} orders: their "
-            f"quotes ask for {asks} in all"
-        )
-        if balance >= sum_of(cost.after for cost in costs) / LONGEST_MONTH:
-            self.task.warn(
-                f"the balance {has} may not {those}, in which each may count what runs already. Top it up: "
-                "below zero, the platform deletes services after a while"
-            )
-            return
         raise Invalid(
-            f"the balance {has} does not {those}. Nothing was ordered. Top it up, or order fewer or smaller "
-            "services",
+            f"the balance {has} does not cover the first day of the {len(costs)} services that this "
+            f"{self.subject} orders: their quotes ask for {asks} in all. Nothing was ordered. Top it up, or "
+            "order fewer or smaller services",
             balance=format_amount(balance),
             min_balance=format_amount(asked),
             parts=self.entries(),

@@ -222,18 +222,13 @@ class FileManager:
             self.invalidate()
             return self.entry(path) is None and self.entry(posixpath.join(root, name)) is not None
 
-        what = f"the renaming of {path} to {name}"
-        try:
-            act(
-                self.task,
-                lambda: self.client.rename_file(self.id, root or ROOT, old, name),
-                done,
-                what,
-            )
-            poll_for(done)  # the next task would find both names
-        except Refused:
-            if not done():
-                raise
+        act(
+            self.task,
+            lambda: self.client.rename_file(self.id, root or ROOT, old, name),
+            done,
+            f"the renaming of {path} to {name}",
+        )
+        poll_for(done)  # the next task would find both names
 
     def remove(self, root: str, names: Sequence[str]) -> None:
         """Permanently delete entries of a directory; directories with their content."""

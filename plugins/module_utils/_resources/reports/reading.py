@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, TypedDict
 
 from ..._api.client import METRICS_PER_CALL, Client
-from ..._api.errors import OF_A_CALL, ConnectionFailed, HostedError, Refused
+from ..._api.errors import OF_A_CALL, ConnectionFailed, HostedError, Refused, TokenRejected
 from ..._api.models import (
     App,
     BillingOverview,
@@ -152,13 +152,11 @@ def run_jobs(client: Client, facts: Facts, jobs: Sequence[Job]) -> None:
 def attempt(client: Client, job: Job) -> Any:
     """Return what a job reads, or its error.
 
-    A rejected token is no reason to stop: it may lack the scope of this route alone (Authentication).
-
-    :raises ConnectionFailed: as every other call would.
+    :raises ConnectionFailed, TokenRejected: as every other call would.
     """
     try:
         return job.read(client)
-    except ConnectionFailed:
+    except (ConnectionFailed, TokenRejected):
         raise
     except OF_A_CALL as error:
         return error

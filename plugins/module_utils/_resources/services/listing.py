@@ -279,8 +279,7 @@ def add_parts(client: Client, wanted: ServiceQuery, listing: Listing, reread: bo
         def read(clone: Client, id: str) -> Any:
             return shown_settings(clone.settings(id), wanted.commands)
 
-        failed = add_part(client, listing, able, "settings", read)
-        listing.warnings += warn_of_hidden_settings([each for each in able if each["id"] not in failed])
+        add_part(client, listing, able, "settings", read)
     if wanted.sftp:
         add_sftp(client, listing, created, SftpRecords(client.account_key, wanted.sftp_max_age, reread))
 
@@ -291,19 +290,6 @@ def shown_settings(settings: Settings, command: bool) -> dict[str, Any]:
     if shown["deploy"] and not command:
         del shown["deploy"]["command"]
     return shown
-
-
-def warn_of_hidden_settings(services: Sequence[dict[str, Any]]) -> list[str]:
-    """Return a warning that names suspended services whose settings are not shown until they are resumed."""
-    hidden = [
-        service
-        for service in services
-        if service["settings"] is None and service["status"] == ServiceStatus.SUSPENDED
-    ]
-    if not hidden:
-        return []
-    named = first_of([f"{service['name']!r} ({service['id']})" for service in hidden], MAX_NAMED)
-    return [f"the platform shows no settings of services while they are SUSPENDED: {named}"]
 
 
 def add_sftp(

@@ -140,13 +140,7 @@ def differing_fact(options: ServiceOptions, service: Service | ServiceSummary) -
 
 
 def unread_setting(view: View, what: str) -> Invalid:
-    """Return the error for a setting that the platform does not show."""
-    if view.service.status == ServiceStatus.SUSPENDED and view.service.family in WITH_SETTINGS:
-        return Invalid(
-            f"{view.label} is suspended, and the platform shows no settings of it until it is resumed, so "
-            f"whether it has {what} as wanted is not known. Nothing was changed. Resume it first, with "
-            "state: resumed and without dimensions, preset, public and command"
-        )
+    """Return the error for a setting that a service does not have."""
     return Invalid(f"{view.label} does not offer {what}")
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, TypeVar
 
-from ..._api.errors import HostedError, Refused, TokenRejected
+from ..._api.errors import HostedError
 from ..._api.models import Service, Settings
 from ..._api.values import WITH_SETTINGS, ContainerState, ServiceStatus
 from ..shared.money import from_millicents
@@ -90,20 +90,8 @@ def shows_start_since(task: Task, id: str, moment: float) -> bool:
 
 
 def read_settings(task: Task, service: Service) -> Settings | None:
-    """Return the settings of a service; ``None`` if it has none (Settings).
-
-    A platform may refuse to show those of a suspended service, with a status that is not shown.
-    """
-    if service.family not in WITH_SETTINGS:
-        return None
-    try:
-        return task.client.settings(service.id)
-    except TokenRejected:
-        raise
-    except Refused as error:
-        if not (error.may_mean_not_offered or service.status == ServiceStatus.SUSPENDED):
-            raise
-        return None
+    """Return the settings of a service; ``None`` if its family has none (Settings)."""
+    return task.client.settings(service.id) if service.family in WITH_SETTINGS else None
 
 
 def observe(task: Task[ServiceOptions], id: str, service: Service | None = None) -> View:

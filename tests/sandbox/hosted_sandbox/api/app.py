@@ -13,11 +13,12 @@ from types import ModuleType
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import JSONResponse, Response
 
 from hosted_sandbox import api as package
 from hosted_sandbox.domain.errors import STATED, AbsentError, RefusedError
 from hosted_sandbox.domain.world import World
+from hosted_sandbox.gaps import POINTS
 from hosted_sandbox.traffic.routes import RouteTable
 
 TITLE = "Hosted Services Management API (sandbox)"
@@ -36,19 +37,16 @@ def table() -> RouteTable:
     return RouteTable(route for chapter in CHAPTERS for route in chapter.router.routes)
 
 
-def failure(status: int, message: str, form: str = "error form", after: int | None = None) -> Response:
-    """Build an error response in the specification's form, or in another one if none is shown.
-
-    `after` is the number of seconds to wait before a retry.
-    """
+def failure(status: int, message: str, after: int | None = None) -> Response:
+    """Build an error response; `after` is the number of seconds to wait before a retry."""
     headers = {} if after is None else {"Retry-After": str(after)}
-    match form:
-        case "text":
-            return PlainTextResponse(message, status, headers)
-        case "another JSON":
-            return JSONResponse({"errors": [{"code": status, "detail": message}]}, status, headers)
-        case _:
-            return JSONResponse({"statusCode": status, "message": message}, status, headers)
+    return JSONResponse({"statusCode": status, "message": message}, status, headers)
+
+
+def status_of(world: World, rule: str) -> int:
+    """Return the status of the refusal of what breaks a rule."""
+    point = f"refusal.{rule}"
+    return STATED.get(rule) or world.gaps.status(point if point in POINTS else "refusal.status")
 
 
 def create_apis(world: World) -> dict[str, FastAPI]:
@@ -68,25 +66,19 @@ def create_api(world: World, only: Iterable[ModuleType] | None = None) -> FastAP
 
     async def refused(__: Request, error: Exception) -> Response:
         assert isinstance(error, RefusedError)
-        if error.rule in STATED:
-            return failure(STATED[error.rule], error.message)
-        status = error.status or world.gaps.status(f"refusal.{error.rule}")
-        return failure(status, error.message, world.gaps["error.form"], error.after)
+        return failure(status_of(world, error.rule), error.message, error.after)
 
     async def absent(__: Request, error: Exception) -> Response:
         assert isinstance(error, AbsentError)
-        status = world.gaps.status("absent.status")
-        empty = world.gaps["absent.form"] == "empty"
-        return Response(status_code=status) if empty else failure(status, error.message)
+        return failure(404, error.message)
 
     async def malformed(__: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
-        return failure(world.gaps.status("refusal.malformed"), _explain(error), world.gaps["error.form"])
+        return failure(status_of(world, "malformed"), _explain(error))
 
     async def http(__: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
-        status = world.gaps.status("method.status") if error.status_code == 405 else error.status_code
-        return failure(status, str(error.detail))
+        return failure(error.status_code, str(error.detail))
 
     api.add_exception_handler(RefusedError, refused)
     api.add_exception_handler(AbsentError, absent)

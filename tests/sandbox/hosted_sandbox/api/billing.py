@@ -32,7 +32,7 @@ async def read_wallet(call: Current) -> Response:
     """Return the balance and its currency."""
     return call.json({
         "balanceCents": money.balance(call.world, call.account),
-        "currency": call.world.gaps["currency"],
+        "currency": money.CURRENCY,
         "becameClientAt": stamp(call.account.created_at),
     })  # fmt: skip
 

@@ -9,30 +9,15 @@
 from __future__ import annotations
 
 import json
-from contextvars import ContextVar
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-STRICT: ContextVar[bool] = ContextVar("STRICT", default=False)
-"""True if the platform refuses fields that the specification does not show."""
-
 
 class Body(BaseModel):
-    """The base of all bodies. Unknown fields are ignored, or refused if STRICT is set."""
+    """The base of all bodies. Fields that the specification does not show are refused."""
 
-    model_config = ConfigDict(strict=True)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _is_known(cls, value: Any) -> Any:
-        """Refuse fields that the specification does not show, if the platform does."""
-        if isinstance(value, dict) and STRICT.get():
-            known = {field.alias or name for name, field in cls.model_fields.items()}
-            unknown = sorted(value.keys() - known)
-            if unknown:
-                raise ValueError(f"unknown field {unknown[0]!r}")
-        return value
+    model_config = ConfigDict(strict=True, extra="forbid")
 
     @model_validator(mode="before")
     @classmethod

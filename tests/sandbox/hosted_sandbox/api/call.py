@@ -74,15 +74,9 @@ class Call:
         """Limit a window of days to what the platform keeps."""
         if days < 1:
             raise RefusedError("range", "range must be at least 1")
-        match self.world.gaps["range.bound"]:
-            case "cut to 90":
-                return min(days, 90)
-            case "cut to 365":
-                return min(days, 365)
-            case _:
-                if days > 365:
-                    raise RefusedError("range", "range must be at most 365")
-                return days
+        if days > 365:
+            raise RefusedError("range", "range must be at most 365")
+        return days
 
 
 def page_of(views: list[Any], query: Mapping[str, str]) -> dict[str, Any]:

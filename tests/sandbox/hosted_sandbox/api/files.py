@@ -14,7 +14,7 @@ from hosted_sandbox.api import bodies
 from hosted_sandbox.api.call import Call, Chapter, Current
 from hosted_sandbox.domain import files, lifecycle, views
 from hosted_sandbox.domain.capabilities import require
-from hosted_sandbox.domain.errors import RefusedError
+from hosted_sandbox.domain.errors import AbsentError, RefusedError
 from hosted_sandbox.store.records import Service
 
 router = Chapter(tags=["Files"])
@@ -40,7 +40,7 @@ def _entries(call: Call, service: Service, directory: str) -> list[views.View]:
 
 def _show_late(call: Call, service: Service, directory: str) -> None:
     """Let a directory be listed as it is now for a while, if this platform does."""
-    with suppress(RefusedError):  # a write makes the missing ones
+    with suppress(AbsentError, RefusedError):  # a write makes the missing ones
         call.world.keep("files", _key(service, directory), lambda: _entries(call, service, directory))
 
 

@@ -15,7 +15,6 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from hosted_sandbox.api import bodies
 from hosted_sandbox.api.app import failure
 from hosted_sandbox.api.call import Call
 from hosted_sandbox.api.tokens import refusal, sent_token
@@ -91,7 +90,7 @@ class Gateway:
         try:
             body = await _read(receive, headers)
         except TooLargeError:
-            answer = self._failure("refusal.too_large", "The request body is too large")
+            answer = Answer.of(failure(413, "The request body is too large"))
             self.journal.write(scope, route, token, b"", begun=begun, held=(answer.status, answer.body))
             await answer.send(send)
             return
@@ -111,8 +110,6 @@ class Gateway:
     async def _answer(self, scope: Scope, route: Route | None, token: Token | None, body: bytes) -> Answer:
         self.world.tick()
         self.world.begin(reads=scope["method"] == "GET")
-        if self.world.gaps["query.space"] == "as %20":
-            scope["query_string"] = scope["query_string"].replace(b"+", b"%2B")
         early = self._early(scope, route, token)
         if early is not None:
             return early
@@ -121,7 +118,6 @@ class Gateway:
         account = self.world.store.need(Account, token.account_id)
         scope["sandbox.call"] = Call(self.world, account, token.scope)
         answer = Answer()
-        bodies.STRICT.set(self.world.gaps["body.unknown"] == "refused")
         try:
             await self.apis[route.name](scope, replay(body), answer.take)
         except Exception:
@@ -131,26 +127,15 @@ class Gateway:
 
     def _early(self, scope: Scope, route: Route | None, token: Token | None) -> Answer | None:
         """Build the response of a request that does not reach its route."""
-        if has_dot_dot(scope["path"]):
-            return self._failure("absent.status", "No such route")
-        if route is None:
-            if any(known.pattern.fullmatch(scope["path"]) for known in self.routes.routes):
-                return self._failure("method.status", "No such method on this path")
+        if route is None or has_dot_dot(scope["path"]):
             return Answer.of(failure(404, "No such route"))
         refused = refusal(self.world, token, route)
         return Answer.of(refused) if refused is not None else None
 
     def _headers(self, headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-        """Return the headers in the form of this platform."""
-        kind = self.world.gaps["content_type"].encode()
-        written = [(name, kind if value == b"application/json" else value) for name, value in headers]
-        if self.world.gaps["version.header"] == "yes":
-            written.append((b"x-api-version", b"1"))
+        """Add the platform's time to the headers of a response."""
         now = self.world.clock.now() // SECOND
-        return [*written, (b"date", formatdate(now, usegmt=True).encode())]
-
-    def _failure(self, point: str, message: str) -> Answer:
-        return Answer.of(failure(self.world.gaps.status(point), message))
+        return [*headers, (b"date", formatdate(now, usegmt=True).encode())]
 
 
 async def _inject(fault: Fault, scope: Scope, send: Send, answer: Answer) -> bool:

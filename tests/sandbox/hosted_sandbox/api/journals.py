@@ -22,15 +22,6 @@ MOST_LINES = 100
 BOUNDS = ("hour", "day", "week", "month")
 
 
-def bounded_lines(call: Call, lines: int) -> int:
-    """Check a number of log lines: 1 to 100."""
-    if 1 <= lines <= MOST_LINES:
-        return lines
-    if call.world.gaps["lines.bound"] == "cut":
-        return max(1, min(MOST_LINES, lines))
-    raise RefusedError("lines", f"lines must be between 1 and {MOST_LINES}")
-
-
 @router.get("/api/resources/{id}/logs", name="logs.read")
 async def read_logs(call: Current, id: str, lines: int = MOST_LINES) -> Response:
     """Return the last lines of a service's log; from the retained copy if the node does not respond."""
@@ -41,7 +32,9 @@ async def read_logs(call: Current, id: str, lines: int = MOST_LINES) -> Response
 
 def last_lines(call: Call, service: Service, most: int) -> list[str]:
     """Return the last lines of a log, oldest first."""
-    return lifecycle.workload_of(call.world, service).logs(bounded_lines(call, most))
+    if not 1 <= most <= MOST_LINES:
+        raise RefusedError("lines", f"lines must be between 1 and {MOST_LINES}")
+    return lifecycle.workload_of(call.world, service).logs(most)
 
 
 @router.get("/api/resources/{id}/events", name="events.list")

@@ -41,7 +41,7 @@ async def quote(call: Current, body: bodies.Quote) -> Response:
         "lines": _lines(priced),
         "monthlyMillicents": priced.monthly,
         "monthlyCents": money.to_cents(priced.monthly),
-        "hourlyLabel": money.hourly_label(call.world, priced.monthly),
+        "hourlyLabel": money.hourly_label(priced.monthly),
         "minBalanceCents": priced.minimum,
         "balanceCents": priced.balance,
         "daysCovered": priced.covered_days,

@@ -81,7 +81,6 @@ async def resume(call: Current, id: str) -> Response:
 async def delete_resource(call: Current, id: str) -> Response:
     """Delete a service with its disk and backups, permanently."""
     service = call.service(id)
-    lifecycle.check_deletable(call.world, service)
     if service.slug and service.status != "DELETING":
         call.world.keep("apps", call.account.id, lambda: applications(call))
     lifecycle.delete(call.world, service)

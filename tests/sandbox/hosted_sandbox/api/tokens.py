@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 from starlette.datastructures import Headers
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import Response
 
+from hosted_sandbox.api.app import failure
 from hosted_sandbox.domain.world import World
 from hosted_sandbox.store.records import Token
 from hosted_sandbox.traffic.routes import Route
@@ -26,16 +27,7 @@ def sent_token(world: World, headers: Headers) -> Token | None:
 def refusal(world: World, token: Token | None, route: Route) -> Response | None:
     """Build the response to a missing token or an insufficient scope; None if the token is sufficient."""
     if token is None:
-        return _answer(world.gaps["auth.missing"], "A valid API token is required")
-    if route.allows(token.scope, world.gaps):
+        return failure(401, "A valid API token is required")
+    if route.allows(token.scope):
         return None
-    return _answer(world.gaps["auth.scope"], "This route requires a token of scope FULL")
-
-
-def _answer(value: str, message: str) -> Response:
-    status, __, form = value.partition(" ")
-    if form == "empty":
-        return Response(status_code=int(status))
-    if form == "html":
-        return HTMLResponse(f"<html><body><h1>{message}</h1></body></html>", int(status))
-    return JSONResponse({"statusCode": int(status), "message": message}, int(status))
+    return failure(403, "This route requires a token of scope FULL")

@@ -97,7 +97,7 @@ def release(world: World, service: Service, tag: str) -> Release:
     for found in world.store.of(Release, service.id):
         if found.tag == tag:
             return found
-    raise RefusedError("release_undeclared", f"no release {tag[:80]} was declared")
+    raise AbsentError("Release")
 
 
 def verdict(world: World, service: Service, digest: str) -> Scan:

@@ -110,7 +110,7 @@ def add_account(world: World, key: str, email: str, balance_cents: int) -> Accou
     """Create an account with its default project, registry credentials and a first deposit."""
     name = key.removeprefix("account-")
     account = Account(
-        key, email, "EUR", world.now, balance_cents, None, name, f"robot-{name}", secrets.token_urlsafe(18)
+        key, email, world.now, balance_cents, None, name, f"robot-{name}", secrets.token_urlsafe(18)
     )
     world.store.put(account)
     world.store.put(Project(world.new_id("prj"), key, "default", True, world.now - AGE))

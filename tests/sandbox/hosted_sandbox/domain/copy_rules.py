@@ -72,7 +72,7 @@ def check_pause(world: World, service: Service) -> None:
     if answer == "not refused" or left <= 0:
         return
     after = math.ceil(left / SECOND) if "Retry-After" in answer else None
-    raise RefusedError("backup_pause", "Too soon after the last backup", status=int(answer[:3]), after=after)
+    raise RefusedError("backup_pause", "Too soon after the last backup", after=after)
 
 
 def surplus(world: World, service: Service) -> Backup | None:

@@ -20,17 +20,17 @@ STATED: dict[str, int] = {
 
 
 class RefusedError(Exception):
-    """A call breaks the rule `rule`: a key of `STATED`, or the gap point `refusal.<rule>`.
+    """A call breaks a rule.
 
-    `status` is for a rule whose gap point says more than a status; `after` is the number of seconds to
-    wait before a retry.
+    Its status is the one of `STATED`, or that of the gap point `refusal.<rule>` where the answer to this rule
+    decides something, or else that of all other refusals. `after` is the number of seconds to wait before a
+    retry.
     """
 
-    def __init__(self, rule: str, message: str, status: int | None = None, after: int | None = None) -> None:
+    def __init__(self, rule: str, message: str, after: int | None = None) -> None:
         super().__init__(message)
         self.rule = rule
         self.message = message
-        self.status = status
         self.after = after
 
 

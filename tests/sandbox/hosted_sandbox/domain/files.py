@@ -15,7 +15,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from hosted_sandbox.domain import lifecycle
-from hosted_sandbox.domain.errors import RefusedError
+from hosted_sandbox.domain.errors import AbsentError, RefusedError
 from hosted_sandbox.domain.world import World
 from hosted_sandbox.store.records import Service
 
@@ -56,7 +56,7 @@ def locate(world: World, service: Service, *parts: str) -> Path:
     home = lifecycle.root(world, service).resolve()
     place = home.joinpath(*(part.strip("/") for part in parts))
     if not place.parent.resolve().is_relative_to(home) and place != home:
-        raise RefusedError("file_missing", "no such file or directory")
+        raise AbsentError("File or directory")
     return place
 
 
@@ -64,7 +64,7 @@ def _follow(world: World, service: Service, place: Path) -> Path:
     """Follow the last link of a path, which must not lead out either."""
     target = place.resolve()
     if not target.is_relative_to(lifecycle.root(world, service).resolve()):
-        raise RefusedError("file_missing", "no such file or directory")
+        raise AbsentError("File or directory")
     return target
 
 
@@ -78,7 +78,7 @@ def entries(world: World, service: Service, directory: str) -> list[FileEntry]:
     """List a directory by name."""
     place = _follow(world, service, locate(world, service, directory))
     if not place.is_dir():
-        raise RefusedError("file_missing", "no such directory")
+        raise AbsentError("File or directory")
     return [_entry(Path(item.path)) for item in sorted(os.scandir(place), key=lambda item: item.name)]
 
 
@@ -94,7 +94,7 @@ def read(world: World, service: Service, path: str) -> str:
     """Return the text of a file of at most 2 MB."""
     place = _follow(world, service, locate(world, service, path))
     if not place.is_file():
-        raise RefusedError("file_missing", "no such file")
+        raise AbsentError("File or directory")
     content = place.read_bytes()
     if len(content) > MOST_BYTES:
         raise RefusedError("file_unreadable", "the file is larger than 2 MB; use SFTP")
@@ -147,7 +147,7 @@ def rename(world: World, service: Service, root: str, old: str, new: str) -> Pat
     target = locate(world, service, root, new)
     home = lifecycle.root(world, service).resolve()
     if not os.path.lexists(origin) or home in (origin, target):
-        raise RefusedError("file_missing", f"no such file or directory: {old}")
+        raise AbsentError("File or directory")
     if os.path.lexists(target) or target.is_relative_to(origin):
         raise RefusedError("file_conflict", f"{new} is in the way")
     _make_parents(target)

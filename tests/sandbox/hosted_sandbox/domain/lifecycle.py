@@ -8,7 +8,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from hosted_sandbox.clock import SECOND
+from hosted_sandbox.clock import HOUR, SECOND
 from hosted_sandbox.domain import copy_rules, events, money, references
 from hosted_sandbox.domain.capabilities import capabilities, require
 from hosted_sandbox.domain.errors import RefusedError
@@ -20,6 +20,8 @@ SIGNALS = ("start", "stop", "restart", "kill")
 RUNNING = ("running", "starting")
 #: How long a start that a call waits for may take, in seconds.
 LONGEST_START = 60.0
+#: How long a balance may be below zero before the services go, in milliseconds.
+GRACE = 72 * HOUR
 
 
 def live(world: World, account_id: str) -> list[Service]:
@@ -155,8 +157,6 @@ def suspend(world: World, service: Service) -> None:
     """Suspend a service: from ACTIVE to SUSPENDED, where only its storage is billed."""
     require(world, service, "suspension")
     if service.status == "SUSPENDED":
-        if world.gaps["suspend.again"] == "refused":
-            raise RefusedError("suspend_status", "This resource is suspended already")
         return
     if service.status != "ACTIVE":
         raise RefusedError("suspend_status", "This resource is not in service")
@@ -228,12 +228,6 @@ def fail(world: World, service: Service, reason: str) -> None:
     events.record(world, service, "CREATION_FAILED")
 
 
-def check_deletable(world: World, service: Service) -> None:
-    """Refuse a second deletion, if this platform does."""
-    if service.status == "DELETING" and world.gaps["refusal.delete_again"] != "not refused":
-        raise RefusedError("delete_again", "This resource is being deleted already")
-
-
 def delete(world: World, service: Service) -> None:
     """Delete a service: DELETING, then DELETED. Container, disk and backups go, and billing stops now."""
     if service.status == "DELETING":
@@ -258,20 +252,6 @@ def _deleted(world: World, task: Task) -> None:
     set_status(world, service, "DELETED")
 
 
-@action("free ended")
-def _free_ended(world: World, task: Task) -> None:
-    """Do what this platform does with a service whose free time is over."""
-    ended, service = world.gaps["free.ended"], world.store.need(Service, task.target)
-    if ended == "deleted":
-        delete(world, service)
-    elif ended != "nothing":
-        service.free = False
-        money.bill(world, service)
-        world.store.put(service)
-        if ended == "suspended":
-            _suspended(world, task)
-
-
 @action("hourly")
 def hourly(world: World, task: Task) -> None:
     """Check every balance; delete the services of an account whose grace period is over."""
@@ -289,6 +269,6 @@ def check_balance(world: World, account: Account) -> None:
     elif not overdrawn and account.overdrawn_at is not None:
         account.overdrawn_at = None
         world.store.put(account)
-    if account.overdrawn_at is not None and world.now - account.overdrawn_at >= world.grace():
+    if account.overdrawn_at is not None and world.now - account.overdrawn_at >= GRACE:
         for service in live(world, account.id):
             delete(world, service)

@@ -17,6 +17,7 @@ from hosted_sandbox.store.records import Account, Node, Product, Service
 
 #: Labels of the parts of a price by dimension, in display order.
 PARTS = {"cpuCores": "CPU", "ramGb": "Memory", "storageGb": "Storage", "options": "Options"}
+CURRENCY = "EUR"
 #: Stop counting covered days after ten years.
 MOST_DAYS = 3650
 
@@ -138,6 +139,6 @@ def days_covered(cents: int, monthly_millicents: int) -> int:
     return max(0, min(MOST_DAYS, cents * 10 * MONTH // (monthly_millicents * DAY)))
 
 
-def hourly_label(world: World, monthly_millicents: int) -> str:
+def hourly_label(monthly_millicents: int) -> str:
     """Format the price of an hour."""
-    return f"{monthly_millicents / 1000 / 730:.5f} {world.gaps['currency'].upper()}/h"
+    return f"{monthly_millicents / 1000 / 730:.5f} {CURRENCY}/h"

@@ -10,7 +10,7 @@ import secrets
 from dataclasses import dataclass, field
 from typing import Any
 
-from hosted_sandbox.clock import DAY, SECOND
+from hosted_sandbox.clock import DAY
 from hosted_sandbox.domain import events, lifecycle, money, projects, references
 from hosted_sandbox.domain.errors import RefusedError
 from hosted_sandbox.domain.world import World
@@ -76,11 +76,8 @@ def price_order(world: World, account: Account, request: OrderRequest) -> Priced
     _check_options(product, request.options)
     price = {} if product.free else money.parts(product, node, size, request.options)
     monthly = sum(price.values())
-    covered = monthly
-    if world.gaps["quote.cover"] == "all services together":
-        covered += money.running_rate(world, account.id)
     cents = money.balance(world, account)
-    first_day, days = money.day_cents(covered), money.days_covered(cents, covered)
+    first_day, days = money.day_cents(monthly), money.days_covered(cents, monthly)
     return PricedOrder(product, node, size, _runtime(product, request), price, cents, first_day, days)
 
 
@@ -148,8 +145,6 @@ def order(
         service.public = True
     given = generate(priced.product, service)
     begin(world, service)
-    if service.free_until is not None:
-        world.after((service.free_until - world.now) / SECOND, "free ended", service.id)
     world.store.put(Order(world.new_id("ord"), account.id, service.id, service.product, service.name,
                           priced.monthly, world.now))  # fmt: skip
     return service, given

@@ -70,10 +70,6 @@ def delete(world: World, project: Project) -> None:
     if project.default:
         raise RefusedError("project_default", "The default project cannot be deleted")
     home = default(world, project.account_id)
-    there = {service.alias for service in members(world, home)}
-    clashes = sorted(service.alias for service in members(world, project) if service.alias in there)
-    if clashes and world.gaps["refusal.project_alias"] != "not refused":
-        raise RefusedError("project_alias", f"the alias {clashes[0]} is taken in the default project")
     for service in world.store.of(Service, project.account_id):
         if service.project_id == project.id:
             service.project_id = home.id
@@ -96,9 +92,5 @@ def numbered(base: str, number: int) -> str:
 
 def move(world: World, service: Service, account: Account, project_id: str) -> None:
     """Move a service to another project's network under its alias."""
-    project = pick(world, account, project_id)
-    taken = any(other.alias == service.alias for other in members(world, project) if other.id != service.id)
-    if taken and world.gaps["refusal.alias_taken"] != "not refused":
-        raise RefusedError("alias_taken", f"the alias {service.alias} is taken in this project")
-    service.project_id = project.id
+    service.project_id = pick(world, account, project_id).id
     world.store.put(service)

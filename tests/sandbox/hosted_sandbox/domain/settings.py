@@ -23,13 +23,6 @@ def require(service: Service) -> None:
         raise RefusedError("settings_family", "This resource does not offer settings")
 
 
-def require_readable(world: World, service: Service) -> None:
-    """Refuse to show the settings of a service that is not in service, if this platform does."""
-    rule = "settings_suspended" if service.status == "SUSPENDED" else "settings_status"
-    if service.status != "ACTIVE" and world.gaps[f"refusal.{rule}"] != "not refused":
-        raise RefusedError(rule, f"A service in status {service.status} has no settings")
-
-
 def locked_reason(service: Service) -> str | None:
     """Return why the size cannot change now, or None."""
     if service.free:

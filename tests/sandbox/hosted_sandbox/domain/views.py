@@ -67,7 +67,7 @@ def listed(world: World, service: Service) -> View:
         "host": _host(node),
         "dimensions": service.size,
         "monthlyMillicents": monthly,
-        "hourlyLabel": money.hourly_label(world, monthly),
+        "hourlyLabel": money.hourly_label(monthly),
         "isFree": service.free,
         "createdAt": stamp(service.created_at),
     }
@@ -104,7 +104,7 @@ def _pricing(world: World, service: Service) -> View:
         "billedMonthlyMillicents": sum(money.billed_parts(world, service).values()),
         "monthlyCents": money.to_cents(monthly),
         "minBalanceCents": money.day_cents(monthly),
-        "hourlyLabel": money.hourly_label(world, monthly),
+        "hourlyLabel": money.hourly_label(monthly),
         "isFree": service.free,
         "freeExpiresAt": maybe_stamp(service.free_until),
     }
@@ -145,7 +145,6 @@ def _condition(world: World, service: Service) -> tuple[str, int]:
 def settings_of(world: World, service: Service) -> View:
     """Render the settings of a game server or application."""
     settings.require(service)
-    settings.require_readable(world, service)
     service = settings.as_shown(world, service)
     product = world.store.need(Product, service.product)
     image = service.image

@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-from hosted_sandbox.clock import DAY, HOUR, SECOND, Clock
+from hosted_sandbox.clock import DAY, SECOND, Clock
 from hosted_sandbox.gaps import Profile
 from hosted_sandbox.store import Store
 from hosted_sandbox.store.records import Meta, Task
@@ -247,10 +247,6 @@ class World:
         self.save_settings()
         return true()
 
-    def grace(self) -> int:
-        """Return the grace period of a negative balance, in milliseconds."""
-        return int(self.gaps["grace"].split()[0]) * HOUR
-
     def save_settings(self) -> None:
         """Save the clock, profile, delays and token form with the records."""
         value = {
@@ -279,4 +275,4 @@ class World:
         self.auth = Auth(**saved["auth"])
 
 
-__all__ = ["DAY", "HOUR", "SECOND", "Addresses", "Auth", "Delays", "World", "action"]
+__all__ = ["DAY", "SECOND", "Addresses", "Auth", "Delays", "World", "action"]

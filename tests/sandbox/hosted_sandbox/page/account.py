@@ -249,7 +249,7 @@ def ledger(world: World) -> Html:
         rows.insert(0, Row("ledger", ("All", "", "", "", "", rate, markup.money(billed)), "total"))
     sums = (
         f"{markup.money(account.deposited_cents)} deposited, {markup.money(billed)} billed,"
-        f" {markup.money(account.deposited_cents - billed)} {currency(world)} left"
+        f" {markup.money(account.deposited_cents - billed)} {money.CURRENCY} left"
     )
     return joined(tag("p", sums, class_="sums"), table("Orders and costs", LEDGER, rows))
 
@@ -267,11 +267,6 @@ def _ledger_row(world: World, service: Service, order: Order | None) -> Row:
     return Row(f"cost-{service.id}", cells)
 
 
-def currency(world: World) -> str:
-    """Return the currency of all amounts."""
-    return world.gaps["currency"].upper()
-
-
 def figures(world: World, requests: int, faults: int) -> Html:
     """Show the figures of the account, each under its name."""
     account = world.store.need(Account, ACCOUNT)
@@ -286,7 +281,7 @@ def _figures(world: World, account: Account, requests: int, faults: int) -> Iter
     own = [service for service in found if service.status != "DELETED"]
     active = sum(service.status == "ACTIVE" for service in own)
     billed = sum(money.spent(service, world.now) for service in found)
-    unit = currency(world)
+    unit = money.CURRENCY
     for name, value, note in (
         ("Balance", markup.money(money.balance(world, account)), unit),
         ("Running rate", monthly(money.running_rate(world, ACCOUNT)), f"{unit} a month"),

@@ -19,6 +19,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from hosted_sandbox.control.app import REFUSED, Act, Control
+from hosted_sandbox.domain.money import CURRENCY
 from hosted_sandbox.page import account, traffic
 from hosted_sandbox.page.markup import Html, tag, text
 from hosted_sandbox.traffic.routes import RouteTable
@@ -100,7 +101,7 @@ class Page:
             "registry": text(facts["registry"]["host"]),
             "profile": text(world.gaps.name),
             "kept": text(f"kept in {kept}" if kept else "lost when it stops"),
-            "currency": text(account.currency(world)),
+            "currency": text(CURRENCY),
             "services": account.services(world),
             "applications": account.applications(world),
             "copies": account.copies(world),

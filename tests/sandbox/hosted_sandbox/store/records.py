@@ -39,7 +39,6 @@ class Account(Record):
     """A customer. `deposits` minus what the services cost is the balance."""
 
     email: str = ""
-    currency: str = "EUR"
     created_at: int = 0
     deposited_cents: int = 0
     overdrawn_at: int | None = None

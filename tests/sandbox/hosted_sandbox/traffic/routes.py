@@ -10,11 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from hosted_sandbox.gaps import Profile
-
 #: REGISTRY tokens may use the application flow only (section Authentication).
 REGISTRY_PREFIXES = ("/api/apps", "/api/registry/")
-FULL_PREFIX = "/api/resources"
 PARAMETER = re.compile(r"\{[^}]+\}")
 
 
@@ -27,11 +24,9 @@ class Route:
     template: str
     pattern: re.Pattern[str]
 
-    def allows(self, scope: str, gaps: Profile) -> bool:
+    def allows(self, scope: str) -> bool:
         """Tell whether a token of this scope may use the route."""
-        if scope == "FULL" or self.template.startswith(REGISTRY_PREFIXES):
-            return True
-        return not self.template.startswith(FULL_PREFIX) and gaps["auth.other_scope"] == "any"
+        return scope == "FULL" or self.template.startswith(REGISTRY_PREFIXES)
 
     def matches(self, text: str) -> bool:
         """Tell whether a text names this route: its name, its template, or `METHOD /path/{template}`."""

@@ -50,13 +50,8 @@ def test_what_may_be_repeated(line: Line) -> None:
 
 @pytest.mark.parametrize("route", ROUTES.values(), ids=str)
 def test_the_scope_is_that_of_the_chapter_authentication(route: Route[Any]) -> None:
-    if route.path.startswith("/api/resources"):
-        expected = Scope.FULL
-    elif route.path.startswith(("/api/apps", "/api/registry")):
-        expected = Scope.REGISTRY
-    else:
-        expected = Scope.OPEN
-    assert route.scope is expected
+    small = route.path.startswith(("/api/apps", "/api/registry"))
+    assert route.scope is (Scope.REGISTRY if small else Scope.FULL)
 
 
 def test_exactly_the_answers_that_are_shown_have_a_model() -> None:

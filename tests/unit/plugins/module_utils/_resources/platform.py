@@ -37,17 +37,6 @@ SEED = {
     ]
 }
 
-EACH_ABSENT = pytest.mark.parametrize(
-    "absent",
-    [
-        {"absent.status": status, "absent.form": form}
-        for status in ("404", "410")
-        for form in ("error form", "empty")
-    ],
-    ids=lambda points: "-".join(points.values()),
-)
-"""Each response that a platform may have for what does not exist, as the gap points of a profile."""
-
 
 @contextmanager
 def renaming(sandbox: Sandbox, sent: str, shown: str) -> Iterator[str]:

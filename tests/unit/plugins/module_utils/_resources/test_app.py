@@ -116,10 +116,10 @@ def test_a_slug_of_another_account_is_told(platform: Platform) -> None:
     assert "'theirs'" in result["msg"] and "another" in result["msg"] and "slug" in result["msg"]
 
 
-@pytest.mark.parametrize("status", POINTS["refusal.slug_taken"].values)
+@pytest.mark.parametrize("status", POINTS["refusal.status"].values)
 def test_a_slug_of_an_application_that_is_being_deleted_is_told(plain: Platform, status: str) -> None:
     """It is neither taken for one that is there, nor for one of another account."""
-    plain.sandbox.profile("plain", **{"delay": "a second late", "refusal.slug_taken": status})
+    plain.sandbox.profile("plain", **{"delay": "a second late", "refusal.status": status})
     plain.sandbox.delays(delete=600)
     assert plain.sandbox.api("DELETE", f"/api/resources/{plain.app['id']}").ok
     plain.sandbox.clock(advance=1)  # until the list of applications shows it
@@ -250,7 +250,7 @@ def test_a_quote_without_a_price_is_told(plain: Platform, monkeypatch: pytest.Mo
 
 # --- What another run creates in the meantime ---------------------------------------------------------
 
-OUTRUN = {"before its turn": [], "in the same moment": [409]}
+OUTRUN = {"before its turn": [], "in the same moment": [400]}
 """When another run is faster, and what the platform then answers this one."""
 BIG = {"cpuCores": 2, "ramGb": 4, "storageGb": 10}
 

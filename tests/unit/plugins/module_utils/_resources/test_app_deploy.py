@@ -298,7 +298,7 @@ def test_an_error_that_says_nothing_is_no_outcome(plain: Platform, status: int) 
 
 
 @pytest.mark.parametrize("rollback", [True, False])
-@pytest.mark.parametrize("status", ["400", "409", "422"])
+@pytest.mark.parametrize("status", ["409", "422"])
 def test_nothing_is_rolled_back_over_a_version_that_was_deployed_meanwhile(
     plain: Platform, monkeypatch: pytest.MonkeyPatch, status: str, rollback: bool
 ) -> None:
@@ -540,7 +540,7 @@ def test_an_image_that_is_still_shown_is_deployed_to_roll_back(
 
 
 @pytest.mark.parametrize("full", [False, True])
-@pytest.mark.parametrize("status", ["400", "409", "422"])
+@pytest.mark.parametrize("status", ["409", "422"])
 def test_an_application_that_may_be_down_is_deployed_by_the_next_run(
     plain: Platform, status: str, full: bool
 ) -> None:
@@ -1035,15 +1035,11 @@ def test_check_mode_takes_an_application_for_created(plain: Platform) -> None:
 
 def test_check_mode_tells_the_price(platform: Platform) -> None:
     """Which a deploy does not change; where the token does not open it, that much is said."""
-    values = platform.sandbox.control("GET", "/profile")["values"]
     full = platform.run(APP_DEPLOY, check_mode=True, tag="v2", token=platform.sandbox.token)
     assert full["cost"]["monthly_before"] == full["cost"]["monthly_after"] == "3.885"
     assert full["cost"]["monthly_change"] == "0.00"
     small = platform.run(APP_DEPLOY, check_mode=True, tag="v2")
-    if values["auth.other_scope"] == "any":
-        assert small["cost"] == full["cost"] and small["diff"] == full["diff"]
-    else:
-        assert "cost" not in small and "monthly: not shown to this token" in small["diff"]["before"]
+    assert "cost" not in small and "monthly: not shown to this token" in small["diff"]["before"]
     for result in (full, small):
         assert all("monthly: " in result["diff"][side] for side in ("before", "after"))
     assert f"monthly: 3.885 {full['cost']['currency']}\n" in full["diff"]["before"]

@@ -195,19 +195,6 @@ def test_a_balance_that_covers_each_order_alone_is_not_enough(sandbox: Sandbox, 
     assert made["changed"] and not any("balance" in each for each in made.get("warnings", []))
 
 
-def test_a_quote_that_includes_what_runs_is_no_reason_to_refuse_the_others(
-    sandbox: Sandbox, apply: Any
-) -> None:
-    """The quotes ask for 12.16 in all, and the platform for 6.26: each quote counts what runs already."""
-    sandbox.profile("plain", **{"quote.cover": "all services together"})
-    sandbox.operator("accounts/main", balance_cents=680)
-    made = apply(SHOP)
-    assert not made.get("failed"), made["msg"]
-    assert len(commits(sandbox)) > 2
-    [warning] = [each for each in made["warnings"] if "balance" in each]
-    assert "the balance 6.80 EUR may not cover the first day of the 2 services" in warning
-
-
 def test_a_budget_of_the_task_holds_too(sandbox: Sandbox, apply: Any) -> None:
     refused = apply({**SHOP, "budget": 1000}, budget="20")
     assert refused["failed"]

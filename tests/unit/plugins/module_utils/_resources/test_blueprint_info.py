@@ -18,7 +18,7 @@ import yaml
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint import BLUEPRINT
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint_info import BLUEPRINT_INFO
-from hosted_sandbox.gaps import POINTS, Profile
+from hosted_sandbox.gaps import Profile
 from hosted_sandbox.testing import NO_DELAYS, Sandbox
 from unit.plugins.accounts import KEY, random_account
 from unit.plugins.module_utils._resources.platform import run, writes
@@ -170,22 +170,6 @@ def test_the_command_and_the_network_are_kept(sandbox: Sandbox, tmp_path: Path) 
     assert shop["blueprint"]["applications"]["acme-web"]["command"] == "serve --port 80"
     assert shop["blueprint"]["applications"]["acme-web"]["public"] is False
     assert not apply(sandbox, tmp_path, shop["text"], check_mode=True)["changed"]
-
-
-@pytest.mark.parametrize("answer", POINTS["refusal.settings_suspended"].values)
-def test_the_settings_of_a_suspended_service_are_named_where_they_are_missing(
-    sandbox: Sandbox, answer: str
-) -> None:
-    sandbox.reset()
-    sandbox.profile("plain", **{"refusal.settings_suspended": answer})
-    service = {"name": "one", "product": "minecraft", "project": "web"}
-    id = sandbox.seed({"services": [service]})["services"]["one"]
-    sandbox.api("POST", f"/api/resources/{id}/suspend")
-    result = run(sandbox, BLUEPRINT_INFO, project="web")
-    shown = answer == "not refused"
-    assert ("public" in str(result["blueprints"][0]["blueprint"])) is shown
-    assert any("settings" in text for text in result.get("warnings", [])) is not shown
-    assert ("its settings were not read" in result["blueprints"][0]["text"]) is not shown
 
 
 def test_check_mode_knows_a_project_that_the_play_creates(sandbox: Sandbox) -> None:

@@ -202,11 +202,9 @@ def test_it_is_told_what_the_platform_alone_can_check(platform: Platform, folder
     wish: dict[str, Any] = {"variables": {"A": "${db.URL} ${db.HOST}"}, "state_dir": str(folder)}
     full = platform.run(ENVIRONMENT, check_mode=True, token=platform.sandbox.token, **wish)
     assert full["environment"]["unchecked_references"] == []
-    opened = platform.sandbox.control("GET", "/profile")["values"]["auth.other_scope"] == "any"
     small = platform.run(ENVIRONMENT, check_mode=True, **wish)
-    unchecked = [] if opened else ["${db.HOST}", "${db.URL}"]
-    assert small["environment"]["unchecked_references"] == unchecked
-    assert ("references that the platform checks:\n- ${db.HOST}\n" in small["diff"]["after"]) is not opened
+    assert small["environment"]["unchecked_references"] == ["${db.HOST}", "${db.URL}"]
+    assert "references that the platform checks:\n- ${db.HOST}\n" in small["diff"]["after"]
 
 
 def test_a_hundred_variables_are_fine(plain: Platform, folder: Path) -> None:

@@ -449,10 +449,7 @@ def test_a_name_that_looks_the_same_is_not_taken_for_another(file: Run, root: Pa
     assert sandbox.writes() == []
 
 
-def test_a_space_in_a_path_is_read_by_every_server(
-    file: Run, file_info: Run, root: Path, sandbox: Sandbox
-) -> None:
-    sandbox.profile("plain", **{"query.space": "as %20"})
+def test_a_space_in_a_path_is_read_by_every_server(file: Run, file_info: Run, root: Path) -> None:
     (root / "a b").mkdir()
     (root / "a b" / "c+d %41.txt").write_text("x")
     assert file_info(path="a b/c+d %41.txt", content=True)["files"][0]["content"] == "x"

@@ -25,7 +25,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
     printable_only,
     read_listing,
     shown_settings,
-    warn_of_hidden_settings,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
     Ambiguous,
@@ -348,12 +347,3 @@ def test_settings_have_the_launch_command_on_request(command: bool) -> None:
     shown = shown_settings(settings, command)["deploy"]
     assert shown["editable"] is True and shown.get("command") == (deploy["command"] if command else None)
     assert shown_settings(m.Settings(), command)["deploy"] is None
-
-
-def test_settings_are_missed_of_suspended_services_alone() -> None:
-    """Whose service is not SUSPENDED may have none, or none that the token may read."""
-    record = {"id": "1", "name": "web", "status": "ACTIVE", "settings": None}
-    asleep = {**record, "id": "2", "status": "SUSPENDED"}
-    assert warn_of_hidden_settings([record, {**asleep, "settings": {}}]) == []
-    [warning] = warn_of_hidden_settings([record, asleep])
-    assert warning.endswith("while they are SUSPENDED: 'web' (2)")

@@ -29,7 +29,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import Clock, FakeClient, carry_out, task_of
 from unit.plugins.module_utils._resources.platform import (
-    EACH_ABSENT,
     add,
     fail_pending_backups,
     id_of,
@@ -303,7 +302,6 @@ def test_what_tells_no_state_once_it_is_resumed_ends_with_what_it_costs(
 # --- What goes away while it is waited for ------------------------------------------------------------------
 
 
-@EACH_ABSENT
 @pytest.mark.parametrize(
     "act",
     [("DELETE", "", "no longer exists"), ("POST", "/suspend", "was suspended in the meantime")],
@@ -311,11 +309,9 @@ def test_what_tells_no_state_once_it_is_resumed_ends_with_what_it_costs(
 def test_a_service_that_is_taken_away_is_not_waited_for_to_the_end(
     sandbox: Sandbox,
     monkeypatch: pytest.MonkeyPatch,
-    absent: dict[str, str],
     act: tuple[str, str, str],
 ) -> None:
     monkeypatch.setattr(service_view, "SIGNAL_GRACE_SECONDS", 0.0)
-    sandbox.profile("plain", **absent)
     sandbox.delays(start=0.5)
     id = id_of(sandbox, "one")
     sandbox.api("POST", f"/api/resources/{id}/power", {"signal": "kill"})
