@@ -539,14 +539,12 @@ class Client:
         """Return the SSH keys of the account."""
         return list(self._pages(r.SSH_KEYS))
 
-    def add_ssh_key(self, name: str, public_key: str) -> str | None:
-        """Add a public key to the account. Return its id, if the undocumented response shows it.
+    def add_ssh_key(self, name: str, public_key: str) -> None:
+        """Add a public key to the account.
 
         :raises Conflict: if the account has this key already.
         """
-        answer = self._send(r.SSH_KEY_ADD, body={"name": composed(name), "publicKey": public_key})
-        id = answer.get("id") if isinstance(answer, dict) else None
-        return id if isinstance(id, str) else None
+        self._send(r.SSH_KEY_ADD, body={"name": composed(name), "publicKey": public_key})
 
     def delete_ssh_key(self, id: str) -> None:
         """Delete a public key. It opens no new SFTP sessions; those already open continue."""

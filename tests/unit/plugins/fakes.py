@@ -257,11 +257,10 @@ class FakeClient:
     def delete_project(self, id: str) -> None:
         self._call("delete_project", (id,), lambda: self.project_records.pop(id, None))
 
-    def add_ssh_key(self, name: str, public_key: str) -> str | None:
+    def add_ssh_key(self, name: str, public_key: str) -> None:
         fingerprint = self.fingerprint_of(public_key)
         id = f"key_{len(self.key_records) + 1}"
         self._call("add_ssh_key", (name, public_key), lambda: self.add_key(id, name, fingerprint))
-        return None  # the response is not shown
 
     def delete_ssh_key(self, id: str) -> None:
         self._call("delete_ssh_key", (id,), lambda: self.key_records.pop(id, None))

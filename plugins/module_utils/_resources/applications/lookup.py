@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -160,17 +160,6 @@ def app_view(app: App) -> dict[str, Any]:
     for name in ("image_ref", "platform", "released_at", "scan_status"):
         view[name] = view[name] or None
     return {**view, "digest": digest_in_service(app)}
-
-
-def text_at(entry: dict[str, Any], paths: Sequence[str]) -> str | None:
-    """Return the first value of an entry at one of ``paths``, such as ``image.digest``, as a string."""
-    for path in paths:
-        value: Any = entry
-        for key in path.split("."):
-            value = value.get(key) if isinstance(value, dict) else None
-        if isinstance(value, (str, int)) and value != "":
-            return str(value)
-    return None
 
 
 # --- Nodes and projects -------------------------------------------------------------------------------
