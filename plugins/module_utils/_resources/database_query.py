@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import io
 import os
-import re
 import time
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -26,8 +25,6 @@ from .shared.task_errors import EffectUnverified, Invalid
 
 MAX_ROWS = 500
 MAX_SECONDS = 15
-TOO_LONG = f"The platform cuts every query at {MAX_SECONDS} seconds"
-CUT = re.compile(r"time[d -]*out|\bcut\b|cancel", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,13 +150,17 @@ def run_read(task: Task[DatabaseQueryOptions], id: str, sql: str) -> QueryResult
 
 
 def run_statement(task: Task[DatabaseQueryOptions], id: str, sql: str) -> QueryResult:
-    """Send a statement. An error after 15 seconds, or in words of time, says that there is a limit."""
+    """Send a statement. What becomes of one that is cut is not documented, whatever the error is."""
     begun = time.monotonic()
     try:
         return task.client.database_query(id, sql)
     except (Refused, ServerFailure) as error:
-        if time.monotonic() - begun >= MAX_SECONDS or CUT.search(error.message):
-            error.append(f". {TOO_LONG}: make it smaller, or give it an index")
+        if time.monotonic() - begun >= MAX_SECONDS or (isinstance(error, ServerFailure) and error.timed_out):
+            error.append(
+                f". The platform cuts every query at {MAX_SECONDS} seconds: make it smaller, or give it an "
+                "index"
+            )
+            error.nothing_done, error.effect_unknown = False, True
         raise
 
 
@@ -209,7 +210,7 @@ class WriteStatement:
         except (CallOutcomeUnknown, UnexpectedAnswer) as error:
             raise unknown_outcome(error) from error
         except Refused as error:
-            if TOO_LONG in error.message:  # what becomes of a write that is cut is not documented
+            if error.effect_unknown:
                 raise unknown_outcome(error) from error
             if self.statement.several:
                 error.append(
