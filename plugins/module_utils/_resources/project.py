@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from .._api.errors import Refused
 from .._api.models import Project
 from .._api.text import counted
 from .services.lookup import (
@@ -295,12 +294,7 @@ def plan_absent(task: Task[ProjectOptions], current: Project | None) -> Plan:
 
 def delete_project(task: Task[ProjectOptions], project: Project) -> None:
     """Delete a project, and wait until the list does not show it."""
-    try:
-        task.client.delete_project(project.id)
-    except Refused as error:
-        if "default project" not in error.message:
-            error.append("; the default project, for one, cannot be deleted")
-        raise
+    task.client.delete_project(project.id)
     await_removal(
         task,
         lambda: any(each.id == project.id for each in task.client.projects()),

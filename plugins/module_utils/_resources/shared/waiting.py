@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -21,8 +20,6 @@ T = TypeVar("T")
 
 QUIET_SECONDS = 10.0
 """How long a list is watched for something new after a call whose outcome is open."""
-TAKEN = re.compile(r"\b(already|exists?|existing|in use|unique|duplicate|taken)\b", re.IGNORECASE)
-"""What the refusal of a creation speaks of if there is one of that name."""
 FIRST_PAUSE = 0.1
 GROWTH = 4
 LONGEST_DELAY, DELAY_SHARE = 1.0, 0.1
@@ -222,8 +219,8 @@ def create_unique(
         return True
     except Refused as error:
         # The very thing may be there, and the list late to show it.
-        late = isinstance(error, Conflict) or TAKEN.search(error.message)
-        if not (poll_for(lambda: exists_now(find_new), QUIET_SECONDS / 2) if late else exists_now(find_new)):
+        seconds = QUIET_SECONDS / 2 if isinstance(error, Conflict) else 0
+        if not poll_for(lambda: exists_now(find_new), seconds):
             raise
         task.warn(
             f"the creation of {what} was refused ({error.message}), but it exists now: another run created "

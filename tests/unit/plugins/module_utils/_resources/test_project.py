@@ -12,7 +12,6 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
     Interrupted,
-    Refused,
     error_for_status,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.models import ProjectGraph
@@ -164,16 +163,6 @@ def test_a_project_with_services_is_deleted_by_force_only(client: FakeClient) ->
     carry_out(planned)
     assert client.calls == [("delete_project", "prj_1")]
     assert "join the default project" in task.warnings[0]
-
-
-def test_a_refused_deletion_says_what_may_be_the_reason(client: FakeClient) -> None:
-    def refuse() -> None:
-        raise error_for_status("DELETE: the platform refused (400): no", 400)
-
-    client.before["delete_project"] = refuse
-    with pytest.raises(Refused) as caught:
-        carry_out(plan(client, name="default", state="absent"))
-    assert "the default project, for one, cannot be deleted" in caught.value.message
 
 
 def lose() -> None:
