@@ -35,12 +35,10 @@ options:
         report whether it restored all files. If a service event reports a failed restore, the task fails. If a
         restore fails and the platform does not show that, the task succeeds; check the files of the service.
       - V(absent) ensures that no backup with this name exists, which is so where the service or the project is gone. If
-        it is being made or restored, the task waits for
-        the end and then deletes it. If the platform refuses that because another backup of the service is in
-        progress, the task retries for up to O(wait_timeout) while the list shows that one.
-      - If a service is busy with another copy, or accepts the next backup only after a pause, the task retries for up
-        to O(wait_timeout). If neither the response nor the lists show that it is busy, the task retries for up to
-        O(quiet_time).
+        it is being made or restored, the task waits for the end and then deletes it.
+      - If a service is locked, or accepts the next backup only after a pause, the task retries for up to
+        O(wait_timeout). So it does after a conflict (409) while the platform shows that a backup is being made or
+        restored, or that the service or its container is changing. Any other refusal fails at once.
     type: str
     choices: [present, restored, absent]
     default: present

@@ -30,9 +30,9 @@ options:
       - V(absent) ensures that no snapshot with this name exists, which is so where the service or the project is gone.
       - The platform knows snapshots by name only. If several snapshots of a service have this name, V(rolled_back) and
         V(absent) are refused.
-      - If a service is busy with another copy, the task retries for up to O(wait_timeout). If neither the response
-        nor the lists show that it is busy, the task retries for up to O(quiet_time). A refused deletion is retried only
-        while the list shows that a backup is being made or restored.
+      - If a service is locked, the task retries for up to O(wait_timeout). So it does after a conflict (409) while the
+        platform shows that a backup is being made or restored, or that the service or its container is changing. Any
+        other refusal fails at once.
     type: str
     choices: [present, rolled_back, absent]
     default: present

@@ -115,11 +115,9 @@ class Interrupted(CallOutcomeUnknown):
 class ServerFailure(CallOutcomeUnknown):
     """5xx or 408, from the platform or a proxy in front of it.
 
-    ``explained`` is true if the platform itself gave a reason, in more than the name of the status.
-    ``timed_out`` is true if it gave none, and a gateway only stopped waiting for it; it may go on.
+    ``timed_out`` is true if a gateway only stopped waiting for the platform, which may go on.
     """
 
-    explained = False
     timed_out = False
 
     def __init__(self, message: str, retry_after: float | None = None, **details: Any) -> None:

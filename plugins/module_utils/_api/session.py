@@ -358,8 +358,7 @@ def error_for_response(route: Route[Any], response: Response, said: str) -> erro
         return errors.RateLimited(f"too many requests (429){describe_pause(after)}: {said}", after)
     if errors.leaves_open(status):
         failure = errors.ServerFailure(f"the platform failed ({status}): {said}", after, status=status)
-        failure.explained = is_explained(response, said)
-        failure.timed_out = errors.is_time_out(status) and not failure.explained
+        failure.timed_out = errors.is_time_out(status)
         return failure
     if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
         return errors.error_for_status(access_denied(route, status, said), status)
@@ -378,37 +377,6 @@ def access_denied(route: Route[Any], status: int, said: str) -> str:
     who = "the token was not accepted" if status == HTTPStatus.UNAUTHORIZED else "the platform refused"
     message, scope = f"{who} ({status}): {said}", route.scope.value
     return message if scope in said else f"{message.rstrip('.')}. This route needs scope {scope}"
-
-
-def is_explained(response: Response, said: str) -> bool:
-    """Tell whether an error has the platform's form and says more than its status (Errors).
-
-    A gateway that cannot reach the platform may use the same form, but knows no reason. A status of its own,
-    which HTTP does not define, comes from a gateway in any case.
-    """
-    if response.status not in STATUSES:
-        return False
-    try:
-        own = parse(response.body)["statusCode"] == response.status
-    except (ValueError, RecursionError, KeyError, TypeError):
-        return False
-    words = re.sub(r"[^a-z]", "", said.lower())
-    return own and words not in EMPTY_PHRASES
-
-
-STATUSES = frozenset(HTTPStatus)
-STATUS_PHRASES = [status.phrase for status in HTTPStatus if errors.leaves_open(status)]
-NOTHING_SAID = (
-    "",
-    errors.NO_REASON,
-    "Error",
-    "An error occurred",
-    "Internal error",
-    "Upstream error",
-    "Timeout",
-)
-EMPTY_PHRASES = {re.sub(r"[^a-z]", "", phrase.lower()) for phrase in (*STATUS_PHRASES, *NOTHING_SAID)}
-"""Messages without a reason, reduced to lowercase letters."""
 
 
 def error_message(body: bytes, redact: Callable[[str], str]) -> str:

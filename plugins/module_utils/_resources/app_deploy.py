@@ -48,6 +48,7 @@ from .applications.rollout import (
     roll_back,
 )
 from .services.lookup import expect_created, near_miss
+from .shared.busy_retry import under_way
 from .shared.limits import check_log_lines
 from .shared.money import Cost, from_millicents
 from .shared.options import StateDirOptions
@@ -324,13 +325,14 @@ def explain_failure(
 
     :param other: what somebody else has put in service meanwhile, if that is certain.
     """
+    busy = error.may_be_busy and under_way(task.client, str(app.id))
     tag, before, digest = task.options.tag, failed.before, failed.digest
     lines = read_log_tail(task, task.options.log_lines)
     details: dict[str, Any] = {**error.details, "reason": error.message, "logs": lines}
     sentences = [f"the deploy of release {tag!r} of application {app.slug!r} failed: {error.message}"]
     now = in_service_now(task, before)
     touched = error.began and (now != before or now == digest or bool(error.restarted))
-    if failed.rolls_back and (other or not error.busy):
+    if failed.rolls_back and (other or not busy):
         outcome, restored_state = roll_back(task, failed, other, runs=not error.restarted)
         details.update({"rollback": outcome, "rolled_back": restored_state})
         sentences.append(outcome)
@@ -349,7 +351,7 @@ def explain_failure(
 def describe_service(error: DeployFailed, digest: str, before: str | None, now: str | None) -> str:
     """Describe what is in service after a deploy that failed, as far as that is known."""
     again = "The next run deploys it again, or another version"
-    if not error.began or (error.explained and before is not None and now == before != digest):
+    if not error.began or (before is not None and now == before != digest):
         if not error.restarted:
             return f"{now or 'Nothing'} is in service{', as before' if now == before else ''}"
         return f"{before} is shown as in service, as before, but it {error.restarted}. {again}"

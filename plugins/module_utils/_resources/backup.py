@@ -14,7 +14,7 @@ from .._api.models import Backup, Service
 from .._api.values import BackupStatus
 from .restore_points.missing import missing_from, warn_of_missing
 from .restore_points.names import await_listed, named
-from .restore_points.resources import RestorePointOptions, RestorePointResource, result_of
+from .restore_points.resources import RestorePointOptions, RestorePointResource, result_of, retry
 from .restore_points.restore_watch import (
     Observation,
     RestoreTrace,
@@ -26,10 +26,9 @@ from .restore_points.restore_watch import (
 )
 from .services.lookup import expect_created, label
 from .services.many_services import PlanOne
-from .shared.busy_retry import delete_when_free, retry_while_busy
 from .shared.controller_state import one_at_a_time, state_key
 from .shared.plan import NOTHING_DONE, Plan, Step, Task, after_waiting
-from .shared.restore_points import BACKUPS, IN_MOTION, any_in_motion, was_complete
+from .shared.restore_points import BACKUPS, IN_MOTION, was_complete
 from .shared.task_errors import Ambiguous, Invalid, NoSuchItem, WaitEnded
 from .shared.waiting import act, await_removal, create, wait_until
 
@@ -162,7 +161,7 @@ def plan_making(
     plan = Plan(
         result=to_result(expected_backup(name)),
         steps=[
-            *(delete_step(task, service, failed, any_in_motion(everything)) for failed in there),
+            *(delete_step(task, service, failed) for failed in there),
             Step(f"back up {label(service)} as {name!r}", make),
         ],
         before=to_diff(there),
@@ -210,12 +209,8 @@ def make_backup(
         return named(name, (backup for backup in read() if backup.id not in known))
 
     what = f"backup {name!r} of {label(service)}"
-
-    def request() -> None:
-        begin = partial(task.client.create_backup, service.id, name)
-        retry_while_busy(task, begin, what, lambda: is_busy(task, service))
-
-    create(request, new_ones, what, task)
+    begin = partial(task.client.create_backup, service.id, name)
+    create(lambda: retry(task, service, begin, what), new_ones, what, task)
     found = await_listed(task, what, new_ones)
     if len(found) > 1:
         task.warn(f"{len(found)} backups named {name!r} of {label(service)} were made at the same time")
@@ -225,11 +220,6 @@ def make_backup(
     gone = missing_from((backup for backup in before if backup not in deleted), listed)
     warn_of_missing(task, "backup", service, f"the making of {what}", gone)
     return mine, gone
-
-
-def is_busy(task: Task[BackupOptions], service: Service) -> bool:
-    """Tell whether a backup of the service is being made or restored."""
-    return any_in_motion(task.client.backups(service.id))
 
 
 def wait_for_backup(
@@ -335,12 +325,7 @@ def restore_backup(task: Task[BackupOptions], service: Service, backup: Backup) 
 
     act(
         task,
-        lambda: retry_while_busy(
-            task,
-            lambda: task.client.restore_backup(service.id, backup.id),
-            what,
-            lambda: is_busy(task, service),
-        ),
+        lambda: retry(task, service, lambda: task.client.restore_backup(service.id, backup.id), what),
         lambda: status() != BackupStatus.COMPLETED,
         what,
         tries=1,  # what the service wrote after a quick one would be lost to a second
@@ -396,12 +381,8 @@ def find_restorable(task: Task[BackupOptions], service: Service, there: Sequence
 
 
 def plan_absent(task: Task[BackupOptions], service: Service) -> Plan:
-    """Plan the deletion of all backups with this name. Those in progress are waited for.
-
-    So is any other one, if the platform refuses the deletion because of that.
-    """
-    everything = task.client.backups(service.id)
-    there = find_targets(task, everything)
+    """Plan the deletion of all backups with this name. Those in progress are waited for."""
+    there = find_targets(task, task.client.backups(service.id))
     busy = [backup for backup in there if backup.status in IN_MOTION]
     if busy and not task.options.wait:
         raise Invalid(
@@ -410,14 +391,14 @@ def plan_absent(task: Task[BackupOptions], service: Service) -> Plan:
         )
     return Plan(
         result=to_result(None),
-        steps=[delete_step(task, service, backup, any_in_motion(everything)) for backup in there],
+        steps=[delete_step(task, service, backup) for backup in there],
         reread=lambda: to_result(None),
         before=to_diff(there),
     )
 
 
-def delete_step(task: Task[BackupOptions], service: Service, backup: Backup, busy: bool) -> Step:
-    """Return the step that deletes a backup once it is not in progress. ``busy`` tells whether any one is."""
+def delete_step(task: Task[BackupOptions], service: Service, backup: Backup) -> Step:
+    """Return the step that deletes a backup once it is not in progress."""
     what = f"the deletion of backup {backup.name!r} of {label(service)}"
 
     def settled(now: Backup | None) -> bool:
@@ -435,8 +416,7 @@ def delete_step(task: Task[BackupOptions], service: Service, backup: Backup, bus
                 lambda now: f"it is {now.status if now else 'gone'}",
                 f"backup {backup.name!r} of {label(service)} to be done",
             )
-        begin = partial(task.client.delete_backup, service.id, backup.id)
-        delete_when_free(task, begin, what, lambda: is_busy(task, service), busy)
+        retry(task, service, partial(task.client.delete_backup, service.id, backup.id), what)
         await_removal(task, lambda: look() is not None, f"backup {backup.name!r} of {label(service)}")
 
     return Step(f"delete backup {backup.name!r} ({backup.id}, {backup.status}) of {label(service)}", delete)

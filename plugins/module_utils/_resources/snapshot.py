@@ -14,7 +14,7 @@ from .._api.errors import CallOutcomeUnknown
 from .._api.models import Service, Snapshot
 from .restore_points.missing import missing_from, warn_of_missing
 from .restore_points.names import await_listed, named
-from .restore_points.resources import RestorePointOptions, RestorePointResource, result_of
+from .restore_points.resources import RestorePointOptions, RestorePointResource, result_of, retry
 from .restore_points.restore_watch import (
     Observation,
     RestoreTrace,
@@ -26,9 +26,8 @@ from .restore_points.restore_watch import (
 from .services.lookup import expect_created, label
 from .services.many_services import PlanOne
 from .services.on_service import check_service_offers
-from .shared.busy_retry import delete_when_free, retry_while_busy
 from .shared.plan import NOTHING_DONE, Plan, Step, Task
-from .shared.restore_points import SNAPSHOTS, any_in_motion, parse_moment
+from .shared.restore_points import SNAPSHOTS, parse_moment
 from .shared.task_errors import Ambiguous, EffectUnverified, Invalid, NoSuchItem
 from .shared.waiting import await_removal, create_unique
 
@@ -137,17 +136,9 @@ def take_snapshot(
     def new_ones() -> list[Snapshot]:
         return named(name, (s for s in task.client.snapshots(service.id) if s.name not in known))
 
-    def call() -> None:
-        begin = partial(task.client.create_snapshot, service.id, name)
-        retry_while_busy(task, begin, what, lambda: is_busy(task, service), lambda: bool(new_ones()))
-
-    own = create_unique(call, new_ones, what, task)
+    begin = partial(task.client.create_snapshot, service.id, name)
+    own = create_unique(lambda: retry(task, service, begin, what), new_ones, what, task)
     return own, await_listed(task, what, new_ones)[0] if task.options.wait else None
-
-
-def is_busy(task: Task[SnapshotOptions], service: Service) -> bool:
-    """Tell whether a backup of the service is being made or restored: snapshots have no status."""
-    return "backups" in (service.capabilities or ()) and any_in_motion(task.client.backups(service.id))
 
 
 # --- Rolled back ------------------------------------------------------------------------------------
@@ -231,8 +222,7 @@ def roll_back_and_wait(task: Task[SnapshotOptions], service: Service, name: str)
     what = f"the rollback of {label(service)} to snapshot {name!r}"
     before = last = observe_restore(task, service, None)
     try:
-        begin = partial(task.client.roll_back, service.id, name)
-        retry_while_busy(task, begin, what, lambda: is_busy(task, service))
+        retry(task, service, partial(task.client.roll_back, service.id, name), what)
     except CallOutcomeUnknown as error:
         raise EffectUnverified(
             f"whether {label(service)} went back to snapshot {name!r} is unknown: {error.message}. The call "
@@ -264,7 +254,7 @@ def plan_absent(task: Task[SnapshotOptions], service: Service) -> Plan:
 
     def delete() -> None:
         begin = partial(task.client.delete_snapshot, service.id, there.name)
-        delete_when_free(task, begin, f"the deletion of {what}", lambda: is_busy(task, service), busy=False)
+        retry(task, service, begin, f"the deletion of {what}")
         await_removal(task, lambda: there.name in {s.name for s in task.client.snapshots(service.id)}, what)
 
     return Plan(

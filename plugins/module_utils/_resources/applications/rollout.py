@@ -10,7 +10,6 @@ service whether it started or not, or the one before although its container was 
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -32,8 +31,8 @@ from ..._api.errors import (
 )
 from ..._api.models import App
 from ..._api.values import ContainerState, ScanStatus, ServiceStatus
-from ..services.view import shows_start_since
-from ..shared.busy_retry import says_temporary
+from ..services.view import read_state, shows_start_since
+from ..shared.busy_retry import retry_while_busy, under_way
 from ..shared.pending import AT_DEPLOY, AT_START, DEPLOY
 from ..shared.plan import Task
 from ..shared.task_errors import EffectUnverified, Invalid, WaitEnded
@@ -55,11 +54,6 @@ CERTAIN_SECONDS = 2.0
 """How much later than a call a start has to show to be after it: dates and uptimes are whole seconds."""
 SHOWN_SECONDS = 3.0
 """For how long metrics may show a container as it was before it was restarted."""
-START_FAILED = re.compile(
-    r"\b(not|never|fail\w*|unable) (to )?(start|stand|running|come up|boot)|\b(exit|crash|died|unhealthy)",
-    re.IGNORECASE,
-)
-"""What a conflict speaks of that is no other deploy: the specification does not show the status for it."""
 
 
 class DeployFailed(HostedError):
@@ -67,29 +61,21 @@ class DeployFailed(HostedError):
 
     ``refused`` is true if the platform refused the call, so that it may not have touched the node; ``began``
     is false if it certainly has not. ``restarted`` says whether the container was restarted; it is empty if
-    it was not. ``busy`` is true if the reason is another deploy that the platform is at, and ``may_be_busy``
-    if it may be; ``explained`` if it gave a reason, so that it has ended what it did.
+    it was not. ``may_be_busy`` is true if the reason may be another deploy that the platform is at.
     """
 
     refused = False
     began = True
     restarted = ""
-    busy = False
     may_be_busy = False
-    explained = False
 
     @classmethod
     def after(cls, cause: Refused | ServerFailure) -> DeployFailed:
         """Return the failure for the error of a deploy call."""
         failed = cls(cause.message, **cause.details)
         failed.refused = isinstance(cause, Refused)
-        conflict = isinstance(cause, Conflict) and not START_FAILED.search(cause.message)
-        failed.may_be_busy = conflict or isinstance(cause, Locked)
-        failed.busy = isinstance(cause, Locked) or (conflict and says_temporary(cause))
-        # The words of a conflict are no proof: those of a version that does not start are not shown.
-        never = isinstance(cause, (AccessDenied, NotFoundResponse, Locked))
-        failed.began = not never or bool(START_FAILED.search(cause.message))
-        failed.explained = isinstance(cause, Refused) or cause.explained
+        failed.may_be_busy = isinstance(cause, (Conflict, Locked))
+        failed.began = not isinstance(cause, (AccessDenied, NotFoundResponse, Locked))
         return failed
 
 
@@ -221,9 +207,8 @@ def roll_out(task: Task[ReleaseOptions], tag: str, start: Beginning, undecided: 
 
     If the response is lost, the image in service and a start since then tell whether it runs; the image alone
     tells whether the deploy happened. After a 5xx, it does not: a version that does not start may be shown as
-    in service. If the platform gave a reason, that is the outcome. If it is a gateway's 5xx without a reason,
-    the call is repeated, and the response to that decides, unless a gateway no longer waited for that one
-    either.
+    in service. If what runs does not show that it failed, the call is repeated, and the response to that
+    decides, unless a gateway no longer waited for that one either.
 
     :return: false if the image is in service, but it is unknown whether it runs.
     """
@@ -239,11 +224,11 @@ def roll_out(task: Task[ReleaseOptions], tag: str, start: Beginning, undecided: 
         except ServerFailure as error:
             with reading_after(tag, error):
                 seen = digest_in_service(require_app(task))
-            if seen == digest and not error.explained and started_after(task, start.app, start.sent):
+            if seen == digest and started_after(task, start.app, start.sent):
                 break
             if seen not in (start.in_service, digest):
                 raise EffectUnverified(f"{error.message}; meanwhile {seen} was put in service") from error
-            if last or error.explained:
+            if last or failed_to_start(task, start, seen):
                 raise DeployFailed.after(error) from error
         except CallOutcomeUnknown as error:
             seen_to_run = look_after(task, tag, start, error, last)
@@ -265,7 +250,7 @@ def look_after(
         shown = wait_for_image(task, digest, QUIET_SECONDS / 2)
     if shown and started_after(task, start.app, start.sent):
         return True
-    if shown and start.in_service != digest:
+    if shown and start.in_service != digest and not last:
         task.warn(
             f"the response to the deploy of release {tag!r} was lost ({error.message}); its image is in "
             "service, but whether it runs is not known, so the next run may deploy it again"
@@ -273,41 +258,31 @@ def look_after(
         return False
     if last:
         raise EffectUnverified(
-            f"whether release {tag!r} was deployed is unknown: {error.message}; {digest} is not in service"
+            f"whether release {tag!r} was deployed is unknown: {error.message}; {digest} is "
+            f"{'shown as' if shown else 'not'} in service"
         ) from error
     return None
 
 
 def deploy_again(task: Task[ReleaseOptions], tag: str, undecided: bool) -> None:
-    """Call deploy after an attempt whose response was lost; repeat it while the platform is at that one.
+    """Call deploy after an attempt whose response was lost.
 
-    If the platform does not say that it is busy, the conflict may not pass, so it is repeated for less time.
-
-    :raises EffectUnverified: if the platform was seen to be busy, or a gateway stopped waiting for it again,
-        and how that ended was not seen.
+    :raises EffectUnverified: if the platform may still be at that one, or a gateway stopped waiting again.
     """
-    begun, busy = time.monotonic(), None
-    while True:
-        try:
-            return deploy_once(task, tag, undecided)
-        except DeployFailed as error:
-            if not error.may_be_busy:
-                error.began = True  # if not by this attempt, then maybe by the one before
-                raise
-            busy = error
-        except (Refused, NotSent) as error:
-            error.doubted()
-            raise
-        except ServerFailure as error:
-            if error.explained or (busy is None and not error.timed_out):
-                raise
-            raise first_may_go_on(busy or error, tag) from error
-        longest = task.options.wait_timeout if busy.busy else min(QUIET_SECONDS, task.options.wait_timeout)
-        left = begun + longest - time.monotonic()
-        if not task.options.wait or left <= 0:
-            raise first_may_go_on(busy, tag) from busy
-        task.progress(f"waiting for an earlier attempt to deploy release {tag!r}: {busy.message}")
-        time.sleep(min(max(task.options.wait_interval, 0.5), left))
+    try:
+        deploy_once(task, tag, undecided)
+    except DeployFailed as error:
+        if error.may_be_busy:
+            raise first_may_go_on(error, tag) from error
+        error.began = True  # if not by this attempt, then maybe by the one before
+        raise
+    except (Refused, NotSent) as error:
+        error.doubted()
+        raise
+    except ServerFailure as error:
+        if error.timed_out:
+            raise first_may_go_on(error, tag) from error
+        raise
 
 
 def first_may_go_on(last: HostedError, tag: str) -> EffectUnverified:
@@ -326,8 +301,9 @@ def deploy_once(
 ) -> None:
     """Call deploy. While the platform refuses it because the scan is still running, wait and repeat it.
 
-    Also waits for an application that is still being created and refuses its first deploy. If the release
-    was ``undecided``, its verdict may have come just after the refusal, so the call is repeated once.
+    Also waits for an application that is still being created and refuses its first deploy, and for one that
+    is busy; not at the sight of its container, as that may be at this very deploy. If the release was
+    ``undecided``, its verdict may have come just after the refusal, so the call is repeated once.
 
     :param begin_again: called after each wait, before the call is repeated.
     :raises Blocked: if the verdict forbids the deploy.
@@ -335,10 +311,21 @@ def deploy_once(
     :raises WaitEnded: if there is no verdict in time, or the task does not wait.
     """
     until = time.monotonic() + task.options.wait_timeout
-    again = not undecided
+    again, sent = not undecided, False
+
+    def send() -> None:
+        nonlocal sent
+        if sent:
+            begin_again()
+        sent = True
+        task.client.deploy(task.options.slug, tag)
+
+    def is_busy() -> bool:
+        return under_way(task.client, str(require_app(task).id), container=False)
+
     while True:
         try:
-            return task.client.deploy(task.options.slug, tag)
+            return retry_while_busy(task, send, f"the deploy of release {tag!r}", is_busy)
         except TokenRejected:
             raise
         except Refused as error:
@@ -346,8 +333,6 @@ def deploy_once(
             come = (by_verdict and await_pending(task, tag, until, error)) or await_created(task, until)
             if not come and (again or not by_verdict):
                 raise DeployFailed.after(error) from error
-            if come:
-                begin_again()
             again = True
 
 
@@ -462,6 +447,21 @@ def running_for(task: Task[Any], app: App) -> int | None:
     id = str(app.id)
     metrics = task.client.metrics([id])[id]
     return metrics.uptime_seconds if metrics and metrics.state == ContainerState.RUNNING else None
+
+
+def failed_to_start(task: Task[Any], start: Beginning, seen: str | None) -> bool:
+    """Tell whether what runs shows that a deploy failed: nothing does, or what did before was started again.
+
+    A token for applications may not read that.
+    """
+    id = str(start.app.id)
+    try:
+        state = read_state(task, id)
+        if state == ContainerState.RUNNING:
+            return seen != start.digest and shows_start_since(task, id, start.time)
+    except HostedError:
+        return False
+    return state == ContainerState.STOPPED
 
 
 def carried_out(task: Task[Any], app: App, digest: str) -> Callable[[], None] | None:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, TypeVar
@@ -20,7 +20,7 @@ from ..services.many_services import (
     PlanOne,
     plan_many,
 )
-from ..shared.busy_retry import QuietOptions
+from ..shared.busy_retry import QuietOptions, retry_while_busy, under_way
 from ..shared.names import fits
 from ..shared.options import option, required
 from ..shared.plan import Plan, Resource, Task
@@ -107,6 +107,11 @@ def result_of(
         "events": trace.events if trace else None,
         "vanished": [gone.as_dict() for gone in vanished],
     }
+
+
+def retry(task: Task[RestorePointOptions], service: Service, call: Callable[[], object], what: str) -> None:
+    """Make a call, again while the service is busy. A snapshot in the making has no status that shows it."""
+    retry_while_busy(task, call, what, lambda: under_way(task.client, service.id))
 
 
 # --- Reading ----------------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ Neither the answers of their routes are shown, nor when a backup becomes RESTORI
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
@@ -21,9 +20,6 @@ from ..shared.task_errors import WaitEnded
 from ..shared.waiting import Transition, wait_through
 
 T = TypeVar("T")
-FAILS = re.compile("fail|error|abort", re.IGNORECASE)
-OF_BRINGING_BACK = re.compile("restor|roll", re.IGNORECASE)
-"""Words in the types of events. Of whole types only two are shown (Events)."""
 EVENTS_READ = 20
 
 
@@ -115,7 +111,7 @@ def trace_of(
     """
     last = before.event  # an old failure is no sign, so where it is not known, nothing is
     gained = None if last is None else none_on_error(lambda: events_since(task, service, last))
-    failed = [kind for kind in gained or () if FAILS.search(kind) and OF_BRINGING_BACK.search(kind)]
+    failed = [kind for kind in gained or () if kind.endswith("_FAILED")]
     if failed:
         raise WaitEnded(
             f"{what} failed: the journal has {failed[0]} since. The call was not sent again. Check the "

@@ -18,13 +18,6 @@ from hosted_sandbox.traffic.routes import Route, RouteTable
 
 Kind = Literal["reset", "no_answer", "drip", "status", "truncated", "html", "redirect", "latency"]
 HeldResponse = tuple[int, list[tuple[bytes, bytes]], bytes]
-MESSAGES = {
-    429: "Too many requests",
-    500: "Internal server error",
-    502: "Bad gateway",
-    503: "Service unavailable",
-    504: "Gateway timeout",
-}
 NO_ANSWER_SECONDS = 3600.0
 
 
@@ -115,8 +108,7 @@ class Fault(BaseModel):
         return headers
 
     def _error(self) -> bytes:
-        message = MESSAGES.get(self.status, "Fault")
-        return f'{{"statusCode":{self.status},"message":"{message}"}}'.encode()
+        return f'{{"statusCode":{self.status},"message":"Fault"}}'.encode()
 
 
 async def _respond(send: Send, status: int, body: bytes, headers: list[tuple[bytes, bytes]]) -> None:

@@ -460,10 +460,17 @@ def test_a_service_that_stays_busy_is_told(sandbox: Sandbox) -> None:
     options = dict[str, Any](services=["one"], name="m")
     result = run(sandbox, BACKUP, **options, wait_timeout=1)
     assert "Another operation is in progress" in result["msg"]
-    assert "wait_timeout" in result["msg"] and "nothing was started" in result["msg"]
+    assert "wait_timeout" in result["msg"] and "nothing was done" in result["msg"]
     assert result["failed"] and not result["changed"]
     sandbox.clear_journal()
     assert run(sandbox, BACKUP, **options, wait=False)["failed"]
+    assert writes(sandbox) == ["backups.create"]
+
+
+def test_a_conflict_while_nothing_is_under_way_is_told_at_once(sandbox: Sandbox) -> None:
+    sandbox.fault("backups.create", "status", status=409, count=None)
+    result = run(sandbox, BACKUP, services=["one"], name="m")
+    assert result["failed"] and not result["changed"] and "retried" not in result["msg"]
     assert writes(sandbox) == ["backups.create"]
 
 
@@ -478,7 +485,7 @@ def test_a_backup_that_comes_too_soon_is_asked_for_again(sandbox: Sandbox, answe
     assert len(backups(sandbox, "one")) == 2
     sandbox.delays(backup_pause=3600)
     result = run(sandbox, BACKUP, services=["one"], name="o", timeout=30, wait_timeout=45)
-    assert "Too soon after the last backup" in result["msg"] and "nothing was started" in result["msg"]
+    assert "Too soon after the last backup" in result["msg"] and "nothing was done" in result["msg"]
     assert result["failed"] and not result["changed"] and len(backups(sandbox, "one")) == 2
 
 
@@ -511,7 +518,7 @@ def test_a_deletion_that_a_backup_prevents_for_too_long_is_told(sandbox: Sandbox
     result = run(sandbox, BACKUP, **gone, wait_timeout=3.0)
     assert result["failed"] and not result["changed"]
     assert "Another operation is in progress" in result["msg"] and "wait_timeout" in result["msg"]
-    assert "nothing was deleted" in result["msg"] and len(backups(sandbox, "one")) == 2
+    assert "nothing was done" in result["msg"] and len(backups(sandbox, "one")) == 2
     fail_pending_backups(sandbox)
     sandbox.clear_journal()
     sandbox.fault("backups.delete", "status", status=409, count=None)
