@@ -132,7 +132,7 @@ def test_what_the_account_shows_under_way(shown: dict[str, Any], busy: bool) -> 
     backup = shown.pop("backup", None)
     client.add_service("s", **shown)
     client.backup_records["s"] = [{"id": "b", "name": "n", "status": backup}] if backup else []
-    assert under_way(client, "s") is busy
+    assert under_way(client, "s") is busy  # type: ignore[arg-type]
 
 
 def test_what_cannot_be_read_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,6 +144,6 @@ def test_what_cannot_be_read_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     client = FakeClient()
     client.add_service("s", state="starting")
     monkeypatch.setattr(client, "backups", lost)
-    assert under_way(client, "s") and not under_way(client, "s", container=False)
+    assert under_way(client, "s") and not under_way(client, "s", container=False)  # type: ignore[arg-type]
     monkeypatch.setattr(client, "metrics", lost)
-    assert not under_way(client, "s")
+    assert not under_way(client, "s")  # type: ignore[arg-type]
