@@ -22,8 +22,6 @@ from .rendering import Path
 
 SUMS = ("monthly_before", "monthly_after", "monthly_change", "currency")
 SUM_OF_CHANGES = "sum of these changes monthly"
-LONGEST_MONTH = 31
-"""Days by which the price of a day is never more than the platform's, whatever it takes for a month."""
 PLACED_ELSEWHERE = ("service_id",)
 """Facts that an entry has under another key."""
 
