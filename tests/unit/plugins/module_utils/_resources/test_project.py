@@ -265,7 +265,7 @@ def test_a_project_of_another_run_is_no_change_of_this_one(
     monkeypatch.setattr(Client, "create_project", outrun)
     result = run(sandbox, PROJECT, name="new")
     made = [project for project in sandbox.api("GET", "/api/projects").json() if project["name"] == "new"]
-    assert [line["status"] for line in sandbox.journal("projects.create")] == [400]
+    assert [line["status"] >= 400 for line in sandbox.journal("projects.create")] == [True]
     assert (result["changed"], result["actions"]) == (False, [])
     assert [result["project"]["id"]] == [project["id"] for project in made]
     assert result["diff"]["before"] == result["diff"]["after"]

@@ -254,7 +254,7 @@ def test_a_snapshot_of_another_run_is_no_change_of_this_one(
     monkeypatch.setattr(Client, "create_snapshot", outrun)
     result = run(sandbox, SNAPSHOT, services=["disk"], name="s", wait=wait)
     (entry,), (taken,) = result["services"], snapshots(sandbox)
-    assert [line["status"] for line in sandbox.journal("snapshots.create")] == [400]
+    assert [line["status"] >= 400 for line in sandbox.journal("snapshots.create")] == [True]
     assert (result["changed"], result["actions"], entry["changed"], entry["actions"]) == (
         False,
         [],
