@@ -701,6 +701,14 @@ def test_the_id_of_the_answer_holds_where_the_list_cannot_be_read(readable: bool
     assert [call[0] for call in client.calls] == ["order"]
 
 
+def test_an_id_that_the_list_does_not_show_is_an_error_with_what_came_up() -> None:
+    client = FakeClient()
+    client.order_answer = {"instanceId": "ord_7"}
+    with pytest.raises(EffectUnverified, match="does not show the id of the response, ord_7; svc_1 came up"):
+        placed(client)
+    assert [call[0] for call in client.calls] == ["order"]
+
+
 def test_an_answer_without_an_id_whose_service_does_not_show_up_is_unverified(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
