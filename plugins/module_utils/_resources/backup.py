@@ -28,7 +28,7 @@ from .services.lookup import expect_created, label
 from .services.many_services import PlanOne
 from .shared.controller_state import one_at_a_time, state_key
 from .shared.plan import NOTHING_DONE, Plan, Step, Task, after_waiting
-from .shared.restore_points import BACKUPS, IN_MOTION, was_complete
+from .shared.restore_points import BACKUPS, IN_MOTION, any_in_motion, was_complete
 from .shared.task_errors import Ambiguous, Invalid, NoSuchItem, WaitEnded
 from .shared.waiting import act, await_removal, create, wait_until
 
@@ -161,7 +161,7 @@ def plan_making(
     plan = Plan(
         result=to_result(expected_backup(name)),
         steps=[
-            *(delete_step(task, service, failed) for failed in there),
+            *(delete_step(task, service, failed, any_in_motion(everything)) for failed in there),
             Step(f"back up {label(service)} as {name!r}", make),
         ],
         before=to_diff(there),
@@ -382,7 +382,8 @@ def find_restorable(task: Task[BackupOptions], service: Service, there: Sequence
 
 def plan_absent(task: Task[BackupOptions], service: Service) -> Plan:
     """Plan the deletion of all backups with this name. Those in progress are waited for."""
-    there = find_targets(task, task.client.backups(service.id))
+    everything = task.client.backups(service.id)
+    there = find_targets(task, everything)
     busy = [backup for backup in there if backup.status in IN_MOTION]
     if busy and not task.options.wait:
         raise Invalid(
@@ -391,14 +392,14 @@ def plan_absent(task: Task[BackupOptions], service: Service) -> Plan:
         )
     return Plan(
         result=to_result(None),
-        steps=[delete_step(task, service, backup) for backup in there],
+        steps=[delete_step(task, service, backup, any_in_motion(everything)) for backup in there],
         reread=lambda: to_result(None),
         before=to_diff(there),
     )
 
 
-def delete_step(task: Task[BackupOptions], service: Service, backup: Backup) -> Step:
-    """Return the step that deletes a backup once it is not in progress."""
+def delete_step(task: Task[BackupOptions], service: Service, backup: Backup, busy: bool) -> Step:
+    """Return the step that deletes a backup once it is not in progress. ``busy`` tells whether any one is."""
     what = f"the deletion of backup {backup.name!r} of {label(service)}"
 
     def settled(now: Backup | None) -> bool:
@@ -416,7 +417,7 @@ def delete_step(task: Task[BackupOptions], service: Service, backup: Backup) -> 
                 lambda now: f"it is {now.status if now else 'gone'}",
                 f"backup {backup.name!r} of {label(service)} to be done",
             )
-        retry(task, service, partial(task.client.delete_backup, service.id, backup.id), what)
+        retry(task, service, partial(task.client.delete_backup, service.id, backup.id), what, busy=busy)
         await_removal(task, lambda: look() is not None, f"backup {backup.name!r} of {label(service)}")
 
     return Step(f"delete backup {backup.name!r} ({backup.id}, {backup.status}) of {label(service)}", delete)

@@ -109,9 +109,16 @@ def result_of(
     }
 
 
-def retry(task: Task[RestorePointOptions], service: Service, call: Callable[[], object], what: str) -> None:
+def retry(
+    task: Task[RestorePointOptions],
+    service: Service,
+    call: Callable[[], object],
+    what: str,
+    *,
+    busy: bool = False,
+) -> None:
     """Make a call, again while the service is busy. A snapshot in the making has no status that shows it."""
-    retry_while_busy(task, call, what, lambda: under_way(task.client, service.id))
+    retry_while_busy(task, call, what, lambda: under_way(task.client, service.id), busy=busy)
 
 
 # --- Reading ----------------------------------------------------------------------------------------

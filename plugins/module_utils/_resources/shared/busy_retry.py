@@ -32,15 +32,21 @@ class QuietOptions(WaitOptions):
 
 
 def retry_while_busy(
-    task: Task[WaitOptions], call: Callable[[], object], what: str, is_busy: Callable[[], bool]
+    task: Task[WaitOptions],
+    call: Callable[[], object],
+    what: str,
+    is_busy: Callable[[], bool],
+    *,
+    busy: bool = False,
 ) -> None:
     """Make a call, again while the service is busy, for up to ``wait_timeout``.
 
     It is busy at 423, 425 and 429, and at a 409 if ``is_busy``: if the account shows something under way.
+    ``busy`` tells whether it showed that before the call.
 
     :raises HostedError: the refusal; at once if the service is not busy, or nobody waits.
     """
-    begun, pause, busy = time.monotonic(), 0.5, False
+    begun, pause = time.monotonic(), 0.5
     while True:
         try:
             call()

@@ -77,6 +77,14 @@ def test_what_ends_between_the_refusal_and_the_look_is_no_reason_to_fail(clock: 
     assert attempts([Conflict("no", 409)] * 2, [True, False]) == 3
     with pytest.raises(Conflict):
         attempts([Conflict("no", 409)] * 3, [True, False, False])
+    task, left = task_of(BACKUP, FakeClient(), services=["one"]), [Conflict("no", 409)]
+
+    def call() -> None:
+        if left:
+            raise left.pop()
+
+    retry_while_busy(task, call, "a backup", lambda: False, busy=True)
+    assert not left
 
 
 def test_a_service_that_stays_busy_is_told(clock: Clock) -> None:
