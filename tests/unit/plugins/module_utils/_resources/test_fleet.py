@@ -170,6 +170,7 @@ def dead(*services: str) -> list[dict[str, Any]]:
 def test_nothing_is_begun_beyond_the_bound(sandbox: Sandbox, go: Go) -> None:
     """The next run does what is left: it looks at the health of the one that failed again."""
     order = {"start_after": {"alone": "web"}}
+    sandbox.clock(advance=60)  # so that an uptime shows a restart at once
     failed = go("restarted", wait_timeout=1.0, health_checks=dead("web"), **order)
     assert failed["failed"] and "1 of 5 services failed, and max_failures allows 0" in failed["msg"]
     assert outcomes(failed)["db"] == "changed"
@@ -339,6 +340,7 @@ def test_health_checks_hold_the_next_batch(sandbox: Sandbox, go: Go, endpoint: t
     checks = [{"services": ["db"], "url": url, "status": [200], "tcp": False, "timeout": 5.0}]
     assert not go("restarted", health_checks=checks).get("failed") and statuses == [200]
     statuses[:] = [500]
+    sandbox.clock(advance=60)
     failed = go("restarted", health_checks=checks, wait_timeout=1.0)
     assert "responds with status 500, not 200" in failed["msg"]
     assert outcomes(failed)["web"] == "not begun"

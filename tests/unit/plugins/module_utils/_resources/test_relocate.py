@@ -175,31 +175,6 @@ def test_a_platform_that_fails_right_after_the_order_hides_no_service(
     assert status_of(sandbox, old)[0] == "SUSPENDED" and status_of(sandbox, new) == ("ACTIVE", "running")
 
 
-def test_what_was_just_ordered_and_cannot_be_read_yet_is_not_taken_for_nothing(
-    sandbox: Sandbox, relocate: Relocate, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A way back that took it for nothing would leave a service running that nobody uses."""
-    fail_after_order(sandbox, monkeypatch)
-    new = relocate(retries=0)["relocation"]["new_id"]
-    sandbox.clear_faults()
-    old, __ = pair(sandbox)
-    read, late = Client.service, [2]
-
-    def read_late(client: Client, id: str) -> Any:
-        if id == new and late[0]:
-            late[0] -= 1
-            return None
-        return read(client, id)
-
-    monkeypatch.setattr(Client, "service", read_late)
-    assert f"lists a service of id '{new}'" in relocate(state="returned")["msg"]
-    late[0] = 0
-    assert calls_to(sandbox, new) == [] and status_of(sandbox, new)[0] != "SUSPENDED"
-    assert done(relocate(state="returned"))["relocation"]["new_id"] == new
-    assert status_of(sandbox, old) == ("ACTIVE", "running")
-    assert status_of(sandbox, new)[0] == "SUSPENDED"
-
-
 @pytest.mark.parametrize("how", ["the next run goes back", "the run itself starts it again"])
 def test_a_stop_that_shows_late_is_undone(
     how: str, sandbox: Sandbox, relocate: Relocate, monkeypatch: pytest.MonkeyPatch

@@ -17,7 +17,6 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
     Interrupted,
     UnexpectedAnswer,
-    error_for_status,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Task
@@ -426,19 +425,6 @@ def test_a_size_that_is_locked_free_or_suspended_is_refused(client: FakeClient) 
     plan, _task = planned(client, id="s", dimensions=more, state="started")
     assert [step.summary.split()[0] for step in plan.steps] == ["resume", "scale", "start"]
     assert not planned(client, id="s", dimensions={"cpu_cores": 2})[0].changed, "the size is right already"
-
-
-def test_a_service_without_settings_offers_none(client: FakeClient) -> None:
-    client.add_service("s")
-
-    def refuse(id: str) -> Any:
-        raise error_for_status("GET: the resource does not offer it", 400)
-
-    client.settings = refuse  # type: ignore[method-assign]
-    wishes: list[dict[str, Any]] = [{"public": True}, {"command": "x"}, {"dimensions": {"cpu_cores": 3}}]
-    for wish in wishes:
-        with pytest.raises(Invalid, match="does not offer"):
-            planned(client, id="s", **wish)
 
 
 def test_what_is_not_editable_is_refused_only_where_it_would_change(client: FakeClient) -> None:

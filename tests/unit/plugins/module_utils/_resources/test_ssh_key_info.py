@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from ansible_collections.hosted.services.plugins.module_utils._resources.ssh_key_info import SSH_KEY_INFO
 from unit.plugins.fakes import FakeClient, task_of
 
@@ -32,7 +33,6 @@ def client() -> FakeClient:
         ({"name": "Deploy"}, []),
         ({"fingerprint": "b" * 43}, ["k1"]),
         ({"fingerprint": "MD5:" + MD5.upper()}, ["k2"]),
-        ({"fingerprint": "SHA256:" + "A" * 43}, []),
         ({"name": "laptop", "fingerprint": "SHA256:" + "b" * 43}, []),
     ],
 )
@@ -40,3 +40,9 @@ def test_which_keys(client: FakeClient, given: dict[str, Any], ids: list[str]) -
     plan = SSH_KEY_INFO.plan(task_of(SSH_KEY_INFO, client, **given))
     assert [key["id"] for key in plan.result] == ids
     assert not plan.changed
+
+
+def test_a_digest_that_cannot_be_compared_is_no_answer(client: FakeClient) -> None:
+    """Of the key with an MD5, nobody can tell whether this SHA256 is its own."""
+    with pytest.raises(Invalid, match="for key 'deploy', which cannot be compared"):
+        SSH_KEY_INFO.plan(task_of(SSH_KEY_INFO, client, fingerprint="SHA256:" + "A" * 43))

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -153,21 +152,6 @@ def test_the_account_is_read_or_one_project_of_it(
     assert [each.name for each in facts.services or ()] == names
     assert [each.slug for each in facts.apps or ()] == names
     assert facts.overview is not None and facts.overview.balance_cents == 5
-
-
-def test_a_report_on_a_project_names_what_may_be_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The page of the project does not show a new service yet."""
-    read_no_more(monkeypatch)
-    client: Any = Account()
-    client.add_service("svc_3", "new", projectId="prj_shop", createdAt=datetime.now(UTC).isoformat())
-    page, read = client.project("prj_shop"), client.service
-    page.resources = [each for each in page.resources if each.id != "svc_3"]
-    monkeypatch.setattr(client, "project", lambda id: page)
-    monkeypatch.setattr(client, "service", lambda id: None if id == "svc_3" else read(id))
-    facts = read_facts(client, client.projects()[1])
-    assert [each.name for each in facts.services or ()] == ["two"]
-    told = [(each.part, each.name, each.id) for each in facts.unread if "'new' (svc_3)" in each.reason]
-    assert told == [("services", "a shop", "prj_shop")]
 
 
 def test_the_newest_releases_are_scanned(monkeypatch: pytest.MonkeyPatch) -> None:

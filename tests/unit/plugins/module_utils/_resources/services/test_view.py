@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import Refused, error_for_status
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import Refused
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import view
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
@@ -67,18 +67,6 @@ def test_nothing_is_read_that_nobody_needs(status: str, given: dict[str, Any], r
     assert account.reads == reads
     assert (seen.settings is not None) is ("settings" in reads)
     assert seen.state == ("running" if "metrics" in reads else None)
-
-
-@pytest.mark.parametrize(("status", "none"), [(400, True), (401, False), (403, False), (404, False)])
-def test_settings_that_are_not_offered_are_none(status: int, none: bool) -> None:
-    account = Account()
-    account.refusal = error_for_status("no", status)
-    task = task_of(SERVICE, account, id="s", public=True)
-    if none:
-        assert view.observe(task, "s").settings is None
-        return
-    with pytest.raises(Refused):
-        view.observe(task, "s")
 
 
 def test_families_without_settings_are_not_asked_for_them() -> None:
