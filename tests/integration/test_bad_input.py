@@ -73,7 +73,7 @@ CONNECTION_CASES = {
     "token that is not known": Case(
         "project", {"token": "{{ wrong_token }}"}, ("the token was not accepted (40",)
     ),
-    "token of a small scope": Case("service", {"token": "sandbox-registry-token"}, (": the token ", "FULL")),
+    "token of a small scope": Case("service", {"token": "sandbox-registry-token"}, ("refused (403)", "FULL")),
     "token file that is missing": Case(
         "project", {"token_file": "/nowhere/token"}, ("token_file '/nowhere/token'", "No such file")
     ),

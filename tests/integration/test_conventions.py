@@ -84,7 +84,6 @@ OTHER_THINGS = {
     ): "the connection plugin of the task",
     ("module_utils._resources.clones.files", "session"): "a session of SFTP",
     ("module_utils._resources.files.mirror", "session"): "a session of SFTP",
-    ("module_utils._resources.shared.busy_retry", "retry_after"): "how long RateLimited says to wait",
 }
 """Attributes that are named like those of HTTP."""
 SOURCES = sources()

@@ -256,9 +256,9 @@ def test_a_deletion_whose_answer_was_lost_is_found_out(ansible: Ansible, sandbox
     sandbox.delays(delete=3600)
     sandbox.profile("plain", **{"delay": "a second late"})
     service = sandbox.api("POST", "/api/order", ORDERED).json()["instanceId"]
-    sandbox.clock(advance=60)  # until it is ACTIVE, and its backups can be listed
     sandbox.api("POST", "/api/projects", {"name": "games"})
     sandbox.api("POST", "/api/users/me/ssh-keys", {"name": "laptop", "publicKey": KEY})
+    sandbox.clock(advance=60)  # until it is ACTIVE, its backups can be listed, and all of them are shown
     routes = ("resources.delete", "projects.delete", "ssh_keys.delete")
     for route in routes:
         sandbox.fault(route, "reset", when="after")

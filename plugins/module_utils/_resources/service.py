@@ -87,9 +87,13 @@ def led(task: Task[ServiceOptions], target: Target) -> Target:
         return target
     check_not_stopped(task.options, target.id)
     project, name = target.project.id if target.project else None, task.options.wanted_name
-    found = successor_of(
-        task.options, lambda id: find_staying(task.client, id) is not None, target.id, name, project
-    )
+    known: dict[str, Service | None] = {}
+
+    def stays(id: str) -> bool:
+        known[id] = find_staying(task.client, id)
+        return known[id] is not None
+
+    found = successor_of(task.options, stays, target.id, name, project)
     if found is None:
         return target
     if task.options.state == "absent":
@@ -100,7 +104,7 @@ def led(task: Task[ServiceOptions], target: Target) -> Target:
     )
     as_ordered: dict[str, Any] = dict.fromkeys(AS_ORDERED)
     task.options = replace(task.options, **as_ordered)
-    return replace(target, id=found.id, service=None)
+    return replace(target, id=found.id, service=known[found.id])
 
 
 def check_keep_copy(task: Task[ServiceOptions]) -> None:

@@ -733,7 +733,7 @@ def test_refused(options: dict[str, Any], message: str, inventory: Inventory) ->
         (None, "token is not set"),
         ("", "token is empty"),
         ("two\nlines", "token has 2 lines"),
-        ("sandbox-registry-token", ": the token "),
+        ("sandbox-registry-token", "refused (403)"),
     ],
 )
 def test_refused_token(token: str | None, message: str, inventory: Inventory) -> None:

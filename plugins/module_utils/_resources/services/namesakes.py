@@ -112,10 +112,14 @@ def of_product(task: Task[ServiceOptions], services: Iterable[ServiceSummary]) -
 def check_default_project(task: Task[ServiceOptions], client: Client, project: Project | None) -> None:
     """Check whether the default project has what the task orders for another one; warn if it may.
 
+    Warn as well of the only service of the name, if it has the product and size: the task's project may have
+    been edited.
+
     :raises Invalid: if that is the very service that was ordered for it.
     """
     services = existing_services(client.services())
     warn_of_slip(task, services)
+    alone = len(with_name(services, task.options.wanted_name, None)) == 1
     others = [] if project is None or task.options.allow_duplicate_name else of_product(task, services)
     if project is None or not others:
         return
@@ -125,17 +129,46 @@ def check_default_project(task: Task[ServiceOptions], client: Client, project: P
     ordered = ordered_before(task, project.name, services)
     for other in others:
         if other.id in there:
-            move = f"hosted.services.service, id: {other.id} and new_project: {project.name!r}"
-            check_elsewhere(task, project, other, move, is_ordered=other is ordered)
+            check_elsewhere(task, project, other, is_ordered=other is ordered)
+        elif alone and not task.names_made:
+            warn_of_what_stays(task, project, other, projects)
+
+
+def way_to_move(other: ServiceSummary | Service, project: Project) -> str:
+    """Return the task that moves a service to a project, for messages."""
+    return f"hosted.services.service, id: {other.id} and new_project: {project.name!r}"
+
+
+def warn_of_what_stays(
+    task: Task[ServiceOptions], project: Project, other: ServiceSummary, projects: Iterable[Project]
+) -> None:
+    """Warn of a service that stays in another project and is billed, if it has the size of the order."""
+    service = task.client.service(other.id)
+    home = next((each for each in projects if service and each.id == service.project_id), None)
+    if service is None or home is None or not has_size(task, service):
+        return
+    names = f"name: {home.name!r} and new_name: {project.name!r}"
+    rename = "" if project.resource_count else f". To rename the project: hosted.services.project, {names}"
+    task.warn(
+        f"{label(other)} of this product and size stays in project {home.name!r} and is billed; another one "
+        f"is ordered. To move that one instead: {way_to_move(other, project)}{rename}"
+    )
+
+
+def has_size(task: Task[ServiceOptions], other: Service) -> bool:
+    """Tell whether a service has the size that the task orders, or may have that of its preset."""
+    wanted = task.options.dimensions.as_dict() if task.options.dimensions else {}
+    return all(getattr(other.dimensions, name, None) == value for name, value in wanted.items())
 
 
 def check_elsewhere(
-    task: Task[ServiceOptions], project: Project, other: ServiceSummary, move: str, *, is_ordered: bool
+    task: Task[ServiceOptions], project: Project, other: ServiceSummary, *, is_ordered: bool
 ) -> None:
     """Refuse what was ordered for the task's project; warn of another service of its name.
 
     :raises Invalid: saying how to move it.
     """
+    move = way_to_move(other, project)
     if is_ordered:
         raise Invalid(
             f"{label(other)} was ordered for project {project.name!r} and is in the default project, as far "
