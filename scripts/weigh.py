@@ -25,24 +25,24 @@ from hosted_sandbox.gaps import POINTS
 from hosted_sandbox.testing import Sandbox
 
 BUDGETS = {
-    "plugins, lines": 67_211,
-    "plugins, code lines": 32_614,
-    "module_utils, files": 253,
-    "roles and playbooks, lines": 9_420,
-    "unit tests, lines": 72_520,
-    "integration tests, lines": 31_360,
-    "other tests, lines": 7_011,
-    "sandbox, lines": 12_513,
+    "plugins, lines": 64_775,
+    "plugins, code lines": 31_190,
+    "module_utils, files": 249,
+    "roles and playbooks, lines": 9_381,
+    "unit tests, lines": 69_025,
+    "integration tests, lines": 31_055,
+    "other tests, lines": 7_002,
+    "sandbox, lines": 11_642,
     "scripts, lines": 2_969,
-    "docs, lines": 5_447,
+    "docs, lines": 5_278,
     "changelog fragments, files": 1,
-    "gap points": 177,
-    "order, calls": 21,
-    "order, functions": 387,
+    "gap points": 31,
+    "order, calls": 13,
+    "order, functions": 385,
     "repeat, calls": 3,
     "repeat, functions": 262,
-    "delete, calls": 7,
-    "delete, functions": 305,
+    "delete, calls": 6,
+    "delete, functions": 302,
 }
 JUDGES = ("attacks", "faults", "money", "calendars", "benchmarks")
 LINES = {

@@ -96,10 +96,32 @@ def test_a_project_gets_the_names_of_another_one(platform: Sandbox, check_mode: 
     create(platform, "staging")
     for name in ("web", "cache"):
         assert order(platform, name, project="production")["changed"]
+    smaller = {**SIZE, "ram_gb": 2}
     for name in ("web", "cache"):
-        result = order(platform, name, check_mode, project="staging")
+        result = order(platform, name, check_mode, project="staging", dimensions=smaller)
         assert result["changed"] and "warnings" not in result
     assert ordered(platform) == ["web", "cache"] * (1 if check_mode else 2)
+
+
+@pytest.mark.parametrize("check_mode", [False, True])
+@pytest.mark.parametrize("there", [False, True])
+def test_what_stays_in_another_project_is_told_with_the_ways_to_move_it(
+    platform: Sandbox, check_mode: bool, there: bool
+) -> None:
+    """The play may have had the other project before."""
+    create(platform, "shop")
+    assert order(platform, project="shop")["changed"]
+    if there or not check_mode:
+        create(platform, "webshop")
+    result = order(platform, check_mode=check_mode, project="webshop")
+    (warning,) = [said for said in result["warnings"] if "unknown project" not in said]
+    id = id_of(platform, "survival") if check_mode else ordered_ids(platform)[0]
+    assert warning == (
+        f"service 'survival' ({id}) of this product and size stays in project 'shop' and is billed; another "
+        f"one is ordered. To move that one instead: hosted.services.service, id: {id} and new_project: "
+        "'webshop'. To rename the project: hosted.services.project, name: 'shop' and new_name: 'webshop'"
+    )
+    assert not order(platform, project="shop").get("warnings")
 
 
 def ordered_ids(platform: Sandbox) -> list[str]:
