@@ -16,7 +16,7 @@ from .._api.values import ContainerState, ServiceStatus
 from .services import power
 from .services.free_time import warn_of_free_end
 from .services.lookup import expect_created, find_staying
-from .services.namesakes import check_default_project, check_name_kept, check_namesakes
+from .services.namesakes import check_name_kept, check_namesakes, check_other_projects
 from .services.options import ServiceOptions
 from .services.order import Ordering, check_quote, differs_from_order, missing_options, quote_of
 from .services.pending_changes import warn_of_pending
@@ -255,7 +255,7 @@ def plan_order(task: Task[ServiceOptions], project: Project | None, looking: Cli
         return Plan(result=expected_service(task, project))  # an earlier task of the play orders it
     ordering = Ordering(task, project)
     check_namesakes(task, project, looking.services())
-    check_default_project(task, looking, project)
+    check_other_projects(task, looking, project)
     quoted = check_quote(task, quote_of(task.client, ordering.body))
     cost = ordering.cost = replace(quoted, project=project.name if project else None)
 

@@ -109,11 +109,11 @@ def of_product(task: Task[ServiceOptions], services: Iterable[ServiceSummary]) -
     return [each for each in named if each.product is None or each.product.slug == task.options.product]
 
 
-def check_default_project(task: Task[ServiceOptions], client: Client, project: Project | None) -> None:
-    """Check whether the default project has what the task orders for another one; warn if it may.
+def check_other_projects(task: Task[ServiceOptions], client: Client, project: Project | None) -> None:
+    """Check whether another project has what the task orders; warn if it may.
 
-    Warn as well of the only service of the name, if it has the product and size: the task's project may have
-    been edited.
+    That is the default project, or one whose only service of the name has the product and size: the task's
+    project may have been edited.
 
     :raises Invalid: if that is the very service that was ordered for it.
     """
@@ -131,7 +131,7 @@ def check_default_project(task: Task[ServiceOptions], client: Client, project: P
         if other.id in there:
             check_elsewhere(task, project, other, is_ordered=other is ordered)
         elif alone and not task.names_made:
-            warn_of_what_stays(task, project, other, projects)
+            warn_of_one_left_behind(task, project, other, projects)
 
 
 def way_to_move(other: ServiceSummary | Service, project: Project) -> str:
@@ -139,7 +139,7 @@ def way_to_move(other: ServiceSummary | Service, project: Project) -> str:
     return f"hosted.services.service, id: {other.id} and new_project: {project.name!r}"
 
 
-def warn_of_what_stays(
+def warn_of_one_left_behind(
     task: Task[ServiceOptions], project: Project, other: ServiceSummary, projects: Iterable[Project]
 ) -> None:
     """Warn of a service that stays in another project and is billed, if it has the size of the order."""

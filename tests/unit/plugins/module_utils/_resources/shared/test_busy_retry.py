@@ -136,11 +136,11 @@ def test_who_watches_is_told_why_it_takes_so_long(clock: Clock) -> None:
     ],
 )
 def test_what_the_account_shows_under_way(shown: dict[str, Any], busy: bool) -> None:
-    client = FakeClient()
+    client: Any = FakeClient()
     backup = shown.pop("backup", None)
     client.add_service("s", **shown)
     client.backup_records["s"] = [{"id": "b", "name": "n", "status": backup}] if backup else []
-    assert under_way(client, "s") is busy  # type: ignore[arg-type]
+    assert under_way(client, "s") is busy
 
 
 def test_what_cannot_be_read_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,9 +149,9 @@ def test_what_cannot_be_read_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     def lost(*_given: Any) -> Any:
         raise Interrupted("lost")
 
-    client = FakeClient()
+    client: Any = FakeClient()
     client.add_service("s", state="starting")
     monkeypatch.setattr(client, "backups", lost)
-    assert under_way(client, "s") and not under_way(client, "s", container=False)  # type: ignore[arg-type]
+    assert under_way(client, "s") and not under_way(client, "s", container=False)
     monkeypatch.setattr(client, "metrics", lost)
-    assert not under_way(client, "s")  # type: ignore[arg-type]
+    assert not under_way(client, "s")
