@@ -25,11 +25,8 @@ class Point:
 
 OPEN_FIELDS = "Resources and their fields / Fields left open"
 SETTINGS = "Endpoints / Settings"
-FILES = "Endpoints / Files"
 BACKUPS = "Endpoints / Backups and snapshots"
 APPS = "Endpoints / Applications"
-PROJECTS = "Endpoints / Projects"
-ORDERING = "Endpoints / Ordering"
 DATABASE = "Endpoints / Database tunnel"
 SFTP = "Endpoints / SFTP"
 STATES = "States and transitions"
@@ -37,7 +34,7 @@ ERRORS = "Errors"
 LIMITS = "Limits"
 
 
-REFUSALS = (
+POINTS: dict[str, Point] = {point.name: point for point in (
     Point("refusal.network_start", SETTINGS,
           "With which status is a network change answered after which the container does not start?",
           ("not refused", "502", "409")),
@@ -67,9 +64,6 @@ REFUSALS = (
           ("408", "504")),
     Point("refusal.status", ERRORS, "With which status is refused what the specification states none for?",
           ("400", "409", "422")),
-)  # fmt: skip
-
-FORMS = (
     Point("answer", ERRORS, "What does a write answer whose response is not shown?",
           ("object", "empty 204", "item")),
     Point("id.form", "What the service does", "What do the opaque identifiers look like?",
@@ -112,9 +106,7 @@ FORMS = (
           ("at its next start", "at once")),
     Point("delay", ERRORS, "How soon is what a write did shown?",
           ("at once", "one read late", "a second late")),
-)  # fmt: skip
-
-POINTS: dict[str, Point] = {point.name: point for point in (*REFUSALS, *FORMS)}
+)}  # fmt: skip
 
 
 class Profile:
