@@ -117,15 +117,20 @@ def check_deployable(world: World, service: Service, found: Release) -> None:
     if status == "PENDING":
         raise RefusedError("scan_pending", "The analysis of this release is still running; try again")
     if scans.blocks(record):
-        flaws = "; ".join(
-            f"{flaw['id']} in {flaw['package']} {flaw['version']}, fixed in {flaw['fixVersion']}"
-            for flaw in record.report["blocking"]
-        )
-        raise RefusedError("scan_blocked", f"This release is blocked: {flaws or 'see its scan'}")
+        flaws = blocking(record.report) or "see its scan"
+        raise RefusedError("scan_blocked", f"This release is blocked: {flaws}")
     if not deployable(world, service):
         raise RefusedError("not_editable", f"A service in status {service.status} cannot be deployed")
     if status == "FAILED":
         events.notify(world, service, "trace", f"{found.digest} deployed without a completed analysis")
+
+
+def blocking(report: dict[str, Any]) -> str:
+    """Name the flaws of a report that block, with what mends them."""
+    return "; ".join(
+        f"{flaw['id']} in {flaw['package']} {flaw['version']}, fixed in {flaw['fixVersion']}"
+        for flaw in report.get("blocking", ())
+    )
 
 
 def deployable(world: World, service: Service) -> bool:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from string import Template
 from typing import Any
 from urllib.parse import parse_qsl
 
+import jinja2
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.requests import Request
@@ -18,18 +18,22 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
+from hosted_sandbox.clock import stamp
 from hosted_sandbox.control.app import REFUSED, Act, Control
 from hosted_sandbox.domain.money import CURRENCY
-from hosted_sandbox.page import account, traffic
-from hosted_sandbox.page.markup import Html, tag, text
+from hosted_sandbox.page import account
 from hosted_sandbox.traffic.routes import RouteTable
 
 Form = dict[str, str]
 FOLDER = Path(__file__).resolve().parent
-TEMPLATE = Template((FOLDER / "page.html").read_text(encoding="utf-8"))
 PREFIX = "/page/"
 #: By how many seconds the buttons advance the clock.
 STEPS = ("60", "3600", "86400")
+#: How many requests are shown.
+SHOWN = 100
+#: Longer parts of a path are shortened, to so many characters.
+LONG = 20
+SHORT = 6
 FAULT_FIELDS = ("route", "kind", "when", "nth", "count", "probability", "status", "retry_after", "latency")
 HEADERS = {
     # No script or style but the page's own files, and no request to another host.
@@ -40,6 +44,30 @@ HEADERS = {
     "Vary": "Accept",
     "X-Content-Type-Options": "nosniff",
 }
+
+
+def brief(path: str) -> str:
+    """Shorten the parts of a path that are long, as identifiers are."""
+    return "/".join(part if len(part) <= LONG else f"{part[:SHORT]}…" for part in path.split("/"))
+
+
+def _template() -> jinja2.Template:
+    """Load the page; whatever it is given is text in it, and None is nothing."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(FOLDER), autoescape=True, undefined=jinja2.StrictUndefined,
+        finalize=lambda value: "" if value is None else value, trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
+    environment.filters |= {
+        "brief": brief,
+        "counted": account.counted,
+        "money": account.amount,
+        "monthly": account.monthly,
+        "stamp": stamp,
+    }
+    return environment.get_template("page.html")
+
+
+TEMPLATE = _template()
 
 
 def wants_page(scope: Scope) -> bool:
@@ -58,7 +86,7 @@ class Page:
 
     def __init__(self, control: Control, routes: RouteTable) -> None:
         self._control = control
-        self._options = traffic.route_options(routes)
+        self._routes = routes
         self._api = control.app()
         self._app = Starlette(routes=[
             Route("/", self.read),
@@ -84,45 +112,33 @@ class Page:
         return self._shown(request.query_params.get("requests") == "writes")
 
     def _shown(self, writes: bool = False, problem: str | None = None) -> Response:
-        page = TEMPLATE.substitute({
-            **self._platform(),
-            **self._traffic(writes),
-            "problem": tag("p", problem) if problem else "",
-        })  # fmt: skip
+        world = self._control.world
+        page = TEMPLATE.render(
+            **self._control.facts(),
+            problem=problem,
+            writes=writes,
+            clock=world.clock,
+            currency=CURRENCY,
+            profile=world.gaps.name,
+            money=account.totals(world),
+            services=account.services(world),
+            applications=account.applications(world),
+            copies=account.copies(world),
+            keys=account.ssh_keys(world),
+            ledger=account.ledger(world),
+            journal=self._control.journal,
+            shown=SHOWN,
+            faults=self._faults(),
+            routes=self._routes.routes,
+        )
         return HTMLResponse(page, 400 if problem else 200, HEADERS)
 
-    def _platform(self) -> dict[str, Html]:
-        world, facts = self._control.world, self._control.facts()
-        kept = facts["options"].get("data")
-        return {
-            "version": text(facts["version"]),
-            "api": text(facts["base_url"]),
-            "sftp": text(f"{facts['sftp']['host']}:{facts['sftp']['port']}"),
-            "registry": text(facts["registry"]["host"]),
-            "profile": text(world.gaps.name),
-            "kept": text(f"kept in {kept}" if kept else "lost when it stops"),
-            "currency": text(CURRENCY),
-            "services": account.services(world),
-            "applications": account.applications(world),
-            "copies": account.copies(world),
-            "keys": account.ssh_keys(world),
-            "ledger": account.ledger(world),
-        }
-
-    def _traffic(self, writes: bool) -> dict[str, Html]:
-        world, journal = self._control.world, self._control.journal
-        faults = self._control.faults.all()
-        active = sum(not traffic.is_spent(fault) for fault in faults)
-        return {
-            "clock": traffic.clock(world),
-            "figures": account.figures(world, len(journal), active),
-            "requests": traffic.requests(journal, writes),
-            "shown": text(traffic.SHOWN),
-            "all_current": Html("" if writes else ' aria-current="true"'),
-            "writes_current": Html(' aria-current="true"' if writes else ""),
-            "faults": traffic.faults(faults),
-            "routes": self._options,
-        }
+    def _faults(self) -> list[dict[str, Any]]:
+        """Return the faults, each with whether it was injected as often as it may be."""
+        return [
+            {"id": f"fault-{number}", "spent": fault["injected"] == fault["count"], **fault}
+            for number, fault in enumerate(self._control.faults.all())
+        ]
 
     # its buttons
 
