@@ -12,15 +12,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pydantic.json_schema import models_json_schema
+from pydantic import TypeAdapter
 
-from hosted_sandbox.api import shapes
 from hosted_sandbox.api.app import create_api
+from hosted_sandbox.api.shapes import SHOWN, Error
 from hosted_sandbox.domain.world import World
 from hosted_sandbox.gaps import POINTS, Profile
 from hosted_sandbox.store import Store
 
-REFERENCE = "#/components/schemas/{model}"
+#: Of the schema of a response: some bodies have the same names.
+REFERENCE = "#/components/schemas/Answer{model}"
 OPEN = "Not shown by the specification: it may be any JSON value, or empty."
 
 
@@ -30,16 +31,18 @@ def openapi() -> dict[str, Any]:
         store = Store()
         document = create_api(World(store, Path(folder), Profile())).openapi()
         store.close()
-    models = [(model, "serialization") for model in (*shapes.SHOWN.values(), shapes.Error)]
-    __, definitions = models_json_schema(models, ref_template=REFERENCE)  # type: ignore[arg-type]
+    shapes = [
+        (name, "serialization", TypeAdapter(shape)) for name, shape in {**SHOWN, "error": Error}.items()
+    ]
+    answers, definitions = TypeAdapter.json_schemas(shapes, ref_template=REFERENCE)  # type: ignore[arg-type]
     schemas = document.setdefault("components", {}).setdefault("schemas", {})
-    schemas.update({f"Answer{name}": schema for name, schema in _renamed(definitions["$defs"]).items()})
+    schemas.update({f"Answer{name}": schema for name, schema in definitions["$defs"].items()})
     for unused in ("HTTPValidationError", "ValidationError"):
         schemas.pop(unused, None)
     for operation in _operations(document):
         operation["operationId"] = operation.pop("x-name")
         operation["summary"] = operation["description"].split(". ")[0].rstrip(".")
-        operation["responses"] = _responses(operation["operationId"])
+        operation["responses"] = _responses(operation["operationId"], answers)
         operation["security"] = [{"token": []}]
     document["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
     return document
@@ -50,25 +53,19 @@ def _operations(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield from path.values()
 
 
-def _renamed(definitions: dict[str, Any]) -> dict[str, Any]:
-    """Rename the response models: some bodies have the same names."""
-    text = json.dumps(definitions).replace(REFERENCE.format(model=""), REFERENCE.format(model="Answer"))
-    renamed: dict[str, Any] = json.loads(text)
-    return renamed
-
-
-def _responses(name: str) -> dict[str, Any]:
-    failure = {"description": "Refused.", "content": _json("Error")}
-    if name not in shapes.SHOWN:
+def _responses(name: str, answers: dict[tuple[str, Any], Any]) -> dict[str, Any]:
+    failure = {"description": "Refused.", "content": _json(answers["error", "serialization"])}
+    if name not in SHOWN:
         return {"2XX": {"description": OPEN}, "default": failure}
-    shown = {"description": "As the specification shows.", "content": _json(shapes.SHOWN[name].__name__)}
-    if name in shapes.CREATING:
-        return {"200": shown, "201": shown, "default": failure}
-    return {"200": shown, "default": failure}
+    shown = {
+        "description": "As the specification shows.",
+        "content": _json(answers[name, "serialization"]),
+    }
+    return {"201" if name == "order.create" else "200": shown, "default": failure}
 
 
-def _json(model: str) -> dict[str, Any]:
-    return {"application/json": {"schema": {"$ref": REFERENCE.format(model=f"Answer{model}")}}}
+def _json(schema: dict[str, Any]) -> dict[str, Any]:
+    return {"application/json": {"schema": schema}}
 
 
 def gaps_page() -> str:

@@ -12,10 +12,8 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel
 from starlette.responses import Response
 
-from hosted_sandbox.api.shapes import SHOWN
 from hosted_sandbox.domain.errors import AbsentError, RefusedError
 from hosted_sandbox.domain.world import World
 from hosted_sandbox.store.records import Account, Service
@@ -44,10 +42,6 @@ class Call:
     def json(self, data: Any, status: int = 200) -> Response:
         """Build a response whose shape is shown."""
         return JSONResponse(data, status)
-
-    def created(self, data: Any) -> Response:
-        """Build the response to a call that creates something, in a shape that is shown."""
-        return JSONResponse(data, 201)
 
     def written(self, view: Callable[[], Any], *, creates: bool = False) -> Response:
         """Build the response to a write, whose shape is not shown; `view` returns the object."""
@@ -105,15 +99,8 @@ def _transactional(endpoint: Handler) -> Handler:
 
 
 class Chapter(APIRouter):
-    """Routes whose handlers each run in one transaction: an error rolls back all their writes.
-
-    `response_model` says how a response is shown, for a route that is not in `shapes.SHOWN`.
-    """
+    """Routes whose handlers each run in one transaction: an error rolls back all their writes."""
 
     def add_api_route(self, path: str, endpoint: Handler, **options: Any) -> None:
         options["openapi_extra"] = {"x-name": options["name"]}
-        shown = options.get("response_model")
-        if isinstance(shown, type) and issubclass(shown, BaseModel):
-            SHOWN[options["name"]] = shown
-            options["response_model"] = None  # responses are built by hand, and compared in the tests
         super().add_api_route(path, _transactional(endpoint), **options)

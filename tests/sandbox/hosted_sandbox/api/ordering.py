@@ -64,7 +64,7 @@ def _lines(priced: ordering.PricedOrder) -> list[dict[str, Any]]:
 async def order(call: Current, body: bodies.Order) -> Response:
     """Order a service. Only this response contains the generated secrets."""
     service, secrets = ordering.order(call.world, call.account, _request(body))
-    return call.created({
+    answer = {
         "instanceId": service.id,
         "productSlug": service.product,
         "name": service.name,
@@ -72,4 +72,5 @@ async def order(call: Current, body: bodies.Order) -> Response:
         "monthlyMillicents": sum(money.price_of(call.world, service).values()),
         "href": f"/api/resources/{service.id}",
         "secrets": [{"label": f"Database {label}", "value": value} for label, value in secrets.items()],
-    })  # fmt: skip
+    }
+    return call.json(answer, 201)

@@ -11,14 +11,15 @@ Handlers build plain dictionaries; these models describe them, and the tests val
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, RootModel
+from pydantic import BaseModel, ConfigDict, Field
 
 Family = Literal["GAME", "APP", "COMPUTE", "VIRTUAL_MACHINE", "DEDICATED", "BUCKET"]
 Status = Literal["PROVISIONING", "AWAITING_ADMIN", "ACTIVE", "SUSPENDED", "DELETING", "DELETED", "FAILED"]
 State = Literal["running", "stopped", "starting", "stopping", "installing", "unknown"]
 Verdict = Literal["PENDING", "PASSED", "WARNED", "BLOCKED", "FAILED"]
+T = TypeVar("T")
 
 
 class Shape(BaseModel):
@@ -32,6 +33,19 @@ class Error(Shape):
 
     statusCode: int
     message: str
+
+
+class Named(Shape):
+    """What goes by an id and a name."""
+
+    id: str
+    name: str
+
+
+class Items(Shape, Generic[T]):
+    """A list in an object."""
+
+    items: list[T]
 
 
 class Dimensions(Shape):
@@ -50,12 +64,10 @@ class ProductRef(Shape):
     shortName: str
 
 
-class Runtime(Shape):
+class Runtime(Named):
     """The edition of a product."""
 
-    id: str
     slug: str
-    name: str
 
 
 class Host(Shape):
@@ -66,29 +78,26 @@ class Host(Shape):
     locationLabel: str
 
 
-class ServiceItem(Shape):
-    """A service, list form."""
+class AnyService(Named):
+    """What both forms of a service have."""
 
-    id: str
-    name: str
     family: Family
     status: Status
-    canPower: bool
     address: str | None
     product: ProductRef
     runtime: Runtime | None
     host: Host
     dimensions: Dimensions
+
+
+class ServiceItem(AnyService):
+    """A service, list form."""
+
+    canPower: bool
     monthlyMillicents: int
     hourlyLabel: str
     isFree: bool
     createdAt: str
-
-
-class Services(Shape):
-    """The services of the account."""
-
-    items: list[ServiceItem]
 
 
 class Pricing(Shape):
@@ -112,24 +121,15 @@ class Dates(Shape):
     deletedAt: str | None
 
 
-class Service(Shape):
+class Service(AnyService):
     """A service, full form."""
 
-    id: str
-    name: str
-    family: Family
-    status: Status
     projectId: str
-    product: ProductRef
-    runtime: Runtime | None
-    host: Host
-    dimensions: Dimensions
     maintenance: Any
     pricing: Pricing
     dates: Dates
     failureReason: str | None
     panelUrl: str | None
-    address: str | None
     capabilities: list[str]
 
 
@@ -143,10 +143,6 @@ class Metrics(Shape):
     uptimeSeconds: int
     netRxBytes: int
     netTxBytes: int
-
-
-class AllMetrics(RootModel[dict[str, Metrics | None]]):
-    """Metrics by service id; null if the node is unreachable."""
 
 
 class Source(Shape):
@@ -172,12 +168,9 @@ class Network(Shape):
     editable: bool
 
 
-class Scale(Shape):
+class Scale(Dimensions):
     """The size of a service, its bounds and its price."""
 
-    cpuCores: int
-    ramGb: int
-    storageGb: int
     cpuMin: int
     cpuMax: int
     ramMinGb: int
@@ -217,11 +210,9 @@ class Account(Shape):
     email: str
 
 
-class AppItem(Shape):
+class AppItem(Named):
     """An application; its image fields are empty before the first deploy."""
 
-    id: str
-    name: str
     slug: str
     status: Status
     address: str
@@ -229,12 +220,6 @@ class AppItem(Shape):
     platform: str
     releasedAt: str | None
     scanStatus: str
-
-
-class Apps(Shape):
-    """List the applications of the account."""
-
-    items: list[AppItem]
 
 
 class AppQuote(Shape):
@@ -300,17 +285,11 @@ class ScanReport(Shape):
     scanVerdict: ScanVerdict
 
 
-class Project(Shape):
+class Project(Named):
     """Render a project."""
 
-    id: str
-    name: str
     createdAt: str
     resourceCount: int
-
-
-class Projects(RootModel[list[Project]]):
-    """List the projects of the account."""
 
 
 class ProjectDetail(Project):
@@ -333,11 +312,9 @@ class Part(Shape):
     cents: int
 
 
-class ServiceSpend(Shape):
+class ServiceSpend(Named):
     """What a service cost."""
 
-    id: str
-    name: str
     family: Family
     productName: str
     detail: str
@@ -345,14 +322,17 @@ class ServiceSpend(Shape):
     parts: list[Part]
 
 
-class ProjectSpend(Shape):
-    """What a project cost."""
+class Usage(Shape):
+    """What a service cost by day."""
 
-    id: str
-    name: str
     range: int
     totalCents: int
     days: list[Day]
+
+
+class ProjectSpend(Named, Usage):
+    """What a project cost."""
+
     services: list[ServiceSpend]
 
 
@@ -363,11 +343,9 @@ class Position(Shape):
     y: float
 
 
-class GraphNode(Shape):
+class GraphNode(Named):
     """A service in the graph."""
 
-    id: str
-    name: str
     family: Family
     alias: str
     subtitle: str
@@ -386,11 +364,9 @@ class Edge(Shape):
     through: list[str]
 
 
-class Graph(Shape):
+class Graph(Named):
     """The graph of a project."""
 
-    id: str
-    name: str
     nodes: list[GraphNode]
     edges: list[Edge]
 
@@ -407,44 +383,28 @@ class FileEntry(Shape):
     modifiedAt: str
 
 
-class FileEntries(RootModel[list[FileEntry]]):
-    """A directory."""
-
-
 class Content(Shape):
     """A file's text."""
 
     content: str
 
 
-class Backup(Shape):
+class Backup(Named):
     """Render a backup."""
 
-    id: str
-    name: str
     status: Literal["PENDING", "COMPLETED", "FAILED", "RESTORING"]
     sizeBytes: int
     createdAt: str
     completedAt: str | None
 
 
-class Backups(RootModel[list[Backup]]):
-    """List the backups of a service."""
-
-
-class Snapshot(Shape):
+class Snapshot(Named):
     """Render a snapshot."""
 
-    id: str
-    name: str
     description: str
     parent: str | None
     createdAt: str
     sizeBytes: int
-
-
-class Snapshots(RootModel[list[Snapshot]]):
-    """List the snapshots of a service."""
 
 
 class Lines(Shape):
@@ -466,14 +426,6 @@ class Events(Shape):
 
     items: list[Event]
     nextCursor: str | None
-
-
-class Usage(Shape):
-    """What a service cost by day."""
-
-    range: int
-    totalCents: int
-    days: list[Day]
 
 
 class BilledTotals(Shape):
@@ -547,20 +499,14 @@ class Ordered(Shape):
     secrets: list[Secret]
 
 
-class Key(Shape):
+class Key(Named):
     """Render an SSH key."""
 
-    id: str
-    name: str
     algorithm: str
     label: str
     fingerprint: str
     createdAt: str
     lastUsedAt: str | None
-
-
-class Keys(RootModel[list[Key]]):
-    """List the SSH keys of the account."""
 
 
 class Sftp(Shape):
@@ -630,36 +576,35 @@ class Rows(Shape):
     command: str
 
 
-#: The response of every route that the specification shows, by route name. A chapter may name its own with
-#: `response_model`.
-SHOWN: dict[str, type[BaseModel]] = {
+#: The response of every route that the specification shows, by route name.
+SHOWN: dict[str, Any] = {
     "apps.whoami": Account,
-    "apps.list": Apps,
+    "apps.list": Items[AppItem],
     "apps.quote": AppQuote,
     "registry.credentials": Credentials,
     "releases.scan": ScanReport,
-    "resources.list": Services,
+    "resources.list": Items[ServiceItem],
     "resources.get": Service,
-    "resources.metrics": AllMetrics,
+    "resources.metrics": dict[str, Metrics | None],
     "resources.power": Service,
     "settings.get": Settings,
-    "files.list": FileEntries,
+    "files.list": list[FileEntry],
     "files.read": Content,
-    "backups.list": Backups,
-    "snapshots.list": Snapshots,
+    "backups.list": list[Backup],
+    "snapshots.list": list[Snapshot],
     "logs.read": Lines,
     "events.list": Events,
     "usage.read": Usage,
     "billed_totals.read": BilledTotals,
     "billing.overview": Overview,
     "wallet.get": Wallet,
-    "projects.list": Projects,
+    "projects.list": list[Project],
     "projects.get": ProjectDetail,
     "projects.spend": ProjectSpend,
     "projects.graph": Graph,
     "order.quote": Quote,
     "order.create": Ordered,
-    "ssh_keys.list": Keys,
+    "ssh_keys.list": list[Key],
     "sftp.get": Sftp,
     "sftp.password": Password,
     "database.connection": Connection,
@@ -667,5 +612,3 @@ SHOWN: dict[str, type[BaseModel]] = {
     "database.rows": Rows,
     "database.query": Rows,
 }
-#: Routes that create something and whose response is shown: the status, 200 or 201, is a gap point.
-CREATING = ("order.create",)
