@@ -35,7 +35,7 @@ from hosted_sandbox.domain.errors import RefusedError
 from hosted_sandbox.domain.world import World
 from hosted_sandbox.gaps import Profile
 from hosted_sandbox.page.app import Page
-from hosted_sandbox.registry import AccountSpace, Push, create_registry
+from hosted_sandbox.registry import AccountSpace, create_registry
 from hosted_sandbox.sftp.server import serve as serve_sftp
 from hosted_sandbox.store import Store
 from hosted_sandbox.store.records import Account
@@ -234,10 +234,10 @@ def registry_app(world: World) -> ASGIApp:
                 return AccountSpace(account.registry_project, known)
         return None
 
-    def arrived(push: Push) -> None:
+    def arrived(repository: str, digest: str) -> None:
         world.tick()
         with world.store.transaction():
-            scans.received(world, push)
+            scans.received(world, repository, digest)
 
     return create_registry(world.folder / "registry", space, arrived)
 

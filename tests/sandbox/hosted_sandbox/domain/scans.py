@@ -10,7 +10,7 @@ from typing import Any
 from hosted_sandbox.clock import DAY, HOUR
 from hosted_sandbox.domain import events
 from hosted_sandbox.domain.world import World, action
-from hosted_sandbox.registry import Push, RegistryStore, scan
+from hosted_sandbox.registry import RegistryStore, scan
 from hosted_sandbox.registry.scan import SCANNER, Vulnerability, default_table
 from hosted_sandbox.registry.store import Repository
 from hosted_sandbox.store.records import Account, Meta, Scan, Service
@@ -35,9 +35,9 @@ def key(world: World, service: Service, digest: str) -> str:
     return f"{repository(world, service).name}@{digest}"
 
 
-def received(world: World, push: Push) -> None:
+def received(world: World, repository: str, digest: str) -> None:
     """Analyze a new image; a known one keeps its verdict."""
-    name = f"{push.repository}@{push.digest}"
+    name = f"{repository}@{digest}"
     record = world.store.get(Scan, name)
     if record is None:
         world.store.put(Scan(name))
@@ -48,8 +48,8 @@ def received(world: World, push: Push) -> None:
 
 def catch_up(world: World) -> None:
     """Analyze images that arrived just before the last process ended."""
-    for push in registry(world).pushes():
-        received(world, push)
+    for repository, digest in registry(world).held():
+        received(world, repository, digest)
 
 
 @action("scanned")

@@ -16,7 +16,7 @@ from hosted_sandbox.registry.access import AccountSpace
 from hosted_sandbox.registry.app import create_registry
 from hosted_sandbox.registry.content import Blobs, Image, ImageConfig, ImageError
 from hosted_sandbox.registry.scan import Verdict, scan
-from hosted_sandbox.registry.store import Push, RegistryStore
+from hosted_sandbox.registry.store import RegistryStore
 
 __all__ = [
     "AccountSpace",
@@ -24,7 +24,6 @@ __all__ = [
     "Image",
     "ImageConfig",
     "ImageError",
-    "Push",
     "RegistryStore",
     "Verdict",
     "create_registry",

@@ -28,7 +28,7 @@ from hosted_sandbox.registry.access import Accounts, AccountSpace, Gate, Login, 
 from hosted_sandbox.registry.content_api import ContentApi
 from hosted_sandbox.registry.errors import RegistryError, bad_request
 from hosted_sandbox.registry.oci import is_component
-from hosted_sandbox.registry.store import Push, RegistryStore, Repository
+from hosted_sandbox.registry.store import RegistryStore, Repository
 from hosted_sandbox.registry.upload_api import UploadApi
 
 Handler = Callable[[Request, Repository], Awaitable[Response]]
@@ -38,16 +38,17 @@ _NAME_PARTS = 2
 def create_registry(
     storage: Path,
     accounts: Accounts,
-    on_push: Callable[[Push], None],
+    on_push: Callable[[str, str], None],
     *,
     login: Login = "basic",
     token_seconds: float = 300.0,
 ) -> ASGIApp:
     """Build the registry over the folder `storage`.
 
-    `accounts` returns the space of a username and secret. `on_push` is called in the event loop's thread
-    once a manifest is stored, before the response; it should be short, and it is called again if the same
-    manifest is sent again. After a crash between the two, `RegistryStore.pushes` lists what was missed.
+    `accounts` returns the space of a username and secret. `on_push` is called with repository and digest in
+    the event loop's thread once a manifest is stored, before the response; it should be short, and it is
+    called again if the same manifest is sent again. After a crash between the two, `RegistryStore.held` lists
+    what was missed.
     `login` chooses the challenge: ``basic``, or ``token`` for the bearer tokens of most public registries.
     """
     store = RegistryStore(storage)
@@ -83,10 +84,8 @@ def _table(uploads: UploadApi, content: ContentApi) -> list[tuple[str, str, Hand
         ("PUT", "blobs/uploads/{upload}", uploads.finish),
         ("DELETE", "blobs/uploads/{upload}", uploads.cancel),
         ("GET", "blobs/{digest}", content.get_blob),
-        ("DELETE", "blobs/{digest}", content.delete_blob),
         ("GET", "manifests/{reference}", content.get_manifest),
         ("PUT", "manifests/{reference}", content.put_manifest),
-        ("DELETE", "manifests/{reference}", content.delete_manifest),
         ("GET", "tags/list", content.list_tags),
     ]
 

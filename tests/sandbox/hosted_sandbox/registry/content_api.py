@@ -14,43 +14,34 @@ from starlette.responses import FileResponse, JSONResponse, Response
 
 from hosted_sandbox.registry.errors import RegistryError, bad_request, not_found
 from hosted_sandbox.registry.oci import Manifest, ManifestError, is_digest, is_tag, parse_manifest
-from hosted_sandbox.registry.store import Push, Repository, manifest_digest
+from hosted_sandbox.registry.store import Repository, manifest_digest
 
 MAX_MANIFEST_BYTES = 4 * 1024 * 1024
 
 
 class ContentApi:
-    """The blob, manifest and tag routes of one registry."""
+    """The blob, manifest and tag routes of one registry. What is pushed stays: nothing is deleted."""
 
-    def __init__(self, on_push: Callable[[Push], None]) -> None:
+    def __init__(self, on_push: Callable[[str, str], None]) -> None:
         self._on_push = on_push
 
     async def get_blob(self, request: Request, repository: Repository) -> Response:
         """``GET`` and ``HEAD`` of a blob, whole or a range of it."""
         digest = _known_blob(request, repository)
-        headers = {"Docker-Content-Digest": digest, "ETag": f'"{digest}"'}
-        if _unchanged(request, digest):
-            return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
         return FileResponse(
-            repository.blobs.path(digest), headers=headers, media_type="application/octet-stream"
+            repository.blobs.path(digest),
+            headers={"Docker-Content-Digest": digest},
+            media_type="application/octet-stream",
         )
-
-    async def delete_blob(self, request: Request, repository: Repository) -> Response:
-        """``DELETE`` of a blob (202), even if a manifest needs it."""
-        repository.blobs.path(_known_blob(request, repository)).unlink(missing_ok=True)
-        return Response(status_code=HTTPStatus.ACCEPTED)
 
     async def get_manifest(self, request: Request, repository: Repository) -> Response:
         """``GET`` and ``HEAD`` of a manifest by tag or digest, in the form it was pushed in."""
         digest = _known_manifest(request, repository)
-        headers = {"Docker-Content-Digest": digest, "ETag": f'"{digest}"'}
-        if _unchanged(request, digest):
-            return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
         body, manifest = repository.manifest(digest)
         if not _accepts(request, manifest.media_type):
             message = f"the manifest is {manifest.media_type}, which the Accept header leaves out"
             raise not_found("MANIFEST_UNKNOWN", message)
-        return Response(body, headers=headers, media_type=manifest.media_type)
+        return Response(body, headers={"Docker-Content-Digest": digest}, media_type=manifest.media_type)
 
     async def put_manifest(self, request: Request, repository: Repository) -> Response:
         """``PUT`` of a manifest (201). Its blobs must already exist."""
@@ -59,22 +50,13 @@ class ContentApi:
         reference = request.path_params["reference"]
         digest, tag = _target(body, reference)
         _check_references(manifest, repository)
-        self._on_push(repository.put_manifest(body, digest, tag))
+        repository.put_manifest(body, digest, tag)
+        self._on_push(repository.name, digest)
         headers = {
             "Location": f"/v2/{repository.name}/manifests/{digest}",
             "Docker-Content-Digest": digest,
         }
         return Response(status_code=HTTPStatus.CREATED, headers=headers)
-
-    async def delete_manifest(self, request: Request, repository: Repository) -> Response:
-        """``DELETE`` (202): by digest the manifest with all its tags, by tag only the tag."""
-        reference = request.path_params["reference"]
-        digest = _known_manifest(request, repository)
-        if reference == digest:
-            repository.delete_manifest(digest)
-        else:
-            repository.delete_tag(reference)
-        return Response(status_code=HTTPStatus.ACCEPTED)
 
     async def list_tags(self, request: Request, repository: Repository) -> Response:
         """``GET`` of ``{name, tags}``, at most ``n`` of them after ``last``, with a Link to the next page."""
@@ -161,7 +143,3 @@ def _accepts(request: Request, media_type: str) -> bool:
     wanted = ",".join(request.headers.getlist("accept"))
     kinds = {kind.partition(";")[0].strip() for kind in wanted.split(",")} - {""}
     return not kinds or not kinds.isdisjoint({media_type, "*/*", "application/*"})
-
-
-def _unchanged(request: Request, digest: str) -> bool:
-    return f'"{digest}"' in request.headers.get("if-none-match", "")

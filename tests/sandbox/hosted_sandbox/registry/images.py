@@ -28,7 +28,6 @@ import zstandard
 from hosted_sandbox.registry.oci import OCI_CONFIG, OCI_INDEX, OCI_LAYER, OCI_MANIFEST, digest_of
 
 Compression = Literal["gzip", "zstd"]
-Distribution = Literal["debian", "alpine"]
 
 _EPOCH = "1970-01-01T00:00:00Z"
 _COMPRESSORS: dict[Compression | None, tuple[str, Callable[[bytes], bytes]]] = {
@@ -45,9 +44,7 @@ def build_image(
     architecture: str | Sequence[str] = "amd64",
     packages: Sequence[tuple[str, str]] = (),
     *,
-    distribution: Distribution = "debian",
     compression: Compression | None = "gzip",
-    index: bool = False,
     environment: Mapping[str, str] | None = None,
     labels: Mapping[str, str] | None = None,
     ports: Sequence[int] = (),
@@ -56,8 +53,8 @@ def build_image(
     """Write an image to `dest` and return the digest of its manifest, or of its index.
 
     `dest` ending in ``.tar`` becomes an OCI archive, anything else a folder in the OCI layout. `packages` go
-    into the package database of `distribution`, in a layer below that of `files`; a file named ``.wh.NAME``
-    there hides NAME of the lower one. Several architectures, or `index`, make an index.
+    into a package database of Debian, in a layer below that of `files`; a file named ``.wh.NAME`` there hides
+    NAME of the lower one. Several architectures make an index.
     """
     architectures = [architecture] if isinstance(architecture, str) else list(architecture)
     settings = {
@@ -67,12 +64,12 @@ def build_image(
         "Labels": dict(labels or {}),
     }
     layout = _Layout()
-    layers = [_database(packages, distribution, name) for name in architectures]
+    layers = [_database(packages, name) for name in architectures]
     images = [
         layout.add_image(name, settings, [layer for layer in (base, files) if layer], compression)
         for name, base in zip(architectures, layers, strict=True)
     ]
-    top = layout.add_json(_index(images), OCI_INDEX) if index or len(images) > 1 else images[0]
+    top = layout.add_json(_index(images), OCI_INDEX) if len(images) > 1 else images[0]
     entry = {key: value for key, value in top.items() if key != "platform"}
     layout.index = _index([entry | {"annotations": {"org.opencontainers.image.ref.name": tag}}])
     layout.write(dest)
@@ -150,14 +147,9 @@ def tar_of(files: Mapping[str, bytes]) -> bytes:
     return buffer.getvalue()
 
 
-def _database(
-    packages: Sequence[tuple[str, str]], distribution: Distribution, architecture: str
-) -> dict[str, bytes]:
+def _database(packages: Sequence[tuple[str, str]], architecture: str) -> dict[str, bytes]:
     if not packages:
         return {}
-    if distribution == "alpine":
-        entries = [f"P:{name}\nV:{version}\nA:{architecture}\n" for name, version in packages]
-        return {"lib/apk/db/installed": "\n".join(entries).encode()}
     entries = [
         f"Package: {name}\nStatus: install ok installed\nArchitecture: {architecture}\nVersion: {version}\n"
         for name, version in packages
@@ -193,9 +185,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--label", **pairs, metavar="NAME=VALUE", help="a label of the image")
     parser.add_argument("--port", type=int, action="append", default=[], help="an exposed port")
     parser.add_argument("--arch", action="append", help="an architecture; several make an index")
-    parser.add_argument("--distribution", choices=("debian", "alpine"), default="debian")
     parser.add_argument("--compression", choices=("gzip", "zstd", "none"), default="gzip")
-    parser.add_argument("--index", action="store_true", help="make an index of even one architecture")
     parser.add_argument("--tag", default="latest", help="the name that the layout gives the image")
     parser.add_argument("--command", nargs="+", default=["/app/server"], help="the command and its arguments")
     given = parser.parse_args(arguments)
@@ -205,9 +195,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         given.command,
         given.arch or "amd64",
         given.package,
-        distribution=given.distribution,
         compression=None if given.compression == "none" else given.compression,
-        index=given.index,
         environment=dict(given.env),
         labels=dict(given.label),
         ports=given.port,

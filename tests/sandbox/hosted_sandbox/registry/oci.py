@@ -66,8 +66,6 @@ class Descriptor:
     media_type: str
     digest: str
     size: int
-    external: bool = False
-    """True if the content is at URLs of its own, and not expected in the repository."""
 
 
 @dataclass(frozen=True)
@@ -87,8 +85,7 @@ class Manifest:
     @property
     def blobs(self) -> tuple[Descriptor, ...]:
         """The blobs that the repository must contain."""
-        content = (*([self.config] if self.config else ()), *self.layers)
-        return tuple(descriptor for descriptor in content if not descriptor.external)
+        return (*([self.config] if self.config else ()), *self.layers)
 
 
 def parse_manifest(body: bytes, content_type: str | None = None) -> Manifest:
@@ -143,5 +140,5 @@ def _descriptor(entry: Any) -> Descriptor:
         case {"digest": str() as digest, "size": int() as size, "mediaType": str() as media_type} if (
             is_digest(digest)
         ):
-            return Descriptor(media_type, digest, size, external=bool(entry.get("urls")))
+            return Descriptor(media_type, digest, size)
     raise ManifestError("a descriptor lacks a valid mediaType, digest or size")

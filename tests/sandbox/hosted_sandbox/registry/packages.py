@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from debian.deb822 import Deb822
 from debian.debian_support import NativeVersion
@@ -20,15 +20,10 @@ _DPKG = "var/lib/dpkg/status"
 _DPKG_PARTS = "var/lib/dpkg/status.d/"
 _APK = frozenset({"lib/apk/db/installed", "usr/lib/apk/db/installed"})
 _SOURCE = re.compile(r"(\S+)(?:\s+\((\S+)\))?")
+_APK_EARLY = re.compile(r"_(?=alpha|beta|pre|rc)")
+
 
 # Versions of Alpine: numbers, a letter, suffixes, a commit that does not count, a revision of the packaging.
-_APK_VERSION = re.compile(
-    r"(?P<numbers>\d+(?:\.\d+)*)(?P<letter>[a-z]?)(?P<suffixes>(?:_[a-z]+\d*)*)(?:~[0-9a-f]+)?(?:-r(?P<revision>\d+))?"
-)
-_APK_SUFFIX = re.compile(r"_([a-z]+)(\d*)")
-_APK_SUFFIXES = ("alpha", "beta", "pre", "rc", "", "cvs", "svn", "git", "hg", "p")
-
-
 @dataclass(frozen=True)
 class Package:
     """An installed package. `source` is its source package, which advisories name."""
@@ -66,8 +61,11 @@ def older(format: Format, version: str, other: str) -> bool:
         return False
 
 
-def _key(format: Format, version: str) -> Any:
-    return NativeVersion(version) if format == "dpkg" else _apk_key(version)
+def _key(format: Format, version: str) -> NativeVersion:
+    """Return a version to compare: one of Alpine in Debian's form, which has nearly the same order."""
+    if format == "apk":
+        version = _APK_EARLY.sub("~", version).replace("_", "+")
+    return NativeVersion(version)
 
 
 def _dpkg(content: bytes) -> list[Package]:
@@ -88,16 +86,3 @@ def _apk(content: bytes) -> list[Package]:
         for entry in entries
         if "P" in entry and "V" in entry
     ]
-
-
-def _apk_key(version: str) -> tuple[Any, ...]:
-    match = _APK_VERSION.fullmatch(version)
-    if match is None:
-        raise ValueError(f"{version!r} is not a version of an Alpine package")
-    first, *rest = match["numbers"].split(".")
-    # After the first point, a leading zero makes a number a fraction: 1.05 is between 1.0 and 1.1.
-    numbers = [(1, int(first)), *((0, number) if number[0] == "0" else (1, int(number)) for number in rest)]
-    # The end of a version ranks between pre-release suffixes and post-release suffixes.
-    named = [*_APK_SUFFIX.findall(match["suffixes"]), ("", "")]
-    suffixes = [(_APK_SUFFIXES.index(name), int(number or 0)) for name, number in named]
-    return numbers, match["letter"], suffixes, int(match["revision"] or 0)

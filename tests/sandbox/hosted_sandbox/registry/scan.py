@@ -9,7 +9,7 @@ Compares the packages of the layers with a small table of known flaws, ``vulnera
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -26,6 +26,7 @@ Status = Literal["PASSED", "WARNED", "BLOCKED", "FAILED"]
 SCANNER = "sandbox-scanner"
 SEVERITIES: tuple[Severity, ...] = ("Critical", "High", "Medium", "Low")
 _SERIOUS = SEVERITIES[:2]
+Flaw = dict[str, str]
 _TABLE = Path(__file__).with_name("vulnerabilities.yaml")
 
 
@@ -49,46 +50,34 @@ class Vulnerability:
         old_enough = self.since is None or not older(self.format, version, self.since)
         return old_enough and older(self.format, version, self.fixed)
 
-
-@dataclass(frozen=True)
-class Flaw:
-    """A known flaw of a package that is in the image."""
-
-    id: str
-    package: str
-    version: str
-    fix_version: str
-    severity: Severity
-    reason: Reason | None = None
-
-    def record(self) -> dict[str, str]:
-        """``{id, package, version, fixVersion, severity}``, and ``reason`` when it blocks."""
-        fields = {
+    def found_in(self, package: Package) -> Flaw:
+        """Return the flaw of an installed package as the report shows it; one with a `reason` blocks."""
+        shown = {
             "id": self.id,
-            "package": self.package,
-            "version": self.version,
-            "fixVersion": self.fix_version,
+            "package": package.name,
+            "version": package.version,
+            "fixVersion": self.fixed,
             "severity": self.severity,
         }
-        return fields | ({"reason": self.reason} if self.reason else {})
+        return shown | ({"reason": self.reason} if self.reason else {})
 
 
 @dataclass(frozen=True)
 class Verdict:
     """The result of the analysis; `failure` says why it did not complete."""
 
-    flaws: tuple[Flaw, ...] = ()
+    flaws: list[Flaw] = field(default_factory=list)
     failure: str | None = None
 
     @property
-    def blocking(self) -> tuple[Flaw, ...]:
+    def blocking(self) -> list[Flaw]:
         """Flaws that let code leave the container."""
-        return tuple(flaw for flaw in self.flaws if flaw.reason)
+        return [flaw for flaw in self.flaws if "reason" in flaw]
 
     @property
-    def warnings(self) -> tuple[Flaw, ...]:
+    def warnings(self) -> list[Flaw]:
         """Serious flaws that concern the application alone."""
-        return tuple(flaw for flaw in self.flaws if not flaw.reason and flaw.severity in _SERIOUS)
+        return [flaw for flaw in self.flaws if "reason" not in flaw and flaw["severity"] in _SERIOUS]
 
     @property
     def status(self) -> Status:
@@ -99,32 +88,30 @@ class Verdict:
             return "BLOCKED"
         return "WARNED" if self.warnings else "PASSED"
 
-    def report(self, shown_warnings: int | None = None) -> dict[str, Any]:
-        """Return the ``scanVerdict`` object: counts of all flaws, blocking, warnings, warningCount, scanner.
-
-        `shown_warnings` limits the list, but not the count.
-        """
-        counts = {severity: sum(flaw.severity == severity for flaw in self.flaws) for severity in SEVERITIES}
+    def report(self) -> dict[str, Any]:
+        """Return the ``scanVerdict`` object."""
+        found = [flaw["severity"] for flaw in self.flaws]
         return {
-            "counts": counts,
-            "blocking": [flaw.record() for flaw in self.blocking],
-            "warnings": [flaw.record() for flaw in self.warnings[:shown_warnings]],
+            "counts": {severity: found.count(severity) for severity in SEVERITIES},
+            "blocking": self.blocking,
+            "warnings": self.warnings,
             "warningCount": len(self.warnings),
             "scanner": SCANNER,
         }
 
 
-def scan(image: Image, known: Sequence[Vulnerability] | None = None) -> Verdict:
+def scan(image: Image, known: Sequence[Vulnerability]) -> Verdict:
     """Analyze an image, or all images of an index. Never raise for a defect of the image itself."""
     try:
         packages = [package for part in _runnable(image) for package in installed(part.files(is_database))]
     except ImageError as error:
         return Verdict(failure=str(error))
-    return Verdict(tuple(_flaws(packages, default_table() if known is None else known)))
+    return Verdict(_flaws(packages, known))
 
 
-def load_table(path: Path) -> tuple[Vulnerability, ...]:
-    """Load a table of known flaws; the file's header describes its format."""
+@cache
+def default_table() -> tuple[Vulnerability, ...]:
+    """Load the table next to this file, whose header describes its format."""
     return tuple(
         Vulnerability(
             id=entry["id"],
@@ -135,16 +122,10 @@ def load_table(path: Path) -> tuple[Vulnerability, ...]:
             since=entry.get("since", {}).get(format),
             reason=entry.get("reason"),
         )
-        for entry in yaml.safe_load(path.read_text(encoding="utf-8"))
+        for entry in yaml.safe_load(_TABLE.read_text(encoding="utf-8"))
         for format, packages in entry["fixed"].items()
         for package, fixed in packages.items()
     )
-
-
-@cache
-def default_table() -> tuple[Vulnerability, ...]:
-    """Load the table next to this file."""
-    return load_table(_TABLE)
 
 
 def _runnable(image: Image) -> tuple[Image, ...]:
@@ -156,10 +137,10 @@ def _runnable(image: Image) -> tuple[Image, ...]:
 
 def _flaws(packages: Iterable[Package], known: Sequence[Vulnerability]) -> list[Flaw]:
     """Return each flaw of each package once, the most severe first."""
-    found = dict.fromkeys(
-        Flaw(flaw.id, package.name, package.version, flaw.fixed, flaw.severity, flaw.reason)
+    found = {
+        (SEVERITIES.index(flaw.severity), flaw.id, package.name, package.version): flaw.found_in(package)
         for package in packages
         for flaw in known
         if flaw.concerns(package)
-    )
-    return sorted(found, key=lambda flaw: (SEVERITIES.index(flaw.severity), flaw.id, flaw.package))
+    }
+    return [found[key] for key in sorted(found)]

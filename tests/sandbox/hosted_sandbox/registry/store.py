@@ -20,32 +20,10 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
-from hosted_sandbox.registry.content import Blobs, Image, ImageError
+from hosted_sandbox.registry.content import Blobs, Image
 from hosted_sandbox.registry.oci import Manifest, digest_of, digest_of_file, is_component, parse_manifest
-
-
-@dataclass(frozen=True)
-class Push:
-    """A manifest in the registry.
-
-    `tag` is None when the manifest was sent by digest alone, as the parts of an index are. `platforms` are
-    ``os/architecture`` strings: one for an image, several for an index, none for what is not an image.
-    """
-
-    project: str
-    slug: str
-    tag: str | None
-    digest: str
-    media_type: str
-    platforms: tuple[str, ...]
-
-    @property
-    def repository(self) -> str:
-        """The repository path, ``project/slug``."""
-        return f"{self.project}/{self.slug}"
 
 
 class Upload:
@@ -123,7 +101,7 @@ class Repository:
 
     # Manifests and tags
 
-    def put_manifest(self, body: bytes, digest: str, tag: str | None) -> Push:
+    def put_manifest(self, body: bytes, digest: str, tag: str | None) -> None:
         """Store a checked manifest, and tag it if `tag` is given."""
         if not self.blobs.path(digest).is_file():
             upload = self.start_upload()
@@ -131,8 +109,14 @@ class Repository:
             self.finish_upload(upload, digest)
         _link(self.blobs.path(digest), self._manifests.path(digest))
         if tag is not None:
-            self._write_tag(tag, digest)
-        return self._push(digest, tag)
+            self._tags.mkdir(parents=True, exist_ok=True)
+            fresh = self.start_upload()
+            fresh.path.write_text(digest)
+            fresh.path.replace(self._tags / tag)
+
+    def manifests(self) -> list[str]:
+        """Return the digests of all manifests, sorted."""
+        return self._manifests.digests()
 
     def has_manifest(self, digest: str) -> bool:
         """Tell whether `digest` was pushed here as a manifest."""
@@ -143,14 +127,6 @@ class Repository:
         body = self._manifests.read(digest)
         return body, parse_manifest(body)
 
-    def delete_manifest(self, digest: str) -> None:
-        """Delete a manifest and all its tags."""
-        for tag in self.tags():
-            if self.tagged(tag) == digest:
-                self.delete_tag(tag)
-        self._manifests.path(digest).unlink(missing_ok=True)
-        self.blobs.path(digest).unlink(missing_ok=True)
-
     def tags(self) -> list[str]:
         """Return all tags in byte order."""
         return sorted(path.name for path in self._tags.iterdir()) if self._tags.is_dir() else []
@@ -159,37 +135,9 @@ class Repository:
         """Return the digest of `tag`, or None."""
         return (self._tags / tag).read_text() if tag in self.tags() else None
 
-    def delete_tag(self, tag: str) -> None:
-        """Delete a tag; the manifest stays."""
-        (self._tags / tag).unlink(missing_ok=True)
-
     def image(self, digest: str) -> Image:
         """Return the image or index `digest`, to read its config and layers."""
         return Image(self.blobs, digest)
-
-    def pushes(self) -> Iterator[Push]:
-        """Yield each tag as the push that made it, then each manifest without a tag."""
-        named = {tag: self.tagged(tag) for tag in self.tags()}
-        for tag, digest in named.items():
-            if digest is not None:
-                yield self._push(digest, tag)
-        for digest in self._manifests.digests():
-            if digest not in named.values():
-                yield self._push(digest, None)
-
-    def _push(self, digest: str, tag: str | None) -> Push:
-        media_type = self.manifest(digest)[1].media_type
-        try:
-            platforms = self.image(digest).platforms
-        except ImageError:
-            platforms = ()
-        return Push(self.project, self.slug, tag, digest, media_type, platforms)
-
-    def _write_tag(self, tag: str, digest: str) -> None:
-        self._tags.mkdir(parents=True, exist_ok=True)
-        fresh = self.start_upload()
-        fresh.path.write_text(digest)
-        fresh.path.replace(self._tags / tag)
 
 
 class RegistryStore:
@@ -204,15 +152,11 @@ class RegistryStore:
             raise ValueError(f"{project}/{slug} is not a repository name")
         return Repository(self.root, project, slug)
 
-    def repositories(self) -> Iterator[Repository]:
-        """Yield every repository with content, by name."""
+    def held(self) -> Iterator[tuple[str, str]]:
+        """Yield repository and digest of every manifest, so that a caller can catch up after a crash."""
         for path in sorted(self.root.glob("*/*")):
-            yield self.repository(path.parent.name, path.name)
-
-    def pushes(self) -> Iterator[Push]:
-        """Yield the content of the registry, so that a caller can catch up on pushes after a crash."""
-        for repository in self.repositories():
-            yield from repository.pushes()
+            repository = self.repository(path.parent.name, path.name)
+            yield from ((repository.name, digest) for digest in repository.manifests())
 
 
 def manifest_digest(body: bytes, reference: str) -> str:

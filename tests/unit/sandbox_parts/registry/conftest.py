@@ -18,7 +18,7 @@ import pytest
 import uvicorn
 from starlette.types import ASGIApp
 
-from hosted_sandbox.registry import AccountSpace, Push, RegistryStore, create_registry
+from hosted_sandbox.registry import AccountSpace, RegistryStore, create_registry
 from hosted_sandbox.registry.access import Login
 
 SECRETS = {("anna", "s3cret"): AccountSpace("anna"), ("ben", "pass:word"): AccountSpace("ben")}
@@ -30,7 +30,7 @@ class Running:
 
     storage: Path
     port: int
-    pushes: list[Push] = field(default_factory=list)
+    pushes: list[tuple[str, str]] = field(default_factory=list)
     secrets: dict[tuple[str, str], AccountSpace] = field(default_factory=lambda: dict(SECRETS))
 
     @property
@@ -58,7 +58,7 @@ def serving(
         app = create_registry(
             storage,
             lambda username, secret: registry.secrets.get((username, secret)),
-            registry.pushes.append,
+            lambda repository, digest: registry.pushes.append((repository, digest)),
             login=login,
             token_seconds=token_seconds,
         )

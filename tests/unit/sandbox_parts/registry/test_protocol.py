@@ -130,9 +130,9 @@ class TestAccess:
         for answer in (client.get("/"), client.get("/v2/anna"), client.get("/v2/_catalog")):
             assert answer.status_code == 404
             assert codes(answer) == ["UNSUPPORTED"]
-        answer = client.post(f"{REPOSITORY}/tags/list")
-        assert answer.status_code == 405
-        assert codes(answer) == ["UNSUPPORTED"]
+        for answer in (client.post(f"{REPOSITORY}/tags/list"), client.delete(f"{REPOSITORY}/manifests/v1")):
+            assert answer.status_code == 405
+            assert codes(answer) == ["UNSUPPORTED"]
 
 
 class TestTokens:
@@ -273,8 +273,6 @@ class TestUploads:
         answer = client.post("/v2/anna/other/blobs/uploads/", params=query)
         assert answer.status_code == 201
         assert client.get(answer.headers["Location"]).content == b"shared"
-        client.delete(f"{REPOSITORY}/blobs/{blob['digest']}")
-        assert client.get(answer.headers["Location"]).content == b"shared"
 
     @pytest.mark.parametrize(
         "query",
@@ -318,21 +316,11 @@ class TestBlobs:
         assert client.get(url, headers={"Range": "bytes=7-"}).content == b"789"
         assert client.get(url, headers={"Range": "bytes=50-"}).status_code == 416
 
-    def test_unchanged(self, client: httpx.Client) -> None:
-        url = f"{REPOSITORY}/blobs/{push_blob(client, b'content')['digest']}"
-        tag = client.get(url).headers["ETag"]
-        assert client.get(url, headers={"If-None-Match": tag}).status_code == 304
-
     def test_unknown(self, client: httpx.Client) -> None:
         answer = client.get(f"{REPOSITORY}/blobs/sha256:{'0' * 64}")
         assert (answer.status_code, codes(answer)) == (404, ["BLOB_UNKNOWN"])
         answer = client.get(f"{REPOSITORY}/blobs/junk")
         assert (answer.status_code, codes(answer)) == (400, ["DIGEST_INVALID"])
-
-    def test_delete(self, client: httpx.Client) -> None:
-        url = f"{REPOSITORY}/blobs/{push_blob(client, b'content')['digest']}"
-        assert client.delete(url).status_code == 202
-        assert client.delete(url).status_code == 404
 
 
 class TestManifests:
@@ -349,13 +337,13 @@ class TestManifests:
             head = client.head(url)
             assert (head.status_code, head.headers["Content-Length"]) == (200, str(len(body)))
 
-    def test_docker_form(self, registry: Running, client: httpx.Client) -> None:
+    def test_docker_form(self, client: httpx.Client) -> None:
         body = image(client, mediaType=oci.DOCKER_MANIFEST)
         assert put(client, body, media_type=oci.DOCKER_MANIFEST).status_code == 201
         entry = {"mediaType": oci.DOCKER_MANIFEST, "digest": digest(body), "size": len(body)}
         listing = {"schemaVersion": 2, "mediaType": oci.DOCKER_INDEX, "manifests": [entry]}
         assert put(client, json.dumps(listing).encode(), "all", oci.DOCKER_INDEX).status_code == 201
-        assert registry.pushes[-1].media_type == oci.DOCKER_INDEX
+        assert client.get(f"{REPOSITORY}/manifests/all").headers["Content-Type"] == oci.DOCKER_INDEX
 
     def test_negotiation(self, client: httpx.Client) -> None:
         put(client, image(client))
@@ -365,18 +353,12 @@ class TestManifests:
         for accept in (f"{oci.DOCKER_MANIFEST}, {oci.OCI_MANIFEST};q=0.5", "*/*", "application/*"):
             assert client.get(url, headers={"Accept": accept}).status_code == 200
 
-    def test_the_sender_is_announced(self, registry: Running, client: httpx.Client) -> None:
+    def test_a_push_is_announced(self, registry: Running, client: httpx.Client) -> None:
         body = image(client, "arm64")
         put(client, body, digest(body))
         put(client, body, "v1")
-        assert [push.tag for push in registry.pushes] == [None, "v1"]
-        push = registry.pushes[-1]
-        assert (push.project, push.slug, push.repository) == ("anna", "shop", "anna/shop")
-        assert (push.digest, push.media_type, push.platforms) == (
-            digest(body),
-            oci.OCI_MANIFEST,
-            ("linux/arm64",),
-        )
+        assert registry.pushes == [("anna/shop", digest(body))] * 2
+        assert registry.store.repository("anna", "shop").image(digest(body)).platforms == ("linux/arm64",)
 
     def test_index(self, registry: Running, client: httpx.Client) -> None:
         bodies = [image(client, architecture) for architecture in ("amd64", "arm64")]
@@ -388,7 +370,8 @@ class TestManifests:
         index = json.dumps({"schemaVersion": 2, "manifests": entries}).encode()
         answer = put(client, index, "v1", oci.OCI_INDEX)
         assert answer.status_code == 201
-        assert registry.pushes[-1].platforms == ("linux/amd64", "linux/arm64")
+        pushed = registry.store.repository("anna", "shop").image(registry.pushes[-1][1])
+        assert pushed.platforms == ("linux/amd64", "linux/arm64")
         assert client.get(f"{REPOSITORY}/manifests/v1").headers["Content-Type"] == oci.OCI_INDEX
 
     def test_every_missing_part_is_named(self, registry: Running, client: httpx.Client) -> None:
@@ -407,15 +390,6 @@ class TestManifests:
         blob = push_blob(client, b"layer")
         index = json.dumps({"schemaVersion": 2, "manifests": [blob]}).encode()
         assert codes(put(client, index, "v1", oci.OCI_INDEX)) == ["MANIFEST_BLOB_UNKNOWN"]
-
-    def test_a_layer_that_lives_elsewhere_is_not_expected(self, client: httpx.Client) -> None:
-        elsewhere = {
-            "mediaType": oci.OCI_LAYER,
-            "digest": "sha256:" + "1" * 64,
-            "size": 1,
-            "urls": ["https://example.org/layer"],
-        }
-        assert put(client, image(client, layers=[elsewhere])).status_code == 201
 
     @pytest.mark.parametrize(
         "changes",
@@ -456,16 +430,6 @@ class TestManifests:
         assert client.get(f"{REPOSITORY}/manifests/v1").content == new
         assert client.get(f"{REPOSITORY}/manifests/{digest(old)}").content == old
 
-    def test_delete(self, client: httpx.Client) -> None:
-        body = image(client)
-        for tag in ("v1", "v2"):
-            put(client, body, tag)
-        assert client.delete(f"{REPOSITORY}/manifests/v1").status_code == 202
-        assert client.get(f"{REPOSITORY}/manifests/v2").status_code == 200
-        assert client.delete(f"{REPOSITORY}/manifests/{digest(body)}").status_code == 202
-        for reference in ("v1", "v2", digest(body)):
-            assert client.get(f"{REPOSITORY}/manifests/{reference}").status_code == 404
-
 
 class TestTags:
     def test_pages(self, client: httpx.Client) -> None:
@@ -496,22 +460,11 @@ class TestStore:
     def test_a_slug_may_begin_and_end_with_a_hyphen(self, client: httpx.Client) -> None:
         assert client.post("/v2/anna/-shop-/blobs/uploads/").status_code == 202
 
-    def test_a_manifest_whose_parts_were_deleted_is_still_held(
-        self, registry: Running, client: httpx.Client
-    ) -> None:
-        body = image(client)
-        put(client, body)
-        for name in registry.store.repository("anna", "shop").blobs.digests():
-            client.delete(f"{REPOSITORY}/blobs/{name}")
-        (push,) = registry.store.pushes()
-        assert (push.digest, push.platforms) == (digest(body), ())
-        assert client.get(f"{REPOSITORY}/manifests/v1").content == body
-
     def test_all_that_is_held(self, registry: Running, client: httpx.Client) -> None:
         tagged, untagged = image(client), image(client, "arm64")
         put(client, untagged, digest(untagged))
         put(client, tagged)
-        assert sorted(registry.store.pushes(), key=str) == sorted(registry.pushes, key=str)
+        assert sorted(registry.store.held()) == sorted(registry.pushes)
 
     def test_an_empty_folder(self, registry: Running) -> None:
-        assert list(registry.store.pushes()) == []
+        assert list(registry.store.held()) == []

@@ -22,6 +22,7 @@ import pytest
 
 from hosted_sandbox.registry import Blobs, Image, scan
 from hosted_sandbox.registry.images import build_image
+from hosted_sandbox.registry.scan import default_table
 from hosted_sandbox.testing import SANDBOX
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def test_round_trip(registry: Running, skopeo: Any, tmp_path: Path, compression:
     seen = inspect(skopeo, f"{registry.host}/anna/shop:v1")
     assert seen["Digest"] == digest
     assert (seen["Architecture"], seen["RepoTags"], seen["Labels"]) == ("amd64", ["v1"], {"a": "b"})
-    assert [entry.digest for entry in registry.pushes] == [digest]
+    assert registry.pushes == [("anna/shop", digest)]
 
     pull(skopeo, f"{registry.host}/anna/shop@{digest}", f"oci:{tmp_path / 'back'}:latest")
     back = Blobs(tmp_path / "back/blobs")
@@ -87,8 +88,7 @@ def test_round_trip(registry: Running, skopeo: Any, tmp_path: Path, compression:
 def test_index(registry: Running, skopeo: Any, tmp_path: Path) -> None:
     digest = build_image(tmp_path / "shop.tar", FILES, architecture=["amd64", "arm64"])
     push(skopeo, f"oci-archive:{tmp_path / 'shop.tar'}", f"{registry.host}/anna/shop:v1", "--all")
-    assert registry.pushes[-1].digest == digest
-    assert registry.pushes[-1].platforms == ("linux/amd64", "linux/arm64")
+    assert registry.pushes[-1] == ("anna/shop", digest)
     seen = inspect(skopeo, f"{registry.host}/anna/shop:v1", "--raw")
     assert [entry["platform"]["architecture"] for entry in seen["manifests"]] == ["amd64", "arm64"]
     pull(skopeo, f"{registry.host}/anna/shop:v1", f"oci:{tmp_path / 'back'}:latest", "--all")
@@ -99,10 +99,9 @@ def test_docker_form(registry: Running, skopeo: Any, tmp_path: Path) -> None:
     build_image(tmp_path / "shop.tar", FILES, packages=[("runc", "1.0.0")])
     source = f"oci-archive:{tmp_path / 'shop.tar'}"
     push(skopeo, source, f"{registry.host}/anna/shop:v1", "--format", "v2s2")
-    pushed = registry.pushes[-1]
-    assert pushed.media_type == "application/vnd.docker.distribution.manifest.v2+json"
-    image = registry.store.repository("anna", "shop").image(pushed.digest)
-    assert scan(image).status == "BLOCKED"
+    image = registry.store.repository("anna", "shop").image(registry.pushes[-1][1])
+    assert image.manifest.media_type == "application/vnd.docker.distribution.manifest.v2+json"
+    assert scan(image, default_table()).status == "BLOCKED"
 
 
 def test_second_push_and_mount_send_no_layer_again(registry: Running, skopeo: Any, tmp_path: Path) -> None:
@@ -110,12 +109,8 @@ def test_second_push_and_mount_send_no_layer_again(registry: Running, skopeo: An
     source = f"oci-archive:{tmp_path / 'shop.tar'}"
     for target in ("shop:v1", "shop:v2", "other:v1"):
         push(skopeo, source, f"{registry.host}/anna/{target}")
-    assert [(entry.slug, entry.tag) for entry in registry.pushes] == [
-        ("shop", "v1"),
-        ("shop", "v2"),
-        ("other", "v1"),
-    ]
-    assert len({entry.digest for entry in registry.pushes}) == 1
+    assert [repository for repository, __ in registry.pushes] == ["anna/shop", "anna/shop", "anna/other"]
+    assert len({digest for __, digest in registry.pushes}) == 1
 
 
 def test_token_login(serve: Any, skopeo: Any, tmp_path: Path) -> None:
@@ -152,7 +147,7 @@ import sys
 from pathlib import Path
 import uvicorn
 from hosted_sandbox.registry import AccountSpace, create_registry
-app = create_registry(Path(sys.argv[1]), lambda *_: AccountSpace("anna"), lambda push: None)
+app = create_registry(Path(sys.argv[1]), lambda *_: AccountSpace("anna"), lambda *_: None)
 uvicorn.run(app, port=int(sys.argv[2]), log_level="error")
 """
 
