@@ -15,19 +15,12 @@ from hosted_sandbox.api import bodies
 from hosted_sandbox.api.call import Call, Chapter, Current
 from hosted_sandbox.domain import lifecycle, references
 from hosted_sandbox.domain.errors import RefusedError
-from hosted_sandbox.engine import DatabaseEngine, EngineError
+from hosted_sandbox.engine import CutError, DatabaseEngine, EngineError
 from hosted_sandbox.store.records import Product, Service
 
 router = Chapter(tags=["Database tunnel"])
 #: Engines that the tunnel can open.
 OPENED = ("postgresql", "mariadb")
-RULES = {
-    "unsupported": "unsupported_engine",
-    "unknown table": "table",
-    "bad page": "malformed",
-    "failed statement": "sql",
-    "cut": "query_timeout",
-}
 
 
 def _database(call: Call, key: str) -> Service:
@@ -60,7 +53,8 @@ async def _ask(call: Call, question: Callable[[], dict[str, Any]]) -> Response:
     try:
         return call.json(await asyncio.to_thread(question))
     except EngineError as error:
-        raise RefusedError(RULES[error.reason], str(error)) from None
+        rule = "query_timeout" if isinstance(error, CutError) else "sql"
+        raise RefusedError(rule, str(error)) from None
 
 
 @router.get("/api/resources/{id}/database/connection", name="database.connection")

@@ -263,8 +263,7 @@ class Control:
     def read_service(self, request: Request, document: Document) -> Any:
         """Return a service's record, with its environment and its container as it is now."""
         service = self._service(request)
-        lifecycle.settle(self.world, service)
-        return vars(service)
+        return {**vars(service), "container": lifecycle.workload_of(self.world, service).to_dict()}
 
     def operate_service(self, request: Request, document: Document) -> Any:
         """Set any of `status` (with `reason`), `state`, `connection`, and which operations fail."""

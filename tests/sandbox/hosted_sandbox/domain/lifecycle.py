@@ -62,14 +62,6 @@ def state(world: World, service: Service) -> State:
     return workload_of(world, service).state
 
 
-def settle(world: World, service: Service) -> None:
-    """Let what is due with the container happen."""
-    if service.container:
-        workload = workload_of(world, service)
-        workload.settle()
-        save_workload(world, service, workload)
-
-
 def failure(world: World, service: Service) -> str | None:
     """Return why the container's last process ended by itself, or None if it did not."""
     workload = workload_of(world, service)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
 
 from hosted_sandbox.domain.errors import RefusedError
 from hosted_sandbox.domain.world import World
-from hosted_sandbox.engine import connection_details
-from hosted_sandbox.engine.connection import ConnectionDetails
 from hosted_sandbox.store.records import Product, Service
 
 REFERENCE = re.compile(r"\$\{([^.{}]+)\.([^.{}]+)\}")
@@ -38,17 +38,22 @@ def fields(world: World, service: Service) -> dict[str, str]:
     return {"HOST": host, "PORT": port, "URL": f"http://{host}:{port}"}
 
 
-def connection(world: World, service: Service) -> ConnectionDetails:
-    """Return how a project neighbor connects to a database."""
-    secret = service.secrets
-    return connection_details(
-        engine=world.store.need(Product, service.product).engine,
-        host=service.endpoint.get("host") or f"{service.alias}.{INTERNAL_DOMAIN}",
-        port=int(service.endpoint.get("port") or internal_port(world, service)),
-        user=secret["user"],
-        password=secret["password"],
-        database=secret["database"],
-    )
+def connection(world: World, service: Service) -> dict[str, Any]:
+    """Return how a project neighbor connects to a database; `url` is escaped for a client library."""
+    engine = world.store.need(Product, service.product).engine
+    host = service.endpoint.get("host") or f"{service.alias}.{INTERNAL_DOMAIN}"
+    port = int(service.endpoint.get("port") or internal_port(world, service))
+    user, password, database = (service.secrets[name] for name in ("user", "password", "database"))
+    login = f"{quote(user, safe='')}:{quote(password, safe='')}"
+    return {
+        "engine": engine,
+        "host": host,
+        "port": port,
+        "user": user,
+        "password": password,
+        "database": database,
+        "url": f"{engine}://{login}@{host}:{port}/{quote(database, safe='')}",
+    }
 
 
 def internal_port(world: World, service: Service) -> int:

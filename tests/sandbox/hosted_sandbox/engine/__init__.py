@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from hosted_sandbox.engine.connection import connection_details
-from hosted_sandbox.engine.database import DatabaseEngine, EngineError
+from hosted_sandbox.engine.database import CutError, DatabaseEngine, EngineError
 
-__all__ = ["DatabaseEngine", "EngineError", "connection_details"]
+__all__ = ["CutError", "DatabaseEngine", "EngineError"]

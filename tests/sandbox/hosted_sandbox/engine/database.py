@@ -11,16 +11,14 @@ from __future__ import annotations
 import re
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 PAGE_ROWS = 50
 RETURNED_ROWS = 500
 LIMIT_SECONDS = 15.0
-
-Reason = Literal["unsupported", "unknown table", "bad page", "failed statement", "cut"]
 
 _SCHEMA = "main"
 _FILE = "database.sqlite3"
@@ -40,24 +38,20 @@ ORDER BY name
 
 
 class EngineError(Exception):
-    """The error of this package, with a readable message.
+    """The error of this package, with a readable message."""
 
-    `reason` says which kind it is: the engine is one that the tunnel cannot open, the table or page does not
-    exist, the engine refused the statement, or the statement was cut for its duration.
-    """
 
-    def __init__(self, reason: Reason, message: str) -> None:
-        super().__init__(message)
-        self.reason = reason
+class CutError(EngineError):
+    """The statement was cut for its duration."""
 
 
 class DatabaseEngine:
     """The database in `folder`, which is created if missing.
 
     `engine`, `version` and `database` are what the platform calls it; without `supported` only the inventory
-    answers, and says so. `limit_seconds` of `clock` is how long a statement may run; one that writes goes on
-    after its cut where `finishes_cut_writes`. With `takes_several`, statements run one by one, and the last
-    one answers. A read that is cut at 500 rows reports all the rows it had in ``rowCount``.
+    answers, and says so. `limit_seconds` is how long a statement may run; one that writes goes on after its
+    cut where `finishes_cut_writes`. With `takes_several`, statements run one by one, and the last answers. A
+    read that is cut at 500 rows reports all the rows it had in ``rowCount``.
     """
 
     def __init__(
@@ -71,7 +65,6 @@ class DatabaseEngine:
         limit_seconds: float = LIMIT_SECONDS,
         finishes_cut_writes: bool = False,
         takes_several: bool = False,
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.folder = folder
         self.engine = engine
@@ -81,7 +74,6 @@ class DatabaseEngine:
         self._limit = limit_seconds
         self._finishes = finishes_cut_writes
         self._several = takes_several
-        self._clock = clock
 
     @property
     def path(self) -> Path:
@@ -120,11 +112,11 @@ class DatabaseEngine:
         """
         self._check_supported()
         if page < 0:
-            raise EngineError("bad page", "pages are counted from 0")
+            raise EngineError("pages are counted from 0")
         with self._session() as session:
             tables = dict(session.tables())
             if schema != _SCHEMA or table not in tables:
-                raise EngineError("unknown table", f"the database has no table {schema}.{table}")
+                raise EngineError(f"the database has no table {schema}.{table}")
             # A table without row numbers is stored in the order of its primary key.
             order = "" if tables[table] else " ORDER BY rowid"
             statement = f"SELECT * FROM {_quoted(table)}{order} LIMIT {PAGE_ROWS} OFFSET {page * PAGE_ROWS}"  # noqa: S608 - the name is in the catalogue and quoted
@@ -140,8 +132,8 @@ class DatabaseEngine:
         statements = parted(sql) if self._several else [sql]
         try:
             return self._run(statements, self._limit)
-        except EngineError as error:
-            if error.reason == "cut" and self._finishes:
+        except CutError:
+            if self._finishes:
                 self._run(statements, LIMIT_SECONDS)
             raise
 
@@ -150,38 +142,20 @@ class DatabaseEngine:
             *_before, last = [session.run(statement) for statement in statements]
             return last
 
-    def dump(self, dest: Path) -> None:
-        """Write a consistent copy of the database to the file `dest`, complete or not at all."""
-        fresh = dest.with_name(f".{dest.name}.part")
-        fresh.unlink(missing_ok=True)
-        with closing(self._connect()) as source, closing(sqlite3.connect(fresh)) as target:
-            source.backup(target)
-        fresh.replace(dest)
-
-    def restore(self, source: Path) -> None:
-        """Replace the content by that of a copy, atomically."""
-        if not source.is_file():
-            raise EngineError("failed statement", "there is no such copy of the database")
-        try:
-            with closing(sqlite3.connect(source)) as copy, closing(self._connect()) as target:
-                copy.backup(target)
-        except sqlite3.Error as error:
-            raise EngineError("failed statement", f"the copy cannot be restored: {error}") from error
-
     def _check_supported(self) -> None:
         if not self.supported:
-            raise EngineError("unsupported", f"the tunnel cannot open an engine of the kind {self.engine}")
+            raise EngineError(f"the tunnel cannot open an engine of the kind {self.engine}")
 
     def _connect(self) -> sqlite3.Connection:
         if any(path.is_symlink() for path in (self.folder, *self.folder.glob(f"{_FILE}*"))):
-            raise EngineError("failed statement", f"{self.folder.name}/{_FILE} is or is behind a link")
+            raise EngineError(f"{self.folder.name}/{_FILE} is or is behind a link")
         self.folder.mkdir(parents=True, exist_ok=True)
         return sqlite3.connect(self.path, isolation_level=None, timeout=self._limit)
 
     @contextmanager
     def _session(self, limit: float | None = None) -> Iterator[_Session]:
         with closing(self._connect()) as connection:
-            session = _Session(connection, self._clock, self._limit if limit is None else limit)
+            session = _Session(connection, self._limit if limit is None else limit)
             try:
                 yield session
             except (sqlite3.Error, sqlite3.Warning, OverflowError, ValueError) as error:
@@ -191,11 +165,10 @@ class DatabaseEngine:
 class _Session:
     """The connection of one call; limits its time and records its writes."""
 
-    def __init__(self, connection: sqlite3.Connection, clock: Callable[[], float], limit: float) -> None:
+    def __init__(self, connection: sqlite3.Connection, limit: float) -> None:
         self._connection = connection
-        self._clock = clock
         self._limit = limit
-        self._started = clock()
+        self._started = time.monotonic()
         self._written: list[str] = []
         connection.set_progress_handler(self._is_late, _STEPS)
         connection.set_authorizer(self._authorize)
@@ -226,7 +199,7 @@ class _Session:
         self._written.clear()
         word = _FIRST_WORD.match(sql)
         if word is None:
-            raise EngineError("failed statement", "there is no statement")
+            raise EngineError("there is no statement")
         cursor = self._connection.execute(sql)
         names = [column[0] for column in cursor.description or ()]
         kept = cursor.fetchmany(RETURNED_ROWS)
@@ -238,15 +211,15 @@ class _Session:
             "rows": [[_text(value) for value in row] for row in kept],
             "rowCount": len(kept) + more if names else self._changes(command),
             "truncated": more > 0,
-            "elapsedMs": round((self._clock() - self._started) * 1000),
+            "elapsedMs": round((time.monotonic() - self._started) * 1000),
             "command": command,
         }
 
     def explain(self, error: Exception) -> EngineError:
         """Explain an error. SQLite says only "interrupted" after a timeout."""
         if str(error) == "interrupted":
-            return EngineError("cut", f"the query was cut after {self._limit:g} seconds")
-        return EngineError("failed statement", f"the engine refused the statement: {error}")
+            return CutError(f"the query was cut after {self._limit:g} seconds")
+        return EngineError(f"the engine refused the statement: {error}")
 
     def _command(self, word: str) -> str:
         """Return the kind of the statement that ran: for a WITH, of its main statement."""
@@ -261,7 +234,7 @@ class _Session:
         return self._connection.execute(sql, parameters).fetchone()[0]
 
     def _is_late(self) -> bool:
-        return self._clock() - self._started > self._limit
+        return time.monotonic() - self._started > self._limit
 
     def _authorize(self, action: int, *_details: str | None) -> int:
         if action in _FORBIDDEN:

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from hosted_sandbox.clock import SECOND, stamp
@@ -41,7 +41,7 @@ FOREIGN_SECONDS = 0.3
 """How long an image of another architecture seems to run."""
 KEPT_LINES = 1000
 
-_Step = Literal["installed", "ready", "crash", "stopped", "killed", "respawn"]
+_Step = Literal["ready", "crash", "stopped", "killed", "respawn"]
 
 
 @dataclass(frozen=True)
@@ -85,14 +85,12 @@ class Workload:
         self._failure: str | None = None
         self.configuration: Configuration | None = None
         """The configuration of the present container, references resolved; None before the first start."""
-        self.reachable = True
-        """False while the node does not respond: the state is then unknown, but the container runs on."""
 
     @property
     def state(self) -> State:
         """The state at this moment."""
         self._advance()
-        return self._state if self.reachable else "unknown"
+        return self._state
 
     @property
     def failure(self) -> str | None:
@@ -101,33 +99,22 @@ class Workload:
         return self._failure
 
     @property
-    def next_change(self) -> int | None:
-        """When the state changes next without another call; None for never."""
-        self._advance()
-        return self._due[0] if self._due else None
-
-    @property
     def uptime_seconds(self) -> int:
         """Whole seconds since the process became ready; 0 when it is not running."""
         self._advance()
         return 0 if self._running_since is None else (self._clock() - self._running_since) // SECOND
 
-    def logs(self, lines: int = 100) -> list[str]:
+    def logs(self, lines: int) -> list[str]:
         """Return the last lines of the log, oldest first, each after its time."""
         self._advance()
-        return self._log[-lines:] if lines > 0 else []
+        return self._log[-lines:]
 
     def write(self, text: str) -> None:
-        """Add a line to the log, as the platform does for a console command or a backup."""
+        """Add a line to the log, as the platform does when it kills the container."""
         self._advance()
         self._write(self._clock(), text)
 
-    def install(self, seconds: float) -> None:
-        """Start the first installation, after which the container is stopped."""
-        self._advance()
-        self._enter("installing", self._clock(), seconds, "installed")
-
-    def start(self, configuration: Configuration, resolve: Resolver | None = None) -> None:
+    def start(self, configuration: Configuration, resolve: Resolver) -> None:
         """Create a container and start it; kill a running process first.
 
         References are resolved here, so that they follow changes of their targets. A broken one
@@ -138,11 +125,11 @@ class Workload:
             self.kill()
         now = self._clock()
         try:
-            environment = dict(resolve(configuration.environment) if resolve else configuration.environment)
+            environment = dict(resolve(configuration.environment))
         except LookupError as error:
             self._fail(now, f"the container was not created: {error.args[0]}")
             return
-        self.configuration = Configuration(**{**vars(configuration), "environment": environment})
+        self.configuration = replace(configuration, environment=environment)
         self._spawn(now)
 
     def stop(self) -> None:
@@ -167,12 +154,9 @@ class Workload:
         if self._state != "stopped":
             self._halt(self._clock(), "killed")
 
-    def settle(self) -> None:
-        """Let what is due happen."""
-        self._advance()
-
     def to_dict(self) -> dict[str, Any]:
         """Return the complete state as JSON values. Its environment holds secrets."""
+        self._advance()
         return {
             "state": self._state,
             "due": list(self._due) if self._due else None,
@@ -180,7 +164,6 @@ class Workload:
             "running_since": self._running_since,
             "configuration": asdict(self.configuration) if self.configuration else None,
             "failure": self._failure,
-            "reachable": self.reachable,
         }
 
     @classmethod
@@ -195,7 +178,6 @@ class Workload:
         if made_of:
             workload.configuration = Configuration(**{**made_of, "command": tuple(made_of["command"])})
         workload._failure = data["failure"]
-        workload.reachable = data["reachable"]
         return workload
 
     def _advance(self) -> None:
@@ -204,8 +186,6 @@ class Workload:
             at, step = self._due
             self._due = None
             match step:
-                case "installed":
-                    self._halt(at, "installed")
                 case "ready":
                     self._become_ready(at)
                 case "crash":

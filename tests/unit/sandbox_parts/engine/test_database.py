@@ -7,16 +7,14 @@
 
 from __future__ import annotations
 
-import itertools
 import sqlite3
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hosted_sandbox.engine import DatabaseEngine, EngineError
+from hosted_sandbox.engine import CutError, DatabaseEngine, EngineError
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
 
@@ -118,12 +116,12 @@ class TestQuery:
         ],
     )
     def test_refused(self, engine: DatabaseEngine, sql: str) -> None:
-        assert failure(engine.query, sql).reason == "failed statement"
+        failure(engine.query, sql)
 
     @pytest.mark.parametrize("statement", ["ATTACH DATABASE '{}' AS other", "VACUUM INTO '{}'"])
     def test_no_file_is_made_elsewhere(self, engine: DatabaseEngine, tmp_path: Path, statement: str) -> None:
         target = tmp_path / "elsewhere.sqlite3"
-        assert failure(engine.query, statement.format(target)).reason == "failed statement"
+        failure(engine.query, statement.format(target))
         assert not target.exists()
 
     def test_from_many_threads(self, engine: DatabaseEngine) -> None:
@@ -135,25 +133,20 @@ class TestQuery:
 class TestCut:
     @pytest.fixture
     def hurried(self, engine: DatabaseEngine) -> DatabaseEngine:
-        """The same database with a clock on which each look takes a second."""
-        return DatabaseEngine(engine.folder, clock=map(float, itertools.count()).__next__)
+        """The same database with hardly any time."""
+        return DatabaseEngine(engine.folder, limit_seconds=0.05)
 
     def test_a_read(self, hurried: DatabaseEngine) -> None:
         cut = failure(hurried.query, f"{ENDLESS} SELECT count(*) FROM n")
-        assert (cut.reason, str(cut)) == ("cut", "the query was cut after 15 seconds")
+        assert isinstance(cut, CutError)
+        assert str(cut) == "the query was cut after 0.05 seconds"
 
     def test_while_rows_are_returned(self, hurried: DatabaseEngine) -> None:
-        assert failure(hurried.query, f"{ENDLESS} SELECT i FROM n").reason == "cut"
+        assert isinstance(failure(hurried.query, f"{ENDLESS} SELECT i FROM n"), CutError)
 
     def test_a_write_is_undone(self, engine: DatabaseEngine, hurried: DatabaseEngine) -> None:
-        assert failure(fill, hurried, 10_000_000).reason == "cut"
+        assert isinstance(failure(fill, hurried, 10_000_000), CutError)
         assert engine.query("SELECT count(*) FROM users")["rows"] == [["3"]]
-
-    def test_a_shorter_limit(self, engine: DatabaseEngine) -> None:
-        brief = DatabaseEngine(engine.folder, limit_seconds=0.05)
-        assert (
-            str(failure(brief.query, f"{ENDLESS} SELECT i FROM n")) == "the query was cut after 0.05 seconds"
-        )
 
 
 class TestRows:
@@ -189,7 +182,7 @@ class TestRows:
     def test_a_table_that_is_not_in_the_catalogue(
         self, engine: DatabaseEngine, schema: str, table: str
     ) -> None:
-        assert failure(engine.rows, schema, table, 0).reason == "unknown table"
+        assert "the database has no table" in str(failure(engine.rows, schema, table, 0))
         assert len(engine.inventory()["tables"]) == 1
 
     def test_names_that_need_quotes(self, engine: DatabaseEngine) -> None:
@@ -199,10 +192,10 @@ class TestRows:
         assert {table["name"]: table["rows"] for table in engine.inventory()["tables"]}['odd "name" é'] == 1
 
     def test_a_page_before_the_first(self, engine: DatabaseEngine) -> None:
-        assert failure(engine.rows, "main", "users", -1).reason == "bad page"
+        assert "counted from 0" in str(failure(engine.rows, "main", "users", -1))
 
     def test_a_page_beyond_all_numbers(self, engine: DatabaseEngine) -> None:
-        assert failure(engine.rows, "main", "users", 10**30).reason == "failed statement"
+        failure(engine.rows, "main", "users", 10**30)
 
 
 class TestInventory:
@@ -248,24 +241,11 @@ def test_an_engine_that_the_tunnel_cannot_open(tmp_path: Path) -> None:
     engine = DatabaseEngine(tmp_path / "database", engine="redis", version="7.2", supported=False)
     assert engine.inventory()["supported"] is False
     for call, arguments in ((engine.query, ("SELECT 1",)), (engine.rows, ("main", "users", 0))):
-        assert failure(call, *arguments).reason == "unsupported"
+        assert "the tunnel cannot open" in str(failure(call, *arguments))
     assert not engine.path.exists()
 
 
-class TestCopies:
-    def test_dump_and_restore(self, engine: DatabaseEngine, tmp_path: Path) -> None:
-        engine.dump(tmp_path / "copy.sqlite3")
-        engine.query("DROP TABLE users")
-        engine.restore(tmp_path / "copy.sqlite3")
-        assert engine.query("SELECT name FROM users")["rows"] == [["anna"], ["ben"], [None]]
-
-    def test_a_dump_replaces_an_older_one_and_leaves_nothing_else(
-        self, engine: DatabaseEngine, tmp_path: Path
-    ) -> None:
-        for __ in range(2):
-            engine.dump(tmp_path / "copy.sqlite3")
-        assert sorted(path.name for path in tmp_path.iterdir()) == ["copy.sqlite3", "database"]
-
+class TestFile:
     def test_the_folder_holds_one_file_between_calls(self, engine: DatabaseEngine) -> None:
         assert list(engine.folder.iterdir()) == [engine.path]
 
@@ -273,15 +253,4 @@ class TestCopies:
         before = engine.path.read_bytes()
         engine.query("DROP TABLE users")
         engine.path.write_bytes(before)
-        assert engine.query("SELECT count(*) FROM users")["rows"] == [["3"]]
-
-    @pytest.fixture(params=["missing", "junk"])
-    def bad(self, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
-        path = tmp_path / "copy.sqlite3"
-        if request.param == "junk":
-            path.write_bytes(b"junk" * 1000)
-        yield path
-
-    def test_a_copy_that_is_none_changes_nothing(self, engine: DatabaseEngine, bad: Path) -> None:
-        assert failure(engine.restore, bad).reason == "failed statement"
         assert engine.query("SELECT count(*) FROM users")["rows"] == [["3"]]
