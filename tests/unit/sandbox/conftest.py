@@ -14,11 +14,8 @@ import pytest
 import requests
 
 from hosted_sandbox.registry.images import build_image
-from hosted_sandbox.testing import Sandbox
+from hosted_sandbox.testing import NO_DELAYS, Sandbox
 
-NO_DELAYS = dict.fromkeys(
-    ("provision", "start", "stop", "resume", "delete", "backup", "restore", "scan"), 0.0
-)
 SIZE = {"cpuCores": 2, "ramGb": 4, "storageGb": 20}
 
 Push = Callable[..., str]

@@ -64,7 +64,7 @@ def test_five_hundred_rows_at_most(database: Database) -> None:
     sql = NUMBERS
     whole, cut = database.query(sql.format(500)), database.query(sql.format(501))
     assert (len(whole["rows"]), whole["truncated"]) == (500, False)
-    assert (len(cut["rows"]), cut["truncated"]) == (500, True)
+    assert (len(cut["rows"]), cut["truncated"], cut["rowCount"]) == (500, True, 501)
     following = database.query(f"{sql.format(501)} LIMIT 500 OFFSET 500")
     assert following["rows"] == [["501"]]
 

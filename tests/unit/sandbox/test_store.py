@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hosted_sandbox.store import Store
-from hosted_sandbox.store.records import Backup, Project
+from hosted_sandbox.store.records import Project
 
 
 def test_a_transaction_is_whole_or_nothing() -> None:
@@ -30,17 +30,6 @@ def test_a_transaction_is_whole_or_nothing() -> None:
     store.close()
 
 
-def test_records_are_found_by_owner_in_their_order() -> None:
-    store = Store()
-    for number in range(3):
-        store.put(Backup(f"b{number}", f"s{number % 2}"))
-    assert [backup.id for backup in store.of(Backup, "s0")] == ["b0", "b2"]
-    store.drop(store.need(Backup, "b0"))
-    assert [backup.id for backup in store.of(Backup, "s0")] == ["b2"]
-    assert [backup.id for backup in store.all(Backup)] == ["b1", "b2"]
-    store.close()
-
-
 def test_a_file_keeps_what_was_committed(tmp_path: Path) -> None:
     path = tmp_path / "records.sqlite"
     store = Store(path)
@@ -52,13 +41,3 @@ def test_a_file_keeps_what_was_committed(tmp_path: Path) -> None:
     assert [project.name for project in other.all(Project)] == ["kept"]
     store.close()
     other.close()
-
-
-def test_a_dump_is_taken_back() -> None:
-    store = Store()
-    store.put(Project("p", "a", "one"))
-    dump = store.dump()
-    store.put(Project("q", "a", "two"))
-    store.load(dump)
-    assert [project.name for project in store.all(Project)] == ["one"]
-    store.close()

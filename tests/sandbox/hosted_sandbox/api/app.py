@@ -74,7 +74,7 @@ def create_api(world: World, only: Iterable[ModuleType] | None = None) -> FastAP
 
     async def malformed(__: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
-        return failure(status_of(world, "malformed"), _explain(error))
+        return failure(status_of(world, ""), _explain(error))
 
     async def http(__: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)

@@ -168,7 +168,7 @@ async def read_scan(call: Current, slug: str, tag: str) -> Response:
     await call.world.until(lambda: not apps.pending(call.world, service, digest), wait)
     refused = call.world.gaps["refusal.scan_unfinished"] != "not refused"
     if refused and apps.pending(call.world, service, digest):
-        raise RefusedError("scan_unfinished", "The analysis of this release is still running; try again")
+        raise RefusedError("The analysis of this release is still running; try again", "scan_unfinished")
     return call.json(_report(call, service, tag, digest))
 
 

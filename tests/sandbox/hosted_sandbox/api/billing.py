@@ -96,7 +96,7 @@ async def list_statements(call: Current, request: Request) -> Response:
 async def read_statement(call: Current, period: str) -> Response:
     """Return the statement of a month, by service."""
     if not PERIOD.fullmatch(period):
-        raise RefusedError("period", "period must have the form YYYY-MM")
+        raise RefusedError("period must have the form YYYY-MM")
     for month in billing.months(call.world, call.account):
         if month.period == period:
             return call.json(_statement(call, month, True))

@@ -67,9 +67,9 @@ class Call:
     def bounded_range(self, days: int) -> int:
         """Limit a window of days to what the platform keeps."""
         if days < 1:
-            raise RefusedError("range", "range must be at least 1")
+            raise RefusedError("range must be at least 1")
         if days > 365:
-            raise RefusedError("range", "range must be at most 365")
+            raise RefusedError("range must be at most 365")
         return days
 
 

@@ -26,14 +26,14 @@ OPENED = ("postgresql", "mariadb")
 def _database(call: Call, key: str) -> Service:
     service = call.service(key)
     if not call.world.store.need(Product, service.product).engine:
-        raise RefusedError("no_database", "This resource is no database")
+        raise RefusedError("This resource is no database")
     return service
 
 
 def _engine(call: Call, key: str) -> DatabaseEngine:
     service = _database(call, key)
     if lifecycle.state(call.world, service) != "running":
-        raise RefusedError("database_down", "The database is not running")
+        raise RefusedError("The database is not running")
     kind = call.world.store.need(Product, service.product).engine
     return DatabaseEngine(
         lifecycle.root(call.world, service) / "data",
@@ -53,8 +53,8 @@ async def _ask(call: Call, question: Callable[[], dict[str, Any]]) -> Response:
     try:
         return call.json(await asyncio.to_thread(question))
     except EngineError as error:
-        rule = "query_timeout" if isinstance(error, CutError) else "sql"
-        raise RefusedError(rule, str(error)) from None
+        rule = "query_timeout" if isinstance(error, CutError) else ""
+        raise RefusedError(str(error), rule) from None
 
 
 @router.get("/api/resources/{id}/database/connection", name="database.connection")

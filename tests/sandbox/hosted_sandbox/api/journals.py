@@ -33,7 +33,7 @@ async def read_logs(call: Current, id: str, lines: int = MOST_LINES) -> Response
 def last_lines(call: Call, service: Service, most: int) -> list[str]:
     """Return the last lines of a log, oldest first."""
     if not 1 <= most <= MOST_LINES:
-        raise RefusedError("lines", f"lines must be between 1 and {MOST_LINES}")
+        raise RefusedError(f"lines must be between 1 and {MOST_LINES}")
     return lifecycle.workload_of(call.world, service).logs(most)
 
 
@@ -84,8 +84,8 @@ async def read_billed_totals(
 
 def _moment(name: str, text: str | None) -> int:
     if not text:
-        raise RefusedError("bound_missing", f"{name} is required")
+        raise RefusedError(f"{name} is required", "bound_missing")
     try:
         return parse(text)
     except (ValueError, OverflowError):
-        raise RefusedError("malformed", f"{name} must be an ISO 8601 timestamp") from None
+        raise RefusedError(f"{name} must be an ISO 8601 timestamp") from None

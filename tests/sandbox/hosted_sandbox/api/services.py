@@ -34,7 +34,7 @@ async def read_metrics(call: Current, ids: str | None = None) -> Response:
 def _wanted(call: Call, ids: str | None) -> list[str]:
     wanted = [part.strip() for part in (ids or "").split(",") if part.strip()]
     if len(wanted) > MOST_IDS:
-        raise RefusedError("ids", f"at most {MOST_IDS} ids in one call")
+        raise RefusedError(f"at most {MOST_IDS} ids in one call")
     return wanted
 
 

@@ -15,9 +15,10 @@ from typing import Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from hosted_sandbox.workloads import State
+
 Family = Literal["GAME", "APP", "COMPUTE", "VIRTUAL_MACHINE", "DEDICATED", "BUCKET"]
 Status = Literal["PROVISIONING", "AWAITING_ADMIN", "ACTIVE", "SUSPENDED", "DELETING", "DELETED", "FAILED"]
-State = Literal["running", "stopped", "starting", "stopping", "installing", "unknown"]
 Verdict = Literal["PENDING", "PASSED", "WARNED", "BLOCKED", "FAILED"]
 T = TypeVar("T")
 

@@ -55,7 +55,7 @@ def check_sftp(call: Call, service: Service) -> None:
     """Refuse SFTP for a service without files, if this platform does."""
     without = service.family in ("BUCKET", "DEDICATED") or service.status == "FAILED"
     if without and call.world.gaps["refusal.no_sftp"] != "not refused":
-        raise RefusedError("no_sftp", "This resource has no SFTP access")
+        raise RefusedError("This resource has no SFTP access", "no_sftp")
 
 
 @router.post("/api/resources/{id}/sftp/password", name="sftp.password")

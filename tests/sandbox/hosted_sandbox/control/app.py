@@ -23,7 +23,7 @@ from hosted_sandbox.clock import SECOND, Clock, parse, stamp
 from hosted_sandbox.control import operator
 from hosted_sandbox.control.folders import checked, packed, unpack
 from hosted_sandbox.control.seed import apply_seed, timestamp
-from hosted_sandbox.domain import lifecycle, money, scans
+from hosted_sandbox.domain import events, lifecycle, money, scans
 from hosted_sandbox.domain.catalogue import ACCOUNT, create_catalogue
 from hosted_sandbox.domain.errors import RefusedError
 from hosted_sandbox.domain.world import Auth, Delays, World
@@ -279,7 +279,7 @@ class Control:
 
     def intervene(self, request: Request, document: Document) -> None:
         """Add an event of this `type` to the activity journal."""
-        operator.intervene(self.world, self._service(request), str(document.get("type", "INTERVENTION")))
+        events.record(self.world, self._service(request), str(document.get("type", "INTERVENTION")))
 
     def add_backup(self, request: Request, document: Document) -> Any:
         """Add a backup with `name`, `status` and `created_at`."""

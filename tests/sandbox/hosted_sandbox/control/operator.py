@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
-from hosted_sandbox.domain import backups, events, lifecycle, money
+from hosted_sandbox.domain import backups, lifecycle, money
 from hosted_sandbox.domain.world import World
 from hosted_sandbox.store.records import Account, Backup, Entry, Node, Service
+from hosted_sandbox.workloads import State
 
 STATUSES = ("PROVISIONING", "AWAITING_ADMIN", "ACTIVE", "SUSPENDED", "DELETING", "DELETED", "FAILED")
-STATES = ("running", "stopped", "starting", "stopping", "installing", "unknown")
 BACKUP_STATUSES = ("PENDING", "COMPLETED", "FAILED", "RESTORING")
 #: The parts of a database's connection: its address, and the login.
 ENDPOINT = ("host", "port")
@@ -45,7 +45,7 @@ def set_status(world: World, service: Service, status: str, reason: str | None =
 
 def set_state(world: World, service: Service, state: str) -> None:
     """Set the state of a container permanently."""
-    _known(state, STATES, "state")
+    _known(state, get_args(State), "state")
     lifecycle.force_state(world, service, state)
 
 
@@ -88,11 +88,6 @@ def set_balance(world: World, account_id: str, cents: int) -> None:
     world.store.put(account)
     world.store.put(Entry(world.new_id("trx"), account_id, "ADJUSTMENT", change, "Operator", world.now))
     lifecycle.check_balance(world, account)
-
-
-def intervene(world: World, service: Service, kind: str) -> None:
-    """Add an intervention by the operator team to a service's activity journal."""
-    events.record(world, service, kind)
 
 
 def add_backup(world: World, service: Service, name: str, status: str, created_at: int) -> Backup:

@@ -169,7 +169,7 @@ def _add_service(world: World, seed: SeedService) -> Service:
     )  # fmt: skip
     service.public = product.public if seed.public is None else seed.public
     if service.public:
-        ordering.take_port(world, service, "order_port")
+        ordering.take_port(world, service)
     ordering.generate(product, service)
     ordering.begin(world, service)
     operator.set_status(world, service, seed.status, seed.failure_reason)

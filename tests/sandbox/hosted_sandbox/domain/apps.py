@@ -18,7 +18,6 @@ PRODUCT = "application"
 SLUG = re.compile(r"[a-z0-9-]{3,40}")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 MOST_VARIABLES = 100
-DEPLOYABLE = ("ACTIVE",)
 Place = tuple[str | None, dict[str, int] | None]
 
 
@@ -47,20 +46,20 @@ def place(world: World, host: str | None, size: dict[str, int] | None) -> tuple[
         for node in nodes(world):
             if all(node.bounds[name][0] <= wanted[name] <= node.bounds[name][1] for name in wanted):
                 return node, wanted
-        raise RefusedError("order_values", "no host takes an application of this size")
+        raise RefusedError("no host takes an application of this size")
     found = next((node for node in nodes(world) if node.id == host), None)
     if found is None:
-        raise RefusedError("host_unknown", f"host {host} does not take applications")
-    ordering.check_bounds(found, wanted, "order_values")
+        raise RefusedError(f"host {host} does not take applications")
+    ordering.check_bounds(found, wanted)
     return found, wanted
 
 
 def check_slug(world: World, slug: str) -> None:
     """Check a slug: 3 to 40 lowercase letters, digits and hyphens, unique across all accounts."""
     if not SLUG.fullmatch(slug):
-        raise RefusedError("slug", "slug must have 3 to 40 lowercase letters, digits and hyphens")
+        raise RefusedError("slug must have 3 to 40 lowercase letters, digits and hyphens")
     if any(other.slug == slug and other.status != "DELETED" for other in world.store.all(Service)):
-        raise RefusedError("slug_taken", f"the slug {slug} is taken")
+        raise RefusedError(f"the slug {slug} is taken")
 
 
 def create(world: World, account: Account, slug: str, where: Place, project: str | None) -> Service:
@@ -77,7 +76,7 @@ def create(world: World, account: Account, slug: str, where: Place, project: str
 def declare(world: World, service: Service, tag: str, digest: str) -> Release:
     """Declare that a tag names a pushed image."""
     if not tag or not scans.repository(world, service).has_manifest(digest):
-        raise RefusedError("release_unpushed", f"{digest[:80]} was not pushed to this application")
+        raise RefusedError(f"{digest[:80]} was not pushed to this application")
     platforms = scans.repository(world, service).image(digest).platforms
     native = world.store.need(Node, service.node_id).platform
     platform = native if native in platforms or not platforms else platforms[0]
@@ -115,12 +114,12 @@ def check_deployable(world: World, service: Service, found: Release) -> None:
     record = verdict(world, service, found.digest)
     status = scans.status_of(record)
     if status == "PENDING":
-        raise RefusedError("scan_pending", "The analysis of this release is still running; try again")
+        raise RefusedError("The analysis of this release is still running; try again", "scan_pending")
     if scans.blocks(record):
         flaws = blocking(record.report) or "see its scan"
-        raise RefusedError("scan_blocked", f"This release is blocked: {flaws}")
+        raise RefusedError(f"This release is blocked: {flaws}", "scan_blocked")
     if not deployable(world, service):
-        raise RefusedError("not_editable", f"A service in status {service.status} cannot be deployed")
+        raise RefusedError(f"A service in status {service.status} cannot be deployed")
     if status == "FAILED":
         events.notify(world, service, "trace", f"{found.digest} deployed without a completed analysis")
 
@@ -136,7 +135,7 @@ def blocking(report: dict[str, Any]) -> str:
 def deployable(world: World, service: Service) -> bool:
     """Tell whether a service accepts a deploy, for example the first one, which makes it ACTIVE."""
     first = service.status == world.gaps["app.first_status"] and not service.image.get("config")
-    return service.status in DEPLOYABLE or first
+    return service.status == "ACTIVE" or first
 
 
 def put_in_service(world: World, service: Service, found: Release) -> None:
@@ -160,7 +159,7 @@ def check_started(world: World, service: Service, before: dict[str, Any]) -> Non
         else:
             world.store.put(service)
         world.store.commit()
-    raise RefusedError("start_failed", f"The application does not start: {failure}")
+    raise RefusedError(f"The application does not start: {failure}", "start_failed")
 
 
 def _source(world: World, service: Service, found: Release) -> dict[str, Any]:
@@ -169,7 +168,7 @@ def _source(world: World, service: Service, found: Release) -> dict[str, Any]:
         native = world.store.need(Node, service.node_id).platform
         image = scans.repository(world, service).image(found.digest).config(native)
     except ImageError as error:
-        raise RefusedError("start_failed", f"The image cannot be read: {error}") from None
+        raise RefusedError(f"The image cannot be read: {error}", "start_failed") from None
     return {
         "kind": "image",
         "reference": f"{world.addresses.registry}/{account.registry_project}/{service.slug}",
@@ -194,12 +193,12 @@ def set_environment(world: World, service: Service, environment: dict[str, str])
     Return whether the container is started again, because it was running.
     """
     if len(environment) > MOST_VARIABLES:
-        raise RefusedError("environment", f"at most {MOST_VARIABLES} variables")
+        raise RefusedError(f"at most {MOST_VARIABLES} variables")
     for name in environment:
         if not VARIABLE.fullmatch(name):
-            raise RefusedError("environment", f"{name[:80]!r} is no name for a variable")
+            raise RefusedError(f"{name[:80]!r} is no name for a variable")
     if "PORT" in environment:
-        raise RefusedError("environment", "PORT is reserved: it is set from the published port")
+        raise RefusedError("PORT is reserved: it is set from the published port")
     references.check(world, service, environment)
     service.environment = dict(environment)
     world.store.put(service)

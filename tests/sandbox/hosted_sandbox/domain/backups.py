@@ -80,7 +80,7 @@ def restore(world: World, service: Service, backup_id: str) -> Backup:
     """Start to restore a completed backup: RESTORING, at once or late, then COMPLETED again."""
     backup = find(world, service, backup_id)
     if backup.status != "COMPLETED":
-        raise RefusedError("backup_state", f"a backup in status {backup.status} is not restorable")
+        raise RefusedError(f"a backup in status {backup.status} is not restorable")
     copy_rules.check_busy(world, service)
     world.after(world.late(world.delays.restore_begins), "restore begins", backup.id)
     return backup
@@ -123,7 +123,7 @@ def delete(world: World, service: Service, backup_id: str) -> Backup:
     """Delete a backup permanently, unless it is being made or restored."""
     backup = find(world, service, backup_id)
     if backup.status in ("PENDING", "RESTORING"):
-        raise RefusedError("backup_busy", f"a backup in status {backup.status} cannot be deleted")
+        raise RefusedError(f"a backup in status {backup.status} cannot be deleted")
     copy_rules.check_busy(world, service, "service_busy")
     _drop(world, backup)
     events.record(world, service, "BACKUP_DELETED")
@@ -142,7 +142,7 @@ def snapshot(world: World, service: Service, name: str) -> Snapshot:
     copy_rules.check_name(name)
     taken = world.store.of(Snapshot, service.id)
     if any(other.name == name for other in taken):
-        raise RefusedError("snapshot_duplicate", f"a snapshot named {name} exists already")
+        raise RefusedError(f"a snapshot named {name} exists already")
     copy_rules.check_busy(world, service)
     parent = taken[-1].name if taken else None
     fresh = Snapshot(world.new_id("snp"), service.id, name, parent, created_at=world.now)

@@ -35,4 +35,4 @@ def capabilities(world: World, service: Service) -> list[str]:
 def require(world: World, service: Service, capability: str) -> None:
     """Refuse a call if the service lacks the capability (section Errors, 400)."""
     if capability not in capabilities(world, service):
-        raise RefusedError("capability", f"This resource does not offer {capability}")
+        raise RefusedError(f"This resource does not offer {capability}", "capability")

@@ -21,7 +21,7 @@ LOCKED = 423
 def check_name(name: str) -> None:
     """Refuse the name of a new copy that is empty, or could not be part of an address."""
     if not name.strip() or "/" in name:
-        raise RefusedError("name", "name must not be empty or contain a slash")
+        raise RefusedError("name must not be empty or contain a slash")
 
 
 def in_motion(world: World, service: Service) -> bool:
@@ -48,7 +48,7 @@ def check_busy(world: World, service: Service, rule: str = "copy_busy") -> None:
     if answer == "not refused" or not in_motion(world, service):
         return
     text = "This resource is locked" if int(answer) == LOCKED else "Another operation is in progress"
-    raise RefusedError(rule, text)
+    raise RefusedError(text, rule)
 
 
 def cut_off(world: World, service: Service) -> None:
@@ -72,7 +72,7 @@ def check_pause(world: World, service: Service) -> None:
     if answer == "not refused" or left <= 0:
         return
     after = math.ceil(left / SECOND) if "Retry-After" in answer else None
-    raise RefusedError("backup_pause", "Too soon after the last backup", after=after)
+    raise RefusedError("Too soon after the last backup", "backup_pause", after=after)
 
 
 def surplus(world: World, service: Service) -> Backup | None:

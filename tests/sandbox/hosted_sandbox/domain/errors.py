@@ -22,12 +22,11 @@ STATED: dict[str, int] = {
 class RefusedError(Exception):
     """A call breaks a rule.
 
-    Its status is the one of `STATED`, or that of the gap point `refusal.<rule>` where the answer to this rule
-    decides something, or else that of all other refusals. `after` is the number of seconds to wait before a
-    retry.
+    `rule` names it where its status is one of `STATED`, or that of the gap point `refusal.<rule>`; all others
+    have one status. `after` is the number of seconds to wait before a retry.
     """
 
-    def __init__(self, rule: str, message: str, after: int | None = None) -> None:
+    def __init__(self, message: str, rule: str = "", after: int | None = None) -> None:
         super().__init__(message)
         self.rule = rule
         self.message = message

@@ -12,13 +12,11 @@ from hosted_sandbox.store.records import Event, Notice, Service
 ENTRIES_A_PAGE = 20
 
 
-def record(world: World, service: Service, kind: str) -> Event:
+def record(world: World, service: Service, kind: str) -> None:
     """Add an event to a service's activity journal. `kind` is UPPER_SNAKE."""
     before = world.store.of(Event, service.id)
     at = max(world.now, before[-1].at + 1) if before else world.now  # Times tell which came first.
-    event = Event(world.new_id("evt"), service.id, kind, at)
-    world.store.put(event)
-    return event
+    world.store.put(Event(world.new_id("evt"), service.id, kind, at))
 
 
 def page(world: World, service: Service, cursor: str | None) -> tuple[list[Event], str | None]:
@@ -28,7 +26,7 @@ def page(world: World, service: Service, cursor: str | None) -> tuple[list[Event
     if cursor is not None:
         ids = [event.id for event in events]
         if cursor not in ids:
-            raise RefusedError("cursor", "cursor was not given out by this journal")
+            raise RefusedError("cursor was not given out by this journal")
         start = ids.index(cursor) + 1
     end = start + ENTRIES_A_PAGE
     return events[start:end], events[end - 1].id if end < len(events) else None

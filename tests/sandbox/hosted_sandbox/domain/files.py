@@ -50,9 +50,9 @@ def has_dot_dot(path: str) -> bool:
 def locate(world: World, service: Service, *parts: str) -> Path:
     """Resolve a path below a service's root. Links that lead out of the root are broken."""
     if any(has_dot_dot(part) for part in parts):
-        raise RefusedError("path", "a path may not contain ..")
+        raise RefusedError("a path may not contain ..")
     if any("\0" in part for part in parts):
-        raise RefusedError("malformed", "a path may not contain a null character")
+        raise RefusedError("a path may not contain a null character")
     home = lifecycle.root(world, service).resolve()
     place = home.joinpath(*(part.strip("/") for part in parts))
     if not place.parent.resolve().is_relative_to(home) and place != home:
@@ -70,7 +70,7 @@ def _follow(world: World, service: Service, place: Path) -> Path:
 
 def _plain_name(name: str) -> str:
     if name in ("", ".") or "/" in name:
-        raise RefusedError("malformed", "a name may not be empty or contain a slash")
+        raise RefusedError("a name may not be empty or contain a slash")
     return name
 
 
@@ -97,13 +97,13 @@ def read(world: World, service: Service, path: str) -> str:
         raise AbsentError("File or directory")
     content = place.read_bytes()
     if len(content) > MOST_BYTES:
-        raise RefusedError("file_unreadable", "the file is larger than 2 MB; use SFTP")
+        raise RefusedError("the file is larger than 2 MB; use SFTP")
     try:
         text = content.decode()
     except UnicodeDecodeError:
         text = "\0"
     if "\0" in text:
-        raise RefusedError("file_unreadable", "the file is binary; use SFTP")
+        raise RefusedError("the file is binary; use SFTP")
     return text
 
 
@@ -111,7 +111,7 @@ def write(world: World, service: Service, path: str, content: str) -> Path:
     """Create or replace a file atomically."""
     place = _follow(world, service, locate(world, service, path))
     if place == lifecycle.root(world, service).resolve() or place.is_dir():
-        raise RefusedError("file_conflict", "a directory is in the way")
+        raise RefusedError("a directory is in the way")
     _make_parents(place)
     fresh = place.with_name(f".{uuid.uuid4().hex}.part")
     try:
@@ -120,7 +120,7 @@ def write(world: World, service: Service, path: str, content: str) -> Path:
         fresh.replace(place)
     except OSError as error:
         fresh.unlink(missing_ok=True)
-        raise RefusedError("file_conflict", f"cannot write: {error.strerror}") from None
+        raise RefusedError(f"cannot write: {error.strerror}") from None
     return place
 
 
@@ -128,14 +128,14 @@ def _make_parents(place: Path) -> None:
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
     except OSError:
-        raise RefusedError("file_conflict", "a file is in the way") from None
+        raise RefusedError("a file is in the way") from None
 
 
 def make_directory(world: World, service: Service, root: str, name: str) -> Path:
     """Create a directory below `root`."""
     place = locate(world, service, root, _plain_name(name))
     if os.path.lexists(place):
-        raise RefusedError("file_conflict", f"{name} exists already")
+        raise RefusedError(f"{name} exists already")
     _make_parents(place)
     place.mkdir()
     return place
@@ -149,7 +149,7 @@ def rename(world: World, service: Service, root: str, old: str, new: str) -> Pat
     if not os.path.lexists(origin) or home in (origin, target):
         raise AbsentError("File or directory")
     if os.path.lexists(target) or target.is_relative_to(origin):
-        raise RefusedError("file_conflict", f"{new} is in the way")
+        raise RefusedError(f"{new} is in the way")
     _make_parents(target)
     origin.rename(target)
     return target
@@ -158,11 +158,11 @@ def rename(world: World, service: Service, root: str, old: str, new: str) -> Pat
 def delete(world: World, service: Service, root: str, names: list[str]) -> None:
     """Delete up to 100 names below `root` permanently, directories with their contents."""
     if len(names) > MOST_DELETES:
-        raise RefusedError("file_count", f"at most {MOST_DELETES} names in one call")
+        raise RefusedError(f"at most {MOST_DELETES} names in one call")
     home = lifecycle.root(world, service).resolve()
     places = [locate(world, service, root, name) for name in names]
     if home in places:
-        raise RefusedError("path", "the root itself cannot be deleted")
+        raise RefusedError("the root itself cannot be deleted")
     for place in places:
         if place.is_dir() and not place.is_symlink():
             shutil.rmtree(place)

@@ -25,12 +25,12 @@ LEAST_RSA_BITS = 2048
 def add(world: World, account: Account, name: str, public_key: str) -> Key:
     """Register a public key in the format of a key file. Refuse private keys, weak keys and unknown types."""
     if not name.strip():
-        raise RefusedError("name", "name must not be empty")
+        raise RefusedError("name must not be empty")
     if "PRIVATE KEY" in public_key:
-        raise RefusedError("private_key", "this is a private key; send the public one")
+        raise RefusedError("this is a private key; send the public one")
     algorithm, blob, comment = _parse(public_key)
     if any(key.blob == blob for key in world.store.of(Key, account.id)):
-        raise RefusedError("key_present", "this key is already present")
+        raise RefusedError("this key is already present", "key_present")
     key = Key(world.new_id("key"), account.id, name, algorithm, comment, blob, world.now)
     world.store.put(key)
     return key
@@ -39,16 +39,16 @@ def add(world: World, account: Account, name: str, public_key: str) -> Key:
 def _parse(text: str) -> tuple[str, str, str]:
     words = text.strip().split(None, 2)
     if len(words) < 2 or "\n" in text.strip():
-        raise RefusedError("key_type", "publicKey must be one line of a public-key file")
+        raise RefusedError("publicKey must be one line of a public-key file")
     algorithm, blob = words[:2]
     if algorithm not in ("ssh-ed25519", "ssh-rsa") and not algorithm.startswith("ecdsa-sha2-"):
-        raise RefusedError("key_type", f"keys of type {algorithm[:40]} are not accepted")
+        raise RefusedError(f"keys of type {algorithm[:40]} are not accepted")
     try:
         key = load_ssh_public_key(f"{algorithm} {blob}".encode())
     except (ValueError, UnsupportedAlgorithm, binascii.Error):
-        raise RefusedError("key_type", "publicKey cannot be read") from None
+        raise RefusedError("publicKey cannot be read") from None
     if isinstance(key, RSAPublicKey) and key.key_size < LEAST_RSA_BITS:
-        raise RefusedError("key_type", f"an RSA key needs {LEAST_RSA_BITS} bits or more")
+        raise RefusedError(f"an RSA key needs {LEAST_RSA_BITS} bits or more")
     return algorithm, blob, words[2] if len(words) > 2 else ""
 
 

@@ -76,7 +76,7 @@ async def check_start(world: World, service: Service, rule: str) -> None:
     await world.until(lambda: state(world, service) != "starting", LONGEST_START)
     reason = failure(world, service)
     if reason and world.gaps[f"refusal.{rule}"] != "not refused":
-        raise RefusedError(rule, f"the container does not start: {reason}")
+        raise RefusedError(f"the container does not start: {reason}", rule)
 
 
 def force_state(world: World, service: Service, forced: str) -> None:
@@ -130,9 +130,9 @@ def halt(world: World, service: Service, why: str) -> None:
 def power(world: World, service: Service, signal: str) -> None:
     """Send a power signal; refuse one that the service does not support with 409."""
     if signal not in SIGNALS:
-        raise RefusedError("malformed", f"signal must be one of {', '.join(SIGNALS)}")
+        raise RefusedError(f"signal must be one of {', '.join(SIGNALS)}")
     if "powerSignals" not in capabilities(world, service) or service.status != "ACTIVE":
-        raise RefusedError("power_signal", "This resource does not carry power signals")
+        raise RefusedError("This resource does not carry power signals", "power_signal")
     copy_rules.check_busy(world, service, "service_busy")
     events.record(world, service, f"POWER_{signal.upper()}")
     workload = workload_of(world, service)
@@ -151,7 +151,7 @@ def suspend(world: World, service: Service) -> None:
     if service.status == "SUSPENDED":
         return
     if service.status != "ACTIVE":
-        raise RefusedError("suspend_status", "This resource is not in service")
+        raise RefusedError("This resource is not in service")
     if world.pending(service.id, "suspended"):
         return
     world.after(world.late(), "suspended", service.id)
@@ -170,7 +170,7 @@ def _suspended(world: World, task: Task) -> None:
 def resume(world: World, service: Service) -> None:
     """Resume a service: from SUSPENDED to ACTIVE, at once or late."""
     if service.status != "SUSPENDED" and "suspension" in capabilities(world, service):
-        raise RefusedError("resume_status", "This resource is not suspended")
+        raise RefusedError("This resource is not suspended")
     require(world, service, "suspension")
     events.record(world, service, "RESUMED")
     if not world.pending(service.id, "resumed"):

@@ -67,12 +67,12 @@ def price_order(world: World, account: Account, request: OrderRequest) -> Priced
     """Check an order and price it, without placing it."""
     product = world.store.get(Product, request.product)
     if product is None:
-        raise RefusedError("order_values", f"unknown product {request.product}")
+        raise RefusedError(f"unknown product {request.product}")
     node = world.store.get(Node, request.host)
     if node is None or product.family not in node.families:
-        raise RefusedError("order_values", f"host {request.host} does not take this product")
+        raise RefusedError(f"host {request.host} does not take this product")
     size = _size(world, product, request)
-    check_bounds(node, size, "order_values")
+    check_bounds(node, size)
     _check_options(product, request.options)
     price = {} if product.free else money.parts(product, node, size, request.options)
     monthly = sum(price.values())
@@ -86,9 +86,9 @@ def _size(world: World, product: Product, request: OrderRequest) -> dict[str, in
         for preset in product.presets:
             if preset["id"] == request.preset:
                 return dict(preset["dimensions"])
-        raise RefusedError("order_values", f"unknown preset {request.preset}")
+        raise RefusedError(f"unknown preset {request.preset}")
     if request.size is None:
-        raise RefusedError("order_values", "dimensions are required unless presetId is given")
+        raise RefusedError("dimensions are required unless presetId is given")
     return dict(request.size)
 
 
@@ -97,7 +97,7 @@ def _runtime(product: Product, request: OrderRequest) -> str | None:
     if request.runtime is None:
         return known[0] if known else None
     if request.runtime not in known:
-        raise RefusedError("order_values", f"unknown runtime {request.runtime}")
+        raise RefusedError(f"unknown runtime {request.runtime}")
     return request.runtime
 
 
@@ -105,15 +105,15 @@ def _check_options(product: Product, chosen: list[dict[str, str]]) -> None:
     known = {(option["id"], choice["id"]) for option in product.options for choice in option["choices"]}
     for pick in chosen:
         if (pick["optionId"], pick["choiceId"]) not in known:
-            raise RefusedError("order_values", f"unknown option {pick['optionId']}/{pick['choiceId']}")
+            raise RefusedError(f"unknown option {pick['optionId']}/{pick['choiceId']}")
 
 
-def check_bounds(node: Node, size: dict[str, int], rule: str) -> None:
+def check_bounds(node: Node, size: dict[str, int], rule: str = "") -> None:
     """Refuse a size outside the bounds of a node."""
     for name in DIMENSIONS:
         low, high = node.bounds[name]
         if not low <= size[name] <= high:
-            raise RefusedError(rule, f"{name} must be between {low} and {high} on this node")
+            raise RefusedError(f"{name} must be between {low} and {high} on this node", rule)
 
 
 def order(
@@ -124,11 +124,11 @@ def order(
     An application has a `slug`, by default one derived from its alias.
     """
     if not 1 <= len(request.name) <= MOST_NAME:
-        raise RefusedError("name", f"name must have 1 to {MOST_NAME} characters")
+        raise RefusedError(f"name must have 1 to {MOST_NAME} characters")
     priced = price_order(world, account, request)
     project = projects.pick(world, account, request.project)
     if not priced.covers:
-        raise RefusedError("cover", "The balance does not cover the first twenty-four hours")
+        raise RefusedError("The balance does not cover the first twenty-four hours")
     product = priced.product
     service = Service(
         world.new_id("svc"), account.id, project.id, priced.node.id, product.id, request.name,
@@ -141,7 +141,7 @@ def order(
     if service.product == "application":
         service.slug = slug or free_slug(world, service.alias)
     if priced.product.public:
-        take_port(world, service, "order_port")
+        take_port(world, service)
         service.public = True
     given = generate(priced.product, service)
     begin(world, service)
@@ -205,12 +205,12 @@ def free_slug(world: World, base: str) -> str:
     return next(name for number in range(1, 10**6) if (name := projects.numbered(base, number)) not in taken)
 
 
-def take_port(world: World, service: Service, rule: str) -> None:
+def take_port(world: World, service: Service, rule: str = "") -> None:
     """Reserve a port on the node's shared IP; refuse if none is left."""
     node = world.store.need(Node, service.node_id)
     if node.ports_left is not None:
         if node.ports_left <= 0:
-            raise RefusedError(rule, "No port is left on the shared IP of this node")
+            raise RefusedError("No port is left on the shared IP of this node", rule)
         node.ports_left -= 1
         world.store.put(node)
     used = {other.port for other in world.store.all(Service) if other.node_id == node.id}

@@ -33,7 +33,7 @@ def pick(world: World, account: Account, project_id: str | None) -> Project:
     try:
         return find(world, account.id, project_id)
     except AbsentError as error:
-        raise RefusedError("project_unknown", error.message) from None
+        raise RefusedError(error.message) from None
 
 
 def members(world: World, project: Project) -> list[Service]:
@@ -45,9 +45,9 @@ def members(world: World, project: Project) -> list[Service]:
 def checked_name(world: World, account_id: str, name: str, own: str = "") -> str:
     """Return a checked name: at most 60 characters, and unique on the account."""
     if not 1 <= len(name) <= MOST_NAME:
-        raise RefusedError("name", f"a project name must have 1 to {MOST_NAME} characters")
+        raise RefusedError(f"a project name must have 1 to {MOST_NAME} characters")
     if any(other.name == name and other.id != own for other in world.store.of(Project, account_id)):
-        raise RefusedError("project_duplicate", f"a project named {name} exists already")
+        raise RefusedError(f"a project named {name} exists already")
     return name
 
 
@@ -68,7 +68,7 @@ def rename(world: World, project: Project, name: str) -> None:
 def delete(world: World, project: Project) -> None:
     """Delete a project; its services join the default project, which cannot be deleted."""
     if project.default:
-        raise RefusedError("project_default", "The default project cannot be deleted")
+        raise RefusedError("The default project cannot be deleted")
     home = default(world, project.account_id)
     for service in world.store.of(Service, project.account_id):
         if service.project_id == project.id:

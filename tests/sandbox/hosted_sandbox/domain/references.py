@@ -68,9 +68,9 @@ def check(world: World, service: Service, environment: dict[str, str]) -> None:
     for name, value in environment.items():
         for alias, field in REFERENCE.findall(value):
             if alias not in known:
-                raise RefusedError("environment", f"{name} refers to {alias}, which is no neighbor")
+                raise RefusedError(f"{name} refers to {alias}, which is no neighbor")
             if field not in fields(world, known[alias]):
-                raise RefusedError("environment", f"{name} refers to {alias}.{field}, which does not exist")
+                raise RefusedError(f"{name} refers to {alias}.{field}, which does not exist")
 
 
 def resolve(world: World, service: Service, environment: Mapping[str, str]) -> dict[str, str]:

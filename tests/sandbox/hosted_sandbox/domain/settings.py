@@ -20,7 +20,7 @@ SETTLED = ("ACTIVE", "SUSPENDED")
 def require(service: Service) -> None:
     """Refuse settings of anything but game servers and applications."""
     if service.family not in FAMILIES:
-        raise RefusedError("settings_family", "This resource does not offer settings")
+        raise RefusedError("This resource does not offer settings")
 
 
 def locked_reason(service: Service) -> str | None:
@@ -47,7 +47,7 @@ def as_shown(world: World, service: Service) -> Service:
 def _require_settled(service: Service) -> None:
     require(service)
     if service.status not in SETTLED:
-        raise RefusedError("not_editable", f"A service in status {service.status} takes no setting")
+        raise RefusedError(f"A service in status {service.status} takes no setting")
 
 
 def set_network(world: World, service: Service, public: bool) -> bool:
@@ -70,14 +70,11 @@ def set_network(world: World, service: Service, public: bool) -> bool:
 def scale(world: World, service: Service, size: dict[str, int]) -> None:
     """Resize a running service; the new price applies from this call on."""
     require(service)
-    if service.free:
-        raise RefusedError("resize_free", "A free service cannot be resized")
-    if service.status == "SUSPENDED":
-        raise RefusedError("resize_suspended", "A suspended service cannot be resized")
-    _require_settled(service)
+    if (reason := locked_reason(service)) is not None:
+        raise RefusedError(reason)
     ordering.check_bounds(world.store.need(Node, service.node_id), size, "scale_bounds")
     if size["storageGb"] < service.size["storageGb"]:
-        raise RefusedError("scale_shrink", "storageGb cannot be less than it is: a disk does not shrink")
+        raise RefusedError("storageGb cannot be less than it is: a disk does not shrink", "scale_shrink")
     _note_stale(world, service)
     service.size = size
     money.bill(world, service)

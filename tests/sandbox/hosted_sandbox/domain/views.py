@@ -12,7 +12,6 @@ from hosted_sandbox.domain import files, keys, lifecycle, money, projects, refer
 from hosted_sandbox.domain.capabilities import capabilities
 from hosted_sandbox.domain.world import World
 from hosted_sandbox.store.records import (
-    Account,
     Backup,
     Event,
     Key,
@@ -274,8 +273,3 @@ def snapshot(world: World, record: Snapshot) -> View:
 def event(record: Event) -> View:
     """Render an event of the activity journal."""
     return {"id": record.id, "type": record.type, "at": stamp(record.at)}
-
-
-def account_balance(world: World, account: Account) -> int:
-    """Return the balance, in cents."""
-    return money.balance(world, account)

@@ -89,20 +89,6 @@ class TestQuery:
         again = DatabaseEngine(engine.folder)
         assert again.query("SELECT count(*) FROM users")["rows"] == [["2"]]
 
-    def test_destructive_statements_succeed(self, engine: DatabaseEngine) -> None:
-        engine.query("DROP TABLE users")
-        assert engine.inventory()["tables"] == []
-
-    @pytest.mark.parametrize(("rows", "truncated"), [(500, False), (501, True), (1200, True)])
-    def test_500_rows_are_returned(self, engine: DatabaseEngine, rows: int, truncated: bool) -> None:
-        result = engine.query(f"{ENDLESS} SELECT i FROM n LIMIT {rows}")
-        assert len(result["rows"]) == 500
-        assert (result["truncated"], result["rowCount"], result["command"]) == (truncated, rows, "SELECT")
-
-    def test_the_rest_is_reached_with_limit_and_offset(self, engine: DatabaseEngine) -> None:
-        result = engine.query(f"{ENDLESS} SELECT i FROM n LIMIT 500 OFFSET 500")
-        assert (result["rows"][0], result["truncated"]) == (["501"], False)
-
     @pytest.mark.parametrize(
         "sql",
         [
@@ -130,34 +116,13 @@ class TestQuery:
         assert engine.query("SELECT count(*) FROM users")["rows"] == [["67"]]
 
 
-class TestCut:
-    @pytest.fixture
-    def hurried(self, engine: DatabaseEngine) -> DatabaseEngine:
-        """The same database with hardly any time."""
-        return DatabaseEngine(engine.folder, limit_seconds=0.05)
-
-    def test_a_read(self, hurried: DatabaseEngine) -> None:
-        cut = failure(hurried.query, f"{ENDLESS} SELECT count(*) FROM n")
-        assert isinstance(cut, CutError)
-        assert str(cut) == "the query was cut after 0.05 seconds"
-
-    def test_while_rows_are_returned(self, hurried: DatabaseEngine) -> None:
-        assert isinstance(failure(hurried.query, f"{ENDLESS} SELECT i FROM n"), CutError)
-
-    def test_a_write_is_undone(self, engine: DatabaseEngine, hurried: DatabaseEngine) -> None:
-        assert isinstance(failure(fill, hurried, 10_000_000), CutError)
-        assert engine.query("SELECT count(*) FROM users")["rows"] == [["3"]]
+def test_a_cut_write_is_undone(engine: DatabaseEngine) -> None:
+    hurried = DatabaseEngine(engine.folder, limit_seconds=0.05)
+    assert isinstance(failure(fill, hurried, 10_000_000), CutError)
+    assert engine.query("SELECT count(*) FROM users")["rows"] == [["3"]]
 
 
 class TestRows:
-    def test_pages(self, engine: DatabaseEngine) -> None:
-        fill(engine, 117)
-        pages = [engine.rows("main", "users", page) for page in range(4)]
-        assert [len(page["rows"]) for page in pages] == [50, 50, 20, 0]
-        assert [page["rowCount"] for page in pages] == [50, 50, 20, 0]
-        ids = [row[0] for page in pages for row in page["rows"]]
-        assert ids == [str(number) for number in range(1, 121)]
-
     def test_shape(self, engine: DatabaseEngine) -> None:
         page = engine.rows("main", "users", 0)
         assert page["columns"] == [
@@ -235,14 +200,6 @@ class TestInventory:
             "version": "16.3",
             "tables": [],
         }
-
-
-def test_an_engine_that_the_tunnel_cannot_open(tmp_path: Path) -> None:
-    engine = DatabaseEngine(tmp_path / "database", engine="redis", version="7.2", supported=False)
-    assert engine.inventory()["supported"] is False
-    for call, arguments in ((engine.query, ("SELECT 1",)), (engine.rows, ("main", "users", 0))):
-        assert "the tunnel cannot open" in str(failure(call, *arguments))
-    assert not engine.path.exists()
 
 
 class TestFile:

@@ -26,16 +26,6 @@ def test_same_input_same_bytes(tmp_path: Path, compression: Any) -> None:
     assert archives[0].read_bytes() == archives[1].read_bytes()
 
 
-def test_other_input_other_digest(tmp_path: Path) -> None:
-    digests = {
-        build_image(tmp_path / "image", {"a": b"1"}),
-        build_image(tmp_path / "image", {"a": b"2"}),
-        build_image(tmp_path / "image", {"a": b"1"}, architecture="arm64"),
-        build_image(tmp_path / "image", {"a": b"1"}, compression="zstd"),
-    }
-    assert len(digests) == 4
-
-
 def test_an_archive_holds_the_layout(tmp_path: Path) -> None:
     digest = build_image(tmp_path / "image", {"a": b"1"})
     assert build_image(tmp_path / "image.tar", {"a": b"1"}) == digest
@@ -46,14 +36,6 @@ def test_an_archive_holds_the_layout(tmp_path: Path) -> None:
             assert (
                 tmp_path / "unpacked" / path.relative_to(tmp_path / "image")
             ).read_bytes() == path.read_bytes()
-
-
-def test_index(tmp_path: Path) -> None:
-    digest = build_image(tmp_path / "image", {"a": b"1"}, architecture=["amd64", "arm64"])
-    image = Image(Blobs(tmp_path / "image/blobs"), digest)
-    assert image.manifest.is_index
-    assert image.platforms == ("linux/amd64", "linux/arm64")
-    assert image.for_platform("linux/arm64").files(lambda _: True) == {"a": b"1"}
 
 
 def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
