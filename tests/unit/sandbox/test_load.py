@@ -11,5 +11,5 @@ from hosted_sandbox.testing import Sandbox
 
 def test_no_write_is_lost(sandbox: Sandbox) -> None:
     outcome = send(sandbox, 800)
-    assert sum(outcome.statuses.values()) >= 800
+    assert len(outcome.statuses) >= 800
     assert losses(sandbox, outcome) == []

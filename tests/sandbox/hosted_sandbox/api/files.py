@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from hosted_sandbox.api import bodies
 from hosted_sandbox.api.call import Call, Chapter, Current
-from hosted_sandbox.domain import files, lifecycle, views
+from hosted_sandbox.domain import files, lifecycle
 from hosted_sandbox.domain.capabilities import require
 from hosted_sandbox.domain.errors import AbsentError, RefusedError
 from hosted_sandbox.store.records import Service
@@ -34,21 +34,19 @@ def _key(service: Service, directory: str) -> str:
     return f"{service.id}/{'' if directory in ('.', '/') else directory.strip('/')}"
 
 
-def _entries(call: Call, service: Service, directory: str) -> list[views.View]:
-    return [views.file(entry) for entry in files.entries(call.world, service, directory)]
-
-
 def _show_late(call: Call, service: Service, directory: str) -> None:
     """Let a directory be listed as it is now for a while, if this platform does."""
     with suppress(AbsentError, RefusedError):  # a write makes the missing ones
-        call.world.keep("files", _key(service, directory), lambda: _entries(call, service, directory))
+        call.world.keep(
+            "files", _key(service, directory), lambda: files.entries(call.world, service, directory)
+        )
 
 
 @router.get("/api/resources/{id}/files", name="files.list")
 async def list_files(call: Current, id: str, directory: str = "") -> Response:
     """List a directory."""
     service = _service(call, id)
-    found = _entries(call, service, directory)
+    found = files.entries(call.world, service, directory)
     return call.json(call.world.shown("files", _key(service, directory), found))
 
 

@@ -17,7 +17,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from hosted_sandbox.api.app import failure
 from hosted_sandbox.api.call import Call
-from hosted_sandbox.api.tokens import refusal, sent_token
 from hosted_sandbox.clock import SECOND
 from hosted_sandbox.domain.files import has_dot_dot
 from hosted_sandbox.domain.world import World
@@ -86,7 +85,7 @@ class Gateway:
         begun = time.perf_counter()
         headers = Headers(scope=scope)
         route = self.routes.find(scope["method"], scope["path"])
-        token = sent_token(self.world, headers)
+        token = self._token(headers)
         try:
             body = await _read(receive, headers)
         except TooLargeError:
@@ -129,8 +128,20 @@ class Gateway:
         """Build the response of a request that does not reach its route."""
         if route is None or has_dot_dot(scope["path"]):
             return Answer.of(failure(404, "No such route"))
-        refused = refusal(self.world, token, route)
-        return Answer.of(refused) if refused is not None else None
+        if token is None:
+            return Answer.of(failure(401, "A valid API token is required"))
+        if not route.allows(token.scope):
+            return Answer.of(failure(403, "This route requires a token of scope FULL"))
+        return None
+
+    def _token(self, headers: Headers) -> Token | None:
+        """Return the token of a request, or None if it is unknown or missing."""
+        value = headers.get(self.world.auth.header, "")
+        if self.world.auth.scheme:
+            scheme, __, value = value.partition(" ")
+            if scheme.lower() != self.world.auth.scheme.lower():
+                return None
+        return self.world.store.get(Token, value.strip())
 
     def _headers(self, headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
         """Add the platform's time to the headers of a response."""

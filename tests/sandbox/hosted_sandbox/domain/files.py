@@ -10,10 +10,11 @@ import os
 import shutil
 import stat
 import uuid
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
+from hosted_sandbox.clock import stamp
 from hosted_sandbox.domain import lifecycle
 from hosted_sandbox.domain.errors import AbsentError, RefusedError
 from hosted_sandbox.domain.world import World
@@ -22,19 +23,6 @@ from hosted_sandbox.store.records import Service
 #: The largest file that the reader returns; larger ones need SFTP.
 MOST_BYTES = 2_000_000
 MOST_DELETES = 100
-
-
-@dataclass
-class FileEntry:
-    """An entry of a directory; `modified` is in milliseconds."""
-
-    name: str
-    size: int
-    directory: bool
-    symlink: bool
-    mime: str
-    mode: int
-    modified: int
 
 
 def has_dot_dot(path: str) -> bool:
@@ -74,20 +62,27 @@ def _plain_name(name: str) -> str:
     return name
 
 
-def entries(world: World, service: Service, directory: str) -> list[FileEntry]:
-    """List a directory by name."""
+def entries(world: World, service: Service, directory: str) -> list[dict[str, Any]]:
+    """List a directory by name, in the form of the API."""
     place = _follow(world, service, locate(world, service, directory))
     if not place.is_dir():
         raise AbsentError("File or directory")
     return [_entry(Path(item.path)) for item in sorted(os.scandir(place), key=lambda item: item.name)]
 
 
-def _entry(path: Path) -> FileEntry:
+def _entry(path: Path) -> dict[str, Any]:
     info = path.lstat()
     directory = stat.S_ISDIR(info.st_mode)
-    mime = "inode/directory" if directory else mimetypes.guess_type(path.name)[0] or "text/plain"
-    return FileEntry(path.name, 0 if directory else info.st_size, directory, stat.S_ISLNK(info.st_mode),
-                     mime, info.st_mode, info.st_mtime_ns // 1_000_000)  # fmt: skip
+    mime = "inode/directory" if directory else mimetypes.guess_type(path.name)[0]
+    return {
+        "name": path.name.encode("utf-8", "surrogateescape").decode("utf-8", "replace"),
+        "size": 0 if directory else info.st_size,
+        "directory": directory,
+        "symlink": stat.S_ISLNK(info.st_mode),
+        "mime": mime or "text/plain",
+        "modeBits": f"{info.st_mode & 0o777:03o}",
+        "modifiedAt": stamp(info.st_mtime_ns // 1_000_000),
+    }
 
 
 def read(world: World, service: Service, path: str) -> str:

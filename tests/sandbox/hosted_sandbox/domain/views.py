@@ -233,19 +233,6 @@ def sftp(world: World, service: Service) -> View:
     }
 
 
-def file(entry: files.FileEntry) -> View:
-    """Render an entry of a directory."""
-    return {
-        "name": entry.name.encode("utf-8", "surrogateescape").decode("utf-8", "replace"),
-        "size": entry.size,
-        "directory": entry.directory,
-        "symlink": entry.symlink,
-        "mime": entry.mime,
-        "modeBits": f"{entry.mode & 0o777:03o}",
-        "modifiedAt": stamp(entry.modified),
-    }
-
-
 def backup(world: World, record: Backup) -> View:
     """Render a backup."""
     return enriched(world, {
