@@ -11,9 +11,9 @@ import pytest
 
 from hosted_sandbox.gaps import POINTS, Profile
 from hosted_sandbox.testing import Sandbox
+from unit.sandbox.conftest import SIZE
 
 NAMES = ("plain", "terse", "wrapped")
-SIZE = {"cpuCores": 2, "ramGb": 4, "storageGb": 20}
 
 
 def test_every_point_has_a_choice() -> None:

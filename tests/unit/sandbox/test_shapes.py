@@ -13,7 +13,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from hosted_sandbox.api.app import table
-from hosted_sandbox.api.shapes import SHOWN, Error
+from hosted_sandbox.api.shapes import SHOWN
 from hosted_sandbox.testing import Sandbox
 
 Push = Callable[..., str]
@@ -110,7 +110,3 @@ def _check_conventions(value: Any, name: str = "") -> None:
         assert TIMESTAMP.fullmatch(value), name
     elif name.lower().endswith("cents") and "Burn" not in name:
         assert isinstance(value, int) and not isinstance(value, bool), name
-
-
-def test_an_error_has_its_shape(sandbox: Sandbox) -> None:
-    Error.model_validate(sandbox.api("GET", "/api/nothing").json(), strict=True)

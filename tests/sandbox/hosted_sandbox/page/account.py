@@ -11,13 +11,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from hosted_sandbox.domain import apps, keys, lifecycle, money, views
+from hosted_sandbox.domain import apps, lifecycle, money, views
 from hosted_sandbox.domain.catalogue import ACCOUNT
 from hosted_sandbox.domain.world import World
 from hosted_sandbox.store.records import (
     Account,
     Backup,
-    Key,
     Node,
     Order,
     Product,
@@ -150,21 +149,6 @@ def copies(world: World) -> list[Row]:
         for copy in (*world.store.of(Backup, service.id), *world.store.of(Snapshot, service.id))
     ]
     return sorted(rows, key=lambda row: row["at"], reverse=True)
-
-
-def ssh_keys(world: World) -> list[Row]:
-    """Return the SSH keys of all accounts."""
-    return [
-        {
-            "id": f"key-{key.id}",
-            "name": key.name,
-            "algorithm": key.algorithm,
-            "fingerprint": keys.fingerprint(world, key),
-            "added": key.created_at,
-            "used": key.used_at,
-        }
-        for key in world.store.all(Key)
-    ]
 
 
 def ledger(world: World) -> list[Row]:

@@ -20,8 +20,10 @@ from starlette.types import Receive, Scope, Send
 
 from hosted_sandbox.clock import stamp
 from hosted_sandbox.control.app import REFUSED, Act, Control
+from hosted_sandbox.domain.keys import fingerprint
 from hosted_sandbox.domain.money import CURRENCY
 from hosted_sandbox.page import account
+from hosted_sandbox.store.records import Key
 from hosted_sandbox.traffic.routes import RouteTable
 
 Form = dict[str, str]
@@ -124,7 +126,7 @@ class Page:
             services=account.services(world),
             applications=account.applications(world),
             copies=account.copies(world),
-            keys=account.ssh_keys(world),
+            keys=[(key, fingerprint(world, key)) for key in world.store.all(Key)],
             ledger=account.ledger(world),
             journal=self._control.journal,
             shown=SHOWN,

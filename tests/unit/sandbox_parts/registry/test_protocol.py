@@ -465,6 +465,3 @@ class TestStore:
         put(client, untagged, digest(untagged))
         put(client, tagged)
         assert sorted(registry.store.held()) == sorted(registry.pushes)
-
-    def test_an_empty_folder(self, registry: Running) -> None:
-        assert list(registry.store.held()) == []

@@ -163,7 +163,3 @@ def test_a_life_is_taken_up_again(clock: Clock, seconds: float) -> None:
     clock.pass_seconds(10)
     assert (state(again), again.failure) == (state(workload), workload.failure)
     assert again.logs(KEPT_LINES) == workload.logs(KEPT_LINES)
-
-
-def test_a_life_not_begun_is_taken_up_again(clock: Clock) -> None:
-    assert Workload.from_dict(Workload(clock).to_dict(), clock).to_dict() == Workload(clock).to_dict()
