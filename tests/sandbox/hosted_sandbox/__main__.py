@@ -26,7 +26,7 @@ from hosted_sandbox.server import Options, SeedError, run
 START_SECONDS = 30.0
 
 
-def _options(arguments: list[str] | None = None) -> Options:
+def _options() -> Options:
     parser = argparse.ArgumentParser("hosted-sandbox", description=hosted_sandbox.__doc__)
     parser.add_argument("--version", action="version", version=hosted_sandbox.__version__)
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (%(default)s)")
@@ -47,7 +47,7 @@ def _options(arguments: list[str] | None = None) -> Options:
         "--detach", type=Path, metavar="LOG",
         help="continue in the background once every port is listening (needs --ready-file), and print to LOG",
     )  # fmt: skip
-    options = Options(**vars(parser.parse_args(arguments)))
+    options = Options(**vars(parser.parse_args()))
     if options.detach and not options.ready_file:
         parser.error("--detach needs --ready-file")
     try:

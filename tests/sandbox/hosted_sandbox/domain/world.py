@@ -136,9 +136,9 @@ class World:
         """Return after how long something happens that takes so many seconds if this platform is late."""
         return seconds if self.gaps["delay"] == "a second late" else 0
 
-    def keep(self, kind: str, owner: str, before: Callable[[], Any], at_least: float = 0) -> None:
+    def keep(self, kind: str, owner: str, before: Callable[[], Any]) -> None:
         """Let a read show what is there before a write: once, or for a second, if this platform is late."""
-        seconds = max(self.late(), at_least)
+        seconds = self.late()
         if seconds or self.gaps["delay"] == "one read late":
             until = self.now + round(seconds * SECOND)
             self.kept.setdefault((kind, owner), []).append(Kept(before(), self.now, until))
@@ -189,10 +189,10 @@ class World:
         else:
             self.store.put(task)
 
-    def forget(self, target: str, *kinds: str) -> None:
-        """Drop the scheduled tasks of a target: the given kinds, or all."""
+    def forget(self, target: str) -> None:
+        """Drop the scheduled tasks of a target."""
         for task in self.store.all(Task):
-            if task.target == target and (not kinds or task.kind in kinds):
+            if task.target == target:
                 self.store.drop(task)
 
     def pending(self, target: str, kind: str) -> bool:
@@ -220,32 +220,25 @@ class World:
         due = [task for task in self.store.all(Task) if task.due <= now]
         return min(due, key=lambda task: task.due, default=None)
 
-    async def until(self, true: Callable[[], bool], seconds: float) -> bool:
-        """Wait until a condition holds; return False if it does not within so many simulated or real seconds.
+    async def until(self, true: Callable[[], bool], seconds: float) -> None:
+        """Wait until a condition holds, for so many simulated or real seconds at most.
 
         The writes so far are committed first, because other requests go on meanwhile. The wait itself moves
         a frozen clock, so that nothing hangs and every run takes the same simulated time.
         """
         self.store.commit()
-        if self.clock.rate == 0:
-            return self._skip(true, seconds)
         end = self.now + round(seconds * SECOND)
         loop = asyncio.get_running_loop()
         give_up = loop.time() + seconds
-        while not true():
-            if self.now >= end or loop.time() >= give_up:
-                return False
-            await asyncio.sleep(min(0.02, max(seconds / 10, 0.001)))
-            self.tick()
-        return True
-
-    def _skip(self, true: Callable[[], bool], seconds: float) -> bool:
-        end = self.now + round(seconds * SECOND)
         while not true() and self.now < end:
-            self.clock.move(min(self.now + STEP, end))
+            if self.clock.rate == 0:
+                self.clock.move(min(self.now + STEP, end))
+            elif loop.time() < give_up:
+                await asyncio.sleep(min(0.02, max(seconds / 10, 0.001)))
+            else:
+                return
             self.tick()
         self.save_settings()
-        return true()
 
     def save_settings(self) -> None:
         """Save the clock, profile, delays and token form with the records."""
