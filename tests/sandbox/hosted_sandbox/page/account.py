@@ -135,19 +135,22 @@ def _flaws(report: dict[str, Any]) -> str:
 
 def copies(world: World) -> list[Row]:
     """Return backups and snapshots, newest first."""
-    rows = [
-        {
-            "id": f"copy-{copy.id}",
-            "name": copy.name,
-            "service": service.name,
-            "kind": "backup" if isinstance(copy, Backup) else "snapshot",
-            "status": copy.status if isinstance(copy, Backup) else "COMPLETED",
-            "size": copy.size,
-            "at": copy.created_at,
-        }
-        for service in present(world)
-        for copy in (*world.store.of(Backup, service.id), *world.store.of(Snapshot, service.id))
-    ]
+    rows = []
+    for service in present(world):
+        found: list[Backup | Snapshot] = [*world.store.of(Backup, service.id)]
+        found += world.store.of(Snapshot, service.id)
+        rows += [
+            {
+                "id": f"copy-{copy.id}",
+                "name": copy.name,
+                "service": service.name,
+                "kind": "backup" if isinstance(copy, Backup) else "snapshot",
+                "status": copy.status if isinstance(copy, Backup) else "COMPLETED",
+                "size": copy.size,
+                "at": copy.created_at,
+            }
+            for copy in found
+        ]
     return sorted(rows, key=lambda row: row["at"], reverse=True)
 
 
