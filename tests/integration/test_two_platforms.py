@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import yaml
 
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import BOTH_WAYS, REPOSITORY, Ansible, Run, begin_anew
+from integration.ansible_run import BOTH_WAYS, REPOSITORY, Ansible, Outcome, Run, begin_anew
 
 EAST, WEST, OF_TASK = "token-of-east", "token-of-west", "of-task"
 WHOSE = {"FULL": "its own", "REGISTRY": "the task's", None: "another"}
@@ -43,291 +44,176 @@ def east(sandbox: Sandbox) -> Sandbox:
     return sandbox
 
 
-class Pair:
-    """Plays over a host that an inventory has from one platform, while the environment names another."""
-
-    def __init__(self, ansible: Ansible, east: Sandbox, west: Sandbox) -> None:
-        self.ansible, self.east, self.west = ansible, east, west
-        self.variables: dict[str, Any] = {"hosted_url": west.base_url}
-        ansible.environment["HOSTED_SERVICES_TOKEN"] = EAST
-
-    def run(self, task: str, *, in_process: bool = True, keywords: str = "", env: Any = None) -> Run:
-        """Run one task, called `Act`, on the host."""
-        here = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
-        lines = json.dumps({"all": {"hosts": {"web": {**here, **self.variables}}}})
-        self.ansible.inventory = self.ansible.folder / "hosts.json"
-        self.ansible.inventory.write_text(lines)
-        self.clear()
-        play = f"- hosts: web\n  gather_facts: false\n{keywords}  tasks:\n    - name: Act\n      {task}\n"
-        return self.ansible.playbook(play, in_process=in_process, env=env)
-
-    def clear(self) -> None:
-        """Forget what was asked."""
-        self.east.clear_journal()
-        self.west.clear_journal()
-
-    @property
-    def asked(self) -> str:
-        """Who was asked, by whose token: for example `west by its own`."""
-        found = set()
-        for name, sandbox in (("east", self.east), ("west", self.west)):
-            found |= {f"{name} by {WHOSE[line['token']]}" for line in sandbox.journal()}
-        return ", ".join(sorted(found))
-
-
-@pytest.fixture
-def pair(ansible: Ansible, east: Sandbox, west: Sandbox) -> Pair:
-    """A host of west, and an environment of east."""
-    return Pair(ansible, east, west)
-
-
 # --- What is nearest wins -----------------------------------------------------------------------------
 
-ASK = "hosted.services.account_info: {}"
+CASES = """
+the host wins over the environment, whose token does not fit:
+  host: {}
+  asked: west by another
+  says: [not accepted, "which names {east} as the platform, was used on {west}"]
+a token in a file: {host: {hosted_token_file: "{{ playbook_dir }}/token"}, asked: west by its own}
+a token in the environment: {asked: west by its own}
+a token in a variable:
+  host: {hosted_token_variable: vault_west, vault_west: "{{ deeper }}", deeper: token-of-west}
+  asked: west by its own
+a variable of its own:
+  host: {hosted_services_token: "{{ deeper }}", deeper: token-of-west}
+  asked: west by its own
+a file of its own: {host: {hosted_services_token_file: "{{ playbook_dir }}/token"}, asked: west by its own}
+a task that names another platform: {ask: {base_url: "{{ east }}"}, asked: east by its own}
+its environment names another platform:
+  play: {environment: {HOSTED_SERVICES_URL: "{{ east }}"}}
+  asked: east by its own
+a task that names the same platform: {ask: {base_url: "{{ west }}/"}, asked: west by its own}
+a task that names a token: {ask: {token: of-task}, asked: west by the task's}
+its environment names a token:
+  play: {environment: {HOSTED_SERVICES_TOKEN: of-task}}
+  asked: west by the task's
+its environment names a file:
+  play: {environment: {HOSTED_SERVICES_TOKEN_FILE: "{{ playbook_dir }}/of-task"}}
+  asked: west by the task's
+an option before the environment:
+  ask: {token: of-task}
+  play: {environment: {HOSTED_SERVICES_TOKEN: token-of-east}}
+  asked: west by the task's
+defaults:
+  play: {module_defaults: {group/hosted.services.all: {base_url: "{{ east }}", token: of-task}}}
+  asked: east by the task's
+a default that is left out:
+  ask: {token_file: "{{ playbook_dir }}/token", token: "{{ omit }}"}
+  play: {module_defaults: {group/hosted.services.all: {token: token-of-east}}}
+  asked: west by its own
+another setting of the host:
+  host: {hosted_token_env: TOKEN_OF_WEST, hosted_services_auth_scheme: Wrong}
+  asked: west by another
+  says: [not accepted]
+another setting of the task:
+  host: {hosted_token_env: TOKEN_OF_WEST, hosted_services_auth_scheme: Wrong}
+  ask: {auth_scheme: Bearer}
+  asked: west by its own
+a lookup: {look_up: "", asked: west by its own}
+a lookup on another platform: {look_up: ", base_url=east", asked: east by its own}
+a lookup by another token: {look_up: ", token='of-task'", asked: west by the task's}
+a default and an option:
+  ask: {token_file: /other}
+  play: {module_defaults: {group/hosted.services.all: {token: token-of-east}}}
+  says: [which may belong to two accounts; keep only one of them]
+an option that is empty: {ask: {token: "{{ none }}"}, says: [token is ]}
+a file that is empty: {ask: {token_file: "{{ none }}"}, says: [token_file is ]}
+a platform that is empty: {ask: {base_url: "{{ none }}"}, says: [base_url is ]}
+the token of the environment, on a host of another account:
+  host: {hosted_token_handed_on: false}
+  act: {name: web, state: stopped}
+  says: [with its own token]
+deleting on another platform:
+  act: {id: "{{ web }}", state: absent, base_url: "{{ east }}"}
+  asked: east by its own
+  says: ["from {west}, and the task uses {east}"]
+deleting by another token:
+  act: {id: "{{ web }}", state: absent, token: sandbox-other-token}
+  asked: west by its own # of another account, of the same scope
+  says: [with another token]
+deleting what is gone: {act: {id: gone, state: absent}, asked: west by its own}
+"""
+"""Tasks on a host of west, while the environment names east: who has to be asked, and what has to be said."""
+CONTRADICTIONS = """
+two platforms: {host: {hosted_services_url: "https://api.example.com"}, says: [name two platforms]}
+two tokens: {host: {hosted_token_env: A, hosted_services_token: b}, says: [each name a token]}
+a token and a file:
+  host: {hosted_services_token: b, hosted_services_token_file: /a}
+  says: [hosted_services_token and hosted_services_token_file of, each name a token]
+two sources: {host: {hosted_token_env: A, hosted_token_file: b}, says: [each name a token]}
+no such variable:
+  host: {hosted_token_variable: vault_west}
+  says: ["in the variable vault_west, which is not"]
+no such environment: {host: {hosted_token_env: NO_TOKEN}, says: [in the environment variable NO_TOKEN]}
+no such file: {host: {hosted_token_file: /no/token}, says: ["token_file '/no/token' cannot be read"]}
+a platform of nothing: {host: {hosted_url: "{{ '' }}"}, says: ["the variable hosted_url is set, but"]}
+a token of nothing:
+  host: {hosted_services_token: "{{ none }}"}
+  says: ["hosted_services_token is set, but"]
+"""
+"""What cannot be told, by tasks and by lookups: nothing is asked, of neither platform."""
 
 
-def asking(**options: Any) -> str:
-    """Return a task that asks whose token it is, with these options."""
-    return f"hosted.services.account_info: {json.dumps(options)}"
+def cases() -> dict[str, dict[str, Any]]:
+    """Return all cases by their names."""
+    refused = yaml.safe_load(CONTRADICTIONS)
+    looked_up = {f"a lookup: {name}": {"look_up": "", **case} for name, case in refused.items()}
+    return {**yaml.safe_load(CASES), **refused, **looked_up}
 
 
-@BOTH_WAYS
-def test_the_platform_of_the_host_wins_over_the_environment(in_process: bool, pair: Pair) -> None:
-    """Its token is that of the environment, as no other is named, and that does not fit."""
-    run = pair.run(ASK, in_process=in_process)
-    assert pair.asked == "west by another"
-    assert "not accepted" in run["Act"].message
-    (warning,) = run["Act"].result["warnings"]
-    assert f"which names {pair.east.base_url} as the platform, was used on {pair.west.base_url}" in warning
+def task(case: dict[str, Any]) -> dict[str, Any]:
+    """Return the task of a case."""
+    if "look_up" in case:
+        lookup = f"lookup('hosted.services.registry_credentials'{case['look_up']})"
+        return {"ansible.builtin.debug": {"msg": f"{{{{ {lookup}.host }}}}"}}
+    if "act" in case:
+        return {"hosted.services.service": case["act"]}
+    return {"hosted.services.account_info": case.get("ask", {})}
 
 
-SOURCES: dict[str, dict[str, Any]] = {
-    "a file": {"hosted_token_file": "{{ playbook_dir }}/token"},
-    "the environment": {"hosted_token_env": "TOKEN_OF_WEST"},
-    "a variable": {"hosted_token_variable": "vault_west", "vault_west": "{{ deeper }}", "deeper": WEST},
-    "its own variable": {"hosted_services_token": "{{ deeper }}", "deeper": WEST},
-    "a file of its own": {"hosted_services_token_file": "{{ playbook_dir }}/token"},
-}
+class Pair:
+    """Plays over hosts that an inventory has from one platform, while the environment names another."""
 
+    def __init__(self, ansible: Ansible, east: Sandbox, west: Sandbox) -> None:
+        self.ansible, self.sandboxes = ansible, {"east": east, "west": west}
+        self.urls = {place: sandbox.base_url for place, sandbox in self.sandboxes.items()}
+        self.web = west.seed({"services": [{"name": "web", "product": "linux"}]})["services"]["web"]
 
-@pytest.mark.parametrize("source", SOURCES)
-@BOTH_WAYS
-def test_the_token_of_the_host_goes_with_its_platform(in_process: bool, source: str, pair: Pair) -> None:
-    """Whatever tells it, and though there is one in the environment."""
-    (pair.ansible.folder / "token").write_text(f"{WEST}\n")
-    pair.variables |= SOURCES[source]
-    run = pair.run(ASK, in_process=in_process, env={"TOKEN_OF_WEST": WEST}).succeed()
-    assert pair.asked == "west by its own"
-    assert WEST not in run.output
-    assert "WARNING" not in run.output
+    def run(self, all_cases: dict[str, dict[str, Any]], in_process: bool) -> Run:
+        """Run a play for each case, on a host of its own."""
+        here = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
+        usual = {"hosted_token_env": "TOKEN_OF_WEST"}
+        plays, hosts = [], {}
+        for number, (name, case) in enumerate(all_cases.items()):
+            hosts[f"web-{number}"] = {**here, "hosted_url": self.urls["west"], **case.get("host", usual)}
+            steps = [{"name": name, "ignore_errors": True, **task(case)}]
+            plays.append(
+                {"hosts": f"web-{number}", "gather_facts": False, "tasks": steps, **case.get("play", {})}
+            )
+        self.ansible.inventory = self.ansible.folder / "hosts.json"
+        self.ansible.inventory.write_text(json.dumps({"all": {"hosts": hosts}}))
+        for file, token in (("token", f"{WEST}\n"), ("of-task", f"{OF_TASK}\n")):
+            (self.ansible.folder / file).write_text(token)
+        return self.ansible.playbook(
+            json.dumps(plays),
+            in_process=in_process,
+            variables={**self.urls, "web": self.web},
+            env={"HOSTED_SERVICES_TOKEN": EAST, "TOKEN_OF_WEST": WEST},
+        )
 
+    def asked(self, outcome: Outcome) -> str:
+        """Return who was asked by a task, by whose token: for example `west by its own`."""
+        found = set()
+        for place, sandbox in self.sandboxes.items():
+            lines = [each for each in sandbox.journal() if outcome.begun <= each["real_at"] <= outcome.ended]
+            found |= {f"{place} by {WHOSE[line['token']]}" for line in lines}
+        return ", ".join(sorted(found))
 
-NEARER: dict[str, tuple[str, str, str]] = {
-    "a task that names another platform": (asking(base_url="EAST"), "", "east by its own"),
-    "its environment names another platform": (
-        ASK,
-        'environment: {HOSTED_SERVICES_URL: "EAST"}',
-        "east by its own",
-    ),
-    "a task that names the same platform": (asking(base_url="WEST/"), "", "west by its own"),
-    "a task that names a token": (asking(token="of-task"), "", "west by the task's"),
-    "its environment names a token": (
-        ASK,
-        "environment: {HOSTED_SERVICES_TOKEN: of-task}",
-        "west by the task's",
-    ),
-    "its environment names a file": (
-        ASK,
-        'environment: {HOSTED_SERVICES_TOKEN_FILE: "{{ playbook_dir }}/of-task"}',
-        "west by the task's",
-    ),
-    "an option before the environment": (
-        asking(token="of-task"),
-        f"environment: {{HOSTED_SERVICES_TOKEN: {EAST}}}",
-        "west by the task's",
-    ),
-    "defaults": (
-        ASK,
-        "module_defaults: {group/hosted.services.all: {base_url: EAST, token: of-task}}",
-        "east by the task's",
-    ),
-}
-
-
-@pytest.mark.parametrize("case", NEARER)
-@BOTH_WAYS
-def test_the_task_wins_over_its_host(in_process: bool, case: str, pair: Pair) -> None:
-    """A token of the host is never sent to a platform that is not the host's."""
-    task, keywords, asked = NEARER[case]
-    (pair.ansible.folder / "of-task").write_text("of-task\n")
-    pair.variables["hosted_token_env"] = "TOKEN_OF_WEST"
-
-    def named(text: str) -> str:
-        return text.replace("EAST", pair.east.base_url).replace("WEST", pair.west.base_url)
-
-    keywords = f"  {named(keywords)}\n" if keywords else ""
-    pair.run(named(task), in_process=in_process, keywords=keywords, env={"TOKEN_OF_WEST": WEST}).succeed()
-    assert pair.asked == asked
-
-
-CONTRADICTIONS: dict[str, tuple[dict[str, Any], str]] = {
-    "two platforms": ({"hosted_services_url": "https://api.example.com"}, "name two platforms"),
-    "two tokens": ({"hosted_token_env": "A", "hosted_services_token": "b"}, "each name a token"),
-    "a token and a file": (
-        {"hosted_services_token": "b", "hosted_services_token_file": "/a"},
-        "hosted_services_token and hosted_services_token_file of web each name a token",
-    ),
-    "two sources": ({"hosted_token_env": "A", "hosted_token_file": "b"}, "each name a token"),
-    "no such variable": (
-        {"hosted_token_variable": "vault_west"},
-        "in the variable vault_west, which is not",
-    ),
-    "no such environment": (
-        {"hosted_token_env": "NO_TOKEN"},
-        "in the environment variable NO_TOKEN",
-    ),
-    "no such file": ({"hosted_token_file": "/no/token"}, "token_file '/no/token' cannot be read"),
-    "a platform of nothing": ({"hosted_url": "{{ '' }}"}, "the variable hosted_url is set, but"),
-    "a token of nothing": ({"hosted_services_token": "{{ none }}"}, "hosted_services_token is set, but"),
-}
-
-
-@pytest.mark.parametrize("case", CONTRADICTIONS)
-@BOTH_WAYS
-def test_what_cannot_be_told_is_refused(in_process: bool, case: str, pair: Pair) -> None:
-    """Nothing is asked, of neither platform."""
-    variables, message = CONTRADICTIONS[case]
-    pair.variables |= variables
-    run = pair.run(ASK, in_process=in_process)
-    assert pair.asked == ""
-    assert message in run["Act"].message
-
-
-DEFAULTS = "module_defaults: {group/hosted.services.all: {token: TOKEN}}"
-IN_BLOCK = "environment: {HOSTED_SERVICES_TOKEN: TOKEN}"
-IN_TASK = "environment: {HOSTED_SERVICES_TOKEN_FILE: /other}"
-TWO_TOKENS: dict[str, tuple[str, str, dict[str, str]]] = {
-    "a default and an option": (asking(token_file="/other"), DEFAULTS, {}),
-    "two environments": (f"{ASK}\n      {IN_TASK}", IN_BLOCK, {}),
-    "the environment": (ASK, "", {"HOSTED_SERVICES_TOKEN_FILE": "/other"}),
-}
-
-
-@pytest.mark.parametrize("case", TWO_TOKENS)
-@BOTH_WAYS
-def test_a_token_and_a_file_in_one_place_are_refused(in_process: bool, case: str, pair: Pair) -> None:
-    """They may be of two accounts, and which of them is nearer cannot be seen. None is taken."""
-    task, keywords, env = TWO_TOKENS[case]
-    keywords = f"  {keywords}\n".replace("TOKEN}", f"{EAST}}}") if keywords else ""
-    run = pair.run(task, in_process=in_process, keywords=keywords, env=env)
-    assert pair.asked == ""
-    assert "which may belong to two accounts; keep only one of them" in run["Act"].message
-    assert EAST not in run["Act"].message
-
-
-@BOTH_WAYS
-def test_a_token_of_a_default_can_be_left_out(in_process: bool, pair: Pair) -> None:
-    (pair.ansible.folder / "token").write_text(WEST)
-    keywords = f"  module_defaults: {{group/hosted.services.all: {{token: {EAST}}}}}\n"
-    task = asking(token_file="{{ playbook_dir }}/token", token="{{ omit }}")
-    pair.run(task, in_process=in_process, keywords=keywords).succeed()
-    assert pair.asked == "west by its own"
-
-
-@pytest.mark.parametrize("option", ["base_url", "token", "token_file"])
-@BOTH_WAYS
-def test_a_connection_of_nothing_is_refused(in_process: bool, option: str, pair: Pair) -> None:
-    """A variable that holds nothing does not stand for another platform or account."""
-    pair.variables |= {"hosted_token_env": "TOKEN_OF_WEST", "nothing": None}
-    run = pair.run(asking(**{option: "{{ nothing }}"}), in_process=in_process, env={"TOKEN_OF_WEST": WEST})
-    assert pair.asked == ""
-    assert f"{option} is " in run["Act"].message
-
-
-@pytest.mark.parametrize(
-    ("keywords", "asked"),
-    [
-        ("", "west by its own"),
-        (", base_url=hosted_east", "east by its own"),
-        (", token='of-task'", "west by the task's"),
-    ],
-    ids=["host", "another platform", "another token"],
-)
-def test_lookups_ask_where_tasks_do(keywords: str, asked: str, pair: Pair) -> None:
-    pair.variables |= {"hosted_token_env": "TOKEN_OF_WEST", "hosted_east": pair.east.base_url}
-    lookup = f"lookup('hosted.services.registry_credentials'{keywords}).host"
-    task = f'ansible.builtin.debug: {{msg: "{{{{ {lookup} }}}}"}}'
-    pair.run(task, env={"TOKEN_OF_WEST": WEST}).succeed()
-    assert pair.asked == asked
-
-
-@pytest.mark.parametrize("case", CONTRADICTIONS)
-def test_lookups_refuse_what_tasks_refuse(case: str, pair: Pair) -> None:
-    variables, message = CONTRADICTIONS[case]
-    pair.variables |= variables
-    task = "ansible.builtin.debug: {msg: \"{{ lookup('hosted.services.registry_credentials') }}\"}"
-    run = pair.run(task)
-    assert pair.asked == ""
-    assert message in run["Act"].message
+    def problems(self, case: dict[str, Any], outcome: Outcome) -> list[str]:
+        """Return what is wrong with what became of a case."""
+        asked, says = self.asked(outcome), [text.format(**self.urls) for text in case.get("says", [])]
+        said = "\n".join([outcome.message, *outcome.result.get("warnings", [])])
+        found = [f"asked: {asked}"] if asked != case.get("asked", "") else []
+        found += [f"not said: {text}" for text in says if text not in said]
+        if not says and (outcome.failed or outcome.result.get("warnings")):
+            found.append(f"said: {said}")
+        return found
 
 
 @BOTH_WAYS
-def test_other_settings_of_variables_reach_tasks(in_process: bool, pair: Pair) -> None:
-    """As they reach lookups, under the same names; the task's own wins."""
-    pair.variables |= {"hosted_token_env": "TOKEN_OF_WEST", "hosted_services_auth_scheme": "Wrong"}
-    env = {"TOKEN_OF_WEST": WEST}
-    assert "not accepted" in pair.run(ASK, in_process=in_process, env=env)["Act"].message
-    pair.run(asking(auth_scheme="Bearer"), in_process=in_process, env=env).succeed()
-
-
-# --- Deleting what is elsewhere -----------------------------------------------------------------------
-
-
-def absent(pair: Pair, in_process: bool, **options: Any) -> list[str]:
-    """Delete a service of west by its id, which has to be ok and to delete nothing; return the warnings."""
-    id = pair.west.seed({"services": [{"name": "web", "product": "linux"}]})["services"]["web"]
-    task = f"hosted.services.service: {json.dumps({'id': id, 'state': 'absent', **options})}"
-    run = pair.run(task, in_process=in_process, env={"TOKEN_OF_WEST": WEST}).succeed()
-    assert run["Act"].result["changed"] is False
-    assert not [line for line in pair.west.journal() + pair.east.journal() if line["method"] == "DELETE"]
-    return [str(warning) for warning in run["Act"].result.get("warnings", [])]
-
-
-@BOTH_WAYS
-def test_the_token_of_the_environment_is_not_for_a_host_of_another_account(
-    in_process: bool, pair: Pair
+def test_each_task_asks_its_platform_by_its_token(
+    in_process: bool, ansible: Ansible, east: Sandbox, west: Sandbox
 ) -> None:
-    """Its inventory holds a token of its own, and says to nobody where to find it."""
-    pair.variables["hosted_token_handed_on"] = False
-    run = pair.run("hosted.services.service: {name: web, state: stopped}", in_process=in_process)
-    assert run["Act"].outcome == "failed"
-    assert "the inventory read web with its own token" in run["Act"].message
-    assert pair.asked == ""
-
-
-@BOTH_WAYS
-def test_deleting_on_another_platform_than_the_hosts_is_told(in_process: bool, pair: Pair) -> None:
-    pair.variables["hosted_token_env"] = "TOKEN_OF_WEST"
-    (warning,) = absent(pair, in_process, base_url=pair.east.base_url)
-    assert (
-        f"the inventory read web from {pair.west.base_url}, and the task uses {pair.east.base_url}" in warning
-    )
-
-
-@BOTH_WAYS
-def test_deleting_by_another_token_than_the_hosts_is_told(in_process: bool, pair: Pair) -> None:
-    pair.variables["hosted_token_env"] = "TOKEN_OF_WEST"
-    (warning,) = absent(pair, in_process, token="sandbox-other-token")
-    assert "the inventory read web with another token" in warning
-
-
-@BOTH_WAYS
-def test_deleting_what_is_gone_is_not_worth_a_word(in_process: bool, pair: Pair) -> None:
-    """On the host's own platform, by its own token, a second run is an ok without a warning."""
-    pair.variables["hosted_token_env"] = "TOKEN_OF_WEST"
-    task = "hosted.services.service: {id: gone, state: absent}"
-    run = pair.run(task, in_process=in_process, env={"TOKEN_OF_WEST": WEST}).succeed()
-    assert not run["Act"].result.get("warnings")
+    """The nearest wins, no token goes to another platform, and what may be of two accounts is refused."""
+    pair, all_cases = Pair(ansible, east, west), cases()
+    run = pair.run(all_cases, in_process)
+    found = {name: pair.problems(case, run[name]) for name, case in all_cases.items()}
+    assert {name: problems for name, problems in found.items() if problems} == {}
+    for sandbox in pair.sandboxes.values():
+        assert [line for line in sandbox.journal() if line["method"] in ("DELETE", "POST")] == []
+    assert WEST not in run.output and EAST not in run.output
 
 
 # --- Two inventory files --------------------------------------------------------------------------------
@@ -360,13 +246,16 @@ class Files:
         lines = json.dumps({name: value for name, value in given.items() if value is not None})
         (self.ansible.inventory / f"{place}.hosted.yml").write_text(lines)
 
-    def delete(self, hosts: str, before: str = "", **options: Any) -> Run:
-        """Run a play that deletes the service of each of these hosts."""
+    def delete(self, *patterns: str, before: str = "", **options: Any) -> Run:
+        """Run a play over each of these patterns, which deletes the service of each host."""
         for sandbox in self.sandboxes.values():
             sandbox.clear_journal()
         task = 'hosted.services.service: {id: "{{ hosted_service_id }}", state: absent}'
-        play = f"- hosts: {hosts}\n  gather_facts: false\n  tasks:\n    - name: Delete\n      {task}\n"
-        return self.ansible.playbook(before + play, **options)
+        plays = "".join(
+            f"- hosts: {hosts}\n  gather_facts: false\n  tasks:\n    - name: Delete\n      {task}\n"
+            for hosts in patterns
+        )
+        return self.ansible.playbook(before + plays, **options)
 
     @property
     def deleted(self) -> list[str]:
@@ -390,14 +279,14 @@ def files(ansible: Ansible, east: Sandbox, west: Sandbox) -> Files:
     return Files(ansible, east, west)
 
 
-@pytest.mark.parametrize("hosts", ["project_of_east", "here", "here:&family_compute"])
-def test_a_play_over_one_account_never_changes_the_other(hosts: str, files: Files) -> None:
-    """The file that is read last has a host of the same name: it is refused, and east's is east's."""
+def test_a_play_over_one_account_never_changes_the_other(files: Files) -> None:
+    """The file that is read last has a host of the same name: it is refused, and adds no group."""
     files.write("east", groups={"here": True})
-    files.write("west")
-    run = files.delete(hosts).succeed()
+    files.write("west", groups={"there": True})
+    run = files.delete("project_of_west", "there", "here:&family_compute").succeed()
     assert files.deleted == ["east"]
     said = " ".join(run.output.split())
+    assert said.count("Could not match supplied host pattern") == 2
     assert "another inventory source has hosts of the same names: api is service" in said
     for place, id in files.ids.items():
         assert (
@@ -406,77 +295,29 @@ def test_a_play_over_one_account_never_changes_the_other(hosts: str, files: File
     assert "hostnames" in said
     assert EAST not in run.output and WEST not in run.output
 
-
-@pytest.mark.parametrize("hosts", ["project_of_west", "there"])
-def test_a_refused_file_adds_no_group(hosts: str, files: Files) -> None:
-    """A play over the account that was left out finds no host, rather than the other account's."""
-    files.write("east")
-    files.write("west", groups={"there": True})
-    run = files.delete(hosts)
-    assert files.deleted == []
-    assert "Could not match supplied host pattern" in run.output
-
-
-def test_a_refused_file_stops_a_run_that_is_told_to(files: Files) -> None:
-    files.write("east")
-    files.write("west")
     run = files.delete("all", env={"ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED": "true"})
-    assert run.rc != 0
-    assert files.deleted == []
+    assert run.rc != 0 and files.deleted == []
 
 
 def test_two_accounts_of_one_platform_are_two(files: Files) -> None:
-    """The address is the same, and the service is another one."""
+    """The address is the same, and the service is another one, or nobody can tell by which token to work."""
     east = files.sandboxes["east"]
     east.seed({"services": [{"name": "api", "product": "linux", "account": "account-other"}]})
     files.write("a", of="east")
     files.write("b", of="east", token_env="TOKEN_OF_OTHER")
+    files.write("c", of="east", token_env=None, token=EAST)
     run = files.delete("all", env={"TOKEN_OF_OTHER": "sandbox-other-token"}).succeed()
     assert files.deleted == ["east"]
-    assert "token_env TOKEN_OF_OTHER" in " ".join(run.output.split())
-
-
-def test_a_prefix_for_each_account_tells_their_hosts_apart(files: Files) -> None:
-    for place in files.ids:
-        files.write(place, hostnames=[f"'{place}-' ~ hosted_name"])
-    run = files.delete("project_of_west").succeed()
-    assert files.deleted == ["west"]
-    assert "WARNING" not in run.output
-    files.delete("east-api").succeed()
-    assert files.deleted == ["east"]
+    said = " ".join(run.output.split())
+    assert "token_env TOKEN_OF_OTHER" in said and "(a token of its own) here" in said
 
 
 def test_one_service_through_two_filters_is_one_host(files: Files) -> None:
-    """It has the groups of both files."""
+    """It has the groups of both files, and of a static inventory, whose lines name no service."""
+    (files.ansible.inventory / "a.ini").write_text("[mine]\napi colour=green\n")
     files.write("east", groups={"one": True})
     files.write("east-again", of="east", families=["COMPUTE"], groups={"two": True})
-    run = files.delete("one:&two").succeed()
-    assert files.deleted == ["east"]
-    assert "WARNING" not in run.output
-
-
-def test_an_inventory_refuses_a_token_and_a_file_of_the_environment(files: Files) -> None:
-    files.write("east", token_env=None)
-    env = {"HOSTED_SERVICES_TOKEN": EAST, "HOSTED_SERVICES_TOKEN_FILE": "/other"}
-    run = files.delete("all", env=env)
-    assert files.deleted == [] and not files.sandboxes["east"].journal()
-    assert "which may belong to two accounts; keep only one of them" in " ".join(run.output.split())
-
-
-def test_one_service_by_two_tokens_is_refused(files: Files) -> None:
-    """Nobody can tell by which of them tasks are to work."""
-    files.write("a", of="east")
-    files.write("b", of="east", token_env=None, token=EAST)
-    run = files.delete("all").succeed()
-    assert "(a token of its own) here" in " ".join(run.output.split())
-    assert files.deleted == ["east"]
-
-
-def test_a_static_inventory_adds_to_a_host(files: Files) -> None:
-    """Its lines name no service."""
-    (files.ansible.inventory / "a.ini").write_text("[mine]\napi colour=green\n")
-    files.write("east")
-    run = files.delete("mine").succeed()
+    run = files.delete("one:&two:&mine").succeed()
     assert files.deleted == ["east"]
     assert "WARNING" not in run.output
 
@@ -487,6 +328,14 @@ def test_a_static_host_of_another_service_stays_what_it_is(files: Files) -> None
     run = files.delete("mine").succeed()
     assert files.deleted == []
     assert "api is service no-such (no token named) there" in " ".join(run.output.split())
+
+
+def test_an_inventory_refuses_a_token_and_a_file_of_the_environment(files: Files) -> None:
+    files.write("east", token_env=None)
+    env = {"HOSTED_SERVICES_TOKEN": EAST, "HOSTED_SERVICES_TOKEN_FILE": "/other"}
+    run = files.delete("all", env=env)
+    assert files.deleted == [] and not files.sandboxes["east"].journal()
+    assert "which may belong to two accounts; keep only one of them" in " ".join(run.output.split())
 
 
 def test_a_service_called_like_a_group_of_another_file_is_a_host(files: Files) -> None:
@@ -505,7 +354,7 @@ def test_refreshing_reads_each_file_anew(files: Files) -> None:
     files.write("east")
     files.write("west", hostnames=["'west-' ~ hosted_name"])
     refresh = "- hosts: all\n  gather_facts: false\n  tasks:\n    - meta: refresh_inventory\n"
-    run = files.delete("all", refresh).succeed()
+    run = files.delete("all", before=refresh).succeed()
     assert files.deleted == ["east", "west"]
     assert "WARNING" not in run.output
 
