@@ -1,19 +1,16 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The event source against the sandbox: each event, faults, tokens that change, kills, and secrets."""
+"""The event source against the sandbox: each event, a token that changes, kills, and secrets."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import os
-from collections import Counter
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import pytest
 import yaml
@@ -106,33 +103,6 @@ def test_a_service_has_its_events(account: Sandbox, tmp_path: Path) -> None:
 
 
 @pytest.mark.night
-def test_a_restore_that_stops_a_service_is_no_stop(account: Sandbox, tmp_path: Path) -> None:
-    now = datetime.now(UTC)
-    account.reset(clock=(now - timedelta(hours=1)).isoformat(), seed=SEED, delays=NO_DELAYS)
-    account.clock(set=now.isoformat())
-    account.profile("plain", **{"restore.restart": "yes"})
-    account.delays(restore=1.5, start=0.5)
-    db = ids(account)["db"]
-    [backup] = account.api("GET", f"/api/resources/{db}/backups").json()
-
-    async def use(watched: Watched) -> None:
-        await watched.polls(account)
-        account.api("POST", f"/api/resources/{db}/backups/{backup['id']}/restore")
-        await wait_until(lambda: state(account, db) == "stopped")
-        await watched.polls(account)
-        await wait_until(lambda: state(account, db) == "running")
-        await watched.polls(account)
-
-    watched = run_source(arguments(account, tmp_path), use)
-    assert [event["type"] for event in watched.events] == []
-
-
-def state(sandbox: Sandbox, id: str) -> str:
-    """Return the state of a container."""
-    return str(sandbox.api("GET", f"/api/resources/metrics?ids={quote(id)}").json()[id]["state"])
-
-
-@pytest.mark.night
 def test_an_application_has_its_events(account: Sandbox, tmp_path: Path) -> None:
     shop = ids(account)["shop"]
 
@@ -195,18 +165,7 @@ def test_an_account_has_its_events(account: Sandbox, tmp_path: Path) -> None:
 
 
 @pytest.mark.night
-def test_a_wrong_token_ends_it_at_once_and_says_why(account: Sandbox, tmp_path: Path) -> None:
-    async def use(watched: Watched) -> None:
-        await asyncio.sleep(60)
-
-    with pytest.raises(Exception, match=r"/api/apps/whoami: the token was not accepted") as caught:
-        run_source(arguments(account, tmp_path, token="wrong-token"), use)
-    assert "wrong-token" not in str(caught.value)
-    assert not (tmp_path / "state.json").exists()
-
-
-@pytest.mark.night
-def test_a_token_that_is_rotated_is_read_again(
+def test_an_account_that_cannot_be_read_for_a_while_loses_nothing(
     account: Sandbox, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     token = tmp_path / "token"
@@ -229,80 +188,7 @@ def test_a_token_that_is_rotated_is_read_again(
     assert "-token" not in caplog.text
 
 
-@pytest.mark.night
-def test_the_token_of_another_account_deletes_nothing(account: Sandbox, tmp_path: Path) -> None:
-    async def use(watched: Watched) -> None:
-        await watched.polls(account)
-
-    run_source(arguments(account, tmp_path), use)
-    account.seed({"tokens": [{"id": "stranger", "account": "account-other"}]})
-    with pytest.raises(Exception, match="the token belongs to another account"):
-        run_source(arguments(account, tmp_path, token="stranger"), use)
-
-
-@pytest.mark.night
-def test_a_token_for_applications_shows_these_and_says_so_once(
-    account: Sandbox, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    async def use(watched: Watched) -> None:
-        await watched.polls(account)
-        account.api("POST", "/api/apps/shop/deploy", {"tag": "v2"})
-        assert not (await watched.until("deploy_done"))["verified"]
-        await watched.polls(account)
-
-    watched = run_source(arguments(account, tmp_path, token=account.registry_token), use)
-    assert {event["type"] for event in watched.events} == {"deploy_done"}
-    said = [record.getMessage() for record in caplog.records if "scope REGISTRY)" in record.getMessage()]
-    assert len(said) == 1
-
-
-# --- Faults and kills -------------------------------------------------------------------------------
-
-
-@pytest.mark.night
-def test_an_hour_without_an_answer_loses_nothing(
-    account: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    """A thousand times as fast: the pauses of the source add up to more than an hour."""
-    pauses: list[float] = []
-    sleep = asyncio.sleep
-
-    async def hurry(seconds: float) -> None:
-        pauses.append(seconds)
-        await sleep(seconds / 1000)
-
-    world = ids(account)["world"]
-
-    async def use(watched: Watched) -> None:
-        await watched.polls(account)
-        account.fault("*", "status", status=503, retry_after=30, count=None)
-        pauses.clear()
-        account.operator(f"services/{world}", state="stopped")
-        await wait_until(lambda: sum(pauses) > 3600)
-        assert watched.queue.empty()
-        account.clear_faults()
-        await watched.until("service_stopped")
-
-    monkeypatch.setattr(
-        "ansible_collections.hosted.services.plugins.plugin_utils._events.source.asyncio.sleep", hurry
-    )
-    given = arguments(account, tmp_path, retries=0, min_interval=15, max_interval=120)
-    watched = run_source(given, use)
-    assert Counter(event["type"] for event in watched.events) == {"service_stopped": 1}
-    said = [record.getMessage() for record in caplog.records if "cannot be read" in record.getMessage()]
-    assert 1 <= len(said) <= 6, "not at each failure"
-
-
-@pytest.mark.night
-def test_a_platform_that_is_away_at_the_start_is_waited_for(account: Sandbox, tmp_path: Path) -> None:
-    account.operator(f"services/{ids(account)['world']}", status="FAILED")
-    account.fault("*", "status", status=503, count=5)
-
-    async def use(watched: Watched) -> None:
-        await watched.until("service_failed")
-
-    run_source(arguments(account, tmp_path, retries=0), use)
-
+# --- Kills ------------------------------------------------------------------------------------------
 
 KILLS = int(os.environ.get("EVENT_KILLS", "2"))
 """After how many requests of a start it is killed, at most: a poll takes four or so."""
@@ -315,10 +201,7 @@ def start(sandbox: Sandbox, id: str) -> None:
 
 CHANGES: tuple[tuple[str, Callable[[Sandbox, str], object]], ...] = (
     ("service_stopped", lambda sandbox, id: sandbox.operator(f"services/{id}", state="stopped")),
-    (
-        "service_back",
-        start,
-    ),
+    ("service_back", start),
     ("service_failed", lambda sandbox, id: sandbox.operator(f"services/{id}", status="FAILED")),
     ("service_deleted", lambda sandbox, id: sandbox.api("DELETE", f"/api/resources/{id}")),
 )

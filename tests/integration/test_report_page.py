@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
@@ -17,6 +17,7 @@ import pytest
 from ansible_collections.hosted.services.plugins.plugin_utils._report.render import report_html
 from browser import CHROMIUM, Browser
 from integration.language_server import install_package
+from integration.proxy_server import running
 from unit.plugins.reports import account, hostile_report, report_on
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
@@ -90,27 +91,19 @@ def test_nothing_that_is_added_runs(browser: Browser, page: Path) -> None:
 
 def test_no_request_goes_anywhere(browser: Browser, page: Path) -> None:
     asked: list[str] = []
-    content = page.read_bytes()
 
-    class Handler(BaseHTTPRequestHandler):
-        """Serves the file, whatever is asked for."""
-
-        def do_GET(self) -> None:
-            """Answer with the file."""
-            asked.append(self.path)
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
-            self.end_headers()
-            self.wfile.write(content)
+    class Handler(SimpleHTTPRequestHandler):
+        """Serves the folder of the page."""
 
         def log_message(self, format: str, *args: Any) -> None:
-            """Say nothing."""
+            """Note what was asked for."""
+            asked.append(self.path)
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
+    with running(
+        ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(page.parent)))
+    ) as server:
         browser.open(f"http://127.0.0.1:{server.server_port}/report.html")
         resources = browser.value("performance.getEntriesByType('resource').map(each => each.name)")
         browser.call("Page.printToPDF", preferCSSPageSize=True)
-        server.shutdown()
     assert asked == ["/report.html"] and resources in ([], ["data:,"])
     assert browser.problems == [], json.dumps(browser.problems)

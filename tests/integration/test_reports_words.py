@@ -13,7 +13,6 @@ import subprocess
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from textwrap import indent
-from threading import Thread
 from typing import Any, ClassVar
 from urllib.parse import parse_qs
 
@@ -23,6 +22,7 @@ import yaml
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import HERE, REPOSITORY, Ansible
 from integration.inventory.conftest import Inventory
+from integration.proxy_server import running
 from unit.plugins.module_utils._sftp.servers import make_key
 
 APP = {"slug": "acme-web", "project": "shop", "images": [{"tag": "v1"}, {"tag": "v2"}]}
@@ -253,8 +253,7 @@ def test_the_recipe_keeps_one_comment(tmp_path: Path) -> None:
     [recipe] = [found for found in re.findall(r"```yaml\n(.*?)```", guide, re.DOTALL) if "curl" in found]
     script = yaml.safe_load(recipe)["cost"]["script"]
     lines = "\n".join(line for line in script if not line.startswith(("ansible", "sh ")))
-    with ThreadingHTTPServer(("127.0.0.1", 0), Notes) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
+    with running(ThreadingHTTPServer(("127.0.0.1", 0), Notes)) as server:
         address = {"CI_API_V4_URL": f"http://127.0.0.1:{server.server_port}", "COMMENT_TOKEN": "secret"}
         place = {"CI_PROJECT_ID": "7", "CI_MERGE_REQUEST_IID": "9", "PATH": os.environ["PATH"]}
         for change in ("+1.00", "+2.00"):
@@ -263,5 +262,4 @@ def test_the_recipe_keeps_one_comment(tmp_path: Path) -> None:
             subprocess.run(
                 ["sh", "-euc", lines], check=True, cwd=tmp_path, env={**address, **place}, capture_output=True
             )
-        server.shutdown()
     assert list(Notes.bodies) == [1, 2] and "+2.00 EUR" in Notes.bodies[2]

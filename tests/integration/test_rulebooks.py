@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import http.server
 import json
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ import yaml
 from hosted_sandbox.testing import NO_DELAYS, Sandbox
 from integration.ansible_run import PROFILE, REPOSITORY
 from integration.event_watch import COLLECTION
+from integration.proxy_server import running
 from integration.rulebook_run import SECONDS, Rulebook, environment_for_rulebooks, shipped
 
 QUICK = {"min_interval": 0.3, "max_interval": 0.5}
@@ -55,10 +55,8 @@ def chat() -> Iterator[tuple[str, list[str]]]:
         def log_message(self, format: str, *arguments: Any) -> None:
             pass
 
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever).start()
+    with running(http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as server:
         yield f"http://127.0.0.1:{server.server_address[1]}/hook", messages
-        server.shutdown()
 
 
 def starts(sandbox: Sandbox) -> list[str]:
