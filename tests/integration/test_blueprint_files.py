@@ -37,7 +37,6 @@ vars:
   level: debug
   greeting: !unsafe "{{ level }}"
   nested: "{{ level }}"
-  extra: {B: "{{ level }}", C: "{{ greeting }}"}
 """
 
 
@@ -166,54 +165,6 @@ def test_a_file_that_is_encrypted_as_a_whole(
     run = ansible.tasks(TASKS, VARIABLES, in_process=in_process)
     for name in ("Apply", "Compare"):
         assert "is encrypted with ansible-vault and cannot be decrypted" in run[name].message
-    assert sandbox.journal() == []
-
-
-WRONG = """\
-project: bakery
-services:
-  db:
-    product: "{{ prodct }}"
-    host: node-paris-1
-  world:
-    prodct: minecraft
-applications:
-  acme-web:
-    environment:
-      A: "{{ extra.D }}"
-      B: "{{ 1 + }}"
-      C: "{{ lookup('ansible.builtin.file', 'hunter2hunter2') }}"
-    secret_environment:
-      K: !vault |
-        $ANSIBLE_VAULT;1.1;AES256
-        3132
-      L: "{{ 'hunter2hunter2' + }}"
-"""
-
-
-@BOTH_WAYS
-def test_all_that_is_wrong_has_its_place(
-    in_process: bool, ansible: Ansible, sandbox: Sandbox, vault: dict[str, Any]
-) -> None:
-    (ansible.folder / "shop.yml").write_text(WRONG)
-    run = ansible.tasks(TASKS, VARIABLES, env={**vault, **LOUD}, in_process=in_process)
-    for name in ("Apply", "Compare"):
-        places = [each.split(": ", 2) for each in run[name].result["problems"]]
-        assert [(place, path) for place, path, said in places] == [
-            ("shop.yml:4:5", "services.db.product"),
-            ("shop.yml:7:5", "services.world.prodct"),
-            ("shop.yml:11:7", "applications.acme-web.environment.A"),
-            ("shop.yml:12:7", "applications.acme-web.environment.B"),
-            ("shop.yml:13:7", "applications.acme-web.environment.C"),
-            ("shop.yml:15:7", "applications.acme-web.secret_environment.K"),
-            ("shop.yml:18:7", "applications.acme-web.secret_environment.L"),
-        ]
-        said = [said for place, path, said in places]
-        assert said[0] == "its template needs 'prodct', which is undefined"
-        assert said[2] == "its template needs 'D', which is undefined"
-        assert said[3].startswith("its template is wrong: ")
-        assert said[5].startswith("!vault cannot be decrypted")
-        assert "hunter2" not in run[name].message
     assert sandbox.journal() == []
 
 

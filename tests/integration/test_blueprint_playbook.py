@@ -8,7 +8,6 @@ from __future__ import annotations
 import getpass
 import re
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -87,77 +86,6 @@ def test_a_file_that_fails_does_not_stop_the_others(ansible: Ansible, sandbox: S
 
 
 @pytest.mark.night
-def test_an_application_runs_with_its_command(ansible: Ansible, sandbox: Sandbox) -> None:
-    """After the run that deploys it, after one that changes the command alone, and with the next version."""
-    images = [{"tag": tag, "labels": {"version": tag}} for tag in ("v1", "v2", "v3")]
-    sandbox.seed({"apps": [{"slug": "web", "project": "shop", "images": images, "deployed": "v1"}]})
-
-    def run(command: str, tag: str) -> Run:
-        application = f"{{command: {command}, image: {{tag: {tag}}}}}"
-        (ansible.folder / "shop.yml").write_text(f"project: shop\napplications:\n  web: {application}\n")
-        sandbox.clear_journal()
-        return blueprint(ansible, blueprint_src="shop.yml").succeed()
-
-    def starts() -> list[str]:
-        lines = sandbox.api("GET", "/api/apps/web/logs").text.split("starting ")[1:]
-        return [line.partition('"')[0] for line in lines]
-
-    set_it, deploy, signal = "PUT deploy", "POST deploy", "POST power"
-    for command, tag, calls in (
-        ("serve --port 80", "v2", [set_it, deploy]),
-        ("serve --port 81", "v2", [set_it, signal, signal]),
-        ("serve --port 81", "v3", [deploy]),
-        ("serve --port 81", "v3", []),
-    ):
-        done = run(command, tag)
-        assert starts()[-1] == command
-        assert [f"{call.split()[0]} {call.rpartition('/')[2]}" for call in written(sandbox)] == calls
-        assert "is not in effect" not in done.output and "at its next start" not in done.output
-    assert "nothing is left to do" in done.output
-
-
-@pytest.mark.night
-@pytest.mark.parametrize("check", [["--check"], []])
-def test_a_limit_holds_in_the_project_that_the_file_renames(
-    ansible: Ansible, sandbox: Sandbox, check: list[str]
-) -> None:
-    """By its new name alone, as that by the former one would limit nothing from the next run on."""
-    world = "product: minecraft, host: node-paris-1, dimensions: {cpu_cores: 1, ram_gb: %s, storage_gb: 10}"
-
-    def run(project: str, most: int, ram: int, *arguments: str) -> Run:
-        name = project.partition("\n")[0]
-        text = f"project: {project}\nbudget: {{projects: {{{name}: {most}}}}}\n"
-        text += f"services:\n  mc: {{{world % ram}}}\n"
-        (ansible.folder / "shop.yml").write_text(text)
-        sandbox.clear_journal()
-        return blueprint(ansible, *arguments, blueprint_src="shop.yml")
-
-    run("shop", 60, 2).succeed()
-    refused = run("webshop\nwas: shop", 6, 4, *check)
-    assert refused.rc == 2 and "1.49 EUR over it: the budget of project 'webshop' is 6.00" in refused.output
-    assert written(sandbox) == []
-    fitting = run("webshop\nwas: shop", 60, 4, *check).succeed()
-    assert "the budget limits project" not in fitting.output
-    calls = [call.split()[0] + " " + call.split("/")[2] for call in written(sandbox)]
-    assert calls == ([] if check else ["PATCH projects", "PUT resources"])
-
-
-@pytest.mark.night
-def test_absent_fails_where_services_outlived_their_project(ansible: Ansible, sandbox: Sandbox) -> None:
-    """They joined the default project when somebody deleted their own, and are still billed."""
-    sandbox.seed({"services": [{"name": "mc", "product": "minecraft", "project": "shop"}]})
-    [shop] = [each["id"] for each in sandbox.api("GET", "/api/projects").json() if each["name"] == "shop"]
-    assert sandbox.api("DELETE", f"/api/projects/{shop}").ok
-    sandbox.clear_journal()
-    described = "{project: shop, services: {mc: {} }}"
-    task = f"- hosted.services.blueprint:\n    state: absent\n    blueprint: {described}\n"
-    for keywords in ("", "check_mode: true"):
-        run = ansible.tasks(task, keywords)
-        assert run.rc == 2 and "still billed: service 'mc'" in run.output
-    assert written(sandbox) == []
-
-
-@pytest.mark.night
 def test_it_says_which_variable_is_missing(ansible: Ansible, sandbox: Sandbox) -> None:
     nothing: list[dict[str, Any]] = [{}, {"blueprint_src": []}, {"blueprint_src": ""}]
     for given in nothing:
@@ -178,34 +106,28 @@ def test_it_prunes_within_the_limits_of_its_variables(ansible: Ansible, sandbox:
 
 
 @pytest.mark.night
-@pytest.mark.parametrize("check", [[], ["--check"]])
-def test_it_does_not_prune_a_project_that_has_two_files(
-    ansible: Ansible, sandbox: Sandbox, check: list[str]
-) -> None:
+def test_it_does_not_prune_a_project_that_has_two_files(ansible: Ansible, sandbox: Sandbox) -> None:
     """Each would delete what the other describes. One names it in a template, the other is encrypted."""
-    names = ("db", "web", "old")
-    sandbox.seed({"services": [{"name": each, "product": "minecraft", "project": "shop"} for each in names]})
-    (ansible.folder / "a.yml").write_text('project: "{{ team }}"\nservices:\n  db: {}\n')
+    sandbox.seed(
+        {"services": [{"name": each, "product": "minecraft", "project": "shop"} for each in ("db", "web")]}
+    )
+    files = {
+        "a.yml": "project: '{{ team }}'\nservices:\n  db: {}\n",
+        "c.yml": "project: store\nwas: shop\n",
+        "d.yml": "project: shop\nservices: [\n",
+    }
+    for name, text in files.items():
+        (ansible.folder / name).write_text(text)
     write_encrypted(ansible.folder / "b.yml", "project: ' Shop'\nservices:\n  web: {name: '{{ unknown }}'}\n")
-    arguments = [*check, "--vault-password-file", str(ansible.folder / "password")]
-    given = {"blueprint_src": ["a.yml", "b.yml"], "blueprint_prune": True, "team": "shop"}
-    run = blueprint(ansible, *arguments, **given)
-    assert run.rc == 2 and "a.yml and b.yml both describe project shop" in run.stdout
-    assert "Nothing was done" in run.stdout
-    assert sandbox.journal() == []
-
-
-@pytest.mark.night
-def test_files_of_a_prune_have_to_name_their_project(ansible: Ansible, sandbox: Sandbox) -> None:
-    """Else one that cannot be read could be of the project of another."""
-    sandbox.seed({"services": [{"name": "db", "product": "minecraft", "project": "shop"}]})
-    (ansible.folder / "a.yml").write_text("project: shop\nservices:\n  db: {}\n")
-    (ansible.folder / "b.yml").write_text("project: shop\nservices: [\n")
-    (ansible.folder / "c.yml").write_text("project: store\nwas: shop\n")
-    unread = blueprint(ansible, blueprint_src=["a.yml", "b.yml", "none.yml"], blueprint_prune=True)
-    assert unread.rc == 2 and "Which project b.yml, none.yml describes cannot be read" in unread.stdout
-    renamed = blueprint(ansible, blueprint_src=["a.yml", "c.yml"], blueprint_prune=True)
-    assert renamed.rc == 2 and "a.yml and c.yml both describe project shop" in renamed.stdout
+    arguments = ["--vault-password-file", str(ansible.folder / "password")]
+    for others, said in (
+        (["b.yml"], "a.yml and b.yml both describe project shop"),
+        (["c.yml"], "a.yml and c.yml both describe project shop"),
+        (["d.yml", "none.yml"], "Which project d.yml, none.yml describes cannot be read"),
+    ):
+        given = {"blueprint_src": ["a.yml", *others], "blueprint_prune": True, "team": "shop"}
+        run = blueprint(ansible, *arguments, **given)
+        assert run.rc == 2 and said in run.stdout and "Nothing was done" in run.stdout
     assert sandbox.journal() == []
 
 
@@ -227,19 +149,6 @@ def test_files_of_different_projects_are_pruned_together(ansible: Ansible, sandb
 
 
 @pytest.mark.night
-def test_all_orders_together_need_the_balance_for_a_day(ansible: Ansible, sandbox: Sandbox) -> None:
-    """Each of the four services needs 0.18, which the balance covers."""
-    order = "product: postgresql, host: node-paris-1, dimensions: {cpu_cores: 1, ram_gb: 2, storage_gb: 10}"
-    services = "".join(f"  db{number}: {{{order}}}\n" for number in range(4))
-    (ansible.folder / "shop.yml").write_text(f"project: shop\nservices:\n{services}")
-    sandbox.operator("accounts/main", balance_cents=50)
-    for arguments in (["--check"], []):
-        run = blueprint(ansible, *arguments, blueprint_src=["shop.yml"])
-        assert run.rc != 0 and "ask for 0.72 EUR in all. Nothing was ordered" in run.output
-        assert written(sandbox) == [] and sandbox.ledger()["orders"] == []
-
-
-@pytest.mark.night
 def test_after_the_playbook_its_blueprint_changes_nothing(ansible: Ansible, sandbox: Sandbox) -> None:
     quickstart(ansible)
     sandbox.clear_journal()
@@ -247,22 +156,6 @@ def test_after_the_playbook_its_blueprint_changes_nothing(ansible: Ansible, sand
     assert changes(run) == []
     assert sandbox.journal(), "nothing was looked at"
     assert written(sandbox) == []
-
-
-@pytest.mark.night
-def test_after_its_blueprint_the_playbook_orders_nothing(ansible: Ansible, sandbox: Sandbox) -> None:
-    """Both make the same, except for what is no part of a project: a file and a backup."""
-    folder = ansible.folder / ".ansible" / "hosted_services" / "quickstart"
-    folder.mkdir(parents=True)
-    folder.chmod(0o700)
-    generate = [sys.executable, str(PLAYBOOKS / "files" / "generate_key.py"), str(folder / "id_ed25519")]
-    subprocess.run(generate, check=True, capture_output=True)
-    blueprint(ansible, blueprint_src=str(FILE)).succeed()
-    assert sorted(order["name"] for order in sandbox.ledger()["orders"]) == ["survival", "website"]
-    sandbox.clear_journal()
-    run = quickstart(ansible)
-    assert changes(run) == ["Mirror a folder", "Make a backup"]
-    assert [each for each in written(sandbox) if "/backups" not in each] == []
 
 
 # --- Plans ------------------------------------------------------------------------------------------
@@ -398,18 +291,6 @@ def test_an_empty_section_removes_the_plans_of_its_project(ansible: Ansible, san
     (ansible.folder / "blog.yml").write_text("project: journal\nwas: blog\nbackups: {}\n")
     blueprint(ansible, blueprint_src="blog.yml", **given).succeed()
     assert set(installed(ansible, "backups")) == {"other"}
-
-
-@pytest.mark.night
-def test_plans_that_are_wrong_are_refused_before_anything(ansible: Ansible, sandbox: Sandbox) -> None:
-    wrong = WITH_PLANS.replace("services: [world], at", "services: [word], at").replace(
-        "nights:", "nights: &x"
-    )
-    (ansible.folder / "shop.yml").write_text(wrong.replace("awake: []", "awake: [{from: '25:00'}]"))
-    run = blueprint(ansible, blueprint_src="shop.yml", **machine(ansible, sandbox))
-    assert re.search(r"shop.yml:13:\d+: backups.nightly.services.0: 'word' is no service", run.stdout)
-    assert "sleep.nights.awake.0: from is '25:00'" in run.stdout
-    assert sandbox.journal() == []
 
 
 @pytest.mark.night
