@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import asyncssh
@@ -46,7 +47,7 @@ EXISTING = {
 }
 """The same project once it is there, without two services that were in the file."""
 LATENCY = 0.05
-HEAD = "- hosts: localhost\n  gather_facts: false\n  tasks:\n    "
+HEAD = "- hosts: localhost\n  gather_facts: false\n  tasks:\n"
 
 
 def task(folder: Path, **given: Any) -> str:
@@ -57,15 +58,7 @@ def task(folder: Path, **given: Any) -> str:
 
 def kill_after(ansible: Ansible, sandbox: Sandbox, point: int, **given: Any) -> None:
     """Apply the blueprint, and end the run and all its workers after so many requests."""
-    own = indented(task(ansible.folder, **given))
-    kill_play_after(
-        ansible, sandbox, point, f"- hosts: localhost\n  gather_facts: false\n  tasks:\n    {own}"
-    )
-
-
-def indented(text: str) -> str:
-    """Return a task with the lines below its first one further to the right."""
-    return text.replace("\n", "\n    ").rstrip(" ")
+    kill_play_after(ansible, sandbox, point, HEAD + indent(task(ansible.folder, **given), "    "))
 
 
 def apply(ansible: Ansible, **given: Any) -> Run:
