@@ -162,15 +162,3 @@ def test_a_window_whose_tasks_fail(ansible: Ansible, sandbox: Sandbox) -> None:
     assert failed.rc != 0 and "the upgrade failed" in failed.output
     assert running(sandbox) == RAN
     assert sorted(signals(sandbox)) == sorted((name, what) for name in RAN for what in ("start", "stop"))
-
-
-def test_a_switch_given_as_text_is_a_switch(ansible: Ansible, sandbox: Sandbox) -> None:
-    """A command line gives text: "false" resumes nothing."""
-    asleep = {"name": "asleep", "product": "minecraft", "project": "shop", "status": "SUSPENDED"}
-    sandbox.seed({"services": [*SERVICES, asleep]})
-    given = {"fleet_name": "night", "fleet_state": "started", "fleet_project": "shop", "fleet_healthy_for": 0}
-    texts = ["-e", "fleet_only_what_ran=false", "-e", "fleet_resume=false"]
-    started = ansible.playbook(WINDOW, *texts, variables=given).succeed()
-    assert sandbox.journal("resources.resume") == []
-    assert signals(sandbox) == [("idle", "start")]
-    assert "asleep" in str(started["hosted.services.fleet : Say what is to be done"].result["msg"])
