@@ -166,7 +166,7 @@ def test_a_suspended_application_is_refused_before_anything_is_written(
 def test_what_nothing_in_the_role_would_make_is_refused_before_anything_is_written(
     small: Ansible, sandbox: Sandbox, new: bool
 ) -> None:
-    """An earlier task of the play may make the neighbor, for all that check mode knows; nothing pushes later."""
+    """For all that check mode knows, an earlier task makes the neighbor; nothing pushes the image later."""
     small.environment["HOSTED_SERVICES_TOKEN"] = sandbox.token
     if not new:
         create_app(sandbox)

@@ -11,8 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import yaml
-
 Draw = random.Random
 MOST_TASKS = 4
 WAITS = {"wait_timeout": 20}
@@ -70,14 +68,6 @@ class Play:
     def naming(self, service: str | None) -> str:
         """Return the tasks on a service, for messages."""
         return "; ".join(str(task) for task in self.tasks if task.subject == service) or "none of its tasks"
-
-    def playbook(self) -> str:
-        """Return the play as a playbook that goes on after a failed task."""
-        tasks = [
-            {"name": str(task), f"hosted.services.{task.module}": dict(task.options), "ignore_errors": True}
-            for task in self.tasks
-        ]
-        return yaml.safe_dump([{"hosts": "localhost", "gather_facts": False, "tasks": tasks}])
 
 
 @dataclass
