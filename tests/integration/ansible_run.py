@@ -119,6 +119,12 @@ def begin_anew(sandbox: Sandbox, profile: str = PROFILE) -> None:
     sandbox.clear_journal()
 
 
+def play_of(tasks: str, keywords: str = "") -> str:
+    """Return a play of tasks, given as YAML, over localhost. `keywords` are further lines of the play."""
+    play = "- hosts: localhost\n  gather_facts: false\n" + indent(keywords, "  ")
+    return f"{play.rstrip()}\n  tasks:\n{indent(tasks, '    ')}"
+
+
 class Ansible:
     """Runs playbooks in a folder of their own, against a sandbox, with nobody's settings but its own."""
 
@@ -144,9 +150,8 @@ class Ansible:
         }
 
     def tasks(self, tasks: str, keywords: str = "", **options: Any) -> Run:
-        """Run tasks, given as YAML, in a play over localhost. `keywords` are further lines of the play."""
-        play = "- hosts: localhost\n  gather_facts: false\n" + indent(keywords, "  ")
-        return self.playbook(f"{play.rstrip()}\n  tasks:\n{indent(tasks, '    ')}", **options)
+        """Run a play of tasks over localhost."""
+        return self.playbook(play_of(tasks, keywords), **options)
 
     def playbook(
         self,

@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import pytest
 import yaml
+from ansible.parsing.vault import VaultLib, VaultSecret
 
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import BOTH_WAYS, Ansible
@@ -40,32 +41,24 @@ vars:
 """
 
 
+VAULT = VaultLib([("default", VaultSecret(b"open sesame"))])
+
+
+def password_in(folder: Path) -> str:
+    """Write the password of what is encrypted here into a file; return its path."""
+    (folder / "password").write_text("open sesame\n")
+    return str(folder / "password")
+
+
 @pytest.fixture
 def vault(ansible: Ansible) -> dict[str, Any]:
     """The environment of runs that have the password."""
-    password = ansible.folder / "password"
-    password.write_text("open sesame\n")
-    return {"ANSIBLE_VAULT_PASSWORD_FILE": str(password)}
+    return {"ANSIBLE_VAULT_PASSWORD_FILE": password_in(ansible.folder)}
 
 
-def encrypted(ansible: Ansible, vault: dict[str, Any], text: str, indent: int) -> str:
+def encrypted(text: str, depth: int) -> str:
     """Return a text as ansible-vault encrypts it for a file, below a key that is indented so far."""
-    found = subprocess.run(
-        ["ansible-vault", "encrypt_string", "--stdin-name", "x"],
-        input=text,
-        text=True,
-        env={**ansible.environment, **vault},
-        check=True,
-        capture_output=True,
-    ).stdout
-    lines = [line.strip() for line in found.splitlines()[1:]]
-    return "!vault |\n" + "\n".join(" " * (indent + 2) + line for line in lines)
-
-
-def encrypt_file(ansible: Ansible, vault: dict[str, Any], path: Path) -> None:
-    """Encrypt a file as a whole."""
-    command = ["ansible-vault", "encrypt", str(path)]
-    subprocess.run(command, env={**ansible.environment, **vault}, check=True, capture_output=True)
+    return "!vault |\n" + indent(VAULT.encrypt(text).decode().strip(), " " * (depth + 2))
 
 
 def environment(sandbox: Sandbox, slug: str) -> dict[str, str]:
@@ -81,7 +74,7 @@ def record(sandbox: Sandbox, name: str) -> dict[str, Any]:
     return dict(found)
 
 
-def shop(ansible: Ansible, vault: dict[str, Any]) -> str:
+def shop() -> str:
     """Return a blueprint with all that only the controller can read."""
     return f"""project: bakery
 defaults:
@@ -92,7 +85,7 @@ services:
   world:
     <<: *order
     product: "{{{{ product }}}}"
-    command: {encrypted(ansible, vault, COMMAND, 4)}
+    command: {encrypted(COMMAND, 4)}
     max_monthly: "{{{{ nothing | default(omit) }}}}"
   db:
     <<: *order
@@ -104,9 +97,9 @@ applications:
       LEVEL: "level {{{{ nested }}}}"
       GREETING: "{{{{ greeting }}}}"
       LITERAL: !unsafe "{{{{ level }}}}"
-      PLAIN: {encrypted(ansible, vault, PLAIN, 6)}
+      PLAIN: {encrypted(PLAIN, 6)}
     secret_environment:
-      KEY: {encrypted(ansible, vault, KEY, 6)}
+      KEY: {encrypted(KEY, 6)}
       A: "{{{{ level ~ '}}}}' }}}}"
       B: "{{{{ sessions.B }}}}"
   acme-jobs:
@@ -118,10 +111,8 @@ applications:
 def test_templates_and_vaulted_values(
     in_process: bool, ansible: Ansible, sandbox: Sandbox, vault: dict[str, Any]
 ) -> None:
-    (ansible.folder / "shop.yml").write_text(shop(ansible, vault))
-    variables = (
-        f"{VARIABLES}  sessions:\n    B: {encrypted(ansible, vault, SESSION, 4)}\n    C: '{{{{ level }}}}'\n"
-    )
+    (ansible.folder / "shop.yml").write_text(shop())
+    variables = f"{VARIABLES}  sessions:\n    B: {encrypted(SESSION, 4)}\n    C: '{{{{ level }}}}'\n"
     run = ansible.tasks(TASKS, variables, env={**vault, **LOUD}, in_process=in_process).succeed()
     assert not run["Apply"].failed, run["Apply"].message
     kept = environment(sandbox, "acme-web")
@@ -152,12 +143,11 @@ def test_templates_and_vaulted_values(
 def test_a_file_that_is_encrypted_as_a_whole(
     in_process: bool, ansible: Ansible, sandbox: Sandbox, vault: dict[str, Any]
 ) -> None:
-    path = ansible.folder / "shop.yml"
-    path.write_text(
+    text = (
         "project: bakery\nservices: {}\napplications:\n  acme-web:\n"
         f"    command: {COMMAND}\n    environment:\n      PLAIN: {PLAIN}\n      LEVEL: '{{{{ level }}}}'\n"
     )
-    encrypt_file(ansible, vault, path)
+    (ansible.folder / "shop.yml").write_bytes(VAULT.encrypt(text))
     run = ansible.tasks(TASKS, VARIABLES, env={**vault, **LOUD}, in_process=in_process).succeed()
     assert environment(sandbox, "acme-web") == {"PLAIN": PLAIN, "LEVEL": "debug"}
     assert [text for text in (PLAIN, COMMAND, "ch3rry") if text in run.output] == []

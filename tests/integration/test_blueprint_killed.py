@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from textwrap import indent
 from typing import Any
 
 import asyncssh
 import pytest
 
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import Ansible, Run
+from integration.ansible_run import Ansible, Run, play_of
 from integration.killing import kill_play_after, kill_points
 
 pytestmark = pytest.mark.night
@@ -47,7 +46,6 @@ EXISTING = {
 }
 """The same project once it is there, without two services that were in the file."""
 LATENCY = 0.05
-HEAD = "- hosts: localhost\n  gather_facts: false\n  tasks:\n"
 
 
 def task(folder: Path, **given: Any) -> str:
@@ -58,7 +56,7 @@ def task(folder: Path, **given: Any) -> str:
 
 def kill_after(ansible: Ansible, sandbox: Sandbox, point: int, **given: Any) -> None:
     """Apply the blueprint, and end the run and all its workers after so many requests."""
-    kill_play_after(ansible, sandbox, point, HEAD + indent(task(ansible.folder, **given), "    "))
+    kill_play_after(ansible, sandbox, point, play_of(task(ansible.folder, **given)))
 
 
 def apply(ansible: Ansible, **given: Any) -> Run:

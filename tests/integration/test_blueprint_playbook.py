@@ -8,15 +8,14 @@ from __future__ import annotations
 import getpass
 import re
 import subprocess
-from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from ansible.parsing.vault import VaultLib, VaultSecret
 
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import COLLECTIONS, REPOSITORY, Ansible, Run
+from integration.test_blueprint_files import VAULT, password_in
 from integration.test_quickstart import quickstart, written
 from integration.warm import programs
 
@@ -41,13 +40,6 @@ def blueprint(ansible: Ansible, *arguments: str, **variables: Any) -> Run:
 def changes(run: Run) -> list[str]:
     """Return the tasks that changed something."""
     return [outcome.name for outcome in run.outcomes if outcome.result.get("changed")]
-
-
-def write_encrypted(path: Path, text: str) -> None:
-    """Write a file that Ansible Vault has encrypted, with the password in file `password` beside it."""
-    (path.parent / "password").write_text("not-for-anybody\n")
-    vault = VaultLib([("default", VaultSecret(b"not-for-anybody"))])
-    path.write_bytes(vault.encrypt(text))
 
 
 def test_files_are_applied_from_the_folder_of_the_run(ansible: Ansible, sandbox: Sandbox) -> None:
@@ -118,8 +110,9 @@ def test_it_does_not_prune_a_project_that_has_two_files(ansible: Ansible, sandbo
     }
     for name, text in files.items():
         (ansible.folder / name).write_text(text)
-    write_encrypted(ansible.folder / "b.yml", "project: ' Shop'\nservices:\n  web: {name: '{{ unknown }}'}\n")
-    arguments = ["--vault-password-file", str(ansible.folder / "password")]
+    secret = "project: ' Shop'\nservices:\n  web: {name: '{{ unknown }}'}\n"
+    (ansible.folder / "b.yml").write_bytes(VAULT.encrypt(secret))
+    arguments = ["--vault-password-file", password_in(ansible.folder)]
     for others, said in (
         (["b.yml"], "a.yml and b.yml both describe project shop"),
         (["c.yml"], "a.yml and c.yml both describe project shop"),

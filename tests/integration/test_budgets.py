@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal
-from textwrap import indent
 
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import BOTH_WAYS, Ansible, Run
+from integration.ansible_run import BOTH_WAYS, Ansible, Run, play_of
 
 SIZE = "dimensions: {cpu_cores: 2, ram_gb: 4, storage_gb: 20}"
 WHAT = f"product: minecraft, host: node-paris-1, {SIZE}"
@@ -90,11 +89,8 @@ def test_check_mode_predicts_across_the_tasks_of_a_run(ansible: Ansible, sandbox
 """
     )
     sandbox.clear_journal()
-    run = ansible.playbook(
-        "- hosts: localhost\n  gather_facts: false\n  tasks:\n" + indent(tasks, "    "),
-        "--check",
-        env={"HOSTED_SERVICES_BUDGET": '{"account": 32.5}'},
-    ).succeed()
+    budget = {"HOSTED_SERVICES_BUDGET": '{"account": 32.5}'}
+    run = ansible.playbook(play_of(tasks), "--check", env=budget).succeed()
     assert sandbox.writes() == [] and refused(run) == []
     assert not run["Order in its place"].failed
     assert "10.46 EUR over" in run["Order too much"].message

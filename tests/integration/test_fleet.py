@@ -17,7 +17,7 @@ from urllib.parse import quote
 import pytest
 
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import Ansible
+from integration.ansible_run import Ansible, play_of
 from integration.killing import kill_play_after, kill_points, kill_run
 from integration.warm import COLD
 
@@ -31,18 +31,17 @@ SERVICES: list[dict[str, Any]] = [
 ]
 RAN = {"db", "web", "game"}
 LATENCY = 0.05
-PLAY = "- hosts: localhost\n  gather_facts: false\n  tasks:\n    - "
 
 
 def task(state: str, **given: Any) -> str:
     """Return a task on the fleet."""
     options = {"name": "window", "project": "shop", "batch_size": 1, "healthy_for": 0, "wait_interval": 0.2}
-    return f"hosted.services.fleet: {json.dumps({**options, 'state': state, **given})}\n"
+    return f"- name: Go\n  hosted.services.fleet: {json.dumps({**options, 'state': state, **given})}\n"
 
 
 def run(ansible: Ansible, state: str, **given: Any) -> dict[str, Any]:
     """Run a task on the fleet to its end, and return its result."""
-    return ansible.tasks(f"- name: Go\n  {task(state, **given)}").succeed()["Go"].result
+    return ansible.tasks(task(state, **given)).succeed()["Go"].result
 
 
 def signals(sandbox: Sandbox) -> list[tuple[str, str]]:
@@ -67,7 +66,7 @@ def test_a_window_that_is_killed(point: int, ansible: Ansible, sandbox: Sandbox)
     """Stopped in order, and what ran before the first run is brought back; twice where metrics lag."""
     sandbox.seed({"services": SERVICES})
     sandbox.fault("*", "latency", latency=LATENCY, count=None)
-    kill_play_after(ansible, sandbox, point, PLAY + task("stopped"))
+    kill_play_after(ansible, sandbox, point, play_of(task("stopped")))
     sandbox.clear_faults()
     run(ansible, "stopped")
     assert running(sandbox) == set()
@@ -75,7 +74,7 @@ def test_a_window_that_is_killed(point: int, ansible: Ansible, sandbox: Sandbox)
     assert set(stops) == RAN and stops.index("web") < stops.index("db")
     sandbox.clear_journal()
     sandbox.fault("*", "latency", latency=LATENCY, count=None)
-    kill_play_after(ansible, sandbox, point, PLAY + task("started"))
+    kill_play_after(ansible, sandbox, point, play_of(task("started")))
     sandbox.clear_faults()
     run(ansible, "started")
     assert running(sandbox) == RAN
@@ -129,7 +128,7 @@ def test_a_window_holds_its_fleet_until_it_is_killed(ansible: Ansible, sandbox: 
         second = ansible.playbook(
             WINDOW, variables={**given, "fleet_tasks": str(ansible.folder / "other.yml")}
         )
-        started = ansible.tasks(f"- name: Go\n  {task('started')}")
+        started = ansible.tasks(task("started"))
         kill_run(ansible.folder, killed.pid)
     assert sandbox.writes() == [] and running(sandbox) == set()
     assert not [each for each in second.outcomes if each.name == "Do other work"]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import Ansible, Run
+from integration.ansible_run import Ansible, Run, play_of
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFzj6KifbzD3SQ/ODoy4X+uPIHgVn/YK4x+KxD2Lbjot laptop@example"
 SIZE = "{cpu_cores: 1, ram_gb: 2, storage_gb: 10}"
@@ -160,8 +160,9 @@ def test_what_is_empty(in_process: bool, ansible: Ansible, sandbox: Sandbox) -> 
     lines = {f"HOSTED_SERVICES_{name}": value + "\n" for name, value in (
         ("URL", sandbox.base_url), ("TOKEN", sandbox.token))}  # fmt: skip
     arguments = ["-i", str(ansible.folder / "account.hosted.yml")]
-    play = "- hosts: localhost\n  gather_facts: false\n  tasks:" + EMPTY.replace("\n", "\n    ")
-    run = ansible.playbook(play, *arguments, env={**OF_CI, **lines}, in_process=in_process).succeed()
+    run = ansible.playbook(
+        play_of(EMPTY), *arguments, env={**OF_CI, **lines}, in_process=in_process
+    ).succeed()
     assert "survival" in run["Hosts"].message
     for name in ("Secret", "Secret of a blueprint", "Secret of a clone"):
         assert run[name].failed, name

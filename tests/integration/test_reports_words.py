@@ -12,7 +12,6 @@ import shutil
 import subprocess
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from textwrap import indent
 from typing import Any, ClassVar
 from urllib.parse import parse_qs
 
@@ -20,7 +19,7 @@ import pytest
 import yaml
 
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import HERE, REPOSITORY, Ansible
+from integration.ansible_run import HERE, REPOSITORY, Ansible, play_of
 from integration.inventory.conftest import Inventory
 from integration.proxy_server import running
 from unit.plugins.module_utils._sftp.servers import make_key
@@ -133,7 +132,7 @@ BLUEPRINT = """
 
 def test_check_mode_lists_what_the_run_does(ansible: Ansible) -> None:
     """A new service runs, so nothing is left to do."""
-    play = f"- hosts: localhost\n  gather_facts: false\n  tasks:\n{indent(BLUEPRINT, '    ')}"
+    play = play_of(BLUEPRINT)
     planned = ansible.playbook(play, "--check").succeed()["Apply"].result["actions"]
     assert planned == ansible.playbook(play).succeed()["Apply"].result["actions"]
 
