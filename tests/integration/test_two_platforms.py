@@ -280,9 +280,15 @@ def files(ansible: Ansible, east: Sandbox, west: Sandbox) -> Files:
 
 
 def test_a_play_over_one_account_never_changes_the_other(files: Files) -> None:
-    """The file that is read last has a host of the same name: it is refused, and adds no group."""
+    """The file that is read last has a host of the same name: it is refused, and adds no group.
+
+    Where Ansible is told so, that ends the run.
+    """
     files.write("east", groups={"here": True})
     files.write("west", groups={"there": True})
+    run = files.delete("all", env={"ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED": "true"})
+    assert run.rc != 0 and files.deleted == []
+
     run = files.delete("project_of_west", "there", "here:&family_compute").succeed()
     assert files.deleted == ["east"]
     said = " ".join(run.output.split())
@@ -294,9 +300,6 @@ def test_a_play_over_one_account_never_changes_the_other(files: Files) -> None:
         )
     assert "hostnames" in said
     assert EAST not in run.output and WEST not in run.output
-
-    run = files.delete("all", env={"ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED": "true"})
-    assert run.rc != 0 and files.deleted == []
 
 
 def test_two_accounts_of_one_platform_are_two(files: Files) -> None:
