@@ -1,17 +1,15 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The first playbook that people run: checked on an empty account, run, checked again."""
+"""What people run first, and the README; the playbook itself is a story in tests/stories."""
 
 from __future__ import annotations
 
 import subprocess
 
-import pytest
-
 from hosted_sandbox.registry.images import build_image
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import PROFILE, REPOSITORY, Ansible, Run
+from integration.ansible_run import REPOSITORY, Ansible, Run
 
 QUICKSTART = "- ansible.builtin.import_playbook: hosted.services.quickstart"
 READING = {"GET", "HEAD"}
@@ -27,43 +25,6 @@ def written(sandbox: Sandbox) -> list[str]:
     """What was asked of the platform that changes something; a quote does not."""
     calls = [(call["method"], call["path"]) for call in sandbox.journal()]
     return [f"{method} {path}" for method, path in calls if method not in READING and path != QUOTE]
-
-
-def test_a_check_on_an_empty_account_goes_to_the_end_and_writes_nothing(
-    ansible: Ansible, sandbox: Sandbox
-) -> None:
-    run = quickstart(ansible, "--check", "--diff")
-    for name in ("Order and start a game server, if it fits the budget", "Order and start a website"):
-        result = run[name].result
-        assert (
-            f"monthly: {result['cost']['monthly_after']} {result['cost']['currency']}"
-            in result["diff"]["after"]
-        )
-    assert sandbox.journal(), "nothing was looked at"
-    assert written(sandbox) == []
-
-
-def test_a_check_after_a_run_finds_nothing_to_do(ansible: Ansible, sandbox: Sandbox) -> None:
-    quickstart(ansible)
-    sandbox.clear_journal()
-    run = quickstart(ansible, "--check")
-    assert [outcome.name for outcome in run.outcomes if outcome.result.get("changed")] == []
-    assert written(sandbox) == []
-
-
-@pytest.mark.parametrize(
-    "values", [{}, {"answer": "empty 204"}, {"answer": "item"}], ids=["as it is", "nothing", "an envelope"]
-)
-def test_a_second_run_changes_nothing(ansible: Ansible, sandbox: Sandbox, values: dict[str, str]) -> None:
-    """Above all it makes no second backup, whatever is said of the first, and however late that is listed."""
-    if values:
-        sandbox.profile(PROFILE, **values, **{"delay": "a second late"})
-    quickstart(ansible)
-    assert len(sandbox.journal("backups.create")) == 1
-    sandbox.clear_journal()
-    run = quickstart(ansible)
-    assert [outcome.name for outcome in run.outcomes if outcome.result.get("changed")] == []
-    assert written(sandbox) == []
 
 
 def test_the_example_of_the_readme_is_true(ansible: Ansible, sandbox: Sandbox) -> None:
