@@ -8,7 +8,6 @@ Tests that run every module read it here, so a new module needs no line in any o
 - `seed`: what is on the sandbox when the module's own target begins;
 - `sample_args`: arguments for a platform that answers anything; the first ones also serve wherever some task
   of the module is needed;
-- `route_options`: for a module that calls more than one route, the options that lead to each (coverage page);
 - `selectors`: for a module that writes, well-formed tasks by title, at least one for each state. They run
   again with each selector empty, misspelt or contradicted;
 - `faults`: tasks to run under faults, on the account of `faults.scenarios`. `creates` names the route that
@@ -26,7 +25,7 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 TARGETS = REPOSITORY / "tests" / "integration" / "targets"
 MODULES = REPOSITORY / "plugins" / "modules"
 NAMES = sorted(path.stem for path in MODULES.glob("*.py") if path.stem != "__init__")
-KEYS = {"seed", "sample_args", "route_options", "selectors", "faults"}
+KEYS = {"seed", "sample_args", "selectors", "faults"}
 
 
 def cases(module: str) -> dict[str, Any]:

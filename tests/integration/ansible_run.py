@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from hosted_sandbox.testing import Sandbox
-from integration import route_log, warm
+from integration import warm
 from integration.warm import programs
 from unit.plugins.results import Result
 
@@ -181,5 +181,4 @@ class Ansible:
             check=False,
         )
         outcomes = [read_outcome(line) for line in results.read_text().splitlines()]
-        route_log.note_tasks(outcomes)
         return Run(done.returncode, done.stdout, done.stderr, outcomes)

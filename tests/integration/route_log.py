@@ -4,7 +4,7 @@
 """What a run of the integration tests had to do with the platform's routes, for `integration.coverage`.
 
 ROUTES_SEEN names the folder for it; without it, as when a single test is run, nothing is kept. Each worker
-has a file there, with a line for every request of the sandbox's journal and one for every task of ours.
+has a file there, with a line for every request of the sandbox's journal.
 """
 
 from __future__ import annotations
@@ -13,15 +13,12 @@ import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hosted_sandbox.testing import Sandbox
 
-if TYPE_CHECKING:
-    from integration.ansible_run import Outcome
-
 FOLDER = os.environ.get("ROUTES_SEEN", "")
-OURS = "hosted.services."
+KEPT = ("method", "template", "agent", "status", "fault")
 
 
 def keep(lines: Iterable[dict[str, Any]]) -> None:
@@ -29,28 +26,6 @@ def keep(lines: Iterable[dict[str, Any]]) -> None:
     test = os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" ")[0]
     with (Path(FOLDER) / f"{os.getpid()}.jsonl").open("a", encoding="utf-8") as file:
         file.writelines(json.dumps({"test": test, **line}) + "\n" for line in lines)
-
-
-def note_tasks(outcomes: Iterable[Outcome]) -> None:
-    """Keep what the collection's own tasks were given, and when each ran."""
-    if FOLDER:
-        ours = [task for task in outcomes if task.action.startswith(OURS) and not task.is_item]
-        keep(
-            {
-                "module": task.action.removeprefix(OURS),
-                "begun": task.begun,
-                "ended": task.ended,
-                "options": arguments(task.result),
-            }
-            for task in ours
-        )
-
-
-def arguments(result: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the arguments of a task, or those of each item of its loop; secrets are taken out already."""
-    items = result.get("results")
-    results = items if isinstance(items, list) else [result]
-    return [item["invocation"]["module_args"] for item in results if "invocation" in item]
 
 
 class NotedSandbox(Sandbox):
@@ -76,6 +51,3 @@ class NotedSandbox(Sandbox):
         """Note, then forget the requests so far."""
         self.note()
         super().clear_journal()
-
-
-KEPT = ("method", "template", "agent", "real_at", "status", "fault")
