@@ -24,7 +24,7 @@ from unit.plugins.results import Result
 HERE = Path(__file__).resolve().parent
 TARGETS = HERE / "targets"
 REPOSITORY = HERE.parents[1]
-COLLECTIONS = warm.COLLECTIONS
+COLLECTIONS = warm.four_folders()
 PLAY_SECONDS = 1800
 
 PROFILE = os.environ.get("SANDBOX_PROFILE", "plain")

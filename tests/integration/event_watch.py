@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import COLLECTIONS
+from integration.warm import PLACE, WHOLE
 
-COLLECTION = Path(COLLECTIONS) / "ansible_collections" / "hosted" / "services"
+COLLECTION = Path(WHOLE, PLACE)
 PLUGIN = COLLECTION / "extensions" / "eda" / "plugins" / "event_source" / "account.py"
 SECONDS = 600
 """How long a test waits for what must happen."""

@@ -23,7 +23,8 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     lock_file,
 )
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import COLLECTIONS, REPOSITORY
+from integration.ansible_run import REPOSITORY
+from integration.warm import WHOLE
 
 REQUIREMENTS = Path(__file__).parent / "rulebook.txt"
 BUILD = REPOSITORY / ".build"
@@ -83,7 +84,7 @@ class Rulebook:
             "HOME": str(folder),
             "LANG": "C.UTF-8",
             "PYTHONUNBUFFERED": "1",
-            "ANSIBLE_COLLECTIONS_PATH": COLLECTIONS,
+            "ANSIBLE_COLLECTIONS_PATH": WHOLE,
             "HOSTED_SERVICES_URL": sandbox.base_url,
             "HOSTED_SERVICES_TOKEN": sandbox.token,
         }

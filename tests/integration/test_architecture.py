@@ -7,16 +7,12 @@ from __future__ import annotations
 
 import ast
 import re
-import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from ansible_collections.hosted.services.scripts import architecture
-from ansible_collections.hosted.services.scripts.architecture import imports, layer, module_name
 from integration.ansible_run import REPOSITORY
-from integration.test_conventions import LAYERS, MODULES, SOURCES
+from integration.test_conventions import SOURCES
 
 PAGE = REPOSITORY / "docs" / "architecture.md"
 CODE = re.compile(r"`([^`\n]+)`")
@@ -27,58 +23,8 @@ NAME = re.compile(r"[A-Za-z]\w*(\.\w+)*")
 CALLS_OF_MAKE = re.compile(r"`make ([a-z-]+)`")
 
 
-def texts() -> list[str]:
-    """Return every line of text in the committed picture, in reading order."""
-    return [
-        element.text or ""
-        for element in ET.fromstring(architecture.PICTURE.read_text()).iter()  # noqa: S314 - our own file
-        if element.tag.endswith("}text")
-    ]
-
-
 def test_the_picture_is_current() -> None:
     assert architecture.PICTURE.read_text() == architecture.picture(), "run: make documents"
-
-
-def test_the_picture_has_every_file() -> None:
-    """Each one stands below its package; actions and resources have the names of the modules."""
-    shown: dict[str, set[str]] = {}
-    for text in texts():
-        if text.startswith("plugins/"):
-            names = shown.setdefault(text, set())
-        elif shown:
-            names.update(text.rstrip(",").split(", "))
-    for path in SOURCES:
-        folder = f"plugins/{layer(module_name(path)).replace('.', '/')}"
-        if folder in ("plugins/action", "plugins/module_utils/_resources"):
-            assert f"the same {len(MODULES)} names as plugins/modules" in shown[folder]
-        else:
-            assert path.stem in shown[folder]
-
-
-def test_the_picture_has_every_arrow_and_no_other() -> None:
-    """What its lines are titled is what the files import, and each runs down by the order of the layers."""
-    pairs = {(layer(module_name(path)), layer(name)) for path in SOURCES for name in imports(path)}
-    wanted = {(user, used) for user, used in pairs if used in LAYERS and user != used}
-    titles = re.findall(
-        r"<title>plugins/(\S+) imports plugins/(\S+)</title>", architecture.PICTURE.read_text()
-    )
-    drawn = {(user.replace("/", "."), used.replace("/", ".")) for user, used in titles}
-    assert drawn == wanted
-    assert [arrow for arrow in drawn if LAYERS[arrow[0]] <= LAYERS[arrow[1]]] == []
-
-
-def test_the_picture_needs_nothing_from_elsewhere() -> None:
-    """Pages that show it as an image load nothing for it."""
-    svg = architecture.PICTURE.read_text().replace('xmlns="http://www.w3.org/2000/svg"', "")
-    assert re.findall(r"https?:|href|@import|<script", svg) == []
-
-
-def test_imports_in_a_circle_are_an_error() -> None:
-    packages = {name: architecture.Package(name) for name in ("one", "other")}
-    packages["one"].targets, packages["other"].targets = {"other"}, {"one"}
-    with pytest.raises(SystemExit, match="one -> other -> one"):
-        architecture.height_of("one", packages)
 
 
 # --- The page ---------------------------------------------------------------------------------------
@@ -122,24 +68,6 @@ def mistakes(page: str) -> list[str]:
 
 def test_what_the_page_names_exists() -> None:
     assert mistakes(PAGE.read_text()) == []
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "`plugins/nowhere.py`",
-        "`plugin/modules`",
-        "`NOWHERE.md`",
-        "`elsewhere.py`",
-        "`plugins/module_utils/_api/session.py` (`Session.send`, `execute`)",
-        "`plugins/module_utils/_api/session.py`\n(see `Session.receive`)",
-        "`Session.receive`",
-        "`make nothing`",
-    ],
-)
-def test_what_does_not_exist_is_noticed(text: str) -> None:
-    """Without this the test above could not fail."""
-    assert mistakes(text) != []
 
 
 def test_the_page_answers_what_a_maintainer_asks_first() -> None:

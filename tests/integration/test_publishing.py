@@ -6,13 +6,9 @@
 from __future__ import annotations
 
 import ast
-import getpass
 import importlib
-import json
 import re
-import subprocess
 import sys
-import tarfile
 from collections.abc import Iterator
 from importlib.metadata import packages_distributions
 from pathlib import Path
@@ -24,13 +20,10 @@ from ansible.plugins import loader
 from packaging.requirements import Requirement
 from packaging.version import Version
 
-from ansible_collections.hosted.services.scripts.build import build, with_whole_links
-from ansible_collections.hosted.services.scripts.sources import copy_sources, source_files, source_time
-from hosted_sandbox.registry.images import build_image
-from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import REPOSITORY, Ansible
+from ansible_collections.hosted.services.scripts.build import with_whole_links
+from ansible_collections.hosted.services.scripts.sources import source_files
+from integration.ansible_run import REPOSITORY
 from integration.test_documentation import documentation
-from integration.test_sandbox_role import PORTS, SOURCES, free_ports
 
 PLUGINS = REPOSITORY / "plugins"
 MODULES = sorted((PLUGINS / "modules").glob("*.py"))
@@ -56,7 +49,6 @@ SECTIONS = [
     "More information",
     "Licensing",
 ]
-FOLDERS = ("meta", "playbooks", "plugins", "roles")
 CONTENT = ("extensions", "meta", "playbooks", "plugins", "roles", "tests")
 #: What reads the platform without changing it, and is called like a verb of the platform all the same.
 READ_BUT_NOT_INFO = {"quote"}
@@ -125,22 +117,6 @@ def test_each_rule_has_a_check_or_a_reason() -> None:
         if not check.startswith(reasons) and not re.search("`(make|tests|test_|scripts|.ci)", check)
     ]
     assert bare == []
-
-
-def test_a_check_that_is_gone_would_be_noticed() -> None:
-    assert missing("`make nothing`, `test_nothing`, `scripts/nothing.py`, `tests/cases.py::nothing`") == [
-        "make nothing", "test_nothing", "scripts/nothing.py", "tests/cases.py::nothing",
-    ]  # fmt: skip
-
-
-# --- Changelog ----------------------------------------------------------------------------------------
-
-
-def test_fragments_are_written_in_the_markup_of_the_changelog() -> None:
-    """Which is reStructuredText, and not that of the documentation of plugins."""
-    fragments = [name for name in source_files() if name.startswith("changelogs/fragments/")]
-    texts = {name: (REPOSITORY / name).read_text() for name in fragments}
-    assert [name for name, text in texts.items() if re.search(r"\b[A-Z]\([^)]*\)", text)] == []
 
 
 # --- README -------------------------------------------------------------------------------------------
@@ -343,179 +319,3 @@ def test_every_silenced_rule_has_a_reason() -> None:
     suffixes = (".py", ".yml", ".yaml", ".sh")
     texts = {name: (REPOSITORY / name).read_text() for name in source_files() if name.endswith(suffixes)}
     assert [(name, line) for name, text in texts.items() for line in without_reason(text)] == []
-
-
-def test_a_rule_without_a_reason_would_be_noticed() -> None:
-    silent, types = "x = 1  # no" + "qa: S101", "x = 1  # type" + ": ignore"
-    assert without_reason(f"{silent}\n{types}\n") == [silent, types]
-    assert without_reason(f"# on purpose\n{silent}\n{silent}, N815 - on purpose\n{types}[arg-type]\n") == []
-
-
-# --- Four folders are enough --------------------------------------------------------------------------
-
-EVERYTHING = """\
-- ansible.builtin.import_playbook: hosted.services.deploy
-  vars: {app_delivery_tag: v1, app_delivery_path: 1.tar}
-- ansible.builtin.import_playbook: hosted.services.deploy
-  vars: {app_delivery_tag: v2, app_delivery_path: 2.tar}
-- ansible.builtin.import_playbook: hosted.services.rollback
-- ansible.builtin.import_playbook: hosted.services.backup
-  vars: {backups_plan: "{{ backups_plans[0] }}"}
-- ansible.builtin.import_playbook: hosted.services.backup_check
-  vars: {backups_plan: "{{ backups_plans[0] }}"}
-- ansible.builtin.import_playbook: hosted.services.restore_drill
-- ansible.builtin.import_playbook: hosted.services.sleep
-  vars: {sleep_schedule_plan: "{{ sleep_schedule_plans[0] }}"}
-- ansible.builtin.import_playbook: hosted.services.fleet
-  vars: {fleet_name: weekly, fleet_state: restarted, fleet_services: [survival], fleet_healthy_for: 0}
-- ansible.builtin.import_playbook: hosted.services.export
-  vars: {export_folder: "{{ exports }}"}
-- ansible.builtin.import_playbook: hosted.services.drift
-  vars: {drift_files: "{{ exports }}/*.yml", drift_junit: "{{ exports }}/drift.xml"}
-- ansible.builtin.import_playbook: hosted.services.blueprint
-  vars: {blueprint_src: "{{ exports }}/default.yml"}
-- ansible.builtin.import_playbook: hosted.services.clone
-  vars:
-    clone_source: default
-    clone_project: cloned
-    clone_services: [drill]
-    clone_rename: {suffix: -cloned}
-    clone_without_data: [drill]
-- ansible.builtin.import_playbook: hosted.services.recover
-- ansible.builtin.import_playbook: hosted.services.recovery_drill
-- ansible.builtin.import_playbook: hosted.services.relocate
-  vars:
-    relocate_service: drill-cloned
-    relocate_project: cloned
-    relocate_host: node-frankfurt-1
-    relocate_without_data: true
-    relocate_healthy_for: 0
-- ansible.builtin.import_playbook: hosted.services.drift_run
-  vars: {drift_schedule_plan: "{{ drift_schedule_plans[0] }}"}
-- ansible.builtin.import_playbook: hosted.services.drift_check
-  vars: {drift_schedule_plan: "{{ drift_schedule_plans[0] }}"}
-- ansible.builtin.import_playbook: hosted.services.report
-  vars: {report_dest: "{{ exports }}/report.html", report_prometheus: "{{ exports }}/report.prom"}
-- ansible.builtin.import_playbook: hosted.services.assumptions
-- hosts: localhost
-  gather_facts: false
-  roles:
-    - hosted.services.backups
-    - hosted.services.sftp_access
-    - hosted.services.sleep_schedule
-    - hosted.services.drift_schedule
-- hosts: localhost
-  gather_facts: false
-  environment: {PYTHONPATH: "{{ sandbox_sources }}"}
-  roles: [hosted.services.sandbox]
-"""
-
-
-REBUILT = {
-    "product": "minecraft",
-    "host": "node-paris-1",
-    "dimensions": {"cpu_cores": 1, "ram_gb": 2, "storage_gb": 10},
-}
-
-
-@pytest.fixture
-def reduced(tmp_path: Path) -> Path:
-    """The collection as it is in the tarball, without everything but four folders."""
-    sources = copy_sources(tmp_path / "sources", untracked=True)
-    tarball = build(sources, tmp_path / "dist", source_time(sources))
-    collection = tmp_path / "reduced" / "ansible_collections" / "hosted" / "services"
-    with tarfile.open(tarball) as archive:
-        kept = [member for member in archive if member.name.split("/")[0] in FOLDERS]
-        archive.extractall(collection, kept, filter="data")
-    return tmp_path / "reduced"
-
-
-def variables(folder: Path) -> dict[str, Any]:
-    """Return what the playbooks and roles want to know."""
-    for name, data in (("1", b"1"), ("2", b"2")):
-        build_image(folder / f"{name}.tar", {"app/server": data})
-    states = ("state", "sleep-state", "drift-state")
-    names = ("etc", "sleep", "drift", *states, "bin", "units", "cron", "metrics", "rules")
-    machine = {name: folder / name for name in names}
-    for path in machine.values():
-        path.mkdir(exist_ok=True)
-    plan = {"name": "nightly", "services": ["survival"], "keep": {"last": 1}, "wait_timeout": 20}
-    blueprint = {"project": "again", "services": {"rebuilt": REBUILT}}
-    (folder / "again.yml").write_text(json.dumps(blueprint))
-    recovery = {"src": str(folder / "again.yml"), "copies": str(folder), "without_data": ["rebuilt"]}
-    drill = {**recovery, "project": "again-drill", "max_monthly": "100"}
-    return {
-        **{f"recover_{name}": value for name, value in recovery.items()},
-        **{f"recovery_drill_{name}": value for name, value in drill.items()},
-        "exports": str(folder / "exported"),
-        "app_delivery_slug": "shop",
-        "rollback_slug": "shop",
-        "backups_plans": [plan],
-        "backups_user": getpass.getuser(),
-        "backups_activate": False,
-        "backups_scheduler": "systemd",
-        "backups_config_dir": str(machine["etc"]),
-        "backups_state_dir": str(machine["state"]),
-        "backups_bin_dir": str(machine["bin"]),
-        "backups_unit_dir": str(machine["units"]),
-        "backups_cron_dir": str(machine["cron"]),
-        "backups_textfile_dir": str(machine["metrics"]),
-        "backups_rules_dir": str(machine["rules"]),
-        "sleep_schedule_plans": [{"name": "nights", "services": ["drill"], "awake": []}],
-        "sleep_schedule_user": getpass.getuser(),
-        "sleep_schedule_activate": False,
-        "sleep_schedule_scheduler": "systemd",
-        "sleep_schedule_config_dir": str(machine["sleep"]),
-        "sleep_schedule_state_dir": str(machine["sleep-state"]),
-        "sleep_schedule_bin_dir": str(machine["bin"]),
-        "sleep_schedule_unit_dir": str(machine["units"]),
-        "sleep_schedule_cron_dir": str(machine["cron"]),
-        "sleep_schedule_textfile_dir": str(machine["metrics"]),
-        "sleep_schedule_rules_dir": str(machine["rules"]),
-        "drift_schedule_plans": [{"name": "all", "blueprints": ["{{ exports }}/*.yml"]}],
-        "drift_schedule_user": getpass.getuser(),
-        "drift_schedule_activate": False,
-        "drift_schedule_scheduler": "systemd",
-        "drift_schedule_config_dir": str(machine["drift"]),
-        "drift_schedule_state_dir": str(machine["drift-state"]),
-        "drift_schedule_bin_dir": str(machine["bin"]),
-        "drift_schedule_unit_dir": str(machine["units"]),
-        "drift_schedule_cron_dir": str(machine["cron"]),
-        "drift_schedule_textfile_dir": str(machine["metrics"]),
-        "drift_schedule_rules_dir": str(machine["rules"]),
-        "drill_service": "drill",
-        "sftp_access_config": str(folder / "ssh_config"),
-        "sftp_access_known_hosts": str(folder / "known_hosts"),
-        "sandbox_folder": str(folder / "sandbox"),
-        "sandbox_python": sys.executable,
-        "sandbox_venv": False,
-        "sandbox_sources": str(SOURCES),
-        **dict(zip(PORTS, free_ports(len(PORTS)), strict=True)),
-    }
-
-
-@pytest.mark.night
-def test_everything_works_from_four_folders(ansible: Ansible, sandbox: Sandbox, reduced: Path) -> None:
-    """Every role and every playbook, in one run; `make demo` runs the quickstart from the same folders."""
-    named = {path.stem for path in (REPOSITORY / "playbooks").glob("*.yml")} | {
-        path.name for path in (REPOSITORY / "roles").iterdir()
-    }
-    # app_delivery is what `deploy` runs, and backups, sleep_schedule and drift_schedule are installed by
-    # scheduled_plans.
-    elsewhere = {"app_delivery", "quickstart", "scheduled_plans"}
-    assert named == set(re.findall(r"hosted\.services\.(\w+)", EVERYTHING)) | elsewhere
-    sandbox.seed({"services": [{"name": name, "product": "minecraft"} for name in ("survival", "drill")]})
-    (ansible.folder / "account.hosted.yml").write_text("plugin: hosted.services.inventory\n")
-    ansible.environment["ANSIBLE_COLLECTIONS_PATH"] = str(reduced)
-    tokens = {f"{role}_token": sandbox.token for role in ("backups", "sleep_schedule", "drift_schedule")}
-    given = {**variables(ansible.folder), **tokens}
-    try:
-        run = ansible.playbook(EVERYTHING, "-i", "account.hosted.yml", variables=given).succeed()
-    finally:
-        ready = Path(given["sandbox_folder"]) / "ready.json"
-        if ready.exists():
-            subprocess.run(["kill", str(json.loads(ready.read_text())["pid"])], check=False)
-    assert len(sandbox.journal("backups.restore")) == 1
-    commands = {path.name for path in (ansible.folder / "bin").iterdir()}
-    assert commands == {"hosted-backup", "hosted-sleep", "hosted-drift"}
-    assert not any(outcome.outcome == "failed" for outcome in run.outcomes)

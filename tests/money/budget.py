@@ -28,7 +28,7 @@ from typing import Any
 
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible, Outcome, read_outcome
-from integration.warm import COLD, COLLECTIONS, programs
+from integration.warm import COLD, PLACE, WHOLE, programs
 from money.budget_judge import Done, Evidence, PlatformClock, Verdict, judge, moment_of
 from money.budget_plays import MODES, BudgetPlay, RunOf, draw_play
 
@@ -283,7 +283,7 @@ def items(found: Any) -> list[dict[str, Any]]:
 def sources() -> str:
     """Name the sources that are run: results of others do not count."""
     places = [
-        Path(COLLECTIONS) / "ansible_collections/hosted/services/plugins",
+        Path(WHOLE, PLACE, "plugins"),
         HERE,
         HERE.parent / "sandbox",
     ]

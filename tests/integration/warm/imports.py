@@ -9,7 +9,8 @@ import importlib
 from collections.abc import Iterable
 from pathlib import Path
 
-COLLECTION = "ansible_collections/hosted/services"
+from integration.warm import PLACE
+
 LIBRARIES = (
     "cryptography.hazmat.primitives.asymmetric.rsa",
     "cryptography.hazmat.primitives.serialization.ssh",
@@ -34,6 +35,6 @@ def import_all(names: Iterable[str]) -> None:
 
 def import_folder(collections: Path, folder: str) -> None:
     """Import all plugins of the collection that are in a folder."""
-    for file in sorted((collections / COLLECTION / "plugins" / folder).rglob("*.py")):
+    for file in sorted((collections / PLACE / "plugins" / folder).rglob("*.py")):
         name = ".".join(file.relative_to(collections).with_suffix("").parts)
         importlib.import_module(name.removesuffix(".__init__"))
