@@ -53,6 +53,9 @@ class ProxyServer(ThreadingHTTPServer):
         """Its address."""
         return f"http://127.0.0.1:{self.server_address[1]}"
 
+    def carried_out(self, method: str, path: str) -> None:
+        """Do something once the platform has answered a call: what a test wants."""
+
 
 class Handler(BaseHTTPRequestHandler):
     """One call."""
@@ -72,6 +75,7 @@ class Handler(BaseHTTPRequestHandler):
             headers.pop("Content-Length", None)
             reply = requests.request(self.command, url, headers=headers, data=body.encode(), timeout=60)
             status, content = reply.status_code, self.server.change(reply.content)
+            self.server.carried_out(self.command, self.path)
         self.send_response(status)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()

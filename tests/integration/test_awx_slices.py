@@ -131,27 +131,10 @@ def test_slices_leave_what_one_run_leaves(slices: Slices, sandbox: Sandbox) -> N
     assert sandbox.writes() == [] and end_state(sandbox) == expected
 
 
-def test_one_budget_holds_for_slices_that_share_a_folder(
-    slices: Slices, sandbox: Sandbox, tmp_path: Path
-) -> None:
-    budget = {"account": str(5 * PRICE + 1)}
-    runs = slices(4, ORDERS, tmp_path / "shared", hosted_budget=budget)
-    assert len(orders(sandbox)) == len(set(orders(sandbox))) == 5
-    assert rate(sandbox) == highest(sandbox) == 5 * PRICE
-    messages = refusals(runs)
-    assert len(messages) == 3
-    assert all(
-        "is refused by the budget" in message and "9.74 EUR over it" in message for message in messages
-    )
-
-
-@pytest.mark.parametrize("shared", [True, False], ids=["one node", "many nodes"])
-def test_each_slice_may_add_what_a_run_may(
-    slices: Slices, sandbox: Sandbox, tmp_path: Path, shared: bool
-) -> None:
+def test_each_slice_may_add_what_a_run_may(slices: Slices, sandbox: Sandbox) -> None:
     """Divided by the number of slices, the limit of a run holds for all of them, wherever they run."""
-    home, limit = tmp_path / "shared" if shared else None, 4 * PRICE
-    messages = refusals(slices(4, ORDERS, home, hosted_budget={"run": str(limit / 4)}))
+    limit = 4 * PRICE
+    messages = refusals(slices(4, ORDERS, hosted_budget={"run": str(limit / 4)}))
     assert rate(sandbox) == highest(sandbox) == limit
     for number in range(1, 5):
         assert len([name for name in orders(sandbox) if name in hosts_of(HOSTS, number, 4)]) == 1

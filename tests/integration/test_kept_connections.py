@@ -89,42 +89,9 @@ def test_the_tasks_of_a_run_share_a_connection(ansible: Ansible, front: TlsFront
     assert wait_for_processes(ansible.folder / "play-1.yml", 0) == 0
 
 
-@pytest.mark.night
-def test_the_hosts_of_a_run_share_a_few_connections(ansible: Ansible, front: TlsFront) -> None:
-    hosts = ",".join(f"host{number}" for number in range(12))
-    play = "- hosts: all\n  gather_facts: false\n  tasks:\n    - hosted.services.account_info:\n" * 2
-    run = ansible.playbook(play, "-i", f"{hosts},", "--forks", "3").succeed()
-    assert run.stdout.count("ok: [host") == 24
-    # Not three for certain: one may be asked for while an answer is on its way back.
-    assert front.connections <= 6
-
-
 def test_it_can_be_turned_off(ansible: Ansible, front: TlsFront) -> None:
     ansible.tasks(FOUR_READS, keywords="vars: {hosted_keep_connections: false}").succeed()
     assert front.connections == 3, "one a task; the items of a loop share theirs"
-
-
-@pytest.mark.night
-def test_a_task_with_an_environment_of_its_own_has_its_own(ansible: Ansible, front: TlsFront) -> None:
-    """Proxies and authorities come from the environment, and the broker has those of the run."""
-    ansible.tasks(FOUR_READS, keywords="environment: {GREETING: hello}").succeed()
-    assert front.connections == 3
-
-
-@pytest.mark.night
-def test_a_run_goes_on_when_its_broker_is_killed(ansible: Ansible, front: TlsFront) -> None:
-    """The broker is the process of this playbook that leads a session and has no child."""
-    kill = f"""
-- name: Kill it
-  ansible.builtin.shell: |
-    for process in $(pgrep -f -- '{ansible.folder}/play-1[.]yml'); do
-      [ "$(ps -o ppid= -p $process | tr -d ' ')" = 1 ] && kill -9 $process && echo killed
-    done; true
-  register: killed
-- ansible.builtin.assert: {{that: killed.stdout == 'killed'}}
-"""
-    ansible.tasks(FOUR_READS + kill + FOUR_READS.replace("- name:", "- name: Again")).succeed()
-    assert front.connections == 1 + 3
 
 
 @pytest.mark.night
@@ -175,16 +142,6 @@ def test_nothing_is_left_of_a_run_that_is_killed(
             with suppress(ProcessLookupError):
                 os.kill(worker, signal.SIGKILL)
     assert wait_for_processes(play, 0) == 0
-
-
-@pytest.mark.night
-def test_a_run_in_a_deep_folder_shares_a_connection_too(
-    ansible: Ansible, front: TlsFront, tmp_path: Path
-) -> None:
-    """The address of a socket has room for a hundred characters."""
-    deep = tmp_path / ("deep" * 30)
-    ansible.tasks(FOUR_READS, env={"ANSIBLE_LOCAL_TEMP": str(deep)}).succeed()
-    assert front.connections == 1
 
 
 def test_what_one_item_did_is_not_said_of_the_next(ansible: Ansible, sandbox: Sandbox) -> None:

@@ -8,9 +8,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -62,17 +60,3 @@ def test_no_program_is_missing(package: str) -> None:
     if lacks and NOT_INSTALLED.exists() and package in NOT_INSTALLED.read_text().split():
         pytest.skip(f"{package} could not be installed, as the output of .ci/run says at its end")
     assert not lacks, f"{lacks}; install {package}, or the tests that want it are skipped: make packages"
-
-
-@pytest.mark.parametrize(("given", "seen"), [({}, "1"), ({"CI": "true"}, "true")], ids=["unset", "set"])
-def test_the_command_of_ci_says_that_it_is_that(tmp_path: Path, given: dict[str, str], seen: str) -> None:
-    """Or its tests would be skipped where a machine has not all programs."""
-    (tmp_path / ".ci").mkdir()
-    shutil.copy2(REPOSITORY / ".ci" / "run", tmp_path / ".ci" / "run")
-    make = tmp_path / "bin" / "make"
-    make.parent.mkdir()
-    make.write_text('#!/bin/sh\necho "$* under CI=$CI" > made\n')
-    make.chmod(0o755)
-    environment = {"PATH": f"{make.parent}:{os.environ['PATH']}", **given}
-    subprocess.run([tmp_path / ".ci" / "run"], env=environment, check=True)
-    assert (tmp_path / "made").read_text() == f"test under CI={seen}\n"

@@ -13,10 +13,18 @@ from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import BOTH_WAYS, Ansible
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFzj6KifbzD3SQ/ODoy4X+uPIHgVn/YK4x+KxD2Lbjot laptop@example"
-SEED = {"services": [{"name": "web", "product": "minecraft", "files": {"data/a.txt": "from the service"}}]}
+SEED = {
+    "services": [
+        {"name": "web", "product": "minecraft", "files": {"data/a.txt": "from the service"}},
+        {"name": "other", "product": "minecraft"},
+    ]
+}
 PLAY = """
 - hosts: localhost
   gather_facts: false
+  roles: [ours]
+  module_defaults:
+    hosted.services.sftp_sync: {service: web, password: "{{ password }}", host_key_checking: "off"}
   tasks:
     - name: A key
       hosted.services.ssh_key: {name: me, public_key_file: mine.pub}
@@ -30,12 +38,33 @@ PLAY = """
       hosted.services.account_info: {token_file: token.txt}
       environment: {HOSTED_SERVICES_TOKEN: ""}
     - name: A password
-      hosted.services.sftp_password: {service: web, secrets_dest: written/secret.json}
+      hosted.services.sftp_password: {service: other, secrets_dest: written/secret.json}
+    - name: Push
+      hosted.services.sftp_sync: {src: site, dest: www}
+    - name: Push again
+      hosted.services.sftp_sync: {src: site, dest: www}
+    - name: Pull
+      hosted.services.sftp_sync: {direction: pull, src: data, dest: fetched}
+    - name: Pull one
+      hosted.services.sftp_sync: {direction: pull, src: data/a.txt, dest: one/}
+    - name: Nowhere
+      hosted.services.file: {service: web, path: a, src: nowhere.ini}
+      ignore_errors: true
 """
 ROLE = """
 - name: A file of the role
   hosted.services.file: {service: web, path: role.ini, src: role.ini}
 """
+FILES = {
+    "files/mine.pub": KEY,
+    "files/app.ini": "from files",
+    "app.ini": "from the folder of the play",
+    "files/site/index.html": "pushed",
+    "roles/ours/tasks/main.yml": ROLE,
+    "roles/ours/files/role.ini": "from the role",
+    "role.ini": "from the play",
+    "written/other": "",
+}
 
 
 @pytest.fixture
@@ -51,67 +80,30 @@ def content(sandbox: Sandbox, id: str, path: str) -> str:
 
 
 @BOTH_WAYS
-def test_sources_are_found_in_files_beside_the_playbook(
+def test_paths_begin_beside_the_playbook_or_the_role(
     in_process: bool, ansible: Ansible, sandbox: Sandbox, elsewhere: Path
 ) -> None:
-    id = sandbox.seed(SEED)["services"]["web"]
-    (ansible.folder / "files").mkdir()
-    (ansible.folder / "written").mkdir()
-    (ansible.folder / "files" / "mine.pub").write_text(KEY)
-    (ansible.folder / "files" / "app.ini").write_text("from files")
-    (ansible.folder / "app.ini").write_text("from the folder of the play")
-    (ansible.folder / "token.txt").write_text(sandbox.token)
-    run = ansible.playbook(PLAY, in_process=in_process, folder=elsewhere).succeed()
-    assert content(sandbox, id, "conf/app.ini") == "from files"
-    assert content(sandbox, id, "conf/again.ini") == "from files"
-    assert [key["name"] for key in sandbox.api("GET", "/api/users/me/ssh-keys").json()] == ["me"]
-    assert run["With a token of its own"].result["account"]["email"]
-    assert (ansible.folder / "written" / "secret.json").is_file()
-    assert list(elsewhere.iterdir()) == []
-
-
-@BOTH_WAYS
-def test_a_role_brings_its_files_along(
-    in_process: bool, ansible: Ansible, sandbox: Sandbox, elsewhere: Path
-) -> None:
-    id = sandbox.seed(SEED)["services"]["web"]
-    role = ansible.folder / "roles" / "ours"
-    for name in ("tasks", "files"):
-        (role / name).mkdir(parents=True)
-    (role / "tasks" / "main.yml").write_text(ROLE)
-    (role / "files" / "role.ini").write_text("from the role")
-    (ansible.folder / "role.ini").write_text("from the play")
-    play = "- hosts: localhost\n  gather_facts: false\n  roles: [ours]\n"
-    ansible.playbook(play, in_process=in_process, folder=elsewhere).succeed()
-    assert content(sandbox, id, "role.ini") == "from the role"
-
-
-@BOTH_WAYS
-def test_a_mirror_begins_and_ends_beside_the_playbook(
-    in_process: bool, ansible: Ansible, sandbox: Sandbox, elsewhere: Path
-) -> None:
-    """Not in the folder that ansible-playbook was started in."""
+    """What is read is looked for in `files` first; nothing is in the folder that ansible-playbook runs in."""
     id = sandbox.seed(SEED)["services"]["web"]
     password = sandbox.api("POST", f"/api/resources/{id}/sftp/password").json()["password"]
-    (ansible.folder / "files" / "site").mkdir(parents=True)
-    (ansible.folder / "files" / "site" / "index.html").write_text("pushed")
-    options = f"service: web, password: '{password}', host_key_checking: 'off'"
-    tasks = f"""
-- name: Push
-  hosted.services.sftp_sync: {{{options}, src: site, dest: www}}
-- name: Push again
-  hosted.services.sftp_sync: {{{options}, src: site, dest: www}}
-- name: Pull
-  hosted.services.sftp_sync: {{{options}, direction: pull, src: data, dest: fetched}}
-- name: Pull one
-  hosted.services.sftp_sync: {{{options}, direction: pull, src: data/a.txt, dest: one/}}
-"""
-    run = ansible.tasks(tasks, in_process=in_process, folder=elsewhere).succeed()
+    for name, text in {**FILES, "token.txt": sandbox.token}.items():
+        (ansible.folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (ansible.folder / name).write_text(text)
+    (elsewhere / "nowhere.ini").write_text("not this one")
+    variables = {"password": password}
+    run = ansible.playbook(PLAY, in_process=in_process, folder=elsewhere, variables=variables).succeed()
+    assert content(sandbox, id, "conf/app.ini") == "from files"
+    assert content(sandbox, id, "conf/again.ini") == "from files"
+    assert content(sandbox, id, "role.ini") == "from the role"
     assert content(sandbox, id, "www/index.html") == "pushed"
+    assert [key["name"] for key in sandbox.api("GET", "/api/users/me/ssh-keys").json()] == ["me"]
+    assert run["With a token of its own"].result["account"]["email"]
     assert run["Push again"].result["changed"] is False
-    assert (ansible.folder / "fetched" / "a.txt").read_text() == "from the service"
-    assert (ansible.folder / "one" / "a.txt").read_text() == "from the service"
-    assert list(elsewhere.iterdir()) == []
+    for name in ("fetched/a.txt", "one/a.txt"):
+        assert (ansible.folder / name).read_text() == "from the service"
+    assert (ansible.folder / "written" / "secret.json").is_file()
+    assert f"src '{ansible.folder / 'nowhere.ini'}' cannot be read" in run["Nowhere"].message
+    assert [path.name for path in elsewhere.iterdir()] == ["nowhere.ini"]
 
 
 @BOTH_WAYS
@@ -130,18 +122,3 @@ def test_a_mirror_does_not_delete_the_project(
     assert run["Pull"].outcome == "failed"
     assert "the folder of the playbook" in run["Pull"].message
     assert (ansible.folder / "vault.yml").read_text() == "precious"
-
-
-@BOTH_WAYS
-def test_a_source_that_is_nowhere_is_named_with_the_folder_of_the_play(
-    in_process: bool, ansible: Ansible, sandbox: Sandbox, elsewhere: Path
-) -> None:
-    sandbox.seed(SEED)
-    (elsewhere / "app.ini").write_text("not this one")
-    run = ansible.tasks(
-        "- name: Nowhere\n  hosted.services.file: {service: web, path: a, src: app.ini}\n",
-        in_process=in_process,
-        folder=elsewhere,
-    )
-    assert run["Nowhere"].outcome == "failed"
-    assert f"src '{ansible.folder / 'app.ini'}' cannot be read" in run["Nowhere"].message

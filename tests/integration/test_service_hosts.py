@@ -12,12 +12,13 @@ from typing import Any
 import pytest
 
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import BOTH_WAYS, Ansible, Run
+from integration.ansible_run import BOTH_WAYS, Ansible, Outcome, Run
 
 SERVICES = [
     {"name": "survival", "product": "minecraft"},
     {"name": "creative", "product": "minecraft"},
     {"name": "orders", "product": "postgresql"},
+    {"name": "box", "product": "linux"},
 ]
 
 
@@ -56,57 +57,62 @@ class Hosts:
         }
         return self.ansible.playbook(json.dumps([play]), variables={"ansible_connection": "local"}, **more)
 
-    def touched(self, method: str | None = None) -> set[str]:
-        """Return the names of the services that were asked about by id since the last play began."""
+    def touched(self, method: str | None = None, by: Outcome | None = None) -> set[str]:
+        """Return the names of the services whose ids were in calls of the last play, or of a task in it."""
         names = {id: name for name, id in self.ids.items()}
         lines = [line for line in self.sandbox.journal(method=method) if "inventory" not in line["agent"]]
-        parts = [part for line in lines for part in line["path"].split("/")]
+        within = [line for line in lines if by is None or by.begun <= line["real_at"] <= by.ended]
+        parts = [part for line in within for part in line["path"].split("/")]
         return {names[part] for part in parts if part in names}
 
 
 @pytest.fixture
 def hosts(ansible: Ansible, sandbox: Sandbox) -> Hosts:
-    """Three services as hosts, one more host, and localhost."""
+    """Four services as hosts, one more host, and localhost."""
     return Hosts(ansible, sandbox)
 
 
-MODULE_OPTIONS: dict[str, dict[str, Any]] = {
-    "backup": {"name": "nightly", "wait_interval": 0.1},
-    "backup_info": {},
-    "backup_retention": {"pattern": "nightly-*", "keep_last": 1},
-    "snapshot": {"name": "before"},
-    "snapshot_info": {},
-    "file": {"path": "motd.txt", "content": "hello"},
-    "file_info": {},
-    "sftp_password": {"secrets_dest": "{{ playbook_dir }}/password"},
-    "sftp_info": {},
-    "service": {"state": "started", "wait_interval": 0.1},
-    "database_query": {"query": "select 1"},
-    "database_info": {},
+MODULES: dict[str, dict[str, dict[str, Any]]] = {
+    "survival": {
+        "backup": {"name": "nightly", "wait_interval": 0.1},
+        "backup_info": {},
+        "backup_retention": {"pattern": "nightly-*", "keep_last": 1},
+        "file": {"path": "motd.txt", "content": "hello"},
+        "file_info": {},
+        "sftp_password": {"secrets_dest": "{{ playbook_dir }}/password"},
+        "sftp_info": {},
+        "service": {"state": "started", "wait_interval": 0.1},
+    },
+    "orders": {"database_query": {"query": "select 1"}, "database_info": {}},
+    "box": {"snapshot": {"name": "before"}, "snapshot_info": {}},
 }
-HOST_OF = {"database_query": "orders", "database_info": "orders"}
+"""Options of modules by the host that they work on."""
 
 
-@pytest.mark.parametrize("module", MODULE_OPTIONS)
+def tasks_of(modules: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return a task a module, that may fail."""
+    return [
+        {"name": module, f"hosted.services.{module}": options, "ignore_errors": True}
+        for module, options in modules.items()
+    ]
+
+
+@pytest.mark.parametrize("host", MODULES)
 @BOTH_WAYS
-def test_the_service_of_the_host_is_known(in_process: bool, module: str, hosts: Hosts) -> None:
-    host = HOST_OF.get(module, "survival")
-    run = hosts.run(module, MODULE_OPTIONS[module], host, in_process=in_process)
-    if "snapshot" not in module:  # not all sandboxes' products have them
-        run.succeed()
-    assert hosts.touched() == {host}
+def test_the_service_of_the_host_is_known(in_process: bool, host: str, hosts: Hosts) -> None:
+    run = hosts.play(host, tasks_of(MODULES[host]), in_process=in_process).succeed()
+    for module in MODULES[host]:
+        assert run[module].outcome == "ok", run[module]
+        assert hosts.touched(by=run[module]) == {host}, module
 
 
 @pytest.mark.parametrize("host", ["localhost", "other"])
 def test_another_host_knows_no_service(host: str, hosts: Hosts) -> None:
     """Nothing is asked about any service."""
-    tasks = [
-        {"name": module, f"hosted.services.{module}": options, "ignore_errors": True}
-        for module, options in MODULE_OPTIONS.items()
-    ]
-    run = hosts.play(host, tasks)
+    modules = {module: options for each in MODULES.values() for module, options in each.items()}
+    run = hosts.play(host, tasks_of(modules))
     wanted = ("no service is named", "no service is selected", "is required: id, name")
-    for module in MODULE_OPTIONS:
+    for module in modules:
         assert run[module].outcome == "failed"
         assert any(words in run[module].message for words in wanted), run[module].message
     assert hosts.touched() == set()
@@ -131,31 +137,29 @@ NAMED: dict[str, tuple[str, dict[str, Any], set[str]]] = {
 }
 
 
-@pytest.mark.parametrize("case", NAMED)
-def test_what_a_task_names_is_meant(case: str, hosts: Hosts) -> None:
-    module, options, touched = NAMED[case]
-    hosts.run(module, options).succeed()
-    assert hosts.touched() == touched
+def test_what_a_task_names_is_meant(hosts: Hosts) -> None:
+    tasks = [{"name": name, f"hosted.services.{module}": given} for name, (module, given, _) in NAMED.items()]
+    run = hosts.play("survival", tasks).succeed()
+    assert {name: hosts.touched(by=run[name]) for name in NAMED} == {name: NAMED[name][2] for name in NAMED}
 
 
-NOTHING: dict[str, tuple[str, dict[str, Any]]] = {
-    "service": ("file_info", {"service": "{{ nothing }}"}),
-    "project of one": ("file_info", {"project": "default"}),
-    "services": ("backup_info", {"services": "{{ nothing }}"}),
-    "id": ("service", {"id": "{{ nothing }}", "state": "started"}),
-    "project": ("service", {"project": "default", "state": "started"}),
-    "product": ("service", {"product": "minecraft"}),
-    "deletion": ("service", {"state": "absent", "delete_backups": True}),
-}
+NOTHING: list[tuple[str, dict[str, Any]]] = [
+    ("file_info", {"service": "{{ nothing }}"}),
+    ("file_info", {"project": "default"}),
+    ("backup_info", {"services": "{{ nothing }}"}),
+    ("service", {"id": "{{ nothing }}", "state": "started"}),
+    ("service", {"project": "default", "state": "started"}),
+    ("service", {"product": "minecraft"}),
+    ("service", {"state": "absent", "delete_backups": True}),
+]
 
 
-@pytest.mark.parametrize("case", NOTHING)
 @BOTH_WAYS
-def test_what_holds_nothing_is_not_the_host(in_process: bool, case: str, hosts: Hosts) -> None:
+def test_what_holds_nothing_is_not_the_host(in_process: bool, hosts: Hosts) -> None:
     """A variable without a value does not stand for the host's service, and nothing is deleted unnamed."""
-    module, options = NOTHING[case]
-    run = hosts.run(module, options, in_process=in_process)
-    assert run["Act"].outcome == "failed"
+    tasks = [{f"hosted.services.{module}": given, "ignore_errors": True} for module, given in NOTHING]
+    run = hosts.play("survival", tasks, in_process=in_process)
+    assert [outcome.outcome for outcome in run.outcomes] == ["failed"] * len(NOTHING)
     assert hosts.touched() == set()
 
 

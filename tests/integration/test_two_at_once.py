@@ -12,21 +12,19 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
-import requests
 
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible, Outcome, Run
+from integration.proxy_server import ProxyServer, running
 
 pytestmark = pytest.mark.night
 
 PATIENCE = 600
 """Seconds after which a call goes on although the other one did not come: a test then says so."""
-PASSED_ON = ("Authorization", "Content-Type", "User-Agent")
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFzj6KifbzD3SQ/ODoy4X+uPIHgVn/YK4x+KxD2Lbjot laptop@example"
 PROJECT = "- name: Project\n  hosted.services.project: {name: games}\n"
 APP = "- name: App\n  hosted.services.app: {slug: shop, wait_interval: 0.2}\n"
@@ -44,38 +42,21 @@ ORDER = """
 Both = Callable[[str], list[Run]]
 
 
-class Relay:
+class Relay(ProxyServer):
     """Passes calls on to the sandbox. ``before`` and ``after`` hold what is to happen at calls of a kind."""
 
     def __init__(self, sandbox: Sandbox) -> None:
+        super().__init__(sandbox, refuse=self.hold)
         self.before: dict[str, Callable[[], Any]] = {}
         self.after: dict[str, Callable[[], Any]] = {}
-        relay = self
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
+    def hold(self, method: str, path: str, authorization: str, body: str) -> None:
+        """Let what is to happen before a call happen; no call is refused."""
+        self.before.get(f"{method} {path.partition('?')[0]}", lambda: None)()
 
-            def pass_on(self) -> None:
-                call = f"{self.command} {self.path.partition('?')[0]}"
-                relay.before.get(call, lambda: None)()
-                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-                headers = {name: self.headers[name] for name in PASSED_ON if self.headers[name]}
-                url = sandbox.base_url + self.path
-                answer = requests.request(self.command, url, data=body, headers=headers, timeout=PATIENCE)
-                relay.after.get(call, lambda: None)()
-                self.send_response(answer.status_code)
-                self.send_header("Content-Type", answer.headers.get("Content-Type", "application/json"))
-                self.send_header("Content-Length", str(len(answer.content)))
-                self.end_headers()
-                self.wfile.write(answer.content)
-
-            do_GET = do_POST = do_PUT = do_DELETE = do_PATCH = pass_on  # noqa: N815 - as http.server wants it
-
-            def log_message(self, format: str, *arguments: Any) -> None:
-                """Say nothing."""
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
+    def carried_out(self, method: str, path: str) -> None:
+        """Let what is to happen after a call happen."""
+        self.after.get(f"{method} {path.partition('?')[0]}", lambda: None)()
 
     def meet_at(self, call: str) -> None:
         """Hold a call back until both controllers make it."""
@@ -106,13 +87,8 @@ class Relay:
 @pytest.fixture
 def relay(sandbox: Sandbox) -> Iterator[Relay]:
     """A relay before the sandbox."""
-    relay = Relay(sandbox)
-    thread = threading.Thread(target=relay.server.serve_forever, daemon=True)
-    thread.start()
-    yield relay
-    relay.server.shutdown()
-    relay.server.server_close()
-    thread.join()
+    with running(Relay(sandbox)) as relay:
+        yield relay
 
 
 @pytest.fixture

@@ -10,15 +10,12 @@ import signal
 import subprocess
 import sys
 import time
-import zipfile
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible
-from integration.warm import COLD, COLLECTIONS, Programs, programs
+from integration.warm import COLD, Programs, programs
 
 pytestmark = pytest.mark.night
 
@@ -67,29 +64,6 @@ def test_python(warm: Programs, tmp_path: Path) -> None:
         assert cold[0] in (7, 9) and b"Asia/Tokyo" in cold[1] and b"0o27" in cold[1]
 
 
-def forks(warm: Programs) -> set[int]:
-    """Return the processes that the server of playbooks has forked, and what these have forked."""
-    socket = f"{Path(warm.playbook).parent}/ansible.socket".encode()
-    found = set()
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        with suppress(OSError):
-            if socket in path.read_bytes().split(b"\0"):
-                found.add(int(path.parent.name))
-    return found
-
-
-def test_nothing_outlives_a_run(warm: Programs, ansible: Ansible, sandbox: Sandbox) -> None:
-    """The connection broker ends with the run that began it, and not with the server."""
-    before = forks(warm)
-    ansible.tasks("- hosted.services.account_info:\n- hosted.services.account_info:\n").succeed()
-    assert len(sandbox.journal()) > 1
-    for _look in range(100):
-        if forks(warm) <= before:
-            return
-        time.sleep(0.1)
-    raise AssertionError(f"{forks(warm) - before} are left of the run")
-
-
 @pytest.mark.parametrize("more", [{}, {"ANSIBLE_FORKS": "7"}, {"ANSIBLE_DISPLAY_SKIPPED_HOSTS": "false"}])
 def test_playbook(warm: Programs, ansible: Ansible, more: dict[str, str]) -> None:
     """The same settings, and the same output, also where a setting makes it start cold."""
@@ -107,41 +81,6 @@ def test_playbook(warm: Programs, ansible: Ansible, more: dict[str, str]) -> Non
     assert warmed == cold
     assert cold[0] == 2 and f"MSG: {ansible.folder}".encode()[5:] in cold[1]
     assert list((ansible.folder / ".ansible" / "tmp").iterdir()) == []
-
-
-def test_an_archive_of_modules(warm: Programs, tmp_path: Path) -> None:
-    """What a module's archive holds is used, though the server has imported it; what it lacks is missing."""
-    folder = "ansible_collections/hosted/services/plugins/module_utils/_api"
-    api = folder.replace("/", ".")
-    text, errors = (Path(COLLECTIONS, folder, file).read_text() for file in ("text.py", "errors.py"))
-    another = "printable = shortened = print"
-    archive = tmp_path / "archive.zip"
-    program = (
-        f"import sys; sys.path.insert(0, {str(archive)!r})\n"
-        f"import {api}.errors as errors, {api}.text as text\n"
-        "print(text.__file__, errors.printable, vars(text).keys(), errors.printable is text.printable)"
-    )
-    for sources, code in (
-        ({"text": text, "errors": errors}, 0),
-        ({"text": another, "errors": errors}, 0),
-        ({"errors": errors}, 1),
-    ):
-        with zipfile.ZipFile(archive, "w") as file:
-            for parent in (Path(folder), *Path(folder).parents[:-1]):
-                file.writestr(f"{parent}/__init__.py", "")
-            for module, source in sources.items():
-                file.writestr(f"{folder}/{module}.py", source)
-        ends = [
-            subprocess.run([python], input=program, env={}, capture_output=True, text=True, check=False)
-            for python in (sys.executable, warm.python)
-        ]
-        cold, warmed = [
-            (end.returncode, end.stderr.splitlines()[-1:], end.stdout.partition(" at 0x")[0]) for end in ends
-        ]
-        assert warmed == cold
-        assert cold[0] == code
-        assert ("No module named" in "".join(cold[1])) is (code == 1)
-        assert ("<built-in" in cold[2]) is (sources.get("text") == another)
 
 
 def test_how_it_ends(warm: Programs, tmp_path: Path) -> None:
