@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from faults.runner import Runner, runner
+from hosted_sandbox.embedded import Embedded
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import PROFILE, Ansible, begin_anew
 from integration.database_servers import MariaDB, PostgreSQL, Server, serving
@@ -51,6 +53,20 @@ def sandbox(server: Sandbox) -> Sandbox:
 def ansible(tmp_path: Path, sandbox: Sandbox) -> Ansible:
     """ansible-playbook, pointed at the sandbox."""
     return Ansible(tmp_path, sandbox)
+
+
+@pytest.fixture(scope="module")
+def platform() -> Iterator[Embedded]:
+    """A sandbox in this process: what is called here is no part of what the other tests cover."""
+    with Embedded() as sandbox:
+        yield sandbox
+
+
+@pytest.fixture
+def work(platform: Embedded) -> Iterator[Runner]:
+    """A runner of tasks on it. What it begins, begins anew; its clock stands still unless a task waits."""
+    with runner(platform) as work:
+        yield work
 
 
 @pytest.fixture(scope="module", params=[PostgreSQL, MariaDB], ids=lambda kind: kind.engine)

@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -50,10 +49,9 @@ from faults.oracle import (
     makes,
     uncopied_deletions,
 )
-from faults.runner import Runner, runner
+from faults.runner import Runner
 from faults.scenarios import ACCOUNT, SCENARIOS, Scenario
 from faults.truth import COMPARED, NOT_COMPARED, Truth
-from hosted_sandbox.embedded import Embedded
 from hosted_sandbox.gaps import Profile
 
 SEED = 1
@@ -62,20 +60,6 @@ DRAWN = 2
 BY_NAME = {scenario.name: scenario for scenario in SCENARIOS}
 PLANTED = {scenario.creates: scenario.name for scenario in SCENARIOS if scenario.creates}
 """The routes that must not be called twice, each with a scenario that calls it."""
-
-
-@pytest.fixture(scope="module")
-def platform() -> Iterator[Embedded]:
-    """A sandbox of its own: what is called here is no part of what the other tests cover."""
-    with Embedded() as sandbox:
-        yield sandbox
-
-
-@pytest.fixture
-def work(platform: Embedded) -> Iterator[Runner]:
-    """A runner; what it begins, begins anew."""
-    with runner(platform) as work:
-        yield work
 
 
 def hurts_most(cell: Cell) -> bool:

@@ -17,6 +17,7 @@ import pytest
 
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible
+from integration.killing import processes_of
 from integration.tls import Authority, TlsFront, port_of, running
 from integration.warm import COLD
 
@@ -52,24 +53,10 @@ def front(sandbox: Sandbox, ansible: Ansible, tmp_path: Path) -> Iterator[TlsFro
         yield front
 
 
-def processes_of(playbook: Path) -> list[int]:
-    """Return the processes that run a playbook, or keep connections for those who do."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                command = (entry / "cmdline").read_bytes().split(b"\0")
-            except OSError:  # just ended
-                continue
-            if os.fsencode(playbook) in command:
-                found.append(int(entry.name))
-    return found
-
-
-def wait_for_processes(playbook: Path, count: int) -> int:
-    """Wait until so many processes run a playbook; return how many do when patience ends."""
+def wait_for_processes(home: Path, count: int) -> int:
+    """Wait until so many processes are of a run; return how many are when patience ends."""
     deadline = time.monotonic() + PATIENCE
-    while len(found := processes_of(playbook)) != count and time.monotonic() < deadline:
+    while len(found := [*processes_of(home)]) != count and time.monotonic() < deadline:
         time.sleep(0.1)
     return len(found)
 
@@ -86,7 +73,7 @@ def end(run: subprocess.Popen[str], sent: signal.Signals) -> None:
 def test_the_tasks_of_a_run_share_a_connection(ansible: Ansible, front: TlsFront) -> None:
     ansible.tasks(FOUR_READS).succeed()
     assert front.connections == 1
-    assert wait_for_processes(ansible.folder / "play-1.yml", 0) == 0
+    assert wait_for_processes(ansible.folder, 0) == 0
 
 
 def test_it_can_be_turned_off(ansible: Ansible, front: TlsFront) -> None:
@@ -135,13 +122,13 @@ def test_nothing_is_left_of_a_run_that_is_killed(
         for line in run.stdout:
             if "[ansible.builtin.pause]" in line:
                 break
-        assert wait_for_processes(play, 3) == 3, "the run, its broker and the worker that pauses"
+        assert wait_for_processes(ansible.folder, 3) == 3, "the run, its broker and the worker that pauses"
         workers = subprocess.run(["pgrep", "-P", str(run.pid)], check=True, capture_output=True, text=True)
         end(run, sent)
         for worker in map(int, workers.stdout.split()):
             with suppress(ProcessLookupError):
                 os.kill(worker, signal.SIGKILL)
-    assert wait_for_processes(play, 0) == 0
+    assert wait_for_processes(ansible.folder, 0) == 0
 
 
 def test_what_one_item_did_is_not_said_of_the_next(ansible: Ansible, sandbox: Sandbox) -> None:

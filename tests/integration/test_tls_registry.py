@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 
@@ -18,10 +18,11 @@ from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import BOTH_WAYS, Ansible, Run
 from integration.proxy_server import ProxyServer
 from integration.proxy_server import running as proxy_running
+from integration.test_tls import Case
 from integration.tls import DAY, Authority, Proxy, TlsFront, running
 
 REGISTRY = "registry.example.test"
-REFUSED = f"the certificate of the registry {REGISTRY} was not accepted"
+REFUSED = (f"the certificate of the registry {REGISTRY} was not accepted",)
 AS_MODULE = ("authority of its own", "unknown authority")
 
 
@@ -35,15 +36,6 @@ class Registries(NamedTuple):
     stranger: Path
     fronts: dict[str, TlsFront]
     api: str
-
-
-class Case(NamedTuple):
-    """Which registry, with which options and environment, and what the error says; none: the push works."""
-
-    registry: str
-    options: dict[str, Any] = {}  # noqa: RUF012 - of a named tuple, never changed
-    says: str = ""
-    environment: dict[str, str] = {}  # noqa: RUF012 - of a named tuple, never changed
 
 
 @pytest.fixture
@@ -76,14 +68,13 @@ def cases(registries: Registries) -> dict[str, Case]:
     careless = {"validate_certs": False}
     return {
         "unknown authority": Case("good", {}, REFUSED),
-        "another authority": Case("good", stranger, REFUSED),
         "ca_path wins over the environment": Case("good", stranger, REFUSED, bundle),
         "expired": Case("expired", trusted, REFUSED),
         "of another host": Case("other_host", trusted, REFUSED),
         "authority of its own": Case("good", trusted),
-        "authority in the environment": Case("good", {}, "", bundle),
+        "authority in the environment": Case("good", {}, environment=bundle),
         "expired, not looked at": Case("expired", careless),
-        "not looked at, whatever the environment says": Case("other_host", careless, "", bundle),
+        "not looked at, whatever the environment says": Case("other_host", careless, environment=bundle),
     }
 
 
@@ -93,7 +84,7 @@ def push(ansible: Ansible, registries: Registries, chosen: dict[str, Case], in_p
     for number, (name, case) in enumerate(chosen.items()):
         image = ansible.folder / f"image-{in_process}-{number}.tar"
         build_image(image, {"app/server": name.encode()}, environment={"NUMBER": f"{in_process} {number}"})
-        proxy = {"HTTPS_PROXY": f"http://127.0.0.1:{getattr(registries, case.registry).port}"}
+        proxy = {"HTTPS_PROXY": f"http://127.0.0.1:{getattr(registries, case.server).port}"}
         options = {"slug": "shop", "path": str(image), "base_url": registries.api, **case.options}
         tasks.append({
             "name": name, "hosted.services.app_image": options,
@@ -115,7 +106,7 @@ def test_certificates(in_process: bool, registries: Registries, ansible: Ansible
     arrived = set()
     for name, case in chosen.items():
         assert (run[name].outcome == "failed") is bool(case.says), run[name]
-        assert case.says in run[name].message
+        assert all(words in run[name].message for words in case.says)
         if not case.says:
             assert run[name].result["changed"]
             arrived.add(run[name].result["image"]["digest"])

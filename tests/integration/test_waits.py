@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
-from faults.runner import Runner, runner
+from faults.runner import Runner
 from faults.scenarios import ACCOUNT, GAME
 from hosted_sandbox.clock import SECOND, parse
-from hosted_sandbox.embedded import Embedded
 from hosted_sandbox.workloads.workload import GRACE_SECONDS
 
 LATE_SECONDS, LATE_SHARE = 1.0, 0.1
@@ -61,20 +60,6 @@ WAITS = {
         "backup", RESTORED, RESTORE, "restore", SLOWLY, ACCOUNT["delays"]["restore_begins"]
     ),
 }
-
-
-@pytest.fixture(scope="module")
-def platform() -> Iterator[Embedded]:
-    """A sandbox of its own: its clock stands still unless a task waits."""
-    with Embedded() as sandbox:
-        yield sandbox
-
-
-@pytest.fixture
-def work(platform: Embedded) -> Iterator[Runner]:
-    """A runner; what it begins, begins anew."""
-    with runner(platform) as work:
-        yield work
 
 
 def call_of(line: Mapping[str, Any]) -> str:
