@@ -168,10 +168,19 @@ class Ansible:
         path.write_text(playbook)
         results = self.folder / f"results-{self._runs}.json"
         results.touch()
-        environment = {**self.environment, "RESULTS_FILE": str(results), **(env or {})}
         values = {**(variables or {}), **({} if in_process else {"hosted_in_process": False})}
-        done = subprocess.run(
-            [self.programs.playbook, "-i", self.inventory, path, "-e", json.dumps(values), *arguments],
+        command = [self.programs.playbook, "-i", self.inventory, path, "-e", json.dumps(values), *arguments]
+        done = self.program(*command, env={"RESULTS_FILE": str(results), **(env or {})}, folder=folder)
+        outcomes = [read_outcome(line) for line in results.read_text().splitlines()]
+        return Run(done.returncode, done.stdout, done.stderr, outcomes)
+
+    def program(
+        self, *command: str | Path, env: Mapping[str, str | None] | None = None, folder: Path | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a program of Ansible's from a folder. In `env` None takes a variable away."""
+        environment = {**self.environment, **(env or {})}
+        return subprocess.run(
+            command,
             env={name: value for name, value in environment.items() if value is not None},
             cwd=folder or self.folder,
             stdin=subprocess.DEVNULL,
@@ -180,5 +189,3 @@ class Ansible:
             timeout=PLAY_SECONDS,
             check=False,
         )
-        outcomes = [read_outcome(line) for line in results.read_text().splitlines()]
-        return Run(done.returncode, done.stdout, done.stderr, outcomes)

@@ -36,7 +36,7 @@ FOUR_READS = """
 
 @pytest.fixture
 def ansible(ansible: Ansible) -> Ansible:
-    """Started cold: here, processes are known by their command lines."""
+    """Started cold: here, the processes of a run are known by their home."""
     ansible.programs = COLD
     return ansible
 

@@ -9,7 +9,6 @@ import ast
 import importlib
 import re
 import sys
-from collections.abc import Iterator
 from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Any
@@ -64,59 +63,19 @@ TYPES = re.compile(r"#\s*type: ignore(?!\[[a-z-]+(?:, ?[a-z-]+)*\])")
 # --- docs/publishing.md -------------------------------------------------------------------------------
 
 
-def rules() -> Iterator[tuple[str, str, str]]:
-    """Yield the weight, the text and the check of each rule."""
-    for line in (REPOSITORY / "docs" / "publishing.md").read_text().splitlines():
-        if line.startswith(("| MUST", "| SHOULD")):
-            weight, text, check = (cell.strip() for cell in line.strip("|").split(" | "))
-            yield weight.strip(), text, check
-
-
-def defined(path: Path) -> set[str]:
-    """Return the names of the tests in a file."""
-    return {node.name for node in ast.parse(path.read_text()).body if isinstance(node, ast.FunctionDef)}
-
-
-def missing(check: str) -> list[str]:
-    """Return what a check names and what does not exist."""
-    listed = "".join((REPOSITORY / name).read_text() for name in ("Makefile", "tests/stages.yml"))
-    targets = re.findall(r"^(?:  )?([a-z-]+):", listed, re.MULTILINE)
-    found = []
-    for name in re.findall(r"`([^`]+)`", check):
-        path, _colons, test = name.partition("::")
-        if name.startswith("make "):
-            there = name.removeprefix("make ") in targets
-        elif name.startswith("test_"):
-            there = any(
-                name in defined(file)
-                for file in (
-                    Path(__file__),
-                    *(REPOSITORY / word for word in re.findall(r"`(tests/[^`:]+)`", check)),
-                )
-            )
-        elif "/" in name or name.endswith((".md", ".txt")):
-            there = (REPOSITORY / path).exists() and (not test or test in defined(REPOSITORY / path))
-        else:
-            there = True
-        if not there:
-            found.append(name)
-    return found
-
-
-def test_each_check_exists() -> None:
-    table = list(rules())
-    assert len(table) > 60
-    assert [(name, text) for _weight, text, check in table for name in missing(check)] == []
-
-
-def test_each_rule_has_a_check_or_a_reason() -> None:
-    reasons = ("**Met:** ", "**By hand:** ", "**Does not apply:** ")
-    bare = [
-        text
-        for _w, text, check in rules()
-        if not check.startswith(reasons) and not re.search("`(make|tests|test_|scripts|.ci)", check)
-    ]
-    assert bare == []
+def test_what_holds_a_rule_exists() -> None:
+    """Each test, file and target of make that the page names."""
+    page = (REPOSITORY / "docs" / "publishing.md").read_text()
+    tests = "".join(path.read_text() for path in (REPOSITORY / "tests").glob("*/**/test_*.py"))
+    made = "".join((REPOSITORY / name).read_text() for name in ("Makefile", "tests/stages.yml"))
+    names = re.findall(r"`([^`\n]+)`", page)
+    paths = {name.partition("::")[0] for name in names if re.match(r"(tests|scripts|docs|\.ci)/", name)}
+    assert [path for path in paths if not (REPOSITORY / path).exists()] == []
+    functions = {name.rpartition("::")[2] for name in names if re.match(r"test_|tests/.*::", name)}
+    assert [name for name in functions if f"def {name}(" not in tests] == []
+    targets = {name.removeprefix("make ") for name in names if name.startswith("make ")}
+    assert [name for name in targets if not re.search(rf"^ *{name}:", made, re.MULTILINE)] == []
+    assert len(functions) > 20 and len(targets) > 5
 
 
 # --- README -------------------------------------------------------------------------------------------

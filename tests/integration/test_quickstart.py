@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import subprocess
-
 from hosted_sandbox.registry.images import build_image
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import REPOSITORY, Ansible, Run
@@ -34,10 +32,7 @@ def test_the_example_of_the_readme_is_true(ansible: Ansible, sandbox: Sandbox) -
     graph = readme.partition("$ ansible-inventory -i account.hosted.yml --graph\n")[2].partition("```")[0]
     ansible.playbook(playbook).succeed()
     (ansible.folder / "account.hosted.yml").write_text("plugin: hosted.services.inventory\n")
-    printed = subprocess.run(
-        ["ansible-inventory", "-i", "account.hosted.yml", "--graph"],
-        cwd=ansible.folder, env=ansible.environment, capture_output=True, text=True, check=True,
-    )  # fmt: skip
+    printed = ansible.program("ansible-inventory", "-i", "account.hosted.yml", "--graph")
     assert printed.stdout == graph
 
 

@@ -191,16 +191,3 @@ def test_every_line_of_the_guide(tmp_path: Path, surroundings: dict[str, str], t
     assert not (tmp_path / ".ansible" / "hosted_services").exists()
     assert (folder / ".hosted_services" / "secrets").is_dir()
     assert len(kept) == len([path for path in kept if "molecule" in str(path)]) == 1
-
-
-def test_the_first_test_has_three_lines() -> None:
-    section = GUIDE.read_text().partition("\n## A first test\n")[2].partition("\n## ")[0]
-    (own_test,) = [rest for name, rest in named_files(section).items() if name.endswith(".py")]
-    assert "Write a test in three lines:" in section
-    assert len(own_test.splitlines()) == 3
-
-
-def test_what_the_guide_says_of_a_checkout_is_there() -> None:
-    text = GUIDE.read_text()
-    assert "python -m pip install ./tests/sandbox" in text
-    assert (REPOSITORY / "tests" / "sandbox" / "pyproject.toml").is_file()

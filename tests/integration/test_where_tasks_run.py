@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from typing import Any
 
@@ -57,8 +56,8 @@ def test_a_token_file_may_be_encrypted(in_process: bool, ansible: Ansible, sandb
     """In tasks, in either way, and in lookups, and is not shown. Without the password a sentence says so."""
     (ansible.folder / "password").write_text("hush\n")
     (ansible.folder / "token").write_text(f"{sandbox.token}\n")
-    vault = ["ansible-vault", "encrypt", "--vault-password-file", "password", "token"]
-    subprocess.run(vault, cwd=ansible.folder, env=ansible.environment, check=True, capture_output=True)
+    encrypted = ansible.program("ansible-vault", "encrypt", "--vault-password-file", "password", "token")
+    assert encrypted.returncode == 0, encrypted.stderr
     lookup = "lookup('hosted.services.registry_credentials', token_file=playbook_dir ~ '/token').host"
     tasks = f"""
 - name: Act

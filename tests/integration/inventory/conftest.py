@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any
 import pytest
 
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import PLAY_SECONDS, Ansible
+from integration.ansible_run import Ansible
 from integration.warm import programs
 
 
@@ -65,21 +64,8 @@ class Inventory:
 
     def run(self, *arguments: str, env: Mapping[str, str | None] | None = None) -> Listed:
         """Run ansible-inventory, so that a file that cannot be read is an error."""
-        environment = {
-            **self.ansible.environment,
-            "ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED": "true",
-            **(env or {}),
-        }
-        done = subprocess.run(
-            [programs().inventory, "-i", self.path, *arguments],
-            env={name: value for name, value in environment.items() if value is not None},
-            cwd=self.ansible.folder,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=PLAY_SECONDS,
-            check=False,
-        )
+        strict = {"ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED": "true", **(env or {})}
+        done = self.ansible.program(programs().inventory, "-i", self.path, *arguments, env=strict)
         return Listed(done.returncode, done.stdout, done.stderr)
 
     def list(self, *arguments: str, **options: Any) -> Listed:
