@@ -1,11 +1,10 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The role `sandbox`: started once, started anew with other options, emptied, stopped; and its check mode."""
+"""The role `sandbox` apart from its life, which molecule's scenario tells: seeds, errors, packages."""
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import socket
@@ -115,39 +114,6 @@ def changes(run: Run) -> int:
     return sum(
         bool(outcome.result.get("changed")) for outcome in run.succeed().outcomes if not outcome.is_item
     )
-
-
-def test_a_life(role: Role) -> None:
-    """Started once; started anew with the data kept; killed and started; emptied; stopped once."""
-    assert changes(role.play()) > 0
-    first = role.facts()
-    assert role.projects() == ["web"]
-    role.create("kept")
-
-    # Ports of templates and of the command line are strings.
-    again = role.play(**{name: str(role.variables[name]) for name in PORTS})
-    assert changes(again) == 0
-    facts = again["Facts"].result["sandbox_facts"]
-    assert {**facts, **role.facts()} == {**facts, **first} == facts
-    assert facts["control_secret"] == json.loads((role.folder / "ready.json").read_text())["control_secret"]
-
-    assert changes(role.play(sandbox_profile="terse")) > 0
-    second = role.facts()
-    assert second["pid"] != first["pid"]
-    assert second["options"]["profile"] == "terse"
-    assert role.projects() == ["web", "kept"]
-
-    os.kill(second["pid"], signal.SIGKILL)
-    assert changes(role.play(sandbox_profile="terse")) > 0
-    assert role.projects() == ["web", "kept"]
-
-    assert changes(role.play(sandbox_state="reset")) > 0
-    assert role.projects() == ["web"]
-
-    assert changes(role.play(sandbox_state="stopped")) > 0
-    assert role.facts() == {}
-    assert not (role.folder / "ready.json").exists()
-    assert changes(role.play(sandbox_state="stopped")) == 0
 
 
 def test_in_memory_another_seed_begins_anew(role: Role) -> None:

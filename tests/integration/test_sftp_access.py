@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The role `sftp_access`: keys of a team, pinned servers, and an ssh_config that OpenSSH logs in with."""
+"""The role `sftp_access` apart from a team that comes and goes, which molecule's scenario tells."""
 
 from __future__ import annotations
 
@@ -110,40 +110,6 @@ def changed(run: Run) -> list[str]:
     """Return the tasks that changed something."""
     names = [outcome.name.rpartition(" : ")[2] for outcome in run.outcomes if outcome.result.get("changed")]
     return list(dict.fromkeys(names))
-
-
-def test_the_team_logs_in(team: Team) -> None:
-    """First what would be done, then it is done, then nothing is left to do."""
-    would = team.play("--check", "--diff").succeed()
-    assert team.keys() == []
-    assert not team.config.parent.exists()
-    run = team.play().succeed()
-    assert changed(run) == [
-        "Register each key",
-        "Pin the host keys of the SFTP servers",
-        "Write the ssh_config",
-    ]
-    assert changed(would)[:2] == changed(run)[:2]
-    assert team.keys() == ["alice", "bob"]
-    assert len(team.known_hosts.read_text().splitlines()) == 1  # both services are on one server
-    assert "late" not in team.config.read_text()
-    for service, file in (("survival", "here.txt"), ("My_shop", "there.txt")):
-        done = team.sftp(service, "ls -1")
-        assert done.returncode == 0, done.stderr
-        assert file in done.stdout
-    team.sandbox.clear_journal()
-    again = team.play().succeed()
-    assert changed(again) == []
-    assert {line["method"] for line in team.sandbox.journal()} == {"GET"}
-
-
-def test_false_as_text_is_not_exclusive(team: Team) -> None:
-    """As a command line gives it: the keys of others stay."""
-    team.register("carol", make_key(team.folder / "carol"))
-    team.sandbox.clear_journal()
-    team.play("-e", "sftp_access_exclusive=false").succeed()
-    assert team.keys() == ["alice", "bob", "carol"]
-    assert removals(team) == 0
 
 
 def test_a_home_that_is_not_that_of_the_password_database(team: Team) -> None:
