@@ -169,8 +169,11 @@ class Ansible:
         results = self.folder / f"results-{self._runs}.json"
         results.touch()
         values = {**(variables or {}), **({} if in_process else {"hosted_in_process": False})}
-        command = [self.programs.playbook, "-i", self.inventory, path, "-e", json.dumps(values), *arguments]
-        done = self.program(*command, env={"RESULTS_FILE": str(results), **(env or {})}, folder=folder)
+        done = self.program(
+            *(self.programs.playbook, "-i", self.inventory, path, "-e", json.dumps(values), *arguments),
+            env={"RESULTS_FILE": str(results), **(env or {})},
+            folder=folder,
+        )
         outcomes = [read_outcome(line) for line in results.read_text().splitlines()]
         return Run(done.returncode, done.stdout, done.stderr, outcomes)
 

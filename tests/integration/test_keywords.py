@@ -189,6 +189,7 @@ def test_where_the_collection_keeps_its_files(
     """Below the home that ansible.cfg names, or in the folder that the environment names."""
     sandbox.seed({"apps": [{"slug": "shop"}]})
     configuration = ansible.folder / "ansible.cfg"
+    env: dict[str, str | None]
     if by == "ansible.cfg":
         with_home = configuration.read_text().replace("[defaults]", "[defaults]\nhome = {{CWD}}/mine")
         configuration.write_text(with_home)
