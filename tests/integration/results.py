@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from integration.ansible_run import Outcome, Run
@@ -49,11 +50,11 @@ def ours(run: Run) -> list[Outcome]:
     return [outcome for outcome in run.outcomes if outcome.action.startswith("hosted.services.")]
 
 
-def comparable(run: Run) -> list[dict[str, Any]]:
-    """Return the results as leaves. Instead of an id stands the order in which it came up."""
+def comparable(run: Run, known: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """Return the results as leaves. Instead of an id, one that was there before too, stands its turn."""
     results = [leaves(outcome.result) for outcome in ours(run)]
     opaque = [v for result in results for path, v in result.items() if is_opaque(path) and isinstance(v, str)]
-    names = {id: f"<id {number}>" for number, id in enumerate(dict.fromkeys(opaque))}
+    names = {id: f"<id {number}>" for number, id in enumerate(dict.fromkeys([*known, *opaque]))}
     return [
         without_repeated_lines({path: anonymous(path, leaf, names) for path, leaf in result.items()})
         for result in results
@@ -80,13 +81,14 @@ def anonymous(path: str, leaf: Any, names: dict[str, str]) -> Any:
     return text
 
 
-def compare(first: Run, second: Run) -> None:
+def compare(first: Run, second: Run, known: Sequence[Sequence[str]] = ((), ())) -> None:
     """Assert that two runs of the same tasks came to the same results, key by key."""
     tasks = [(outcome.name, outcome.outcome) for outcome in ours(first)]
     assert tasks == [(outcome.name, outcome.outcome) for outcome in ours(second)]
     assert tasks
     missing = "nothing"
-    for task, one, other in zip(tasks, comparable(first), comparable(second), strict=True):
+    results = (comparable(run, ids) for run, ids in zip((first, second), known, strict=True))
+    for task, one, other in zip(tasks, *results, strict=True):
         pairs = {path: (one.get(path, missing), other.get(path, missing)) for path in {**one, **other}}
         differing = {path: pair for path, pair in pairs.items() if pair[0] != pair[1]}
         assert not differing, f"{task[0]}: {json.dumps(differing, indent=2)}"

@@ -19,7 +19,7 @@ import pytest
 from cases import cases
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import PROFILE, TARGETS, Ansible, Outcome, begin_anew
-from integration.results import compare
+from integration.results import compare, leaves
 from integration.returns import Comparison
 from integration.test_private_files import open_to_others
 
@@ -51,17 +51,17 @@ def test_target(target: str, both_ways: bool, profile: str, ansible: Ansible, sa
     """The target's own assertions hold inside the controller and as a module, with the same results."""
     play = f"- hosts: localhost\n  gather_facts: false\n  roles: [{target}]\n"
     kept = ansible.folder / ".ansible" / "hosted_services"
-    ran = []
+    ran, known = [], []
     for in_process, umask in ((True, 0o000), (False, 0o077)) if both_ways else ((True, 0o000),):
         begin_anew(sandbox, profile)
-        prepare(target, sandbox)
+        known.append(prepare(target, sandbox))
         os.umask(umask)
         ran.append(ansible.playbook(play, in_process=in_process).succeed())
         assert sandbox.journal()
         assert not kept.exists() or open_to_others(kept) == {}
         assert "Traceback" not in ran[-1].output
     if both_ways:
-        compare(*ran)
+        compare(*ran, known)
     check_documented(target, [outcome for run in ran for outcome in run.outcomes])
 
 
@@ -78,8 +78,9 @@ def check_documented(target: str, outcomes: list[Outcome]) -> None:
     assert missing == [], f"plugins/modules/{target}.py: no task of the target returned these"
 
 
-def prepare(target: str, sandbox: Sandbox) -> None:
-    """Put on the platform what the target's cases.yml says is there from the start."""
-    if seed := cases(target).get("seed"):
-        sandbox.seed(seed)
-        sandbox.clear_journal()
+def prepare(target: str, sandbox: Sandbox) -> list[str]:
+    """Put on the platform what the target's cases.yml says is there from the start; return its ids."""
+    seed = cases(target).get("seed")
+    ids = leaves(sandbox.seed(seed)).values() if seed else ()
+    sandbox.clear_journal()
+    return [str(id) for id in ids]
