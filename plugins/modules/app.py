@@ -155,7 +155,7 @@ app:
       description: Scan verdict on the version in service.
       type: str
 cost:
-  description: Effect of the creation on the monthly price, in currency units as strings.
+  description: Effect of the task on the monthly price, with the keys of RV(hosted.services.service#module:cost).
   returned: if the application is created, or would be
   type: dict
   sample:
@@ -164,57 +164,6 @@ cost:
     monthly_change: "3.885"
     currency: EUR
     lines: []
-  contains:
-    monthly_before:
-      description: Monthly rate before the change.
-      type: str
-    monthly_after:
-      description: Monthly rate after the change.
-      type: str
-    monthly_change:
-      description: Difference of the two.
-      type: str
-    currency:
-      description: Currency of the amounts. Null if this token cannot read it.
-      type: str
-    moves:
-      description:
-        - The changes that affect the price, in order, V(order), V(create), V(resize), V(suspend), V(resume) or
-          V(delete). If the task failed, those that were made or may have been made.
-      type: list
-      elements: str
-    service:
-      description: Name of the service.
-      type: str
-    service_id:
-      description: Id of the service. Null if it does not exist yet.
-      type: str
-    project:
-      description: Name of the project that the service is ordered in. Null if the task names none, or orders none.
-      type: str
-    balance:
-      description: The balance, if a quote shows it.
-      type: str
-    min_balance:
-      description: The minimum balance that the order requires, if a quote shows it.
-      type: str
-    days_covered:
-      description: How many days the balance covers, if a quote shows it.
-      type: int
-    lines:
-      description: Parts of the price.
-      type: list
-      elements: dict
-      contains:
-        label:
-          description: Name of the part.
-          type: str
-        detail:
-          description: Details, as readable text.
-          type: str
-        monthly:
-          description: Its monthly price.
-          type: str
 actions:
   description: Changes that the task made, or would make in check mode, one sentence each.
   returned: success

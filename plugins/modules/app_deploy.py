@@ -185,140 +185,24 @@ deployment:
       type: list
       elements: str
     scan:
-      description: The scan of the release, as M(hosted.services.app_release) returns it.
+      description: The scan of the release, with the keys of RV(hosted.services.app_release#module:release) but C(slug).
       type: dict
-      contains:
-        tag:
-          description: Tag of the release.
-          type: str
-        digest:
-          description: Digest of the image.
-          type: str
-        scan_status:
-          description: Verdict.
-          type: str
-        scanned_at:
-          description: When the image was scanned, in UTC.
-          type: str
-        counts:
-          description: Number of vulnerabilities by severity.
-          type: dict
-        blocking:
-          description: Vulnerabilities that block the release.
-          type: list
-          elements: dict
-          contains:
-            id:
-              description: Id of the vulnerability.
-              type: str
-            package:
-              description: The affected package.
-              type: str
-            version:
-              description: Version of the package in the image.
-              type: str
-            fix_version:
-              description: Version that fixes it. Null if there is none.
-              type: str
-            severity:
-              description: Severity.
-              type: str
-            reason:
-              description: Why it blocks the release. Null if it does not.
-              type: str
-        warnings:
-          description: Vulnerabilities that do not block the release.
-          type: list
-          elements: dict
-          contains:
-            id:
-              description: Id of the vulnerability.
-              type: str
-            package:
-              description: The affected package.
-              type: str
-            version:
-              description: Version of the package in the image.
-              type: str
-            fix_version:
-              description: Version that fixes it. Null if there is none.
-              type: str
-            severity:
-              description: Severity.
-              type: str
-            reason:
-              description: Why it blocks the release. Null if it does not.
-              type: str
-        warning_count:
-          description: Total number of warnings.
-          type: int
-        scanner:
-          description: Name of the scanner.
-          type: str
     app:
-      description: The application, as M(hosted.services.app) returns it.
+      description: The application, with the keys of RV(hosted.services.app#module:app).
       type: dict
-      contains:
-        id:
-          description: Id of the application.
-          type: str
-        name:
-          description: Name of the application.
-          type: str
-        slug:
-          description: Slug of the application.
-          type: str
-        status:
-          description: Administrative status.
-          type: str
-        image_ref:
-          description: Reference of the image in service, with its digest.
-          type: str
-        address:
-          description: Host and port of the application.
-          type: str
-        platform:
-          description: Architecture of the running image.
-          type: str
-        released_at:
-          description: When the release in service was deployed, in UTC.
-          type: str
-        scan_status:
-          description: Scan verdict on the release in service.
-          type: str
-        digest:
-          description: Digest of the image in service.
-          type: str
 blocking:
-  description: Vulnerabilities that block the release.
+  description: Vulnerabilities that block it, with the keys of RV(hosted.services.app_release#module:release.blocking).
   returned: if the release is blocked
   type: list
   elements: dict
-  contains:
-    id:
-      description: Id of the vulnerability.
-      type: str
-    package:
-      description: The affected package.
-      type: str
-    version:
-      description: Version of the package in the image.
-      type: str
-    fix_version:
-      description: Version that fixes it. Null if there is none.
-      type: str
-    severity:
-      description: Severity.
-      type: str
-    reason:
-      description: Why it blocks the release. Null if it does not.
-      type: str
 reason:
   description: Why the version did not start or was refused, in the platform's words.
   returned: if the version did not start, or was refused because of its verdict
   type: str
 cost:
-  description: The monthly price of the application, in currency units as strings. A deploy does not change it.
+  description:
+    - The monthly price of the application, with the keys of RV(hosted.services.service#module:cost).
+    - A deploy does not change the price, so C(moves) is always empty.
   returned: in check mode, if the release would be deployed and the token can read the price (scope C(FULL))
   type: dict
   sample:
@@ -328,42 +212,8 @@ cost:
     currency: EUR
     lines: []
   contains:
-    monthly_before:
-      description: Monthly rate before the change.
-      type: str
-    monthly_after:
-      description: Monthly rate after the change.
-      type: str
-    monthly_change:
-      description: Difference of the two.
-      type: str
-    currency:
-      description: Currency of the amounts. Null if this token cannot read it.
-      type: str
-    moves:
-      description: Always empty, because a deploy keeps the price.
-      type: list
-      elements: str
-    service:
-      description: Name of the service.
-      type: str
-    service_id:
-      description: Id of the service. Null if it does not exist yet.
-      type: str
-    project:
-      description: Name of the project that the service is ordered in. Null if the task names none, or orders none.
-      type: str
-    balance:
-      description: The balance, if a quote shows it.
-      type: str
-    min_balance:
-      description: The minimum balance that the order requires, if a quote shows it.
-      type: str
-    days_covered:
-      description: How many days the balance covers, if a quote shows it.
-      type: int
     lines:
-      description: Parts of the price.
+      description: Always empty.
       type: list
       elements: dict
 rolled_back:

@@ -129,9 +129,7 @@ release:
       description: Number of vulnerabilities by severity.
       type: dict
     blocking:
-      description:
-        - Vulnerabilities that block the release. Each has C(id), C(package), C(version), C(fix_version), C(severity)
-          and C(reason).
+      description: Vulnerabilities that block the release.
       type: list
       elements: dict
       contains:
@@ -154,28 +152,9 @@ release:
           description: Why it blocks the release. Null if it does not.
           type: str
     warnings:
-      description: Serious vulnerabilities that do not block the release, with the same keys.
+      description: Serious vulnerabilities that do not block the release, with the keys of RV(release.blocking).
       type: list
       elements: dict
-      contains:
-        id:
-          description: Id of the vulnerability.
-          type: str
-        package:
-          description: The affected package.
-          type: str
-        version:
-          description: Version of the package in the image.
-          type: str
-        fix_version:
-          description: Version that fixes it. Null if there is none.
-          type: str
-        severity:
-          description: Severity.
-          type: str
-        reason:
-          description: Why it blocks the release. Null if it does not.
-          type: str
     warning_count:
       description: Number of warnings.
       type: int

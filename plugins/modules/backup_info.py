@@ -97,50 +97,14 @@ services:
       description: The error, or the reason for skipping the service. Null if there is neither.
       type: str
     backups:
-      description: The backups that match.
+      description: The backups that match, with the keys of RV(hosted.services.backup#module:services[].backup).
       type: list
       elements: dict
-      contains:
-        id:
-          description: Id of the backup.
-          type: str
-        name:
-          description: Name of the backup.
-          type: str
-        status:
-          description: C(PENDING), C(COMPLETED), C(FAILED) or C(RESTORING).
-          type: str
-        size_bytes:
-          description: Size of the backup.
-          type: int
-        created_at:
-          description: When it was started, in UTC.
-          type: str
-        completed_at:
-          description: When it was completed, in UTC.
-          type: str
     newest:
-      description: The newest good one. Null if there is none.
+      description:
+        - The newest good one, with the keys of RV(hosted.services.backup#module:services[].backup). Null if there is
+          none.
       type: dict
-      contains:
-        id:
-          description: Id of the backup.
-          type: str
-        name:
-          description: Name of the backup.
-          type: str
-        status:
-          description: V(PENDING), V(COMPLETED), V(FAILED) or V(RESTORING).
-          type: str
-        size_bytes:
-          description: Size of the backup.
-          type: int
-        created_at:
-          description: When it was started, in UTC.
-          type: str
-        completed_at:
-          description: When it was completed, in UTC.
-          type: str
     age_hours:
       description:
         - Its age in whole hours. Null if there is none.

@@ -227,32 +227,11 @@ services:
       description: Number of those whose names do not match the pattern.
       type: int
     off_site_copies:
-      description: The decision on each of O(off_site_copies), newest first.
+      description:
+        - The decision on each of O(off_site_copies), newest first, with the keys of RV(services[].plan). The C(id) of a
+          copy is its name, and C(created_at) the moment in it, or null.
       type: list
       elements: dict
-      contains:
-        id:
-          description: Its name.
-          type: str
-        name:
-          description: Its name.
-          type: str
-        status:
-          description: Always C(COMPLETED).
-          type: str
-        created_at:
-          description: The moment in its name. Null if there is none.
-          type: str
-        managed:
-          description: Whether its name matches the pattern.
-          type: bool
-        keep:
-          description: Whether it stays.
-          type: bool
-        reasons:
-          description: Every rule that keeps it, or why it goes.
-          type: list
-          elements: str
 actions:
   description: Changes that the task made, or would make in check mode, one sentence each, for all services.
   returned: success

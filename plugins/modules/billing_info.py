@@ -120,22 +120,9 @@ billing:
           description: The current rate per day, in currency units.
           type: str
     wallet:
-      description: The balance of the account, as M(hosted.services.account_info) returns it.
+      description: The balance of the account, with the keys of RV(hosted.services.account_info#module:account.wallet).
       returned: if O(include) contains V(wallet)
       type: dict
-      contains:
-        balance_cents:
-          description: Balance in cents.
-          type: int
-        balance:
-          description: Balance in currency units.
-          type: str
-        currency:
-          description: Currency.
-          type: str
-        became_client_at:
-          description: When the account became a client, in UTC.
-          type: str
     transactions:
       description: The transactions of all pages, unchanged.
       returned: if O(include) contains V(transactions)

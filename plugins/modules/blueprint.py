@@ -194,9 +194,9 @@ RETURN = r"""
 parts:
   description:
     - What became of each part, or would become of it in check mode. The project comes first, then the services, the
-      applications, the keys, and for each application its environment, its image and its settings. A task that fails
-      returns it too, unless the blueprint itself is wrong.
-      If some parts cannot be planned, so that nothing is done, only these.
+      applications, the keys, and for each application its environment, its image and its settings.
+    - A task that fails returns it too, unless the blueprint itself is wrong. If some parts cannot be planned, only
+      these.
   returned: if the blueprint is right
   type: list
   elements: dict
@@ -252,58 +252,9 @@ parts:
       type: list
       elements: str
     cost:
-      description: Effect on the monthly price, in currency units as strings. Null if there is none.
+      description:
+        - Effect on the monthly price, with the keys of RV(hosted.services.service#module:cost). Null if there is none.
       type: dict
-      contains:
-        monthly_before:
-          description: Monthly rate before the change.
-          type: str
-        monthly_after:
-          description: Monthly rate after the change.
-          type: str
-        monthly_change:
-          description: Difference of the two.
-          type: str
-        currency:
-          description: Currency of the amounts. Null if this token cannot read it.
-          type: str
-        moves:
-          description:
-            - The changes that affect the price, in order, V(order), V(create), V(resize), V(suspend) or V(resume).
-          type: list
-          elements: str
-        service:
-          description: Name of the service.
-          type: str
-        service_id:
-          description: Id of the service. Null if it does not exist yet.
-          type: str
-        project:
-          description: Name of the project that the service is ordered in. Null if the task names none, or orders none.
-          type: str
-        balance:
-          description: The balance, if a quote shows it.
-          type: str
-        min_balance:
-          description: The minimum balance that the order requires, if a quote shows it.
-          type: str
-        days_covered:
-          description: How many days the balance covers, if a quote shows it.
-          type: int
-        lines:
-          description: Parts of the price.
-          type: list
-          elements: dict
-          contains:
-            label:
-              description: Name of the part.
-              type: str
-            detail:
-              description: Details, as readable text.
-              type: str
-            monthly:
-              description: Its monthly price.
-              type: str
     result:
       description: What the module of the part returns. Null if it failed or was not begun.
       type: dict
@@ -311,24 +262,9 @@ parts:
       description: File with the secrets that the platform shows only once.
       type: str
     copy:
-      description: The last copy of a service that was deleted. In check mode, as it is expected to be.
+      description:
+        - The last copy of a service that was deleted, with the keys of RV(hosted.services.service#module:copy).
       type: dict
-      contains:
-        path:
-          description: Folder of the copy.
-          type: str
-        kind:
-          description: V(files) for the files of the service, V(dump) for the dump of a database.
-          type: str
-        files:
-          description: How many files it has, not counting the list and the description.
-          type: int
-        bytes:
-          description: How many bytes they have. Null in check mode for a database.
-          type: int
-        verified:
-          description: Whether it was compared with the service. False in check mode only.
-          type: bool
 cost:
   description: Effect of all changes together on the monthly price, in currency units as strings.
   returned: if a price changes, or would

@@ -100,47 +100,17 @@ projects:
           description: Host and port of the service. May be null.
           type: str
         product:
-          description: The ordered product.
+          description: The ordered product, with the keys of RV(hosted.services.service#module:service.product).
           type: dict
-          contains:
-            slug:
-              description: Slug of the product.
-              type: str
-            name:
-              description: Name of the product.
-              type: str
-            short_name:
-              description: Short name of the product.
-              type: str
         runtime:
           description: Edition of the product. May be null.
           type: dict
         host:
-          description: Node that runs the service.
+          description: Node that runs the service, with the keys of RV(hosted.services.service#module:service.host).
           type: dict
-          contains:
-            id:
-              description: Id of the node.
-              type: str
-            label:
-              description: Name of the node.
-              type: str
-            location_label:
-              description: Location of the node.
-              type: str
         dimensions:
-          description: Size of the service.
+          description: Size of the service, with the keys of RV(hosted.services.service#module:service.dimensions).
           type: dict
-          contains:
-            cpu_cores:
-              description: Number of vCPUs.
-              type: int
-            ram_gb:
-              description: Memory in GB.
-              type: int
-            storage_gb:
-              description: Disk in GB.
-              type: int
         monthly_millicents:
           description: Price per month, in millicents.
           type: int
@@ -171,16 +141,9 @@ projects:
           description: Cost in cents.
           type: int
         days:
-          description: Cost by day.
+          description: Cost by day, with the keys of RV(hosted.services.service_info#module:services[].usage.days).
           type: list
           elements: dict
-          contains:
-            date:
-              description: Day.
-              type: str
-            total_cents:
-              description: Cost of the day in cents.
-              type: int
         services:
           description: Cost by service.
           type: list

@@ -143,18 +143,8 @@ quote:
       description: Name of the node. For an application only.
       type: str
     dimensions:
-      description: The size.
+      description: The size, with the keys of RV(hosted.services.service#module:service.dimensions).
       type: dict
-      contains:
-        cpu_cores:
-          description: Number of vCPUs.
-          type: int
-        ram_gb:
-          description: Memory in GB.
-          type: int
-        storage_gb:
-          description: Disk in GB.
-          type: int
     lines:
       description: The parts of the price. Not for an application.
       type: list
@@ -203,7 +193,9 @@ quote:
       description: Whether the balance covers the first day. If not, the order is refused. Not for an application.
       type: bool
 cost:
-  description: Effect of the order on the monthly price, in currency units as strings.
+  description:
+    - Effect of the order on the monthly price, with the keys of RV(hosted.services.service#module:cost). As nothing is
+      ordered, C(moves) is always empty.
   returned: success
   type: dict
   sample:
@@ -213,55 +205,6 @@ cost:
     currency: EUR
     lines:
       - {label: Memory, detail: 4 GB, monthly: "4.24"}
-  contains:
-    monthly_before:
-      description: Monthly rate before the change.
-      type: str
-    monthly_after:
-      description: Monthly rate after the change.
-      type: str
-    monthly_change:
-      description: Difference of the two.
-      type: str
-    currency:
-      description: Currency of the amounts. Null if this token cannot read it.
-      type: str
-    moves:
-      description: Always empty, because nothing is ordered.
-      type: list
-      elements: str
-    service:
-      description: Name of the service.
-      type: str
-    service_id:
-      description: Id of the service. Null if it does not exist yet.
-      type: str
-    project:
-      description: Name of the project that the service is ordered in. Null if the task names none, or orders none.
-      type: str
-    balance:
-      description: The balance, if a quote shows it.
-      type: str
-    min_balance:
-      description: The minimum balance that the order requires, if a quote shows it.
-      type: str
-    days_covered:
-      description: How many days the balance covers, if a quote shows it.
-      type: int
-    lines:
-      description: Parts of the price.
-      type: list
-      elements: dict
-      contains:
-        label:
-          description: Name of the part.
-          type: str
-        detail:
-          description: Details, as readable text.
-          type: str
-        monthly:
-          description: Its monthly price.
-          type: str
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

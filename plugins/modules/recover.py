@@ -227,10 +227,10 @@ EXAMPLES = r"""
 RETURN = r"""
 parts:
   description:
-    - What became of each part, or would become of it in check mode. The project comes first, then the SSH keys, the
-      services, the applications, and for each application its environment, its image and its settings. What brings the
-      content of a service comes after what makes it, as C(files) or C(database). A task that fails returns it too,
-      unless nothing could be planned. If some parts cannot be planned, so that nothing is done, only these.
+    - What became of each part, or would become of it in check mode, with the keys of
+      RV(hosted.services.blueprint#module:parts) but C(copy). What brings the content of a service comes after what
+      makes it, as C(files) or C(database).
+    - A task that fails returns it too, unless nothing could be planned. If some parts cannot be planned, only these.
   returned: if the recovery can be planned
   type: list
   elements: dict
@@ -255,107 +255,19 @@ parts:
         verified: {files: 2, bytes: 70007}
         seconds: 3.1
   contains:
-    section:
-      description: Section of the blueprint.
-      type: str
-    key:
-      description: Key in that section.
-      type: str
     module:
       description:
         - Module that does the same for this part alone, or C(files), C(database) or C(image) for what is copied.
       type: str
-    name:
-      description: Name on the platform, or slug.
-      type: str
-    changed:
-      description: Whether something was changed, or would be in check mode.
-      type: bool
-    failed:
-      description: Whether it failed.
-      type: bool
-    skipped:
-      description: Whether it was not begun, because something that it needs failed.
-      type: bool
-    msg:
-      description: The error, or why it was not begun. Null if there is neither.
-      type: str
-    actions:
-      description: Changes that were made, or would be in check mode, one sentence each.
-      type: list
-      elements: str
-    unfinished:
-      description: Those of the changes that the platform had not finished when the task gave up waiting.
-      type: list
-      elements: str
-    unconfirmed:
-      description: Changes of which nobody knows whether they were made.
-      type: list
-      elements: str
-    cost:
-      description: Effect on the monthly price, in currency units as strings. Null if there is none.
-      type: dict
-      contains:
-        monthly_before:
-          description: Monthly rate before the change.
-          type: str
-        monthly_after:
-          description: Monthly rate after the change.
-          type: str
-        monthly_change:
-          description: Difference of the two.
-          type: str
-        currency:
-          description: Currency of the amounts. Null if this token cannot read it.
-          type: str
-        moves:
-          description:
-            - The changes that affect the price, in order, V(order), V(create), V(resize), V(suspend) or V(resume).
-          type: list
-          elements: str
-        service:
-          description: Name of the service.
-          type: str
-        service_id:
-          description: Id of the service. Null if it does not exist yet.
-          type: str
-        project:
-          description: Name of the project that the service is ordered in. Null if the task names none, or orders none.
-          type: str
-        balance:
-          description: The balance, if a quote shows it.
-          type: str
-        min_balance:
-          description: The minimum balance that the order requires, if a quote shows it.
-          type: str
-        days_covered:
-          description: How many days the balance covers, if a quote shows it.
-          type: int
-        lines:
-          description: Parts of the price.
-          type: list
-          elements: dict
-          contains:
-            label:
-              description: Name of the part.
-              type: str
-            detail:
-              description: Details, as readable text.
-              type: str
-            monthly:
-              description: Its monthly price.
-              type: str
     result:
       description:
         - What the module of the part returns. Null if it failed or was not begun.
         - Of C(files) and C(database), the C(copy), whether it was C(restored), or was there already, what was
           C(verified), and how many C(seconds) that took.
       type: dict
-    secrets_file:
-      description: File with the secrets that the platform shows only once.
-      type: str
 cost:
-  description: Effect of all changes together on the monthly price, in currency units as strings.
+  description:
+    - Effect of all changes together on the monthly price, with the keys of RV(hosted.services.blueprint#module:cost).
   returned: if a price changes, or would
   type: dict
   sample:
@@ -365,37 +277,6 @@ cost:
     currency: EUR
     lines: [{label: "service 'db'", monthly_before: "0.00", monthly_after: "3.53"}]
     unpriced: []
-  contains:
-    monthly_before:
-      description: Monthly rate of the parts whose price changes, before that.
-      type: str
-    monthly_after:
-      description: Their monthly rate afterwards.
-      type: str
-    monthly_change:
-      description: Difference of the two.
-      type: str
-    currency:
-      description: Currency of the amounts. Null if this token cannot read it.
-      type: str
-    lines:
-      description: Each part of the project whose price changes.
-      type: list
-      elements: dict
-      contains:
-        label:
-          description: Module and name of the part.
-          type: str
-        monthly_before:
-          description: Its monthly rate before the change. Null if the platform does not show it.
-          type: str
-        monthly_after:
-          description: Its monthly rate after the change. Null if the platform does not show it.
-          type: str
-    unpriced:
-      description: Parts whose price is not known. They are in no sum.
-      type: list
-      elements: str
 recovery:
   description:
     - Which copies were used, how old they are, and how long it took. In check mode, what would be used.

@@ -371,9 +371,10 @@ relocation:
       description: Whether that is deleted.
       type: bool
 cost:
-  description: >-
-    Effect on the monthly price of both services together, in currency units as strings. If the task failed, the effect of
-    what was done.
+  description:
+    - Effect on the monthly price of both services together, with the keys of RV(hosted.services.service#module:cost).
+      If the task failed, the effect of what was done.
+    - C(lines) has what both cost in between and afterwards.
   returned: if the price changes, or would
   type: dict
   sample:
@@ -387,55 +388,6 @@ cost:
     moves: [order, suspend]
     service: survival
     service_id: svc_8c1d
-  contains:
-    monthly_before:
-      description: The rate that is billed for both before the change.
-      type: str
-    monthly_after:
-      description: The rate that is billed for both after the whole task. Null if it cannot be known.
-      type: str
-    monthly_change:
-      description: The difference.
-      type: str
-    currency:
-      description: Currency of the amounts. Null if this token cannot read it.
-      type: str
-    moves:
-      description: The changes that affect the price, in order, V(order), V(resume), V(suspend) or V(delete).
-      type: list
-      elements: str
-    service:
-      description: Name of the service that is relocated.
-      type: str
-    service_id:
-      description: Its id.
-      type: str
-    project:
-      description: Name of the project that the service is ordered in. Null if the task names none, or orders none.
-      type: str
-    balance:
-      description: Always null.
-      type: str
-    min_balance:
-      description: Always null.
-      type: str
-    days_covered:
-      description: Always null.
-      type: int
-    lines:
-      description: What both cost in between and afterwards.
-      type: list
-      elements: dict
-      contains:
-        label:
-          description: What it is about.
-          type: str
-        detail:
-          description: For how long, as readable text.
-          type: str
-        monthly:
-          description: The monthly price. Null if it is not known.
-          type: str
 delete_after:
   description: Date before which nothing is deleted, if the task fails because of it.
   returned: if O(state=finished) is refused because of the date

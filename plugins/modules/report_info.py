@@ -554,28 +554,10 @@ report:
               description: The number of flaws by severity.
               type: dict
             blocking:
-              description: The flaws that block it.
+              description:
+                - The flaws that block it, with the keys of RV(hosted.services.app_release#module:release.blocking).
               type: list
               elements: dict
-              contains:
-                id:
-                  description: Id of the vulnerability.
-                  type: str
-                package:
-                  description: The affected package.
-                  type: str
-                version:
-                  description: Version of the package in the image.
-                  type: str
-                fix_version:
-                  description: Version that fixes it. Null if there is none.
-                  type: str
-                severity:
-                  description: Severity.
-                  type: str
-                reason:
-                  description: Why it blocks the release.
-                  type: str
         note:
           description: Why releases may be missing.
           type: str

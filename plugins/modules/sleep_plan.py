@@ -356,35 +356,10 @@ services:
           type: list
           elements: str
     cost:
-      description: How its monthly price changes. Null if it does not.
+      description:
+        - How its monthly price changes, with the keys of RV(hosted.services.fleet#module:services[].cost). Null if it
+          does not.
       type: dict
-      contains:
-        monthly_before:
-          description: The rate that is billed before the change.
-          type: str
-        monthly_after:
-          description:
-            - The rate that is billed after the whole task, which is that of the storage where the service is suspended.
-              Null when it cannot be known.
-            - Where the platform bills another rate in the end than was announced, it is that one, and a warning has both.
-          type: str
-        monthly_change:
-          description: The difference.
-          type: str
-        currency:
-          description: Currency of the amounts. Null if the platform does not name it to this token.
-          type: str
-        moves:
-          description:
-            - What changes the price, V(suspend) or V(resume).
-          type: list
-          elements: str
-        service:
-          description: Name of the service.
-          type: str
-        service_id:
-          description: Id of the service.
-          type: str
 plan:
   description: The plan as a whole, at the moment of the task.
   returned: when services were selected

@@ -85,50 +85,14 @@ services:
       description: The error, or the reason for skipping the service. Null if there is neither.
       type: str
     snapshots:
-      description: The snapshots that match.
+      description: The snapshots that match, with the keys of RV(hosted.services.snapshot#module:services[].snapshot).
       type: list
       elements: dict
-      contains:
-        id:
-          description: Id of the snapshot.
-          type: str
-        name:
-          description: Name of the snapshot.
-          type: str
-        description:
-          description: The platform's description of it.
-          type: str
-        parent:
-          description: Name of the snapshot before it. Null for the first one.
-          type: str
-        size_bytes:
-          description: Size of the snapshot.
-          type: int
-        created_at:
-          description: When it was taken, in UTC.
-          type: str
     newest:
-      description: The newest snapshot. Null if there is none.
+      description:
+        - The newest one, with the keys of RV(hosted.services.snapshot#module:services[].snapshot). Null if there is
+          none.
       type: dict
-      contains:
-        id:
-          description: Id of the snapshot, which is its name.
-          type: str
-        name:
-          description: Name of the snapshot.
-          type: str
-        description:
-          description: Description of the snapshot.
-          type: str
-        parent:
-          description: Name of the snapshot that it builds on.
-          type: str
-        created_at:
-          description: When it was taken, in UTC.
-          type: str
-        size_bytes:
-          description: Size of the snapshot.
-          type: int
     age_hours:
       description:
         - Its age in whole hours. Null if there is none.

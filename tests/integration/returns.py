@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import yaml
@@ -81,6 +83,11 @@ OPEN = {
 }
 """Documented dictionaries whose keys are not: the user or the platform chooses them, or the documentation
 of another module or of a role has them. Any other has to name its keys."""
+BORROWED = re.compile(
+    r"keys of RV\((hosted\.services\.(?P<module>\w+)#module:)?(?P<path>[\w.\[\]]+)\)"
+    r"( but C\((?P<left_out>\w+)\))?"
+)
+"""How a description says that a dictionary has the keys of another one."""
 TYPES: dict[str, tuple[type, ...]] = {
     "str": (str,),
     "int": (int,),
@@ -92,7 +99,36 @@ TYPES: dict[str, tuple[type, ...]] = {
 
 
 def documented(module: str) -> dict[str, Any]:
-    """Return the RETURN of a module as data."""
+    """Return the RETURN of a module as data, with the keys that it borrows from others."""
+    return with_borrowed(module, written(module))
+
+
+def with_borrowed(module: str, keys: Mapping[str, Any]) -> dict[str, Any]:
+    """Return documented keys, each with its own and its borrowed ones."""
+    found = {}
+    for name, key in keys.items():
+        contains = inner_keys(module, key)
+        found[name] = {**key, "contains": contains} if contains else key
+    return found
+
+
+def inner_keys(module: str, key: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a key contains, and what its description takes from another key."""
+    own = with_borrowed(module, key.get("contains", {}))
+    said = BORROWED.search(str(key["description"]))
+    if said is None:
+        return own
+    origin = said["module"] or module
+    lender: Mapping[str, Any] = {"contains": written(origin)}
+    for name in said["path"].replace("[]", "").split("."):
+        lender = lender["contains"][name]
+    taken = {name: key for name, key in inner_keys(origin, lender).items() if name != said["left_out"]}
+    return {**taken, **own}
+
+
+@cache
+def written(module: str) -> dict[str, Any]:
+    """Return the RETURN of a module as it is written."""
     for node in ast.parse((MODULES / f"{module}.py").read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "RETURN":
             return dict(yaml.safe_load(ast.literal_eval(node.value)))

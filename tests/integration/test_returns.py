@@ -50,6 +50,14 @@ def test_hosts_have_the_documented_variables(sandbox: Sandbox) -> None:
     assert any(host["hosted_settings"] for host in hosts)
 
 
+def test_keys_that_are_borrowed_count_as_documented() -> None:
+    """Those of another module, but for what is left out, and those of the module itself."""
+    scan = returns.documented("app_deploy")["deployment"]["contains"]["scan"]["contains"]
+    release = returns.documented("app_release")["release"]["contains"]
+    assert scan == {name: key for name, key in release.items() if name != "slug"}
+    assert scan["warnings"]["contains"] == scan["blocking"]["contains"]
+
+
 @pytest.mark.parametrize("module", returns.ELSEWHERE)
 def test_what_a_target_does_not_return_is_returned_elsewhere(module: str) -> None:
     known = set(returns.paths(returns.documented(module)))
