@@ -267,6 +267,66 @@ options:
     default: 5.0
 """
 
+    # The size of a service. Each module says what it is of.
+    DIMENSIONS = r"""
+options:
+  dimensions:
+    type: dict
+    suboptions:
+      cpu_cores:
+        description: Number of vCPUs.
+        type: int
+      ram_gb:
+        description: Memory in GB.
+        type: int
+      storage_gb:
+        description: Disk in GB.
+        type: int
+"""
+
+    # Options for the order of a product. Each module says of which.
+    ORDER_OPTIONS = r"""
+options:
+  options:
+    type: list
+    elements: dict
+    suboptions:
+      option:
+        description: Id of the option.
+        type: str
+        required: true
+      choice:
+        description: Id of the choice.
+        type: str
+        required: true
+"""
+
+    # How a module that copies files logs in.
+    SFTP_LOGIN = r"""
+options:
+  private_key_file:
+    description:
+      - File of the private key to log in with over SFTP. It must be registered on the account, see
+        M(hosted.services.ssh_key). If not set, the keys of the SSH agent and those in C(~/.ssh) are tried.
+    type: path
+  known_hosts:
+    description:
+      - File of the known keys of servers, in the format of OpenSSH. If not set, C(~/.ssh/known_hosts). The
+        key of a server that is not in it is accepted and added, but not in check mode. From then on, any
+        other key is refused.
+    type: path
+"""
+
+    # Where a module remembers something between two runs.
+    STATE_DIR = r"""
+options:
+  state_dir:
+    description:
+      - Folder on the controller for what is remembered between runs. If not set, C(hosted_services) in
+        Ansible's home, or the folder that E(HOSTED_SERVICES_HOME) names.
+    type: path
+"""
+
     # What modules that change something can do.
     ATTRIBUTES = r"""
 options: {}

@@ -37,17 +37,6 @@ options:
   dimensions:
     description:
       - Size of the application, with all three values. If not set, the entry-level size is used.
-    type: dict
-    suboptions:
-      cpu_cores:
-        description: Number of vCPUs.
-        type: int
-      ram_gb:
-        description: Memory in GB.
-        type: int
-      storage_gb:
-        description: Disk in GB.
-        type: int
   max_monthly:
     description:
       - Maximum price per month, in currency units, such as V(12.50). If an existing application costs more, the task
@@ -66,6 +55,7 @@ extends_documentation_fragment:
   - hosted.services.common.wait
   - hosted.services.budget
   - hosted.services.common.attributes
+  - hosted.services.common.dimensions
 notes:
   - A token with scope C(REGISTRY) is sufficient.
   - The platform may keep an application C(PROVISIONING) until its first deploy. So if it has never been deployed,

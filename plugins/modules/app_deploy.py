@@ -12,16 +12,16 @@ version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - Deploys a release if the image in service differs from the one that its tag names. Compares images by digest.
+  - Deploys a release if the image in service differs from the one that its tag names. Compares images by digest. To
+    roll back, deploy the tag of an earlier release; releases are kept.
   - Deploys the image in service again if its environment was changed and is still pending, or if its last deploy was
     not seen to succeed. The controller keeps a record of both, and RV(actions) and the diff give the reason.
   - Checks the verdict of the scan first, and waits if it is still pending. If it is C(BLOCKED), the platform decides,
-    because its team may have lifted the verdict without a change in the report. If the platform refuses, nothing is
-    changed, and the task fails with the vulnerability, its package and the fix version. Check mode warns.
+    because its team may have lifted the verdict. If the platform refuses, nothing is changed, and the task fails with
+    the vulnerability, its package and the fix version. Check mode warns.
   - Afterwards, compares the digest in service with the desired one. If a response is lost, first reads which image is
-    in service. If the deploy is then sent again, and refused because the platform is at the first one, waits for that
-    one for up to O(wait_timeout), and never rolls back over it.
-  - To roll back, deploy the tag of an earlier release. Releases are kept.
+    in service, and deploys once more if that does not decide. A deploy that the platform may still be at is never
+    rolled back over.
 options:
   tag:
     description:
@@ -74,8 +74,8 @@ options:
         default: true
   state_dir:
     description:
-      - Folder for the records of pending changes and previous releases. They are kept in its subfolder C(pending),
-        and in C(hosted_services/pending) in Ansible's home. If not set, only the latter is used.
+      - Folder for the records of pending changes and previous releases, in its subfolder C(pending). They are kept in
+        C(hosted_services/pending) in Ansible's home as well.
       - Use the same folder as for M(hosted.services.environment), and share it between the machines that deploy.
     type: path
   force:
@@ -99,15 +99,12 @@ attributes:
     support: partial
     details: With O(force=true) every run deploys.
 notes:
-  - The application routes show which image is in service, but not whether its process runs. So the controller records
-    a deploy that was started and not seen to succeed, and the next run deploys again, unless the metrics show that the
-    container was started after the deploy was sent, which only a token of scope C(FULL) may read.
+  - The application routes show which image is in service, but not whether its process runs. So the controller records a
+    deploy that was not seen to succeed, and the next run deploys again, unless the metrics show that the container was
+    started after the deploy was sent. Only a token of scope C(FULL) may read them; with another one, C(changed) is true
+    after a deploy that fails.
   - The first deploy is sent even if the application is C(PROVISIONING). If the platform refuses it, the task waits
     until the application is created.
-  - A deploy that fails reads the metrics of the application, to tell whether it was restarted. If the token does not
-    show them, it may have been, and C(changed) is true.
-  - If a gateway in front of the platform stops waiting for a deploy, it is sent once more. If that happens again, the
-    platform may still be at it, so the outcome is unknown and nothing is rolled back. The next run deploys again.
   - The platform may go on to show the previous image although its container was replaced by a version that does not
     start. So unless it is certain that nothing was restarted, O(rollback) deploys the previous version even if it is
     shown as in service, and without O(rollback), the next run does.

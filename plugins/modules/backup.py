@@ -25,20 +25,17 @@ options:
     required: true
   state:
     description:
-      - V(present) ensures that a completed backup with this name exists. If one is being made, the task waits for it
-        and makes no second one. It deletes a backup with this name whose making failed, and makes it again. A failed one
-        that was complete before, for example because only its restore failed, stays beside the new one, and the task
-        warns.
-      - V(restored) replaces the files of the service with those of the backup. If a restore of the backup is already
-        in progress, the task waits for it. A restore counts as done once it was seen to begin and end, or after
-        O(quiet_time). A backup that is C(COMPLETED) again means that the restore is over; the platform does not
-        report whether it restored all files. If a service event reports a failed restore, the task fails. If a
-        restore fails and the platform does not show that, the task succeeds; check the files of the service.
+      - V(present) ensures that a completed backup with this name exists, and waits for one that is being made. A backup
+        with this name whose making failed is deleted and made again; a failed one that was complete before, because
+        only its restore failed, stays beside the new one, with a warning.
+      - V(restored) replaces the files of the service with those of the backup, and waits for a restore that is already
+        in progress. It counts as done once it was seen to begin and end, or after O(quiet_time). If a service event
+        reports a failed restore, the task fails. The platform does not report whether all files were restored, so check
+        them.
       - V(absent) ensures that no backup with this name exists, which is so where the service or the project is gone. If
         it is being made or restored, the task waits for the end and then deletes it.
-      - If a service is locked, or accepts the next backup only after a pause, the task retries for up to
-        O(wait_timeout). So it does after a conflict (409) while the platform shows that a backup is being made or
-        restored, or that the service or its container is changing. Any other refusal fails at once.
+      - While a service is locked, accepts the next backup only after a pause, or refuses (409) because the platform
+        shows that something is under way, the task retries for up to O(wait_timeout). Any other refusal fails at once.
     type: str
     choices: [present, restored, absent]
     default: present
@@ -50,19 +47,17 @@ options:
     default: false
   quiet_time:
     description:
-      - How many seconds must pass without a change before a restore that was not seen to begin counts as done. The
-        task then warns, and RV(services[].start_seen) is V(false).
-      - If the platform shows the backup as C(RESTORING), the restore was seen to begin, and the task waits until it
-        ends. The platform may show this late, or not at all if the restore is quick. A new service
-        event restarts the quiet time.
-      - Limited to half of O(wait_timeout).
+      - How many seconds must pass without a change, or a new service event, before a restore that was not seen to begin
+        counts as done. The task then warns, and RV(services[].start_seen) is V(false). Limited to half of
+        O(wait_timeout).
+      - If the platform shows the backup as C(RESTORING), the task waits until that ends. The platform may show this
+        late, or not at all if the restore is quick.
     type: float
     default: 30.0
   allow_partial:
     description:
-      - With O(state=restored), all selected services are checked first. If one cannot be restored, for example
-        because it has no backup with this name, the task fails before it changes any service, and lists those that
-        cannot be restored.
+      - With O(state=restored), all selected services are checked first. If one cannot be restored, for example because
+        it has no backup with this name, the task fails before it changes any service, and lists those.
       - Set this to V(true) to restore the others anyway. The task still fails at the end.
     type: bool
     default: false

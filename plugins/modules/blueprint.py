@@ -23,16 +23,6 @@ description:
   - In an environment, C(${key.FIELD}) names another service or application of the file by its key. The platform's alias
     for it is used in its place. C(${alias.FIELD}) of any other neighbor in the project works as well.
 options:
-  src:
-    description:
-      - Path of a YAML file with the blueprint. Paths in it are relative to its folder.
-      - Ansible reads it as it reads files of variables. A file that is encrypted with Ansible Vault is decrypted, and so
-        is a value after C(!vault). Templates in values, not in keys, are rendered with the variables of the task, and a
-        value that is C(omit) is left out with its key. C(!unsafe) marks text in which nothing is a template.
-      - Values after C(!vault) are never shown. Of a file that is encrypted as a whole, values of C(environment) and
-        C(command) are not shown either.
-      - A task that is delegated to another host reads a file of that host, which has no templates and nothing encrypted.
-    type: path
   blueprint:
     description:
       - The blueprint itself, for example from a variable. It may hold templates and values from Ansible Vault.
@@ -46,34 +36,24 @@ options:
     description:
       - V(present) makes the project as the blueprint describes it.
       - V(absent) permanently deletes the services and applications that the blueprint describes, with their disks, and
-        then the project, if nothing else is in it and it is not the default one. What refers to another service is
-        deleted before it. Each is found by its exact name or O(blueprint) key C(id), and in this project alone. SSH keys
-        belong to the account and stay.
-      - If the project is not there, V(absent) looks for what the blueprint describes in all others, and deletes nothing.
-        The task fails if the default project, which is assumed to be the oldest, or the one that is called C(was) by
-        then has a service of such a name, or any has one of such an C(id). It only warns of the names in other projects.
+        then the project, if nothing else is in it and it is not the default one. Each is found by its exact name or
+        O(blueprint) key C(id), in this project alone. SSH keys belong to the account and stay.
+      - If the project is not there, V(absent) deletes nothing. It fails if the default project, which is assumed to be
+        the oldest, or the one that is called C(was) has a service of such a name, or any has one of such an C(id).
     type: str
     choices: [present, absent]
     default: present
   prune:
     description:
       - Whether to permanently delete the services and applications that are in the project and not in the blueprint,
-        after everything else was done without an error. Check mode names each in the diff. To have a copy of them, see
-        O(keep_copy), which is on by default.
-      - A service stays if an entry stands for it, or has its name. Nothing is deleted, and the task fails before it does anything, if the blueprint describes no service
-        and no application; if nothing that it describes is in the project yet; if the project may be the default one,
-        which is assumed to be the oldest; if a list could not be read whole; if anything that stays refers to what
+        after everything else was done without an error. Each is copied first, see O(keep_copy). Check mode names each
+        in the diff. SSH keys are never pruned.
+      - A service stays if an entry stands for it or has its name, if it was renamed, moved or referred to meanwhile, or
+        if a relocation on this controller names it; the task warns of the latter and says what to do.
+      - The task fails before it does anything if the blueprint describes no service and no application; if nothing that
+        it describes is in the project yet; if the project may be the default one, which is assumed to be the oldest; if
+        a list could not be read whole, or the record of a relocation is damaged; if anything that stays refers to what
         would be deleted; or if there are more than O(max_delete).
-      - Each service is read again right before its deletion. One that was renamed or moved to another project meanwhile,
-        or that another service refers to by then, stays.
-      - A service that a relocation on this controller names stays, and the task warns and says what to do, see
-        M(hosted.services.relocate). It may be in service in place of one that the blueprint still describes, or be kept
-        for the way back. If the record of a relocation is damaged, nothing is deleted, and the task fails before it does
-        anything. Records are looked for in O(state_dir) and in Ansible's home.
-      - An entry with the name of what a relocation left over stands for the service in its place, as it was ordered,
-        with a warning that says what to write, and so does a reference to it. The task fails before it does anything
-        if a relocation under way has stopped the service, or with O(state=absent).
-      - SSH keys are never pruned.
     type: bool
     default: false
   max_delete:
@@ -83,9 +63,8 @@ options:
     default: 3
   keep_copy:
     description:
-      - Folder of the controller that each service is copied to before it is deleted, as in module
-        M(hosted.services.service), which says what is copied and what is not. Without a verified copy nothing is
-        deleted.
+      - Folder of the controller that each service is copied to before it is deleted, as
+        O(hosted.services.service#module:keep_copy) says. Without a verified copy nothing is deleted.
       - If not set, O(prune) copies to C(last_copies) below C(hosted_services) in Ansible's home, or below O(state_dir),
         and O(state=absent) copies nothing.
     type: path
@@ -101,39 +80,20 @@ options:
       - Whether to delete services that have backups or snapshots on the platform, which are destroyed with them.
     type: bool
     default: false
-  private_key_file:
-    description:
-      - File of the private key to log in with over SFTP, for copies. It must be registered on the account, see
-        M(hosted.services.ssh_key). If not set, the keys of the SSH agent and those in C(~/.ssh) are tried.
-    type: path
-  known_hosts:
-    description:
-      - File of the known keys of servers, in the format of OpenSSH, for copies. C(~/.ssh/known_hosts) when it is not
-        set. The key of a server that is not in it is accepted and written down there, but not in check mode.
-    type: path
-  max_parallel:
-    description:
-      - Maximum number of parts that are planned or changed at the same time.
-    type: int
-    default: 16
-  secrets_dir:
-    description:
-      - Folder on the controller for the secrets that the platform generates for an order and shows only once, with a file
-        for each service, C(KEY.json), of mode 0600. It is made if missing. If not set, they are kept below
-        C(hosted_services) in Ansible's home.
-    type: path
-  state_dir:
-    description:
-      - Folder on the controller for what is remembered, such as fingerprints of environments. If not set,
-        C(hosted_services) in Ansible's home, or the folder that E(HOSTED_SERVICES_HOME) names.
-    type: path
 extends_documentation_fragment:
   - hosted.services.common
   - hosted.services.common.attributes
   - hosted.services.common.wait
   - hosted.services.budget
+  - hosted.services.common.sftp_login
+  - hosted.services.common.state_dir
+  - hosted.services.project
+  - hosted.services.project.src
 notes:
   - A budget holds for the whole. If not everything fits, nothing is begun.
+  - An entry with the name of what a relocation left over stands for the service in its place, as it was ordered, with a
+    warning that says what to write. The task fails before it does anything if a relocation under way has stopped the
+    service, or with O(state=absent). Records of relocations are looked for in O(state_dir) and in Ansible's home.
 seealso:
   - module: hosted.services.project
   - module: hosted.services.service

@@ -41,31 +41,6 @@ options:
       - Names, slugs or ids of the services and applications of the source to clone. If not set, all are cloned.
     type: list
     elements: str
-  rename:
-    description:
-      - How the names of services and the slugs of applications in the clone come from those of the source. Slugs are
-        unique across all accounts, so a source with applications needs at least one rule.
-    type: dict
-    suboptions:
-      prefix:
-        description: Text before each name.
-        type: str
-        default: ""
-      suffix:
-        description: Text after each name, such as V(-staging).
-        type: str
-        default: ""
-      pattern:
-        description: Python regular expression. Each match in a name is replaced by O(rename.replacement).
-        type: str
-      replacement:
-        description: What replaces matches of O(rename.pattern). May refer to groups, as in V(\\1).
-        type: str
-        default: ""
-      names:
-        description:
-          - Names in the clone, by name, slug or id in the source. The other rules do not apply to these.
-        type: dict
   host:
     description:
       - Id or label of the node for everything in the clone. If not set, each service is ordered on the node of its source.
@@ -76,18 +51,8 @@ options:
     type: dict
   dimensions:
     description:
-      - Size of everything in the clone. Parts that are not set are those of the source.
-    type: dict
-    suboptions:
-      cpu_cores:
-        description: Number of vCPUs.
-        type: int
-      ram_gb:
-        description: Memory in GB.
-        type: int
-      storage_gb:
-        description: Disk in GB. It must hold the files of the source.
-        type: int
+      - Size of everything in the clone. Parts that are not set are those of the source. A disk must hold the files of
+        its source.
   public:
     description:
       - Whether everything in the clone is open to the Internet. If not set, what is open in the source is.
@@ -96,17 +61,17 @@ options:
   overrides:
     description:
       - What single services and applications have in the clone, by name, slug or id in the source. Each is a dictionary
-        with the keys of an entry of M(hosted.services.blueprint), such as C(name), C(slug), C(host), C(dimensions),
-        C(public), C(command), C(state), C(variables) or C(max_monthly). They take precedence over all other options.
+        with the keys of an entry of M(hosted.services.blueprint), such as C(host), C(dimensions), C(public) or
+        C(variables). They take precedence over all other options.
       - Services whose order had variables with references need C(variables) here, as the platform does not show them.
     type: dict
   environments:
     description:
-      - Environments of applications in the clone, by slug or id in the source. Each replaces the whole environment.
-      - A reference may name a service by its alias, name or slug in the source. In the clone, it leads to the clone of
-        that service. A reference to a service of the source that is not cloned is refused.
-      - If an application is known to have variables that are given nowhere, nothing is ordered. Known are variables that
-        refer to another service, and those that were written from this controller.
+      - Environments of applications in the clone, by slug or id in the source. Each replaces the whole environment. A
+        reference may name a service by its alias, name or slug in the source; in the clone, it leads to the clone of
+        that service.
+      - If a variable is known, because it refers to another service or was written from this controller, and is given
+        nowhere, nothing is ordered. A reference to a service of the source that is not cloned is refused.
     type: dict
   secret_environments:
     description:
@@ -142,12 +107,10 @@ options:
     default: []
   existing:
     description:
-      - What to do if O(project) holds services that the clone is not known to have made. The controller remembers what
-        it made, below O(state_dir).
-      - V(refuse) fails. V(keep) leaves them alone, and fails if one has a name of the clone. V(adopt) takes those with a
-        name of the clone for the clone, and B(overwrites what they hold); it leaves the others alone.
-      - Services that appear by a name of the clone while the task runs are left as they are, and the task fails, unless
-        this is V(adopt).
+      - What to do if O(project) holds services that the clone is not known to have made, also if one appears by a name
+        of the clone while the task runs. The controller remembers what it made, below O(state_dir).
+      - V(refuse) fails. V(keep) leaves them alone, and fails if one has a name of the clone. V(adopt) takes those with
+        a name of the clone for the clone, and B(overwrites what they hold); it leaves the others alone.
     type: str
     choices: [refuse, keep, adopt]
     default: refuse
@@ -167,43 +130,22 @@ options:
       - Maximum price per month of everything in O(project), in currency units. Nothing is ordered if the clone would
         exceed it.
     type: str
-  private_key_file:
-    description:
-      - File of the private key to log in with over SFTP. It must be registered on the account, see
-        M(hosted.services.ssh_key). If not set, the keys of the SSH agent and those in C(~/.ssh) are tried.
-    type: path
-  known_hosts:
-    description:
-      - File of the known keys of servers, in the format of OpenSSH. C(~/.ssh/known_hosts) when it is not set. The key of
-        a server that is not in it is accepted and written down there, but not in check mode.
-    type: path
-  max_parallel:
-    description:
-      - Maximum number of parts that are planned or changed at the same time.
-    type: int
-    default: 16
-  secrets_dir:
-    description:
-      - Folder on the controller for the secrets that the platform generates for an order and shows only once, with a file
-        for each service, C(KEY.json), of mode 0600. It is made if missing. If not set, they are kept below
-        C(hosted_services) in Ansible's home.
-    type: path
-  state_dir:
-    description:
-      - Folder on the controller for what is remembered, such as what the clone made. If not set, C(hosted_services) in
-        Ansible's home, or the folder that E(HOSTED_SERVICES_HOME) names.
-    type: path
 extends_documentation_fragment:
   - hosted.services.common
   - hosted.services.common.attributes
   - hosted.services.common.wait
   - hosted.services.budget
+  - hosted.services.common.dimensions
+  - hosted.services.common.sftp_login
+  - hosted.services.common.state_dir
+  - hosted.services.project
+  - hosted.services.project.rename
 notes:
   - Services of the clone are stopped while their files are copied, and started again if those of the source run. The
     source keeps running, so files that are written at that moment may be copied in part. The next run corrects that.
   - Databases are dumped and restored with the programs of their engine on the controller, such as C(pg_dump),
-    C(pg_restore) and C(psql). A dump is in a file without a name, which is gone with the process. It holds the one
-    database that the platform names for the service, and no other that somebody created on its server.
+    C(pg_restore) and C(psql). Only the database that the platform names for the service is copied, and no file with a
+    dump remains.
   - To delete a clone, give RV(blueprint) to M(hosted.services.blueprint) with C(state=absent).
 seealso:
   - module: hosted.services.blueprint

@@ -12,15 +12,14 @@ version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - Runs one SQL statement through the platform, so that no connection to the database is needed.
-  - Runs plain reads in check mode too. They do not report a change. The text alone decides whether a statement is a
-    plain read, so a C(SELECT) that calls a function that writes is also sent in check mode; see O(read_only).
-  - Refuses every other statement unless O(read_only=false). Does not run it in check mode, and never sends it twice.
-    If the response is lost, or the platform stops the statement after 15 seconds, the task fails and reports that the
-    outcome is unknown.
-  - It is not documented whether two queries share a session. Send a transaction as a whole, from C(BEGIN) to
-    C(COMMIT), in one query. If you send only one half, the task warns.
-  - The platform stops every statement after 15 seconds and returns at most 500 rows at once.
+  - Runs one SQL statement through the platform, so that no connection to the database is needed. The platform stops
+    every statement after 15 seconds and returns at most 500 rows at once.
+  - Runs plain reads in check mode too. They do not report a change. The text alone decides what is a plain read; see
+    O(read_only).
+  - Refuses every other statement unless O(read_only=false). Does not run it in check mode, and never sends it twice. If
+    the response is lost, or the platform stops the statement, the task fails and reports that the outcome is unknown.
+  - It is not documented whether two queries share a session. Send a transaction as a whole, from C(BEGIN) to C(COMMIT),
+    in one query. If you send only one half, the task warns.
 options:
   query:
     description:
@@ -29,21 +28,20 @@ options:
     required: true
   params:
     description:
-      - Values for the statement. They are inserted as literals in the syntax of the engine, so they cannot inject
-        SQL. They are never shown.
+      - Values for the statement. They are inserted as literals in the syntax of the engine, so they cannot inject SQL.
+        They are never shown. Supported for postgresql, mysql, mariadb and sqlite; refused for other engines.
       - A value can be a string, a number, true, false, null, a date, or a list for C(IN (:names)).
-      - MySQL and MariaDB get a string with a backslash in hex, because how they read a backslash depends on their
-        settings. Where they take only a plain string, that does not work, so a statement that sets the password of
-        a user, such as with C(IDENTIFIED BY :password), is refused if a value has a backslash.
-      - Supported for postgresql, mysql, mariadb and sqlite; refused for other engines.
+      - MySQL and MariaDB get a string with a backslash in hex. Where they take only a plain string, that does not work,
+        so a statement that sets the password of a user, such as with C(IDENTIFIED BY :password), is refused if a value
+        has a backslash.
     type: dict
     default: {}
   read_only:
     description:
       - Refuse every query that is not a single plain read, such as C(SELECT), C(WITH), C(SHOW) or C(EXPLAIN).
-      - This checks only the text. A C(SELECT) that calls a function counts as a plain read even if the function
-        writes. It is sent regardless of this option, in check mode too, and again if the response is lost. To skip
-        such a task in check mode, use the condition C(not ansible_check_mode).
+      - This checks only the text. A C(SELECT) that calls a function which writes counts as a plain read, and is sent in
+        check mode too, and again if the response is lost. To skip such a task in check mode, use the condition C(not
+        ansible_check_mode).
     type: bool
     default: true
   all_rows:

@@ -18,16 +18,6 @@ description:
     file from this controller, and which of the two prevails when it is applied again.
   - The playbook C(hosted.services.drift) compares several files, writes reports and exits with 2 on drift.
 options:
-  src:
-    description:
-      - Path of a YAML file with the blueprint. Paths in it are relative to its folder.
-      - Ansible reads it as it reads files of variables. A file that is encrypted with Ansible Vault is decrypted, and so
-        is a value after C(!vault). Templates in values, not in keys, are rendered with the variables of the task, and a
-        value that is C(omit) is left out with its key. C(!unsafe) marks text in which nothing is a template.
-      - Values after C(!vault) are never shown. Of a file that is encrypted as a whole, values of C(environment) and
-        C(command) are not shown either.
-      - A task that is delegated to another host reads a file of that host, which has no templates and nothing encrypted.
-    type: path
   blueprint:
     description:
       - The blueprint itself, for example from a variable.
@@ -44,14 +34,11 @@ options:
       - Maximum number of parts that are read at the same time.
     type: int
     default: 16
-  state_dir:
-    description:
-      - Folder on the controller for what is remembered, the same as for M(hosted.services.blueprint). If not set,
-        C(hosted_services) in Ansible's home, or the folder that E(HOSTED_SERVICES_HOME) names.
-    type: path
 extends_documentation_fragment:
   - hosted.services.common
   - hosted.services.common.info_attributes
+  - hosted.services.common.state_dir
+  - hosted.services.project.src
 seealso:
   - module: hosted.services.blueprint
   - module: hosted.services.blueprint_info

@@ -15,13 +15,12 @@ description:
   - Replaces the whole environment of an application. Removes variables that the task does not set.
   - At least one variable is required, in O(variables) or O(secret_variables). If one of these options is empty, for
     example because a variable of the play is empty, the task fails. To remove all variables, set O(clear=true).
-  - A new environment takes effect with the next deploy. Until one has succeeded, the controller keeps a record of it,
-    RV(environment.pending_deploy) says so, and M(hosted.services.app_deploy) deploys even the image in service again.
-  - The platform does not return an environment. So the controller keeps a keyed fingerprint of each variable in a
-    file in O(state_dir). From these, the next run sees whether anything differs, and which variables do.
+  - A new environment takes effect with the next deploy. Until one has succeeded, RV(environment.pending_deploy) says
+    so, and M(hosted.services.app_deploy) deploys even the image in service again.
+  - The platform does not return an environment. So the controller keeps a keyed fingerprint of each variable in a file
+    in O(state_dir), which tells the next run which variables differ.
   - Checks all rules of the platform before anything is sent, in check mode too. With a token with scope C(FULL), also
-    checks references such as C(${db.URL}) against the neighbors in the project. With other tokens, the platform
-    checks them.
+    checks references such as C(${db.URL}) against the neighbors in the project; with other tokens, the platform does.
 options:
   variables:
     description:
@@ -43,13 +42,10 @@ options:
     default: false
   state_dir:
     description:
-      - Folder for the fingerprints, created if it does not exist. If not set, C(hosted_services/environments) in
-        Ansible's home is used.
-      - The record of pending changes is kept in its subfolder C(pending), and in Ansible's home. Set the same folder
-        for M(hosted.services.app_deploy).
-      - If several machines share this folder, each knows what the others wrote. Each file contains its key.
-      - Set the same folder in every task that writes the environment of an application. A task does not know what one
-        with another folder wrote.
+      - Folder for the fingerprints, created if it does not exist, and for the record of pending changes, in its
+        subfolder C(pending). If not set, C(hosted_services/environments) in Ansible's home is used.
+      - Set the same folder in every task that writes the environment of an application, and for
+        M(hosted.services.app_deploy). Machines that share it know what the others wrote. Each file contains its key.
       - If a file is lost or damaged, the next run writes the environment once more.
     type: path
   force:
@@ -74,11 +70,9 @@ attributes:
     support: partial
     details: With O(force=true) every run writes.
 notes:
-  - The next deploy is certain to apply the new environment. M(hosted.services.app_deploy) deploys for this even if
-    the image is already in service.
   - Together, O(variables) and O(secret_variables) can have at most 100 variables. C(PORT) is reserved.
-  - The platform may apply an environment at once, and refuse the call if the application does not start with it. So
-    after a refusal that may mean this, the next run writes the environment again, whichever it is, and
+  - The platform may apply an environment at once, and refuse the call if the application does not start with it. After
+    a refusal that may mean this, the next run writes the environment again, whichever it is, and
     M(hosted.services.app_deploy) deploys again.
 seealso:
   - module: hosted.services.app_deploy

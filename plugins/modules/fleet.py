@@ -133,19 +133,7 @@ options:
         and started for it.
     type: str
   dimensions:
-    description:
-      - With O(state=updated), the size. A part that is left out stays as it is.
-    type: dict
-    suboptions:
-      cpu_cores:
-        description: Number of vCPUs.
-        type: int
-      ram_gb:
-        description: Memory in GB.
-        type: int
-      storage_gb:
-        description: Disk in GB. It cannot shrink.
-        type: int
+    description: With O(state=updated), the size. A part that is left out stays as it is, and a disk cannot shrink.
   start_over:
     description:
       - Whether to work on all services again, whatever an earlier run of the same kind was done with that did not come to its
@@ -156,17 +144,14 @@ options:
     description:
       - Do not resume or resize a service that would cost more than this in a month, in currency units.
     type: str
-  state_dir:
-    description:
-      - Folder on the controller for what the fleet remembers. If not set, C(hosted_services) in Ansible's home, or the folder
-        that E(HOSTED_SERVICES_HOME) names.
-    type: path
 extends_documentation_fragment:
   - hosted.services.common
   - hosted.services.common.attributes
   - hosted.services.common.wait
   - hosted.services.budget
   - hosted.services.many_services
+  - hosted.services.common.dimensions
+  - hosted.services.common.state_dir
 notes:
   - O(wait_timeout) is the time for each service. O(wait) must stay V(true), because a batch waits for the one before it.
   - O(max_parallel) limits how many services of a batch are worked on at the same time.

@@ -39,17 +39,6 @@ options:
     description:
       - Size, with all three values.
       - Required for a service unless O(preset) is set. The default for an application is the entry-level size.
-    type: dict
-    suboptions:
-      cpu_cores:
-        description: Number of vCPUs.
-        type: int
-      ram_gb:
-        description: Memory in GB.
-        type: int
-      storage_gb:
-        description: Disk in GB.
-        type: int
   preset:
     description:
       - Id of a ready-made size, instead of O(dimensions).
@@ -65,17 +54,6 @@ options:
   options:
     description:
       - Options for the order of this product.
-    type: list
-    elements: dict
-    suboptions:
-      option:
-        description: Id of the option.
-        type: str
-        required: true
-      choice:
-        description: Id of the choice.
-        type: str
-        required: true
   max_monthly:
     description:
       - Maximum price per month, in currency units, such as V(12.50). If the price is higher, the task fails.
@@ -83,6 +61,8 @@ options:
 extends_documentation_fragment:
   - hosted.services.common
   - hosted.services.common.info_attributes
+  - hosted.services.common.dimensions
+  - hosted.services.common.order_options
 seealso:
   - module: hosted.services.service
   - module: hosted.services.app

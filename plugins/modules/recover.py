@@ -92,31 +92,6 @@ options:
     type: list
     elements: str
     default: []
-  rename:
-    description:
-      - How the names of services and the slugs of applications come from those in the blueprint. Slugs are unique
-        across all accounts, so a drill beside a project with applications needs a rule.
-    type: dict
-    suboptions:
-      prefix:
-        description: Text before each name.
-        type: str
-        default: ""
-      suffix:
-        description: Text after each name, such as V(-drill).
-        type: str
-        default: ""
-      pattern:
-        description: Python regular expression. Each match in a name is replaced by O(rename.replacement).
-        type: str
-      replacement:
-        description: What replaces matches of O(rename.pattern). May refer to groups, as in V(\\1).
-        type: str
-        default: ""
-      names:
-        description:
-          - Names by key, name or slug in the blueprint. The other rules do not apply to these.
-        type: dict
   host:
     description:
       - Id or label of the node for everything. If not set, each service is ordered on the node that the blueprint
@@ -130,11 +105,11 @@ options:
     type: dict
   delete:
     description:
-      - Whether files that a service has and its copy does not are deleted. The content of a database is always
-        replaced as a whole.
-      - What the plan of role P(hosted.services.backups#role) excluded from the copy is never deleted. C(service.json)
-        keeps that for each copy. Where it does not, such as for copies that were made by hand, nothing is deleted from
-        a service that O(overwrite) names, and a warning says so.
+      - Whether files that a service has and its copy does not are deleted. The content of a database is always replaced
+        as a whole.
+      - What the plan of role P(hosted.services.backups#role) excluded from the copy is never deleted. Where
+        C(service.json) does not tell that, nothing is deleted from a service that O(overwrite) names, and a warning
+        says so.
     type: bool
     default: true
   max_monthly:
@@ -142,38 +117,15 @@ options:
       - Maximum price per month of everything in the project, in currency units. Nothing is ordered if it would be
         exceeded.
     type: str
-  private_key_file:
-    description:
-      - File of the private key to log in with over SFTP. It must be registered on the account, by
-        M(hosted.services.ssh_key) or by C(ssh_keys) of the blueprint. If not set, the keys of the SSH agent and those
-        in C(~/.ssh) are tried.
-    type: path
-  known_hosts:
-    description:
-      - File of the known keys of servers, in the format of OpenSSH. C(~/.ssh/known_hosts) when it is not set. The key
-        of a server that is not in it is accepted and written down there, but not in check mode.
-    type: path
-  max_parallel:
-    description:
-      - Maximum number of parts that are planned or changed at the same time.
-    type: int
-    default: 16
-  secrets_dir:
-    description:
-      - Folder on the controller for the secrets that the platform generates for an order and shows only once, with a
-        file for each service, C(KEY.json), of mode 0600. It is made if missing. If not set, they are kept below
-        C(hosted_services) in Ansible's home.
-    type: path
-  state_dir:
-    description:
-      - Folder on the controller for what is remembered, such as what the recovery made. If not set,
-        C(hosted_services) in Ansible's home, or the folder that E(HOSTED_SERVICES_HOME) names.
-    type: path
 extends_documentation_fragment:
   - hosted.services.common
   - hosted.services.common.attributes
   - hosted.services.common.wait
   - hosted.services.budget
+  - hosted.services.common.sftp_login
+  - hosted.services.common.state_dir
+  - hosted.services.project
+  - hosted.services.project.rename
 notes:
   - Services are stopped while they get their files, and started if the blueprint says that they run.
   - Databases are restored with the programs of their engine on the controller, such as C(pg_restore) and C(psql). A

@@ -12,18 +12,17 @@ version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - Puts another service in the place of one. The platform cannot change the node, the product or the edition of a service,
-    so the module orders another one in the same project, copies what the old one holds while that runs, stops it, copies
-    what has changed since, and starts the new one. Once that is healthy, the environments of applications that refer to
-    the old one are rewritten and deployed, and the old one is suspended. An application that was stopped before is left
-    stopped.
-  - Never deletes the old service by itself, and never writes to it, unless O(copy_back) says so. O(state=returned) leads
-    back at every step. O(state=finished) deletes the one that is not in service, after a date.
-  - A run that was interrupted is continued by the next one with the same task, and nothing is ordered twice. If something
-    fails before the new service is healthy, the old one is started again in the same run.
+  - Puts another service in the place of one. The platform cannot change the node, the product or the edition of a
+    service, so the module orders another one in the same project, copies what the old one holds while that runs, stops
+    it, copies what has changed since, and starts the new one. Once that is healthy, the environments of applications
+    that refer to the old one are rewritten and deployed, and the old one is suspended.
+  - Never deletes the old service by itself, and never writes to it, unless O(copy_back) says so. O(state=returned)
+    leads back at every step. O(state=finished) deletes the one that is not in service, after a date.
+  - The controller remembers how far a relocation is, so the next run continues one that was interrupted, and nothing is
+    ordered twice. If something fails before the new service is healthy, the old one is started again in the same run.
   - Everything that can be known to be missing is found before anything is ordered. In check mode, the task shows the
-    price, which is that of both services until the old one is suspended.
-  - The controller remembers how far a relocation is. The guide to relocating lists what cannot be moved, and why.
+    price, which is that of both services until the old one is suspended. The guide to relocating lists what cannot be
+    moved, and why.
 options:
   service:
     description:
@@ -51,12 +50,10 @@ options:
         task asks for, nothing is done. It fails if the old one was started since the new one took its place, unless
         O(discard_newer) is set.
       - V(returned) puts the old service back in service, whichever step was reached, and suspends the new one. What was
-        written to the new one since it was in service is kept there, unless O(copy_back) is set. That fails if the
-        old one was in use since the new one took its place, unless O(overwrite) is set as well.
-      - V(finished) deletes the service that is not in service. It fails before its date, which is O(keep_days) after it was
-        suspended, by the clock of the platform, if somebody has resumed it, also if it is suspended again
-        (O(discard_newer)), if the other one is not in service, or if it holds what was written to it in service and was
-        not copied back (O(discard_newer)).
+        written to the new one since it was in service is kept there, unless O(copy_back) is set.
+      - V(finished) deletes the service that is not in service. It fails before its date, which is O(keep_days) after it
+        was suspended, by the clock of the platform; if the other one is not in service; or if it may hold what was
+        written to it in service and is nowhere else, see O(discard_newer).
     type: str
     choices: [relocated, returned, finished]
     default: relocated
@@ -79,17 +76,6 @@ options:
   dimensions:
     description:
       - Size of the new service. Parts that are not set are those of the old one. A smaller disk must hold the files.
-    type: dict
-    suboptions:
-      cpu_cores:
-        description: Number of vCPUs.
-        type: int
-      ram_gb:
-        description: Memory in GB.
-        type: int
-      storage_gb:
-        description: Disk in GB.
-        type: int
   variables:
     description:
       - Settings for the order of the new service. The platform does not show those of the old one, so give all of them. If
@@ -98,23 +84,11 @@ options:
   options:
     description:
       - Options for the order of the new service. The platform does not show those of the old one.
-    type: list
-    elements: dict
-    suboptions:
-      option:
-        description: Id of the option.
-        type: str
-        required: true
-      choice:
-        description: Id of the choice.
-        type: str
-        required: true
   name:
     description:
-      - Name of the new service. If not set, the name of the old one with the next free number, such as V(survival-2). The
-        platform cannot rename a service, so it keeps this name.
-      - The name of the old service is refused. Both are in one project until the old one is deleted, and a task that names
-        them could not tell them apart.
+      - Name of the new service, which the platform cannot change later. If not set, the name of the old one with the
+        next free number, such as V(survival-2). The name of the old service is refused, because a task could not tell
+        the two apart.
     type: str
   public:
     description:
@@ -125,9 +99,8 @@ options:
     description:
       - The whole environments of the applications that refer to the service, by slug or id. References in them may name
         the service by its alias, the old or the new one; they lead to whichever is in service.
-      - The platform does not show environments. If a variable is known and not given here or in
-        O(secret_environments), nothing is ordered. Known are variables that refer to the service, and those that were
-        written from this controller.
+      - If a variable is known, because it refers to the service or was written from this controller, and not given here
+        or in O(secret_environments), nothing is ordered. The platform does not show environments.
     type: dict
   secret_environments:
     description:
@@ -135,9 +108,9 @@ options:
     type: dict
   without_dependents:
     description:
-      - Slugs and ids of applications, and ids of services, that refer to the service and are left alone.
-      - A service whose order had variables that refer to the old one cannot be changed, so the task fails unless it is
-        listed here.
+      - Slugs and ids of applications, and ids of services, that refer to the service and are left alone. A service
+        whose order had variables that refer to the old one cannot be changed, so the task fails unless it is listed
+        here.
       - With O(state=finished), what still refers to the service that is deleted. The task fails if anything else does.
     type: list
     elements: str
@@ -150,19 +123,17 @@ options:
     default: false
   existing:
     description:
-      - What to do if a service of the project has the O(name) of the new one and is not known to be made by a relocation.
-        V(adopt) takes it for the new one and B(overwrites what it holds).
-      - The same if it appears while the task runs.
+      - What to do if a service of the project has the O(name) of the new one and is not known to be made by a
+        relocation, or appears while the task runs. V(adopt) takes it for the new one and B(overwrites what it holds).
     type: str
     choices: [refuse, adopt]
     default: refuse
   overwrite:
     description:
-      - Whether to relocate again after O(state=returned) without O(copy_back). That B(overwrites) what was written to the
-        new service while it was in service, and is nowhere else.
-      - With O(copy_back), whether to copy back although the old service was in use since the new one took its place. That
-        B(overwrites) what was written to it then.
-      - So it is after O(state=returned) with O(copy_back) if the new service was used since, or may have been.
+      - Whether to B(overwrite) what was written to a service while it was in use and is nowhere else. It is needed to
+        relocate again after O(state=returned) without O(copy_back), or if the new service was used since, or may have
+        been.
+      - With O(copy_back), it is needed if the old service was in use since the new one took its place.
     type: bool
     default: false
   copy_back:
@@ -175,7 +146,7 @@ options:
     description:
       - For how many days the service that is not in service is kept. By default, 7.
       - With O(state=finished), in place of the days that were said when it was suspended; V(0) deletes it now. It is
-        needed if no response of the platform has a C(Date), because the days cannot be told then.
+        needed if no response of the platform has a C(Date).
     type: int
   delete_backups:
     description:
@@ -185,12 +156,11 @@ options:
     default: false
   discard_newer:
     description:
-      - With O(state=finished) after O(state=returned) without O(copy_back), whether to delete the new service although it
-        was in service, so that what was written to it then is lost.
-      - With O(state=finished), also whether to delete a service that was resumed and suspended again since it was left over.
-        It may hold what was written to it in between.
-      - With O(state=relocated), whether to go on although the old service was started since the new one took its place, for
-        example between two runs. What was written to it since is not copied, is kept with it, and is deleted with it.
+      - With O(state=finished), whether to delete a service although what was written to it is lost. That is the new one
+        after O(state=returned) without O(copy_back), or one that was resumed and suspended again since it was left
+        over.
+      - With O(state=relocated), whether to go on although the old service was started since the new one took its place.
+        What was written to it since is not copied, is kept with it, and is deleted with it.
     type: bool
     default: false
   healthy_for:
@@ -236,16 +206,6 @@ options:
       - Whether files of the same size and time are compared by their content. The service is stopped for longer then.
     type: bool
     default: false
-  private_key_file:
-    description:
-      - File of the private key to log in with over SFTP. It must be registered on the account, see
-        M(hosted.services.ssh_key). If not set, the keys of the SSH agent and those in C(~/.ssh) are tried.
-    type: path
-  known_hosts:
-    description:
-      - File of the known keys of servers, in the format of OpenSSH. C(~/.ssh/known_hosts) when it is not set. The key of
-        a server that is not in it is accepted and written down there, but not in check mode.
-    type: path
   secrets_dest:
     description:
       - File for the secrets that the platform generates with the order and shows only once, with mode 0600. If neither this
@@ -256,24 +216,21 @@ options:
       - Whether to return the generated secrets in the result.
     type: bool
     default: false
-  state_dir:
-    description:
-      - Folder on the controller for what is remembered, such as how far the relocation is. If not set,
-        C(hosted_services) in Ansible's home, or the folder that E(HOSTED_SERVICES_HOME) names.
-    type: path
 extends_documentation_fragment:
   - hosted.services.common
   - hosted.services.common.attributes
   - hosted.services.common.wait
   - hosted.services.budget
+  - hosted.services.common.dimensions
+  - hosted.services.common.order_options
+  - hosted.services.common.sftp_login
+  - hosted.services.common.state_dir
 notes:
-  - The stop lasts from the stop of the old service to the start of the new one. In between, the module reads the folders
-    of both, and copies the files whose size or time differs.
-  - A database has to run to be dumped. So the applications that refer to it are stopped instead, and the stop lasts as
-    long as it takes to dump and restore all of it. Whatever else writes to it is yours to stop; if the old database has
-    changed by the end of the copy, the task fails and goes back.
-  - Only the database that the platform names for the service is moved. Any other that somebody created on its server
-    stays on the old service, which is kept.
+  - The stop lasts from the stop of the old service to the start of the new one. In between, the module reads the
+    folders of both, and copies the files whose size or time differs.
+  - A database has to run to be dumped. So the applications that refer to it are stopped instead, as long as it takes to
+    dump and restore all of it. Whatever else writes to it is yours to stop; if the old database has changed by the end
+    of the copy, the task fails and goes back. Other databases on its server stay on the old service.
 seealso:
   - module: hosted.services.service
   - module: hosted.services.clone

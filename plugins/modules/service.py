@@ -15,11 +15,10 @@ description:
   - Brings a service to the desired state, whether it is a game server, an application, a database, an instance, a
     machine or a bucket. Orders a missing service.
   - Requests a quote before every order. Does not order if the balance does not cover the first day, or if the price is
-    higher than O(max_monthly).
-  - Never sends an order twice. If the response is lost, reads the list of services to find out whether it was placed.
-  - Does not order a service that already exists. A service of the name in another project is another one; see
-    O(allow_duplicate_name). In check mode, names a service whose name is probably meant, such as C(survival) for
-    C(survivla).
+    higher than O(max_monthly). Never sends an order twice; if the response is lost, the list of services tells whether
+    it was placed.
+  - A service of the name in another project is another service; see O(allow_duplicate_name). In check mode, names a
+    service whose name is probably meant, such as C(survival) for C(survivla).
   - Changes only settings that differ, and checks them against the rules of the platform before anything is sent, in
     check mode too.
 options:
@@ -47,11 +46,9 @@ options:
   new_project:
     description:
       - Id or name of the project to move the service to. Its alias stays; its former neighbors can no longer reach it.
-      - Select the service with O(id), or with O(name) and O(project). A service that is already in O(new_project)
-        stays there; one that does not exist is not ordered.
-      - The task ends when the platform shows the service on the page of its new project and no longer on that of its old
-        one, or warns after 10 seconds, so that an inventory that is read next has the service in its new project.
-        O(wait=false) does not skip that.
+      - Select the service with O(id), or with O(name) and O(project). A service that is already in O(new_project) stays
+        there; one that does not exist is not ordered.
+      - The task ends when the platform shows the move, or warns after 10 seconds, whatever O(wait) says.
     type: str
   family:
     description:
@@ -61,21 +58,16 @@ options:
   state:
     description:
       - V(present) ensures that the service exists with its settings, and does not start or stop it.
-      - V(started) starts the service unless it runs, and waits until it does. A suspended service is first resumed
-        and billed in full again, unless O(resume) is false. A warning and RV(cost) show what that costs, including a
-        new size in the same task, in check mode too.
-      - V(started) is refused for a suspended service whose node cannot be reached, because it would be unknown
-        whether it runs. Use V(resumed) instead.
+      - V(started) starts the service unless it runs, and waits until it does. A suspended service is first resumed and
+        billed in full again, unless O(resume) is false; a warning and RV(cost) show what that costs, in check mode too.
+        If the node of a suspended service cannot be reached, this is refused; use V(resumed).
       - V(stopped) requests a clean stop, and V(killed) an immediate one. A suspended service counts as stopped.
-      - V(restarted) restarts the service every time. A stopped service is started. If RV(service.pending_restart) or
-        this task has a change that a restart does not bring into effect, the service is stopped and started. A
-        suspended service is refused, because it would be resumed at the full rate.
-      - A restart counts as done once the state or the uptime shows it. If neither does within 10 seconds, the task
-        fails, because another restart would interrupt the service again.
+      - V(restarted) restarts the service every time, and starts a stopped one. It is stopped and started for a change
+        that a restart does not bring into effect, see RV(service.pending_restart). A suspended service is refused. A
+        restart that neither the state nor the uptime shows within 10 seconds fails the task.
       - V(suspended) stops the service. Only its storage is billed.
-      - V(resumed) puts a suspended service back into service, billed in full, and sends no start. The same warning
-        shows what it costs. The platform may start it by itself. A service that is not suspended does not change,
-        whether it is running or stopped.
+      - V(resumed) puts a suspended service back into service, billed in full, with the same warning, and sends no
+        start; the platform may start it by itself. Any other service does not change.
       - V(absent) permanently deletes the service with its disk, backups and snapshots. The task fails if there are, or
         may be, backups or snapshots; see O(delete_backups). To have a copy, see O(keep_copy).
     type: str
@@ -99,17 +91,6 @@ options:
         the values to change.
       - CPU and memory change while the service runs. A disk can only grow. Free and suspended services cannot be
         resized.
-    type: dict
-    suboptions:
-      cpu_cores:
-        description: Number of vCPUs.
-        type: int
-      ram_gb:
-        description: Memory in GB.
-        type: int
-      storage_gb:
-        description: Disk in GB.
-        type: int
   preset:
     description:
       - Id of a ready-made size to order instead of O(dimensions).
@@ -118,37 +99,24 @@ options:
     type: str
   variables:
     description:
-      - Settings for the order of this product. Never shown. Used only for the order. For an existing service, they
-        have no effect, and the task warns; the platform does not show the settings of an earlier order.
+      - Settings for the order of this product. Never shown. For an existing service, they have no effect, and the task
+        warns, because the platform does not show the settings of an earlier order.
     type: dict
   options:
     description:
       - Options for the order of this product. Used only for the order, like O(variables).
-    type: list
-    elements: dict
-    suboptions:
-      option:
-        description: Id of the option.
-        type: str
-        required: true
-      choice:
-        description: Id of the choice.
-        type: str
-        required: true
   public:
     description:
-      - Whether the service can be reached from the Internet. A change recreates its container, so a running service
-        is restarted. If its uptime shows that it was not restarted, the change is pending until a start from stop,
-        like O(command). If the service does not run again afterwards, the task fails, unless O(wait=false).
+      - Whether the service can be reached from the Internet. A change recreates its container, so a running service is
+        restarted; if it does not run again afterwards, the task fails, unless O(wait=false).
+      - If its uptime shows no restart, the change is pending until a start from stop, like O(command).
     type: bool
   command:
     description:
-      - Command line that the container is launched with. It takes effect at the next start from stop, because a
-        restart keeps the container; O(state=restarted) stops and starts the service for it.
-      - O(state=started) does not restart a running service. RV(service.pending_restart) and a warning name the
-        pending changes, in this run and in later ones, until a task of this collection has started the service or
-        deployed the application.
-      - An empty string restores the original.
+      - Command line that the container is launched with. An empty string restores the original.
+      - It takes effect at the next start from stop; O(state=restarted) stops and starts the service for it,
+        O(state=started) does not. Until then, RV(service.pending_restart) and a warning name the pending change, in
+        later runs too.
     type: str
   max_monthly:
     description:
@@ -159,105 +127,63 @@ options:
   resume:
     description:
       - Whether O(state=started) may resume a suspended service, which is then billed in full. If false, a suspended
-        service and all of its settings stay unchanged, and the task warns.
-      - This depends on the status of the service when the task reads it. C(hosted_status) is only as recent as the
-        inventory or its cache.
-      - O(state=resumed) contradicts it. The other states never resume a service.
+        service and all of its settings stay unchanged, and the task warns. O(state=resumed) contradicts it.
+      - The status of the service when the task reads it decides. C(hosted_status) is only as recent as the inventory or
+        its cache.
     type: bool
     default: true
   state_dir:
     description:
-      - Folder for the record of pending changes, created if it does not exist. If not set, C(hosted_services) in
-        Ansible's home is used.
-      - If several machines share this folder, each knows what the others wrote. It contains no values, only kinds and
-        times.
+      - Folder for the record of pending changes, which holds kinds and times alone, created if it does not exist.
+        Machines that share it know what the others wrote. If not set, C(hosted_services) in Ansible's home is used.
     type: path
   delete_backups:
     description:
-      - Whether O(state=absent) may destroy the backups and the snapshots of the service.
-      - Without it, the deletion is refused while the service has a snapshot, or a backup whose making has not failed.
-        One that is being made or restored counts, as does a failed one that was complete before, for example because
-        only its restore failed.
-      - After O(keep_copy), which may take hours, this is checked again right before the deletion.
-      - If it is not known whether there are any, the deletion is refused, too. For example, the platform may not list
-        the copies of a service that is V(PROVISIONING), V(AWAITING_ADMIN) or V(SUSPENDED). What the service offered
-        when this controller saw it V(ACTIVE) before it suspended it, or what a V(ACTIVE) service of its product offers,
-        may tell that it has none.
-      - A service whose creation failed is deleted without it, unless its lists show a copy. So is an application that
-        was never deployed.
+      - Whether O(state=absent) may destroy the backups and the snapshots of the service. Without it, the deletion is
+        refused while the service has a snapshot, or a backup whose making has not failed, or if that is not known.
+        After O(keep_copy), this is checked again right before the deletion.
+      - The platform may not list the copies of a service that is not V(ACTIVE). What it offered when this controller
+        saw it V(ACTIVE), or what another V(ACTIVE) service of its product offers, may tell that it has none. A service
+        whose creation failed and an application that was never deployed have none, unless their lists show one.
     type: bool
     default: false
   keep_copy:
     description:
-      - Folder of the controller that O(state=absent) copies the service to before it asks for the deletion. The copy is
-        read back and compared with the service. On any doubt nothing is deleted, and the error says what is doubtful
-        and what helps. It is refused with any other state.
-      - It must be there, or the folder above it; one that is missing is made for you alone. A folder of the system,
-        such as one below C(/etc) or C(/run), is refused.
-      - Each copy goes to a folder of its own, such as C(survival-svc_8c1d/20261123T021500Z), once it is verified and
-        written to the disk. One that was cut off has a name with C(.partial-) and is removed by the next run.
-      - B(What is copied) are the files of the service over SFTP, or a dump of a database of PostgreSQL, MariaDB or
-        MySQL by the engine's own program, which must be installed. C(service.yml) is a task that orders the service
-        again, stopped if it was stopped, and C(manifest.json) lists every file with its size, checksum and permissions.
-        The copies themselves are readable by you alone; the guide on backups tells how to give them their permissions
-        back before you restore them. Files that an earlier copy of the service has are shared with it by hard links.
-      - B(What is not copied) are the backups and the snapshots on the platform, which O(delete_backups) decides about;
-        the values of the environment, the variables and options of the order and the secrets generated with it, none of
-        which the platform shows; the image of an application, which its registry may keep; and any further database
-        that somebody created on the server of a database service. Symbolic links that lead out of the service are only
-        listed, with a warning, and so are sockets, pipes and devices.
-      - Copied files belong to their owner alone (mode 0600 or 0700). C(manifest.json) has the modes of the service.
-      - Every file is read twice, and so is the list of files. A database is dumped twice. Where the second reading
-        differs, the service was in use and is not deleted. Stop what writes to it first, for example with
-        O(state=stopped). An application that uses a database writes to the database.
-      - Refused for a service that is not V(ACTIVE), as others do not show all that they have; for one that has neither
-        files nor a database, such as a bucket or a machine; for a database that the controller cannot reach. The error
-        says what to do instead. Without this option, they are deleted uncopied.
-      - A deletion that fails after the copy leaves the copy there. The next run makes another one.
-    type: path
-  private_key_file:
-    description:
-      - File of the private key to log in with over SFTP, for O(keep_copy). It must be registered on the account, see
-        M(hosted.services.ssh_key).
-      - If it is not set, the keys of the SSH agent and those in C(~/.ssh) are tried.
-    type: path
-  known_hosts:
-    description:
-      - File of the known keys of servers, in the format of OpenSSH, for O(keep_copy). C(~/.ssh/known_hosts) when it is
-        not set. The key of a server that is not in it is accepted and written down there, but not in check mode. From
-        then on any other key is refused.
+      - Folder of the controller that O(state=absent) copies the service to before it asks for the deletion, as its
+        files over SFTP or as a dump of a database by the engine's own program, which must be installed. The folder must
+        be there, or the one above it. Each copy goes to a folder of its own, which you alone can read.
+      - The copy is read back and compared with the service, and a database is dumped twice. On any doubt nothing is
+        deleted, and the error says what helps. Stop what writes to the service first, for example with
+        O(state=stopped).
+      - Not copied are backups and snapshots (see O(delete_backups)), links that lead out of the service, the image of
+        an application, further databases on the same server, and what the platform does not show, such as environments,
+        variables of the order and generated secrets.
+      - Refused for a service that is not V(ACTIVE), that has neither files nor a database, or whose database the
+        controller cannot reach. The guide to backups says what to do then, and how to bring the service back.
     type: path
   allow_duplicate_name:
     description:
-      - Whether to order a service even if the default project has one that was ordered by this name for O(project).
-      - A service whose project was deleted joins the default project, where O(project) does not find it. An order is
-        refused if the service that this controller last ordered by its name for a project of this name is there.
-        Without this option, move it with O(id) and O(new_project). If another service of the name and product is
-        there, a warning names it. The platform does not show which project is the default one; the oldest is taken.
-      - A service of the name in any other project is another service.
-      - Even with this option, a service of this name in O(project) is used and not ordered again.
-      - Names are compared exactly. If the platform gives the new service another name, such as one in lower case, the
-        task fails after the order, because it would order another one in each run. The controller remembers the
-        service. While it exists, a task with the same O(name) and O(project) is refused with its id, also with this
-        option.
+      - Whether to order a service even if the default project, which is assumed to be the oldest, has the one that this
+        controller last ordered by this name for O(project). That is where the services of a deleted project go. Without
+        this option, the order is refused; move that service with O(id) and O(new_project).
+      - A service of this name in O(project) is always used and not ordered again; one in another project is another
+        service. If the default project has one of the same product, a warning names it.
+      - If the platform gives a new service another name, the task fails after the order. While that service exists, a
+        task with the same O(name) and O(project) is refused with its id, also with this option.
     type: bool
     default: false
   secrets_dest:
     description:
-      - File for the secrets that the platform generates with an order, with mode 0600. They cannot be read again
-        later. An existing file is renamed.
-      - If neither this nor O(return_secrets) is set, they are written to a file in C(hosted_services/secrets) in
-        Ansible's home, which is C(~/.ansible) by default, and a warning says so.
-      - Before the order is sent, a test file of the same size is written there and removed. If that fails, nothing is
-        ordered. A name of more than 228 bytes also fails, because a renamed file gets 27 more.
-      - If a run ends between the order and the file, for example because it is killed, a note stays in
-        C(hosted_services/secrets/unkept). The next task on the service warns about it.
+      - File for the secrets that the platform generates with an order, with mode 0600. They cannot be read again later.
+        An existing file is renamed. If neither this nor O(return_secrets) is set, a file in C(hosted_services/secrets)
+        in Ansible's home is used, and a warning says so.
+      - Before the order is sent, a test file of the same size is written there; if that fails, nothing is ordered. If a
+        run is killed before the file is written, the next task on the service warns about it.
     type: path
   return_secrets:
     description:
-      - Whether to return the generated secrets in the result.
-      - Without O(secrets_dest), they are on disk only until the task ends. If the run is killed before that, the file
-        stays in C(hosted_services/secrets), and the next task on the service names it in a warning.
+      - Whether to return the generated secrets in the result. Without O(secrets_dest), they are on disk only until the
+        task ends. If the run is killed before that, the next task on the service names the file in a warning.
     type: bool
     default: false
 extends_documentation_fragment:
@@ -265,6 +191,9 @@ extends_documentation_fragment:
   - hosted.services.common.wait
   - hosted.services.budget
   - hosted.services.common.attributes
+  - hosted.services.common.dimensions
+  - hosted.services.common.order_options
+  - hosted.services.common.sftp_login
 attributes:
   idempotent:
     support: partial

@@ -12,16 +12,14 @@ version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - Reads the host key of a service's SFTP server, without logging in, and compares it with a C(known_hosts) file.
-  - If the server is not in the file, adds its key. From then on, a different key is an error, and the file is not
-    changed.
+  - Reads the host key of a service's SFTP server, without logging in, and compares it with a C(known_hosts) file. If
+    the server is not in the file, adds its key. From then on, a different key is an error, and the file is not changed.
   - M(hosted.services.sftp_sync) does the same when it connects. Use this module for programs that only read the file,
     such as C(sftp) and C(ssh).
-  - In a play over hosts of the P(hosted.services.inventory#inventory) inventory, or over any hosts with an SSH server, the
-    task works on the host itself if neither O(service) nor O(host) is set. It uses the variables C(ansible_host) and
-    C(ansible_port), does not call the API and needs no token. With C(delegate_to), the task still works on the host of
-    the play. A service of the inventory without C(ansible_host) is refused, because its name may be that of another
-    machine.
+  - In a play over hosts of the P(hosted.services.inventory#inventory) inventory, or over any hosts with an SSH server,
+    the task works on the host itself if neither O(service) nor O(host) is set. It uses the variables C(ansible_host)
+    and C(ansible_port), also with C(delegate_to), does not call the API and needs no token. A service of the inventory
+    without C(ansible_host) is refused, because its name may be that of another machine.
 options:
   service:
     description:

@@ -14,31 +14,23 @@ author:
 description:
   - Mirrors a local directory to a service, or a directory of a service to this machine, over one SFTP connection that
     transfers many files in parallel.
-  - Does not copy files with the same size and modification time on both sides. So an interrupted mirror continues
-    where it stopped if you run it again.
-  - Writes each file under a temporary name and renames it. Readers see the old file or the new one, never a partial
-    one. A later run removes the temporary files of an interrupted transfer.
-  - Several runs may write to one O(dest) at the same time if each has files of its own and none sets O(delete). A
-    temporary file that another run may be writing is left alone, with the directory that contains it. On this
-    machine, the next run knows whose transfer has ended. On a server, a temporary file counts as abandoned one hour
-    after the last write to it, by the clock of the server.
-  - Copies symbolic links as links and never follows them. A link that leads out of the tree is left out with a
-    warning, on either side.
-  - Servers support different features beyond reading and writing. Tests the features of this server before it relies
-    on them, with its own files and links inside O(dest), which are removed afterwards. If the server does not support
-    links, they are left out with a warning. If it does not keep times to the second, or permissions, copied files are
-    recognized by their content, with a warning.
-  - After writing and before deleting, lists each directory it wrote to once more. Fails if a file is missing there or
-    has another size than was written.
-  - If the destination finds names regardless of case or Unicode form, items keep the spelling that they have there,
-    with a warning. They are updated and not deleted.
-  - Items that are left out with a warning are not deleted from O(dest) either.
-  - In a play over hosts of the P(hosted.services.inventory#inventory) inventory, or over any hosts that speak SFTP,
-    the task works on the host itself if neither O(service) nor O(host) is set. It uses the variables C(ansible_host),
-    C(ansible_port), C(ansible_user), C(ansible_ssh_private_key_file) and C(ansible_password), does not call the API
-    and needs no token. With C(delegate_to), the task still works on the host of the play, with the variables of that
-    host. A service of the inventory without C(ansible_host) is refused, because its name may be that of another
-    machine. Such a service offers no SFTP, or the inventory could not read its SFTP access.
+  - Does not copy files with the same size and modification time on both sides. So an interrupted mirror continues where
+    it stopped if you run it again.
+  - Writes each file under a temporary name and renames it, so that readers see the old file or the new one. Before it
+    deletes anything, lists each directory that it wrote to once more, and fails if a file is missing there or has
+    another size.
+  - Copies symbolic links as links and never follows them. A link that leads out of the tree is left out with a warning.
+    What is left out with a warning is not deleted from O(dest) either.
+  - Tests what the server supports beyond reading and writing with its own files inside O(dest), which are removed
+    afterwards. The guide to SFTP says what happens where a server keeps no links, times or permissions, or finds names
+    regardless of case.
+  - Several runs may write to one O(dest) at the same time if each has files of its own and none sets O(delete). A later
+    run removes the temporary files of an interrupted transfer, on a server one hour after the last write to them.
+  - In a play over hosts of the P(hosted.services.inventory#inventory) inventory, or over any hosts that speak SFTP, the
+    task works on the host itself if neither O(service) nor O(host) is set. It uses the variables C(ansible_host),
+    C(ansible_port), C(ansible_user), C(ansible_ssh_private_key_file) and C(ansible_password), also with C(delegate_to),
+    does not call the API and needs no token. A service of the inventory without C(ansible_host) is refused, because it
+    offers no SFTP, or the inventory could not read its access.
 options:
   service:
     description:
@@ -96,13 +88,13 @@ options:
     default: push
   src:
     description:
-      - The file to copy, or the directory whose content to copy.
-      - C(world/) is the same as C(world). With O(delete), it must not end with a slash, because C(sites/{{ name }})
-        does if the variable is empty. It must never contain C(//), or be the root of this machine or your home folder.
+      - The file to copy, or the directory whose content to copy. C(world/) is the same as C(world).
       - A relative path on this machine is searched for in C(files/) of the role and next to the playbook; see the
-        notes.
-      - A path on the service is relative to the root of the service, which is V(.); one that contains C(..) is refused.
-        C(/world) is the same as C(world), and is refused with O(delete).
+        notes. A path on the service is relative to the root of the service, which is V(.); C(/world) is the same as
+        C(world).
+      - Refused are C(..) in a path on the service, C(//), the root of this machine and your home folder, and with
+        O(delete) a slash at the end, which C(sites/{{ name }}) has if the variable is empty, or at the beginning of a
+        path on the service.
     type: str
     required: true
   dest:
@@ -111,52 +103,50 @@ options:
         relative to the playbook's folder.
       - If O(src) is a file, and this is a directory or ends with a slash, the file is copied into it under its own
         name.
-      - With O(delete), it must not end with a slash, and the root of the service must be written as V(.), because
-        C(folder/{{ name }}) ends with a slash if the variable is empty.
-      - With O(delete) and O(direction=pull), the root of this machine, your home folder, the folder of the playbook, the
-        current directory and all folders above them are refused.
+      - With O(delete), it must not end with a slash, and the root of the service must be written as V(.). With
+        O(direction=pull) as well, the root of this machine, your home folder, the folder of the playbook, the current
+        directory and all folders above them are refused.
     type: str
     required: true
   include:
     description:
-      - Patterns of the files and directories to mirror. By default, everything is mirrored.
+      - Patterns of the files and directories to mirror. By default, everything is mirrored. A directory is created only
+        if it contains something to mirror.
       - V(*) and V(?) match within a name; V(**) also matches across directories. A pattern without a slash before its
-        end matches at any depth. A pattern with a slash, or with C(./) at the beginning, is relative to the root of
-        the tree. A slash at the end matches only directories. A pattern that matches a directory matches everything
-        below it.
-      - A pattern that is empty, has an empty part or contains C(..) is refused, and so is a string with a comma
-        instead of a list.
-      - A directory is created only if it contains something to mirror.
+        end matches at any depth; one with a slash, or with C(./) at the beginning, is relative to the root of the tree.
+        A slash at the end matches only directories. What matches a directory matches everything below it.
+      - A pattern that is empty, has an empty part or contains C(..) is refused, and so is a string with a comma instead
+        of a list.
     type: list
     elements: str
     default: []
   exclude:
     description:
-      - Patterns of the files and directories to leave out, in the same form as O(include). They take precedence over
-        O(include).
-      - Excluded items are neither copied nor deleted, unless O(delete_excluded) is set. If a pattern that ends with a
-        slash matches a directory of O(src), a link or file of that name in O(dest) is kept too. If it matches a directory
-        of O(dest), and O(src) has a link or file of that name, the task fails and deletes nothing.
+      - Patterns of the files and directories to leave out, in the form of O(include), over which they take precedence.
+        Excluded items are neither copied nor deleted, unless O(delete_excluded) is set.
+      - If a pattern that ends with a slash matches a directory of O(src), a link or file of that name in O(dest) is
+        kept too. If it matches a directory of O(dest), and O(src) has a link or file of that name, the task fails and
+        deletes nothing.
       - With O(delete) and without O(delete_excluded), a pattern that matches nothing on either side causes a warning.
     type: list
     elements: str
     default: []
   checksum:
     description:
-      - Compare files of the same size by their content, not by their times.
-      - SFTP times are in whole seconds. Without this option, a file that is rewritten with the same size within the
-        second in which it was copied looks unchanged until it changes again.
-      - The protocol has no checksums, so these files are read on both sides.
+      - Compare files of the same size by their content, not by their times. The protocol has no checksums, so these
+        files are read on both sides.
+      - Without this option, a file that is rewritten with the same size within the second in which it was copied looks
+        unchanged until it changes again.
     type: bool
     default: false
   delete:
     description:
-      - Delete files and directories in O(dest) that are not in O(src). So two tasks with another O(src) and one O(dest)
+      - Delete files and directories in O(dest) that are not in O(src). Two tasks with another O(src) and one O(dest)
         undo each other in every run; the second task warns.
-      - Without it, nothing is deleted except an item that must be replaced with one of another kind. A directory in
-        the place of a file is an error then.
-      - If O(src) is a directory that is empty or contains nothing to mirror, the task fails before anything is
-        deleted, unless O(allow_empty_source) is set.
+      - Without it, nothing is deleted except an item that must be replaced with one of another kind. A directory in the
+        place of a file is an error then.
+      - If O(src) is a directory that contains nothing to mirror, the task fails before anything is deleted, unless
+        O(allow_empty_source) is set.
     type: bool
     default: false
   delete_excluded:
@@ -205,17 +195,14 @@ notes:
     for connecting and logging in over SFTP.
   - A file that cannot be read or written does not stop the others. The task fails at the end, RV(failures) says why,
     and RV(finished) lists what was done. Nothing is deleted in such a run. A full disk or a lost connection ends the
-    task at once. Run the task again to continue from there.
+    task at once; run it again to continue from there.
   - Folders in O(dest) that are not writable for their owner are made writable while something in them is changed.
-  - Check mode writes nothing, so it detects a server without support for links, times or permissions only if the
-    server says so at once. A server that accepts such requests and does nothing is detected only outside check mode.
-  - The protocol supports times from 1970 to 2106, in whole seconds. Other times are set to the nearest of these, with
-    a warning. If a server ignores the first second of 1970, the time of files in reproducible archives, a push sets the
-    next one.
-  - Sparse files stay sparse. Blocks of zeros are not sent, and take up no space at the destination if the server and
-    its file system can leave them out. Otherwise, the file arrives with the same content and its full size.
-  - Set-user-ID, set-group-ID and sticky bits are not copied, with a warning. To set them, use O(file_mode) and
-    O(directory_mode). Owners, groups, access control lists and hard links are not copied.
+  - Check mode writes nothing, so it detects a server without support for links, times or permissions only if the server
+    says so at once.
+  - Times are in whole seconds from 1970 to 2106; others are set to the nearest of these, with a warning. Sparse files
+    stay sparse if the server can leave blocks of zeros out. Set-user-ID, set-group-ID and sticky bits are not copied,
+    unless O(file_mode) and O(directory_mode) set them. Owners, groups, access control lists and hard links are not
+    copied.
 seealso:
   - module: hosted.services.sftp_host_key
   - module: hosted.services.file

@@ -14,17 +14,15 @@ author:
 description:
   - Looks at the clock, and suspends or resumes each selected service as the plan says for this moment. Run it every few
     minutes, from cron or a timer of systemd. Runs that are missed or doubled make no difference.
-  - A change by hand is respected until the next boundary of the plan, whether a service was resumed while it should sleep
-    or suspended in its hours. For longer, use O(keep_awake).
-  - A service that refers to another one in its environment is resumed after it and suspended before it, and keeps it awake
-    while it is awake itself.
+  - A change by hand is respected until the next boundary of the plan, whether a service was resumed while it should
+    sleep or suspended in its hours. For longer, use O(keep_awake).
+  - A service that refers to another one in its environment is resumed after it and suspended before it, and keeps it
+    awake while it is awake itself. A service of which a backup is being made or restored stays awake until that is
+    complete, for a day at most.
   - Only suspension saves money, so nothing is merely stopped. A service that does not offer C(suspension) is left out.
-  - A service of which a backup is being made or restored stays awake until that is complete, for a day at most, because the
-    platform may cut the backup off by the suspension.
-  - A service that M(hosted.services.relocate) left over is never resumed, until that has put it back in service. It is left
-    out while it is suspended, and suspended as any other if it is V(ACTIVE), each with a warning. While a relocation is
-    not complete, only a service that something else than the plan suspended is left out. This needs the record of the
-    relocation, in O(state_dir) or in the folder that is used if O(state_dir) is not set.
+  - A service that M(hosted.services.relocate) left over is never resumed, until that has put it back in service; if it
+    is V(ACTIVE), it is suspended as any other, with a warning. This needs the record of the relocation, in O(state_dir)
+    or in the folder that is used if O(state_dir) is not set.
   - Says what the plan will save, in check mode too, and what it has saved by the platform's own usage.
 options:
   name:
@@ -181,17 +179,13 @@ options:
       - Over how many of the next days to forecast what the plan saves.
     type: int
     default: 30
-  state_dir:
-    description:
-      - Folder on the controller for what the plan remembers. If not set, C(hosted_services) in Ansible's home, or the folder
-        that E(HOSTED_SERVICES_HOME) names.
-    type: path
 extends_documentation_fragment:
   - hosted.services.common
   - hosted.services.common.attributes
   - hosted.services.common.wait
   - hosted.services.budget
   - hosted.services.many_services
+  - hosted.services.common.state_dir
 notes:
   - The clock of the controller decides.
 seealso:

@@ -25,14 +25,13 @@ options:
       - V(present) ensures that a snapshot with this name exists. Snapshots have no status, so one counts as complete
         once it is listed.
       - V(rolled_back) rolls the service back to the snapshot. All changes since then are lost. The rollback counts as
-        done after O(quiet_time). If a service event reports a failed rollback, the task fails. A rollback that fails
-        without such an event cannot be told from one that succeeded, so check the files of the service.
+        done after O(quiet_time). If a service event reports a failed rollback, the task fails. One that fails without
+        such an event cannot be told from one that succeeded, so check the files of the service.
       - V(absent) ensures that no snapshot with this name exists, which is so where the service or the project is gone.
-      - The platform knows snapshots by name only. If several snapshots of a service have this name, V(rolled_back) and
-        V(absent) are refused.
-      - If a service is locked, the task retries for up to O(wait_timeout). So it does after a conflict (409) while the
-        platform shows that a backup is being made or restored, or that the service or its container is changing. Any
-        other refusal fails at once.
+        The platform knows snapshots by name only, so if several have this name, V(rolled_back) and V(absent) are
+        refused.
+      - While a service is locked, or refuses (409) because the platform shows that something is under way, the task
+        retries for up to O(wait_timeout). Any other refusal fails at once.
     type: str
     choices: [present, rolled_back, absent]
     default: present
@@ -43,23 +42,21 @@ options:
     default: false
   discard_newer:
     description:
-      - Allow O(state=rolled_back) even if there are newer snapshots than the one to roll back to. The platform does not
-        document what happens to them; it may delete them. Without this option, the task fails and names them.
+      - Allow O(state=rolled_back) even if there are newer snapshots than the one to roll back to, which the platform
+        may delete. Without this option, the task fails and names them.
     type: bool
     default: false
   quiet_time:
     description:
-      - How many seconds must pass without a change before a rollback counts as done, because the platform does not
-        show whether one is still in progress. A new service event restarts the quiet time.
-      - If there was no such sign at all, the task warns, and RV(services[].start_seen) is V(false).
-      - Limited to half of O(wait_timeout).
+      - How many seconds must pass without a change, or a new service event, before a rollback counts as done, because
+        the platform does not show whether one is still in progress. Limited to half of O(wait_timeout).
+      - If there was no sign of it at all, the task warns, and RV(services[].start_seen) is V(false).
     type: float
     default: 30.0
   allow_partial:
     description:
       - With O(state=rolled_back), all selected services are checked first. If one cannot be rolled back, for example
-        because it has no snapshot with this name, the task fails before it changes any service, and lists those that
-        cannot be rolled back.
+        because it has no snapshot with this name, the task fails before it changes any service, and lists those.
       - Set this to V(true) to roll back the others anyway. The task still fails at the end.
     type: bool
     default: false
