@@ -78,7 +78,6 @@ options:
   projects:
     description:
       - Only services of these projects, by id or name. A project that does not exist is an error.
-      - Only the pages of these projects are read. One that shows a new service late leaves it out until then.
     type: list
     elements: str
     default: []

@@ -26,7 +26,7 @@ from .applications.lookup import (
     select_host,
     select_id,
 )
-from .services.lookup import expect_created, find_project
+from .services.lookup import expect_created
 from .services.namesakes import order_lock
 from .services.options import CommitmentOptions, Size
 from .services.settings import check_max_monthly, check_max_monthly_amount, describe_size
@@ -269,19 +269,8 @@ def requested_project(task: Task[AppOptions]) -> str | None:
         names = {project.id: project.name for project in task.client.app_projects()}
         return select_id(wanted, names, "project")
     except NoSuchItem as error:
-        known = project_from_full_list(task, wanted)
-        if known is not None:
-            return known
         expect_created(task, error, wanted)
         return None  # check mode only quotes, and the price is the same in every project
-
-
-def project_from_full_list(task: Task, wanted: str) -> str | None:
-    """Return the id of a new project that only the account's own list shows, if the token may read it."""
-    try:
-        return find_project(task.client, wanted).id
-    except (NoSuchItem, Refused):
-        return None
 
 
 def requested_size(given: Size | None) -> Dimensions | None:

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from ..._api.values import ServiceStatus
-from .observation import MAX_GONE, Observation, State, services_of_applications
+from .observation import Observation, State, services_of_applications
 from .of_account import drift_after, money_after, with_backups
 from .of_applications import applications_after
 from .of_services import services_after
@@ -31,21 +30,9 @@ def advance(before: State, seen: Observation, now: datetime, rules: Rules) -> St
         update={
             "services": services if was_seen else None,
             "apps": applications.memories,
-            "gone": gone_after(before, poll.seen),
             "money": money,
             "drift": drift,
             "sequence": poll.sequence,
             "outbox": (*before.outbox, *(event.model_dump(mode="json") for event in poll.events)),
         }
     )
-
-
-def gone_after(before: State, seen: Observation) -> tuple[str, ...]:
-    """Return the services that are remembered to be gone, the latest last."""
-    back = {
-        id
-        for id, service in (seen.services or {}).items()
-        if service.status not in ServiceStatus.DELETING_OR_DELETED
-    }
-    kept = [id for id in before.gone if id not in seen.gone and id not in back]
-    return (*kept, *sorted(seen.gone))[-MAX_GONE:]

@@ -18,8 +18,6 @@ from ..._api.values import WITHOUT_CONTAINER, Family
 
 VERSION = 1
 """The form of the state file."""
-MAX_GONE = 500
-"""How many deleted services are remembered, in case a list shows one of them late."""
 
 
 @dataclass(frozen=True)
@@ -155,7 +153,6 @@ class State(Remembered):
     sequence: int = 0
     services: dict[str, ServiceMemory] | None = None
     apps: dict[str, AppMemory] | None = None
-    gone: tuple[str, ...] = ()
     money: MoneyMemory = MoneyMemory()
     drift: dict[str, DriftMemory] = Field(default_factory=dict)
     outbox: tuple[dict[str, Any], ...] = ()

@@ -46,8 +46,6 @@ def services_after(poll: Poll, applications: Applications) -> dict[str, ServiceM
             tell_deleted(poll, id, before[id])
     for id, summary in (poll.seen.services or {}).items():
         memory = before.get(id)
-        if memory is None and id in poll.before.gone and is_deleted(summary.status):
-            continue  # a list that shows late what was deleted
         current = with_entries(poll, id, enter(poll, summary, memory))
         if is_deleted(summary.status):
             if not current.deleted and memory is not None:
@@ -82,8 +80,6 @@ def enter(poll: Poll, summary: ServiceSummary, memory: ServiceMemory | None) -> 
     )
     if fresh.there_before or is_deleted(summary.status):
         return fresh
-    if summary.id in poll.before.gone:
-        return not_deleted(poll, summary.id, fresh.model_copy(update={"deleted": True}))
     facts = service_facts(summary.id, fresh)
     poll.tell(ServiceOrdered, f"service {fresh.name!r} was ordered", service=facts)
     return fresh
