@@ -9,9 +9,8 @@ import os
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from .._sftp.host_keys import ACCEPT_NEW, STANDARD_PORT, HostKeys
+from .._sftp.host_keys import ACCEPT_NEW, STANDARD_PORT, HostKeys, ask_for_key
 from .._sftp.library import require
-from .._sftp.shown_key import ask_for_key
 from .services.on_service import SftpServerOptions, sftp_access
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.task_errors import Invalid

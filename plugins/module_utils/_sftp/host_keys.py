@@ -1,10 +1,11 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Check the key of a server against a known_hosts file, as ssh does."""
+"""Ask a server for its key, and check it against a known_hosts file, as ssh does."""
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import fcntl
 import os
@@ -14,7 +15,8 @@ from typing import Any
 
 from .._api.errors import ConfigurationError
 from .._api.private_folder import make_private_folder, refuse_strangers
-from .errors import HostKeyRefused
+from .._api.text import clean
+from .errors import ConnectionBroken, HostKeyRefused
 from .library import asyncssh
 
 ACCEPT_NEW, STRICT, OFF = "accept_new", "strict", "off"
@@ -160,6 +162,28 @@ class HostKeys:
                 f"the key of {self.name} cannot be written to known_hosts {self.path!r}: {error.strerror}. "
                 "Name another file in known_hosts"
             ) from None
+
+
+def ask_for_key(keys: HostKeys, timeout: float) -> Any:
+    """Return the key that a server shows, without logging in: of several, one of the kind that is known.
+
+    :raises ConnectionBroken: when there is no server, or none that speaks SSH.
+    :raises HostKeyRefused: when it shows no key.
+    """
+    where = f"{keys.host}:{keys.port}"
+    algorithms = list(ALGORITHMS)
+    prefer(algorithms, keys.matching(keys.names())[0])
+    question = asyncssh.get_server_host_key(keys.host, keys.port, config=[], server_host_key_algs=algorithms)
+    try:
+        key = asyncio.run(asyncio.wait_for(question, timeout))
+    except TimeoutError:
+        raise ConnectionBroken(f"{where} did not answer within {timeout:g} seconds") from None
+    except (asyncssh.Error, OSError) as error:
+        reason = clean(str(error)) or type(error).__name__
+        raise ConnectionBroken(f"cannot connect to {where}: {reason}") from None
+    if key is None:
+        raise HostKeyRefused(f"{where} shows no key")
+    return key
 
 
 def prefer(algorithms: list[str], keys: Sequence[Any]) -> None:

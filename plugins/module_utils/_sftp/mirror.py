@@ -12,11 +12,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from .._api.text import clean
+from .._api.text import clean, megabytes
 from .arrivals import Arrivals
 from .blocks import Moved, Shrank
 from .compare import TreeChanges
-from .count import Count
 from .errors import TransferFailed
 from .library import asyncssh
 from .local_folder import room_at
@@ -32,6 +31,32 @@ EMPTY = hashlib.sha256().digest()
 """The checksum of a file that holds nothing."""
 PUSH, PULL = "push", "pull"
 Act = Callable[[str, TreeEntry], Awaitable[None]]
+
+
+@dataclass
+class Count:
+    """Entries that are finished and bytes that have arrived. ``tell`` hears of each; it sets the pace."""
+
+    what: str
+    entries: int
+    bytes: int
+    tell: Callable[[str], None]
+    finished: int = field(default=0, init=False)
+    arrived: int = field(default=0, init=False)
+
+    def finish_one(self) -> None:
+        """Note that an entry is finished."""
+        self.finished += 1
+        self._report()
+
+    def moved(self, count: int) -> None:
+        """Note that bytes have arrived."""
+        self.arrived += count
+        self._report()
+
+    def _report(self) -> None:
+        size = f", {megabytes(self.arrived)} of {megabytes(self.bytes)}" if self.bytes else ""
+        self.tell(f"{self.what}: {self.finished} of {self.entries}{size}")
 
 
 @dataclass
