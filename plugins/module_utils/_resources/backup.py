@@ -12,16 +12,21 @@ from typing import Any, Literal
 
 from .._api.models import Backup, Service
 from .._api.values import BackupStatus
-from .restore_points.missing import missing_from, warn_of_missing
-from .restore_points.names import await_listed, named
-from .restore_points.resources import RestorePointOptions, RestorePointResource, result_of, retry
-from .restore_points.restore_watch import (
+from .restore_points.resources import (
     Observation,
+    RestorePointOptions,
+    RestorePointResource,
     RestoreTrace,
+    await_listed,
     await_restore,
+    missing_from,
+    named,
     observe_restore,
     quiet_seconds,
+    result_of,
+    retry,
     trace_of,
+    warn_of_missing,
     warn_unseen,
 )
 from .services.lookup import expect_created, label

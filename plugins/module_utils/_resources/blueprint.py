@@ -37,8 +37,7 @@ from .blueprints.contents import (
     read_contents,
     references_in,
 )
-from .blueprints.document import Document
-from .blueprints.entry import Entry
+from .blueprints.document import Document, Entry, SourceOptions, read_source
 from .blueprints.graph import levels
 from .blueprints.hiding import redacted_values_of, secret_values_of
 from .blueprints.members import described_entries, find_home
@@ -53,7 +52,6 @@ from .blueprints.removal import (
     prune_parts,
 )
 from .blueprints.report import Report
-from .blueprints.source import SourceOptions, read_source
 from .environment import ENVIRONMENT
 from .fleets.members import command_of
 from .project import PROJECT, ProjectOptions, ProjectResource

@@ -12,8 +12,7 @@ from typing import Any
 from .._api.client import Client
 from .._api.errors import Refused
 from .._api.models import Edge, Project
-from .blueprints.export import Export, Found, as_key, export_project, free_key
-from .blueprints.export_text import export_text
+from .blueprints.export import Export, Found, as_key, export_project, export_text, free_key
 from .services.listing import ServiceQuery, read_listing, read_project
 from .services.lookup import resolve_project
 from .services.shared_reads import planning_client

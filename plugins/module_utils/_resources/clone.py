@@ -18,22 +18,20 @@ from .._api.errors import HostedError
 from .._api.values import ServiceStatus
 from .blueprint import FilledAssembly, planned, whole_plan
 from .blueprints.contents import Contents, read_contents
-from .blueprints.document import Document
-from .blueprints.entry import Entry
+from .blueprints.document import Document, Entry
+from .blueprints.document import read_source as read_file
 from .blueprints.hiding import HIDDEN_SECTION, PLAIN_SECTION, redacted_values_of, secret_values_of
 from .blueprints.members import Member
 from .blueprints.parts import Part, Parts
 from .blueprints.report import Report
-from .blueprints.source import read_source as read_file
 from .clones.database import DATABASE, await_database
 from .clones.environments import read_environments, unreadable_variables
 from .clones.files import FilesResource
-from .clones.guard import check_made
 from .clones.image import IMAGE
 from .clones.options import CloneOptions, Rename, check_options
 from .clones.rules import CloneBlueprint, blueprint_of, names_of, original_of, own_values
 from .clones.source import Data, Original, SourceProject, read_source
-from .clones.target import CloneRecord, check_target
+from .clones.target import CloneRecord, check_made, check_target
 from .service import SERVICE
 from .services.options import CommitmentOptions
 from .services.shared_reads import reading_once

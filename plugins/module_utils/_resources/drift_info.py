@@ -14,10 +14,10 @@ from .._api.errors import HostedError
 from .blueprint import OnBlueprint, needed_beside, planned_parts, read_checked
 from .blueprint_info import read_export
 from .blueprints.applied import last_applied
+from .blueprints.document import SourceOptions
 from .blueprints.drift import DRIFT, Comparison, Difference, not_in_file
 from .blueprints.members import find_home
 from .blueprints.parts import Arguments, Part, Parts
-from .blueprints.source import SourceOptions
 from .services.shared_reads import planning_client
 from .shared.plan import Plan, Task
 from .shared.task_errors import Invalid

@@ -13,24 +13,26 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
 from .._api.errors import HostedError
+from .applications.releases import read_declared
+from .applications.repository import open_repository
 from .blueprint import DELETERS, FilledAssembly, OnBlueprint, check_neighbors, planned, whole_plan
 from .blueprints.contents import Contents, read_contents
-from .blueprints.entry import Entry
+from .blueprints.document import Entry, read_source
+from .blueprints.members import Member
 from .blueprints.parts import Part, Parts
 from .blueprints.report import Report
-from .blueprints.source import read_source
 from .clone import secrets_in_entries, tighten
 from .clones.database import await_database
-from .clones.guard import check_made
 from .clones.image import IMAGE
+from .clones.target import check_made
 from .recoveries.copies import DESCRIPTION, Choice, Chosen, check_content, read_shelves
 from .recoveries.database import RecoveredDatabase, own_address
 from .recoveries.files import RecoveredFiles
-from .recoveries.images import Images, find_images
 from .recoveries.options import RecoverOptions, check_options, latest_of
 from .recoveries.record import RecoveryRecord
 from .recoveries.removal import removal_parts, still_there
@@ -186,6 +188,73 @@ def can_hold(task: Task[RecoverOptions], entry: Entry) -> bool:
         )
         return False
     return True
+
+
+@dataclass
+class Images:
+    """Where the images come from that no archive brings."""
+
+    contents: Contents
+    """With the digest of each image that has to be copied."""
+    sources: dict[str, str] = field(default_factory=dict)
+    """By key: the slug whose repository has the image."""
+
+
+def find_images(
+    task: Task[RecoverOptions], contents: Contents, names: Names, there: Mapping[str, Member]
+) -> Images:
+    """Find the images of applications that are to be made.
+
+    :raises Invalid: naming all that are not there.
+    """
+    found = Images(contents)
+    missing: list[str] = []
+    applications = []
+    for entry in contents.applications:
+        image = dict(entry.values.get("image") or {})
+        if not image or "archive" in image or entry.key in there:
+            applications.append(entry)
+            continue
+        slug = names.original[entry.key]
+        digest = digest_in_registry(task, slug, image)
+        if digest is None:
+            missing.append(f"{slug!r} with tag {image['tag']!r}")
+            continue
+        found.sources[entry.key] = slug
+        applications.append(with_digest(entry, digest))
+    if missing:
+        raise Invalid(
+            f"the registry has no image of {', '.join(missing)}, and the blueprint names no archive of it. "
+            "Nothing was ordered. Keep the images as archives, and name them with archive under image"
+        )
+    if found.sources:
+        task.warn(
+            f"the images of {', '.join(found.sources)} come from the registry of the account, which is gone "
+            "with the account. Keep archives of them, and name these with archive under image"
+        )
+    found.contents = replace(contents, applications=applications)
+    return found
+
+
+def with_digest(entry: Entry, digest: str) -> Entry:
+    """Return an application whose image is named by its digest."""
+    return replace(entry, values={**entry.values, "image": {**entry.values["image"], "digest": digest}})
+
+
+def digest_in_registry(task: Task[RecoverOptions], slug: str, image: Mapping[str, Any]) -> str | None:
+    """Return the digest of an image if the repository of an application has it."""
+    try:
+        digest = image.get("digest") or digest_of_release(task, slug, image["tag"])
+        return open_repository(task, slug).digest_of(digest) if digest else None
+    except HostedError as error:
+        task.progress(f"the image of {slug} cannot be looked up: {error.message}")
+        return None
+
+
+def digest_of_release(task: Task[RecoverOptions], slug: str, tag: str) -> str | None:
+    """Return the digest of a release; ``None`` if it is not declared."""
+    found = read_declared(task.client, slug).get(tag)
+    return found.digest if found else None
 
 
 class RecoveryAssembly(FilledAssembly):

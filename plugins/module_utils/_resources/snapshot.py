@@ -12,15 +12,20 @@ from typing import Any, Literal
 
 from .._api.errors import CallOutcomeUnknown
 from .._api.models import Service, Snapshot
-from .restore_points.missing import missing_from, warn_of_missing
-from .restore_points.names import await_listed, named
-from .restore_points.resources import RestorePointOptions, RestorePointResource, result_of, retry
-from .restore_points.restore_watch import (
+from .restore_points.resources import (
     Observation,
+    RestorePointOptions,
+    RestorePointResource,
     RestoreTrace,
+    await_listed,
     await_restore,
+    missing_from,
+    named,
     observe_restore,
+    result_of,
+    retry,
     trace_of,
+    warn_of_missing,
     warn_unseen,
 )
 from .services.lookup import expect_created, label

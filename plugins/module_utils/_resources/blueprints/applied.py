@@ -20,7 +20,7 @@ from ..shared.fingerprints import Fingerprints
 from ..shared.options import StateDirOptions
 from ..shared.plan import Task
 from .contents import Contents
-from .entry import Entry
+from .document import Entry
 from .parts import Part, service_ids
 from .removal import ReadNeeded
 

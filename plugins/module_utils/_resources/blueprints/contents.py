@@ -31,14 +31,12 @@ from ..shared.names import same_name
 from ..shared.public_key import read_public_key
 from ..shared.selectors import check_selector
 from ..shared.task_errors import Invalid
-from .document import Document
-from .entry import Entry
+from .document import Document, Entry
 from .graph import find_cycle
 from .hiding import HIDDEN_SECTION, PLAIN_SECTION, hides_command, with_hidden_environment
 from .plans import read_plans
 from .rendering import Path
-from .schema import Blueprint, Defaults, KeySection, Size
-from .sections import Section, keys_of
+from .schema import Blueprint, Defaults, KeySection, Section, Size, keys_of
 
 KEY = re.compile(r"[a-z0-9][a-z0-9-]*")
 """Keys have the form of aliases, so that references can name them."""

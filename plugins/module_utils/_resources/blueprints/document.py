@@ -1,19 +1,23 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Documents: data that a user wrote, with the line and column of each value, and all that is wrong in it."""
+"""Documents: data that a user wrote, with the line and column of each value, and all that is wrong in it.
+
+Also where a task finds its own, and the entries that a blueprint is made of.
+"""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..._api.errors import HostedError
 from ..._api.libraries import yaml
 from ..._api.text import counted, in_one_line
+from ..shared.options import FilePath, StateDirOptions, option
 from ..shared.selectors import check_path
 from ..shared.task_errors import Invalid, NoSuchItem
 from .rendering import (
@@ -39,6 +43,30 @@ OTHER_NUMBER = (
     "as 8 or 1.5, or put it in quotes"
 )
 UNQUOTED = "a key is a list or a mapping; write a text, and put a template in quotes"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One entry of a section, with the defaults of its section."""
+
+    section: str
+    key: str
+    values: Mapping[str, Any]
+    """What is written for it or in the defaults; nothing else."""
+    hides_command: bool = False
+    """Whether its launch command was encrypted, so that neither that nor the platform's is shown."""
+    references: Sequence[str] = ()
+    """The keys of the entries that its environment refers to."""
+
+    @property
+    def path(self) -> Path:
+        """Where it is in the blueprint."""
+        return (self.section, self.key)
+
+    @property
+    def name(self) -> str:
+        """Its name on the platform: the slug of an application."""
+        return str(self.values.get("name") or self.values.get("slug") or self.key)
 
 
 @dataclass(frozen=True)
@@ -109,6 +137,29 @@ class Document:
         while path and path not in self.places:
             path = path[:-1]
         return self.places.get(path)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceOptions(StateDirOptions):
+    """Where a blueprint is, and how many of its parts are looked at in parallel."""
+
+    src: FilePath | None = option(None, selects=True, reads_file=True)
+    blueprint: dict[str, Any] | None = option(None, selects=True, secret=True)
+    max_parallel: int = 16
+    _rendered: dict[str, Any] | None = None
+    """What the action has read of the file, if there is something that only the controller can read."""
+
+    @property
+    def rendered(self) -> Rendered | None:
+        """The file as the controller has read it."""
+        return Rendered.from_option(self._rendered)
+
+
+def read_source(options: SourceOptions) -> Document:
+    """Return the blueprint as data with the place of each value, from the file or the option."""
+    if options.src is not None:
+        return read_document(options.src, options.rendered)
+    return Document(options.blueprint, "")
 
 
 def read_document(path: str, rendered: Rendered | None = None) -> Document:

@@ -17,7 +17,7 @@ from ..shared.plan import Plan
 from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem, WaitEnded
 from .applied import ENTRY, as_text, name_path, path_of
 from .contents import Contents
-from .entry import Entry
+from .document import Entry
 from .export import Export
 from .members import described_entries
 from .parts import Part, service_ids

@@ -25,7 +25,7 @@ from ..shared.aliases import aliases_of
 from ..shared.names import same_name
 from ..shared.task_errors import Ambiguous, Invalid
 from .contents import ENVIRONMENTS, Contents, references_in
-from .entry import Entry
+from .document import Entry
 from .graph import find_cycle, levels
 
 NAMED_MEMBERS = 10

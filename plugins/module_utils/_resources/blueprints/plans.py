@@ -23,11 +23,9 @@ from ..shared.task_errors import Invalid
 from ..shared.time_zones import zone_named
 from ..sleeping.options import SleepPlanOptions, check_limits, schedule_of
 from ..sleeping.schedule import days_of_exception, read_hours
-from .document import Document
-from .entry import Entry
-from .plan_schema import BackupSection, HoursSection, PlanSection, SleepSection
+from .document import Document, Entry
 from .rendering import Path
-from .schema import Blueprint
+from .schema import BackupSection, Blueprint, HoursSection, PlanSection, SleepSection
 
 BACKUPS, SLEEP = "backups", "sleep"
 VARIABLES = {BACKUPS: "backups_plans", SLEEP: "sleep_schedule_plans"}

@@ -22,7 +22,7 @@ from ..shared.options import WaitOptions, required
 from ..shared.plan import Plan, Resource, Step, Task
 from ..shared.task_errors import EffectUnverified, WaitEnded
 from ..shared.waiting import wait_until
-from .guard import check_own
+from .target import check_own
 
 T = TypeVar("T")
 

@@ -38,7 +38,7 @@ from ..files.mirror import (
 )
 from ..shared.options import Options, WaitOptions, required
 from ..shared.plan import Expansion, Plan, Resource, Step, Task, after_waiting
-from .guard import check_own
+from .target import check_own
 
 EVERYTHING = "."
 POWER = "powerSignals"

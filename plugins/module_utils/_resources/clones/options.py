@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ..blueprints.source import SourceOptions
+from ..blueprints.document import SourceOptions
 from ..services.options import CommitmentOptions, Size
 from ..shared.limits import check_max_parallel
 from ..shared.options import FilePath, WaitOptions, option, required

@@ -4,7 +4,7 @@
 """Where a clone goes: never onto its source, and never onto what it did not make, unless that is said.
 
 What a clone made is remembered on the controller before it is ordered, so that a run that was killed finds
-its own things again.
+its own things again. Each write asks first whether it goes there.
 """
 
 from __future__ import annotations
@@ -22,7 +22,15 @@ from ..._api.errors import undone_if_nothing_happened
 from ..._api.models import Project, Service
 from ..._api.platform_clock import PlatformClock
 from ..blueprints.members import Member, Members, read_members
-from ..services.lookup import came_up, describe_location, find_staying, oldest_projects, project_with_name
+from ..services.lookup import (
+    came_up,
+    describe_location,
+    find_staying,
+    label,
+    oldest_projects,
+    project_with_name,
+)
+from ..services.view import read_service
 from ..shared.controller_state import one_at_a_time, records_folder, state_key, write_json
 from ..shared.names import same_name
 from ..shared.options import StateDirOptions
@@ -160,6 +168,36 @@ class MadeRecord:
     def made(self, member: Member) -> bool:
         """Tell whether a service was made for this."""
         return member.id in self.ids.values()
+
+
+def check_own(
+    task: Task, id: str, source_id: str | None, project_id: str | None, whole: str = "clone"
+) -> Service:
+    """Return the service that is about to be written, read again.
+
+    :param source_id: the service that is copied from, if that is on the platform.
+    :param whole: what the service belongs to, for messages.
+    :raises Invalid: if it is the source, or not in the project of the whole.
+    """
+    if id == source_id:
+        raise Invalid(f"service {id} is the source of the {whole}; nothing was written to it")
+    service = read_service(task, id)
+    if project_id is None or service.project_id != project_id:
+        raise Invalid(f"{label(service)} is not in the project of the {whole}; nothing was written to it")
+    return service
+
+
+def check_made(record: MadeRecord, original: str, id: str, client: Client, what: str) -> None:
+    """Check that what is there was made for the whole, before it is taken for that.
+
+    :param what: names it, for messages.
+    :raises Invalid: if somebody else made it since the whole was looked at.
+    """
+    if not record.takes(original, id, client):
+        raise Invalid(
+            f"{what} ({id}) appeared meanwhile, and this {record.subject} did not make it, so nothing was "
+            "written to it. Run this again, which decides by existing what becomes of it"
+        )
 
 
 @dataclass

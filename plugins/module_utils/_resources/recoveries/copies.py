@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shlex
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,14 +21,13 @@ from typing import Any
 
 from ..._api.text import counted, first_of
 from ..databases.dump import ENGINES
+from ..restore_points.off_site import moment_in
 from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
 from .record import Span
 
 DESCRIPTION = "service.json"
 LONGEST_DESCRIPTION = 16_000_000
 """How many characters of it are read: what is longer is no description."""
-MOMENT = re.compile(r"-(\d{8}T\d{6})Z$", re.IGNORECASE)
-"""What the name of a copy ends with: the moment at which its backup was begun, in UTC."""
 DUMPS = tuple(dict.fromkeys(engine.file for engine in ENGINES.values()))
 """The names of dumps."""
 AHEAD = timedelta(hours=1)
@@ -152,7 +150,7 @@ def read_shelf(path: str) -> Shelf:
     with suppress(NotADirectoryError, FileNotFoundError):
         for each in os.scandir(path):
             if each.is_dir(follow_symlinks=False) and not each.name.startswith("."):
-                made = moment_of(each.name)
+                made = moment_in(each.name)
                 copy = Copy(each.path, made or datetime.fromtimestamp(each.stat().st_mtime, UTC))
                 (copies if made else undated).append(copy)
     about: Any = {}
@@ -177,18 +175,6 @@ def description_of(id: str, about: Any) -> dict[str, Any]:
 def patterns_of(found: Any) -> list[str]:
     """Return the patterns of a list in a description."""
     return [str(each) for each in found if each] if isinstance(found, list) else []
-
-
-def moment_of(name: str) -> datetime | None:
-    """Return when a copy was made, which its name says.
-
-    ``None`` for one that somebody renamed, and for what a file system or another program put there.
-    """
-    found = MOMENT.search(name)
-    if found:
-        with suppress(ValueError):
-            return datetime.strptime(found[1].upper(), "%Y%m%dT%H%M%S").replace(tzinfo=UTC)
-    return None
 
 
 # --- Choosing -----------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from ..._api.text import counted
 from ..._api.values import Family, ServiceStatus
 from ..._sftp.errors import TransferFailed
 from ..clones.database import connection_facts
-from ..clones.guard import check_own
+from ..clones.target import check_own
 from ..databases.dump import MARIADB, POSTGRESQL, Engine, NoDumpError, Source, find_source
 from ..databases.engine import find_connection
 from ..databases.restore import HeldDump, check_client, count_rows, held_dump, kept_dump, restore

@@ -35,7 +35,7 @@ from ..clones.files import (
     power_steps,
     stop_steps,
 )
-from ..clones.guard import check_own
+from ..clones.target import check_own
 from ..files.mirror import (
     as_plan,
     describe_counts,

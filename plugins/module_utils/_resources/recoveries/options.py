@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from ..blueprints.source import SourceOptions
+from ..blueprints.document import SourceOptions
 from ..clones.options import Rename
 from ..services.options import CommitmentOptions
 from ..shared.limits import check_max_parallel

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..applications.lookup import check_slug
 from ..blueprints.contents import Contents
-from ..blueprints.entry import Entry
+from ..blueprints.document import Entry
 from ..blueprints.members import Member
 from ..clones.options import Rename
 from ..clones.rules import renamed, same_names

@@ -1,19 +1,27 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the modules of backups and of snapshots share: options, results, and how fresh copies are."""
+"""What the modules of backups and of snapshots share: options, names, results, and how fresh copies are.
+
+Also how a restore or a rollback is seen to begin and to end, on a platform that may show that late or not at
+all: neither the answers of their routes are shown, nor when a backup becomes RESTORING.
+"""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, TypeVar
+from unicodedata import category
 
 from ..._api.client import Client
+from ..._api.errors import HostedError
 from ..._api.models import Backup, Service, Snapshot
+from ..._api.text import first_of
 from ..._api.values import ServiceStatus
+from ..services.lookup import label
 from ..services.many_services import (
     ManyServicesOptions,
     Operation,
@@ -21,16 +29,19 @@ from ..services.many_services import (
     plan_many,
 )
 from ..shared.busy_retry import QuietOptions, retry_while_busy, under_way
-from ..shared.names import fits
-from ..shared.options import option, required
+from ..shared.names import fits, same_name
+from ..shared.options import Options, WaitOptions, option, required
 from ..shared.plan import Plan, Resource, Task
 from ..shared.restore_points import newest_complete, parse_moment
 from ..shared.retention import RestorePoint, Span, read_span
-from ..shared.task_errors import Invalid
-from .names import check_new_name
-from .restore_watch import RestoreTrace
+from ..shared.task_errors import Invalid, WaitEnded
+from ..shared.waiting import Transition, wait_through, wait_until
 
+C = TypeVar("C", Backup, Snapshot)
+T = TypeVar("T")
 FRESH, STALE, MISSING = "fresh", "stale", "missing"
+MAX_NAMED_COPIES = 5
+EVENTS_READ = 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,6 +130,165 @@ def retry(
 ) -> None:
     """Make a call, again while the service is busy. A snapshot in the making has no status that shows it."""
     retry_while_busy(task, call, what, lambda: under_way(task.client, service.id), busy=busy)
+
+
+# --- Names, and copies that disappear ---------------------------------------------------------------
+
+
+def named(name: str, copies: Iterable[C]) -> list[C]:
+    """Return the copies of this name."""
+    return [copy for copy in copies if same_name(copy.name, name)]
+
+
+def check_new_name(name: str) -> None:
+    """Check that a platform that tidies names would store a new one as it is sent.
+
+    :raises Invalid: for blanks at its ends, and control characters.
+    """
+    if name != name.strip() or any(category(char) == "Cc" for char in name):
+        raise Invalid(f"name is {name!r}; it must not begin or end with a blank, or hold a control character")
+
+
+def await_listed(task: Task[WaitOptions], what: str, new_ones: Callable[[], list[C]]) -> list[C]:
+    """Wait until new copies of the requested name, by ``new_ones``, are on the list, and return them.
+
+    :raises WaitEnded: after ``wait_timeout``.
+    """
+    return wait_until(
+        task, new_ones, bool, lambda none: "it is not on the list yet: it is late, or it failed", what
+    )
+
+
+def missing_from(before: Iterable[C], now: Iterable[C]) -> list[C]:
+    """Return the copies that no longer exist. Snapshots are identified by name."""
+    there = {copy.id or copy.name for copy in now}
+    return [copy for copy in before if (copy.id or copy.name) not in there]
+
+
+def warn_of_missing(
+    task: Task[Options], kind: str, service: Service, what: str, gone: Sequence[Backup | Snapshot]
+) -> None:
+    """Warn of copies that disappeared with ``what``, though the task did not delete them."""
+    if not gone:
+        return
+    named = [f"{copy.name!r} of {copy.created_at or 'unknown date'}" for copy in gone]
+    task.warn(
+        f"after {what}, {len(gone)} {kind}{'s' if len(gone) > 1 else ''} of {label(service)} "
+        f"{'are' if len(gone) > 1 else 'is'} no longer on its list: {first_of(named, MAX_NAMED_COPIES)}. "
+        "This task did not delete them: the platform may have deleted them to make room, or another run may "
+        "have"
+    )
+
+
+# --- Restores ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What one look shows: the status of the backup, and the newest event of the journal.
+
+    An event of ``None`` is one that could not be read, or that nobody needs to know any more. Where the
+    journal is empty, it is an empty string.
+    """
+
+    status: str | None
+    event: str | None = None
+
+
+@dataclass(frozen=True)
+class RestoreTrace:
+    """What a restore or a rollback left behind, once it was waited for.
+
+    ``events`` are the types of the events that the journal gained, the newest first; ``None`` where it could
+    not be read.
+    """
+
+    start_seen: bool
+    events: list[str] | None
+
+
+def observe_restore(
+    task: Task[QuietOptions], service: Service, status: str | None, last: Observation | None = None
+) -> Observation:
+    """Look at the journal. Where it cannot be read now, it is taken to be as it was at ``last``."""
+    event = none_on_error(lambda: next((event.id for event in task.client.events(service.id, 1)), ""))
+    return Observation(status, last.event if event is None and last else event)
+
+
+def none_on_error(read: Callable[[], T]) -> T | None:
+    """Read a mere sign: where it cannot be read, the others tell."""
+    try:
+        return read()
+    except HostedError:
+        return None
+
+
+def quiet_seconds(task: Task[QuietOptions]) -> float:
+    """Return the quiet time. A short wait makes it shorter, as a change begins it anew within that wait."""
+    return float(min(task.options.quiet_time, task.options.wait_timeout / 2))
+
+
+def await_restore(
+    task: Task[QuietOptions],
+    what: str,
+    read: Callable[[], Observation],
+    before: Observation,
+    under_way: Callable[[Observation], bool],
+) -> Transition[Observation]:
+    """Wait until ``what`` was seen to begin and to end, or until nothing changed for the quiet time."""
+    return wait_through(
+        task, read, under_way, describe_observation, what, before=before, quiet=quiet_seconds(task)
+    )
+
+
+def describe_observation(sight: Observation) -> str:
+    """Say where things stand."""
+    return f"the backup is {sight.status}" if sight.status else "the platform does not show how far it is"
+
+
+def warn_unseen(task: Task[QuietOptions], what: str, missed: str) -> None:
+    """Say that nobody saw the start, and what that means. ``missed`` is what would have shown it."""
+    task.warn(
+        f"the start of {what} was not seen: {missed} for {quiet_seconds(task):g} seconds. It is assumed to "
+        "be done, but that is not certain. Check the files of the service before you use it; raise "
+        "quiet_time if the platform begins later than that"
+    )
+
+
+def trace_of(
+    task: Task[QuietOptions],
+    service: Service,
+    what: str,
+    before: Observation,
+    *,
+    seen: bool,
+) -> RestoreTrace:
+    """Return what ``what`` left behind.
+
+    A restore or a rollback that failed may leave everything as it was. What would tell is an event.
+
+    :raises WaitEnded: when the journal says that it failed.
+    """
+    last = before.event  # an old failure is no sign, so where it is not known, nothing is
+    gained = None if last is None else none_on_error(lambda: events_since(task, service, last))
+    failed = [kind for kind in gained or () if kind.endswith("_FAILED")]
+    if failed:
+        raise WaitEnded(
+            f"{what} failed: the journal has {failed[0]} since. The call was not sent again. Check the "
+            "files of the service before you use it",
+            events=gained,
+        )
+    return RestoreTrace(seen, gained)
+
+
+def events_since(task: Task[QuietOptions], service: Service, last: str) -> list[str]:
+    """Return the types of the events after the one of the id ``last``, the newest first."""
+    types: list[str] = []
+    for event in task.client.events(service.id, EVENTS_READ):
+        if event.id == last:
+            break
+        types.append(str(event.type))
+    return types
 
 
 # --- Reading ----------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.bluepri
     remember,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.contents import Contents
-from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.entry import Entry
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.document import Entry
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
 
 SECRET = "hunter2hunter2"

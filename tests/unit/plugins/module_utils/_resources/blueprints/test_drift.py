@@ -14,13 +14,13 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import HostedError
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.applied import facts_of
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.contents import Contents
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.document import Entry
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.drift import (
     Comparison,
     Difference,
     describe,
     not_in_file,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.entry import Entry
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.export import (
     Export,
     Exported,

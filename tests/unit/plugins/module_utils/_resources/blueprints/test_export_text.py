@@ -15,8 +15,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.bluepri
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.export import (
     Export,
     Exported,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.export_text import (
     export_text,
 )
 

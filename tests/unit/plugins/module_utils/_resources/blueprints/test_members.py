@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.models import App, Edge
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.contents import Contents
-from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.entry import Entry
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.document import Entry
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.members import (
     Member,
     Members,

@@ -1,28 +1,44 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The form of blueprints, and its JSON Schema for editors."""
+"""The form of blueprints, its JSON Schema for editors, and that of plans, compared with what roles take."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.schema import (
+    BackupSection,
     Blueprint,
+    BusySection,
+    ExceptionSection,
+    KeepSection,
+    OffsiteSection,
+    Section,
+    SleepSection,
+    WindowSection,
+    as_amount,
+    fields_of,
+    keys_of,
+    refuse_truth_values,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import ServiceResource
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.options import (
     ServiceOptions,
 )
 from ansible_collections.hosted.services.scripts.blueprint_schema import json_schema
+from ansible_collections.hosted.services.scripts.sources import ROOT
 
-PUBLISHED = (
-    next(parent for parent in Path(__file__).resolve().parents if (parent / "galaxy.yml").is_file()) / "docs"
-)
+PUBLISHED = ROOT / "docs"
+NOT_IN_A_FILE = {
+    "backups": {"project", "family", "before", "after", "on_failure"},
+    "sleep_schedule": {"project", "family"},
+}
+"""What a role takes and a blueprint does not say: the project is its own, and hooks may hold secrets."""
 
 
 def test_the_published_schema_is_current() -> None:
@@ -55,3 +71,69 @@ def test_the_keys_of_a_service_are_options_of_its_module() -> None:
 def test_amounts_keep_their_digits(value: Any, shown: str) -> None:
     data = {"project": "a", "services": {"db": {"max_monthly": value}}}
     assert Blueprint.model_validate(data).services["db"].max_monthly == shown
+
+
+# --- Plans ------------------------------------------------------------------------------------------
+
+
+def options_of(role: str) -> dict[str, Any]:
+    """Return the options of a plan of a role."""
+    spec = yaml.safe_load((ROOT / "roles" / role / "meta" / "argument_specs.yml").read_text())
+    found: dict[str, Any] = spec["argument_specs"]["main"]["options"][f"{role}_plans"]["options"]
+    return found
+
+
+@pytest.mark.parametrize(("role", "section"), [("backups", BackupSection), ("sleep_schedule", SleepSection)])
+def test_a_plan_has_what_its_role_takes(role: str, section: type[Section]) -> None:
+    assert set(fields_of(section)) == set(options_of(role)) - NOT_IN_A_FILE[role]
+
+
+@pytest.mark.parametrize(
+    ("role", "option", "section"),
+    [
+        ("backups", "keep", KeepSection),
+        ("backups", "offsite", OffsiteSection),
+        ("sleep_schedule", "awake", WindowSection),
+        ("sleep_schedule", "exceptions", ExceptionSection),
+        ("sleep_schedule", "not_while_busy", BusySection),
+    ],
+)
+def test_so_have_its_parts(role: str, option: str, section: type[Section]) -> None:
+    assert set(fields_of(section)) == set(options_of(role)[option]["options"])
+
+
+# --- Keys and types ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "some"),
+    [
+        ((), {"project", "services", "backups"}),
+        (("services", "db"), {"product", "dimensions"}),
+        (("services", "db", "dimensions"), {"ram_gb"}),
+        (("services", "db", "options", 0), {"option", "choice"}),
+        (("applications", "web", "image"), {"tag", "archive"}),
+        (("ssh_keys", "ops"), {"public_key_file"}),
+        (("defaults",), {"services", "applications"}),
+        (("defaults", "services", "dimensions"), {"ram_gb"}),
+        (("sleep", "nights", "awake", 0), {"days", "from", "to"}),
+        (("sleep", "nights", "exceptions", 1, "awake", 0), {"from", "to"}),
+        (("backups", "nightly", "keep"), {"daily", "max_delete"}),
+    ],
+)
+def test_the_keys_at_a_place(path: tuple[Any, ...], some: set[str]) -> None:
+    assert some <= set(keys_of(Blueprint, path))
+
+
+@pytest.mark.parametrize(
+    "path", [("project",), ("services", "db", "variables", "x"), ("nowhere", "at", "all")]
+)
+def test_a_value_has_no_keys(path: tuple[Any, ...]) -> None:
+    assert keys_of(Blueprint, path) == []
+
+
+def test_a_truth_value_is_no_number() -> None:
+    for check in (refuse_truth_values, as_amount):
+        with pytest.raises(ValueError, match="is true, a truth value; it must be a number"):
+            check(True)
+    assert (refuse_truth_values(5), as_amount(12.5), as_amount("1.10")) == (5, "12.5", "1.10")

@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.models import Service
-from ansible_collections.hosted.services.plugins.module_utils._resources.clones.guard import check_own
+from ansible_collections.hosted.services.plugins.module_utils._resources.clones.target import check_own
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import Options
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.clones import files as clone_files
-from ansible_collections.hosted.services.plugins.module_utils._resources.clones.guard import check_own
+from ansible_collections.hosted.services.plugins.module_utils._resources.clones.target import check_own
 from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries import (
     files as recovered_files,
 )

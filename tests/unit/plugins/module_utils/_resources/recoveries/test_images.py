@@ -15,11 +15,11 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.bluepri
     read_contents,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.document import Document
-from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries import images
-from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.images import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.recover import (
     Images,
     find_images,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries import images
 from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.rules import names_of
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (

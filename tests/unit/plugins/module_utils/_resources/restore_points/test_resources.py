@@ -1,7 +1,10 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How a restore is watched, and what is told of it: nobody may take a failure for a success."""
+"""How a restore is watched, and what is told of it: nobody may take a failure for a success.
+
+And copies that went though nobody deleted them.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,14 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import Interrupted
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
-from ansible_collections.hosted.services.plugins.module_utils._resources.restore_points.restore_watch import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.restore_points.resources import (
     Observation,
     RestoreTrace,
+    missing_from,
     observe_restore,
     quiet_seconds,
     trace_of,
+    warn_of_missing,
     warn_unseen,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import WaitEnded
@@ -99,3 +104,30 @@ def test_a_journal_that_is_not_known_says_nothing() -> None:
 )
 def test_a_short_wait_makes_the_quiet_time_shorter(quiet: float, timeout: float, seconds: float) -> None:
     assert quiet_seconds(task_of(BACKUP, FakeClient(), quiet_time=quiet, wait_timeout=timeout)) == seconds
+
+
+# --- Copies that disappear ---------------------------------------------------------------------------
+
+
+def backup(id: str, day: int | None = 1, name: str = "n") -> m.Backup:
+    """Return a backup of a day."""
+    made = f"2026-03-{day:02}T00:00:00Z" if day else None
+    return m.Backup.model_construct(id=id, name=name, created_at=made, status="COMPLETED")
+
+
+def test_what_is_missing_is_told_apart_by_id_and_snapshots_by_name() -> None:
+    before = [backup("a"), backup("b")]
+    assert missing_from(before, [backup("b"), backup("c")]) == [before[0]]
+    snapshots = [m.Snapshot.model_construct(id=None, name=name) for name in ("s", "t")]
+    assert missing_from(snapshots, snapshots[1:]) == snapshots[:1]
+
+
+@pytest.mark.parametrize(("count", "words"), [(1, "1 backup of"), (2, "2 backups of"), (7, "and 2 more")])
+def test_what_went_is_told(count: int, words: str) -> None:
+    task = task_of(BACKUP, FakeClient(), services=["web"], name="n")
+    warn_of_missing(task, "backup", SERVICE, "a backup", [])
+    assert task.warnings == []
+    gone = [backup(str(number), None, f"n{number}") for number in range(count)]
+    warn_of_missing(task, "backup", SERVICE, "a backup", gone)
+    assert words in task.warnings[0] and "'n0' of unknown date" in task.warnings[0]
+    assert ("2 more" in task.warnings[0]) is (count > 5)
