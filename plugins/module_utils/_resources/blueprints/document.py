@@ -20,17 +20,8 @@ from ..._api.text import counted, in_one_line
 from ..shared.options import FilePath, StateDirOptions, option
 from ..shared.selectors import check_path
 from ..shared.task_errors import Invalid, NoSuchItem
-from .rendering import (
-    UNSAFE_TAG,
-    VAULT_TAGS,
-    Answer,
-    Path,
-    Rendered,
-    Resolve,
-    Unread,
-    is_template,
-    refuse,
-)
+from ..shared.yaml_text import UNSAFE_TAG, is_template
+from .rendering import VAULT_TAGS, Answer, Path, Rendered, Resolve, Unread, refuse
 
 YAML_TAGS = "tag:yaml.org,2002:"
 RESOLVED_TAG = "tag:hosted.services,2026:resolved"

@@ -17,13 +17,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from ..._api.libraries import yaml
 from ..._api.models import App, Edge, SshKey
 from ..._api.values import ContainerState, ServiceStatus
 from ..applications.lookup import digest_in_service
 from ..services.listing import printable_only
 from ..shared.names import unaccented
-from .rendering import UNSAFE_TAG, is_template
+from ..shared.yaml_text import InOneLine, as_yaml
 from .schema import SCHEMA_URL
 
 SIZE = ("cpu_cores", "ram_gb", "storage_gb")
@@ -303,10 +302,6 @@ HEADER = """\
 """
 
 
-class InOneLine(dict[str, Any]):
-    """A mapping that is written in one line, as in ``{cpu_cores: 1, ram_gb: 2}``."""
-
-
 def export_text(export: Export) -> str:
     """Return the text of a blueprint. The same project gives the same text."""
     text = HEADER.format(schema=SCHEMA_URL) + comments(f"- {remark}" for remark in export.remarks)
@@ -331,34 +326,3 @@ def entry_text(entry: Exported) -> str:
 def comments(lines: Iterable[str]) -> str:
     """Return a comment of a line each. Nothing that the platform says can end one."""
     return "".join(f"# {printable_only(line)}\n" for line in lines)
-
-
-def as_yaml(data: dict[str, Any]) -> str:
-    """Return data as YAML, in the order that it has, with each value in one line."""
-
-    class Dumper(yaml.SafeDumper):
-        """The dumper of this text. The class is made here because the library may be missing on import."""
-
-    Dumper.add_representer(
-        InOneLine,
-        lambda dumper, value: dumper.represent_mapping("tag:yaml.org,2002:map", value, flow_style=True),
-    )
-    Dumper.add_representer(str, represent_text)
-    text: str = yaml.dump(data, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=float("inf"))
-    return "".join(char if is_plain(char) else f"\\U{ord(char):08x}" for char in text)
-
-
-def represent_text(dumper: Any, text: str) -> Any:
-    """Return a text as YAML. One that looks like a template is marked, so that it reads back as it is.
-
-    So does one that turns around what is read, or has one of YAML's rarer line breaks: it is escaped.
-    """
-    style = None if all(map(is_plain, text)) else '"'
-    if is_template(text):
-        return dumper.represent_scalar(UNSAFE_TAG, text, style=style or "'")
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
-
-
-def is_plain(char: str) -> bool:
-    """Tell whether a character stands in a file as it is."""
-    return char.isprintable() or char == "\n"

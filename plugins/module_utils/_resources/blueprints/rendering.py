@@ -9,7 +9,6 @@ and column of the value, inside the controller and in a module alike.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -17,10 +16,6 @@ from typing import Any
 Path = tuple[Any, ...]
 """The keys and numbers that lead to a value: ``("services", "db", "host")``."""
 VAULT_TAGS = ("!vault", "!vault-encrypted")
-UNSAFE_TAG = "!unsafe"
-"""Marks text in which nothing is a template."""
-TEMPLATE = re.compile(r"\{[{%#]")
-"""Matches where Jinja takes over."""
 
 
 @dataclass(frozen=True)
@@ -90,8 +85,3 @@ def refuse(unread: Unread) -> Answer:
         problem=f"{kind} is {verb} in a file of the controller alone, and this task runs on another host; "
         "run it on localhost, or give the whole as the option blueprint"
     )
-
-
-def is_template(text: str) -> bool:
-    """Tell whether a text may hold a template."""
-    return TEMPLATE.search(text) is not None

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import shutil
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -47,53 +46,21 @@ OWNER = 0o700
 KINDS = {Kind.FILE: FILE, Kind.DIRECTORY: DIRECTORY, Kind.LINK: LINK}
 
 
-class Content(ABC):
-    """What is copied."""
-
-    kind: ClassVar[str]
-    count: int
-    """The number of files."""
-    size: int | None
-    """The number of bytes in them; ``None`` if only the copy tells."""
-
-    @abstractmethod
-    def describe(self) -> str:
-        """Return what is copied, for people."""
-
-    @abstractmethod
-    def write(self, folder: str, before: str | None) -> None:
-        """Copy into a folder. ``before`` is an earlier copy, whose files may be shared.
-
-        :raises TransferFailed: if anything cannot be copied.
-        """
-
-    @abstractmethod
-    def verify(self, folder: str) -> Sequence[Entry]:
-        """Read the service a second time and compare it with the disk; return what the copy holds.
-
-        :raises TransferFailed: on any difference.
-        """
-
-    @property
-    def left_out(self) -> Mapping[str, str]:
-        """What is not copied, as it has no content or leads elsewhere, with the reason."""
-        return {}
-
-
 # --- Files ------------------------------------------------------------------------------------------
 
 
 @dataclass
-class FileContent(Content):
+class FileContent:
     """The files of a service. Symbolic links are copied as links, and never followed."""
 
-    kind = FILES
+    kind: ClassVar[str] = FILES
     sftp_session: SftpSession
     remote: Remote
     task: Task[ServiceOptions]
     tree: Tree
     """What the service had when it was read first."""
-    skipped: dict[str, str] = field(default_factory=dict)
+    left_out: dict[str, str] = field(default_factory=dict)
+    """Links that lead out of the service, and what is no file, with the reason."""
 
     @classmethod
     def open(cls, task: Task[ServiceOptions], access: SftpAccess) -> FileContent:
@@ -120,24 +87,24 @@ class FileContent(Content):
     source: Tree = field(init=False)
     """What of it is copied."""
     count: int = field(init=False)
-    size: int | None = field(init=False)
+    """The number of files."""
+    size: int = field(init=False)
+    """The number of bytes in them."""
 
     def __post_init__(self) -> None:
-        self.source = owned(without_stray_links(self.tree, self.skipped.__setitem__))
+        self.source = owned(without_stray_links(self.tree, self.left_out.__setitem__))
         sizes = [entry.size for entry in self.source.entries.values() if entry.kind is Kind.FILE]
         self.count, self.size = len(sizes), sum(sizes)
 
-    @property
-    def left_out(self) -> Mapping[str, str]:
-        """Links that lead out of the service, and what is no file."""
-        return self.skipped
-
     def describe(self) -> str:
         """Return what is copied, for people."""
-        return f"{counted(self.count, 'file')} ({counted(self.size or 0, 'byte')})"
+        return f"{counted(self.count, 'file')} ({counted(self.size, 'byte')})"
 
     def write(self, folder: str, before: str | None) -> None:
-        """Pull the files, sharing those that an earlier copy has by hard links."""
+        """Pull the files, sharing those that an earlier copy, ``before``, has by hard links.
+
+        :raises TransferFailed: if anything cannot be copied.
+        """
         self.sftp_session.run(self._write(folder, before))
 
     async def _write(self, folder: str, before: str | None) -> None:
@@ -170,7 +137,12 @@ class FileContent(Content):
         return shared
 
     def verify(self, folder: str) -> Sequence[Entry]:
-        """Compare every file with the service, and then see that the service has not changed since."""
+        """Compare every file with the service, and then see that the service has not changed since.
+
+        Return what the copy holds.
+
+        :raises TransferFailed: on any difference.
+        """
         return self.sftp_session.run(self._verify(folder))
 
     async def _verify(self, folder: str) -> Sequence[Entry]:
@@ -268,13 +240,15 @@ def changed_message(what: str) -> str:
 
 
 @dataclass
-class DumpContent(Content):
+class DumpContent:
     """The dump of a database, by its engine's own program."""
 
-    kind = DUMP
+    kind: ClassVar[str] = DUMP
+    count: ClassVar[int] = 1
+    size: ClassVar[None] = None
+    """Only the copy tells."""
+    left_out: ClassVar[Mapping[str, str]] = {}
     source: Source
-    count: int = 1
-    size: int | None = None
 
     def describe(self) -> str:
         """Return what is copied, for people."""
@@ -308,6 +282,9 @@ class DumpContent(Content):
             return content_digest(dump, self.source.engine)
         except NoDumpError as error:
             raise TransferFailed(str(error)) from None
+
+
+Content = FileContent | DumpContent
 
 
 def check_room(content: Content, root: str, shared: bool) -> None:

@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..._api.errors import HostedError, Refused, TokenRejected
-from ..._api.models import App, DatabaseConnection, Settings, SftpAccess
-from ..._api.values import Family
+from ..._api.models import App, DatabaseConnection, Service, Settings, SftpAccess
+from ..._api.text import in_one_line
+from ..._api.values import ContainerState, Family
 from ..._sftp.errors import TransferFailed
 from ..._sftp.trees import printable_path
 from ..databases.dump import NoDumpError, find_source
@@ -25,11 +26,13 @@ from ..services.view import View, read_settings, read_state
 from ..shared.controller_state import atomic_file, one_at_a_time
 from ..shared.plan import Step, Task
 from ..shared.task_errors import Invalid
+from ..shared.yaml_text import as_yaml
 from .content import Content, DumpContent, FileContent, check_room
-from .description import DESCRIPTION, describe_service
 from .folders import CopyFolder, check_folder, flush_tree, remove_tree, unwritable
 from .manifest import Manifest, check_copy, entry_on_disk, read_manifest
 
+DESCRIPTION = "service.yml"
+"""What orders the service again."""
 FILES_CAPABILITY = "files"
 LONGEST_COPY = 24 * 3600.0
 """Seconds to wait for another task that copies the same service."""
@@ -228,3 +231,89 @@ def newest_copy(folder: CopyFolder, kind: str) -> str | None:
 def stamp(moment: float) -> str:
     """Return a moment in UTC."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(moment))
+
+
+# --- What orders it again -------------------------------------------------------------------------------
+
+
+def describe_service(
+    task: Task[Any], view: View, settings: Settings | None, app: App | None, made_at: str
+) -> str:
+    """Return a file of tasks that orders a service again, and leaves it stopped if it was stopped.
+
+    It has all that the platform tells of the service and no secrets. What it lacks is named in it.
+    """
+    service = view.service
+    if app is not None:
+        module, options = "app", app_options(task, service, app)
+    else:
+        module, options = "service", service_options(task, view, settings)
+    known = {name: value for name, value in options.items() if value is not None}
+    tasks = [{"name": f"Order service {service.name} again", f"hosted.services.{module}": known}]
+    head = "".join(f"# {in_one_line(line)}\n" for line in heading(view, app, options, made_at))
+    return f"{head}---\n{as_yaml(tasks)}"
+
+
+def heading(view: View, app: App | None, options: dict[str, Any], made_at: str) -> list[str]:
+    """Return what is said above the task."""
+    lines = [
+        f"The last copy of {view.label} was made at {made_at}, before it was deleted.",
+        "This file of tasks orders it again; include it in a play with ansible.builtin.include_tasks.",
+        "The platform does not show these, so they are not in it: the variables and options of the order,",
+        "the values of the environment, and the secrets that were generated with the order.",
+        "The backups and snapshots on the platform were destroyed with the service.",
+    ]
+    if app is not None:
+        lines.append(
+            f"It ran the image {app.image_ref or 'that the platform does not name'}; see app_deploy."
+        )
+    if options.get("state") == "stopped":
+        lines.append("It was stopped, and so is the new one; with state: present, it would run.")
+    missing = [name for name in ("product", "host", "dimensions") if name in options and not options[name]]
+    if missing:
+        lines.append(f"The platform did not tell {' and '.join(missing)} either; add what is missing.")
+    return lines
+
+
+def service_options(task: Task[Any], view: View, settings: Settings | None) -> dict[str, Any]:
+    """Return what orders a service, in the options of the module."""
+    service = view.service
+    network, deploy = settings and settings.network, settings and settings.deploy
+    return {
+        "name": service.name,
+        "project": project_name(task, service),
+        "family": service.family,
+        "product": service.product.slug if service.product else None,
+        "runtime": service.runtime.id if service.runtime else None,
+        "host": service.host.id if service.host else None,
+        "dimensions": size_of(service),
+        "public": network.is_public if network else None,
+        "command": (deploy.command or None) if deploy else None,
+        "state": "stopped" if view.state == ContainerState.STOPPED else "present",
+    }
+
+
+def app_options(task: Task[Any], service: Service, app: App) -> dict[str, Any]:
+    """Return what creates an application, in the options of the module."""
+    return {
+        "slug": app.slug,
+        "project": project_name(task, service),
+        "host": service.host.id if service.host else None,
+        "dimensions": size_of(service),
+    }
+
+
+def size_of(service: Service) -> dict[str, Any] | None:
+    """Return the size of a service; nothing where the platform does not tell all of it."""
+    if service.dimensions is None:
+        return None
+    size = service.dimensions.model_dump(include={"cpu_cores", "ram_gb", "storage_gb"})
+    return None if None in size.values() else size
+
+
+def project_name(task: Task[Any], service: Service) -> str | None:
+    """Return the name of the project of a service, which outlives its id where it is made anew."""
+    if service.project_id is None:
+        return None
+    names = {project.id: project.name for project in task.client.projects()}
+    return names.get(service.project_id) or service.project_id

@@ -13,8 +13,8 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.bluepri
     Answer,
     Rendered,
     Unread,
-    is_template,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.yaml_text import is_template
 
 
 def test_answers_survive_the_way_to_a_module() -> None:

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from ansible_collections.hosted.services.plugins.module_utils._api.models import App
-from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.description import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.last_copy import (
     describe_service,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
