@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, TypeVar
@@ -39,7 +39,7 @@ from .blueprints.contents import (
 )
 from .blueprints.document import Document, Entry, SourceOptions, read_source
 from .blueprints.graph import levels
-from .blueprints.hiding import redacted_values_of, secret_values_of
+from .blueprints.hiding import HIDDEN_SECTION, redacted_values_of, secret_values_of
 from .blueprints.members import described_entries, find_home
 from .blueprints.parts import Arguments, Part, Parts, new_part
 from .blueprints.plans import VARIABLES
@@ -73,6 +73,8 @@ from .ssh_key import SSH_KEY
 SIZE_OF_APP = ("dimensions", "max_monthly")
 APP_SETTINGS = (*SIZE_OF_APP, "public", "command")
 """What an application has as a service, and keeps through its deploys."""
+SECRET = ("variables", HIDDEN_SECTION)
+"""What of an entry is never shown."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,11 +97,10 @@ class OnBlueprint(Resource[SourceT]):
 
     def secret_values(self, options: Mapping[str, Any]) -> Any:
         """Return the values of secret environments and of orders. The rest of a blueprint may be shown."""
-        try:
-            document = read_source(self.read_options(options))
-        except HostedError:
-            return []
-        return list(secret_values_of(document))
+        found: list[Any] = [options.get("secret_environments"), *secrets_in_overrides(options)]
+        with suppress(HostedError):
+            found += secret_values_of(read_source(self.read_options(options)))
+        return found
 
     def redacted_values(self, options: Mapping[str, Any]) -> Sequence[str]:
         """Return the decrypted values that are not hidden by their keys."""
@@ -107,6 +108,13 @@ class OnBlueprint(Resource[SourceT]):
             return list(redacted_values_of(read_source(self.read_options(options))))
         except HostedError:
             return []
+
+
+def secrets_in_overrides(options: Mapping[str, Any]) -> list[Any]:
+    """Return what ``overrides`` say that is never shown. Names, nodes and sizes are."""
+    found = options.get("overrides")
+    entries = found.values() if isinstance(found, Mapping) else ()
+    return [each.get(name) for each in entries if isinstance(each, Mapping) for name in SECRET]
 
 
 class BlueprintResource(OnBlueprint[BlueprintOptions]):
@@ -539,11 +547,7 @@ class CommandedDeployResource(Resource[CommandedDeployOptions]):
     """The release that is in service. Its deploy starts it with the command of the blueprint."""
 
     result_key = APP_DEPLOY.result_key
-
-    @property
-    def name(self) -> str:
-        """The name of the module that does the same but for the command."""
-        return APP_DEPLOY.name
+    name = APP_DEPLOY.name
 
     def plan(self, task: Task[CommandedDeployOptions]) -> Plan:
         """Plan the deploy, and before it the command, so that no version starts with that of another."""
@@ -604,11 +608,7 @@ class AppSettingsResource(Resource[AppSettingsOptions]):
     """What an application has as a service: its size, its network and its command."""
 
     result_key = SERVICE.result_key
-
-    @property
-    def name(self) -> str:
-        """The name of the module that does the same for this part alone."""
-        return SERVICE.name
+    name = SERVICE.name
 
     def plan(self, task: Task[AppSettingsOptions]) -> Plan:
         """Plan the settings of an application; what is expected of one that does not exist yet."""
@@ -652,10 +652,7 @@ APP_SETTINGS_RESOURCE = AppSettingsResource()
 class StateResource(ServiceResource):
     """Whether a service runs, once what it holds is there."""
 
-    @property
-    def name(self) -> str:
-        """The name of the module that does the same for this part alone."""
-        return SERVICE.name
+    name = SERVICE.name
 
     def plan(self, task: Task[ServiceOptions]) -> Plan:
         """Plan the state. A new service is started by its order."""
@@ -683,11 +680,7 @@ class AppHealthResource(Resource[AppHealthOptions]):
     """The health of an application. Module app_deploy checks it too, but before there are settings."""
 
     result_key = "health"
-
-    @property
-    def name(self) -> str:
-        """The name of the module that does the same for this part alone."""
-        return APP_DEPLOY.name
+    name = APP_DEPLOY.name
 
     def plan(self, task: Task[AppHealthOptions]) -> Plan:
         """Plan the check, which changes nothing unless it rolls back."""
@@ -703,10 +696,7 @@ APP_HEALTH_RESOURCE = AppHealthResource()
 class EmptiedProject(ProjectResource):
     """A project that is deleted once all that is in it is gone."""
 
-    @property
-    def name(self) -> str:
-        """The name of the module that does the same for this part alone."""
-        return PROJECT.name
+    name = PROJECT.name
 
     def plan(self, task: Task[ProjectOptions]) -> Plan:
         """Plan the deletion. Before its turn, the project still has what is deleted first."""

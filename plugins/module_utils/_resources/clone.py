@@ -11,16 +11,16 @@ between its own, so that a run that was killed goes on, and nothing is ordered t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
-from typing import Any
+from contextlib import AbstractContextManager
+from typing import Any, ClassVar
 
 from .._api.errors import HostedError
 from .._api.values import ServiceStatus
-from .blueprint import FilledAssembly, planned, whole_plan
+from .blueprint import FilledAssembly, OnBlueprint, planned, whole_plan
 from .blueprints.contents import Contents, read_contents
 from .blueprints.document import Document, Entry
 from .blueprints.document import read_source as read_file
-from .blueprints.hiding import HIDDEN_SECTION, PLAIN_SECTION, redacted_values_of, secret_values_of
+from .blueprints.hiding import HIDDEN_SECTION, PLAIN_SECTION
 from .blueprints.members import Member
 from .blueprints.parts import Part, Parts
 from .blueprints.report import Report
@@ -37,38 +37,18 @@ from .services.options import CommitmentOptions
 from .services.shared_reads import reading_once
 from .shared.budget import read_budget
 from .shared.names import same_name
-from .shared.plan import Plan, Resource, Step, Task
+from .shared.plan import Plan, Step, Task
 from .shared.task_errors import Invalid
 
-SECRET = ("variables", HIDDEN_SECTION)
-"""What of an entry is never shown."""
 HIDDEN = (PLAIN_SECTION, HIDDEN_SECTION, "variables", "allow_duplicate_name")
 """What the blueprint in the result lacks: it may hold secrets, and to delete a clone takes none of it."""
 
 
-class CloneResource(Resource[CloneOptions]):
+class CloneResource(OnBlueprint[CloneOptions]):
     """A project as another one."""
 
     result_key = "parts"
-
-    def secret_values(self, options: Mapping[str, Any]) -> Any:
-        """Return the values of secret environments, those of the source's file, and what overrides say."""
-        found: list[Any] = [options.get("secret_environments"), *secrets_in_entries(options)]
-        typed = self.read_options(options)
-        if typed.src is not None or typed.blueprint is not None:
-            with suppress(HostedError):
-                found += secret_values_of(read_file(typed))
-        return found
-
-    def redacted_values(self, options: Mapping[str, Any]) -> Sequence[str]:
-        """Return the decrypted values of the source's file that are not hidden by their keys."""
-        typed = self.read_options(options)
-        if typed.src is None and typed.blueprint is None:
-            return []
-        try:
-            return list(redacted_values_of(read_file(typed)))
-        except HostedError:
-            return []
+    rules: ClassVar[dict[str, Any]] = {}
 
     def plan(self, task: Task[CloneOptions]) -> Plan:
         """Read the source, plan every part of the clone, and return the union of their plans."""
@@ -92,13 +72,6 @@ class CloneResource(Resource[CloneOptions]):
 
 CLONE = CloneResource()
 FILES = FilesResource(SERVICE)
-
-
-def secrets_in_entries(options: Mapping[str, Any]) -> list[Any]:
-    """Return what ``overrides`` say that is never shown. Names, nodes and sizes are."""
-    found = options.get("overrides")
-    entries = found.values() if isinstance(found, Mapping) else ()
-    return [each.get(name) for each in entries if isinstance(each, Mapping) for name in SECRET]
 
 
 def assembly_of(task: Task[CloneOptions], source: SourceProject) -> CloneAssembly:

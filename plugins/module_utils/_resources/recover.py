@@ -26,7 +26,7 @@ from .blueprints.document import Entry, read_source
 from .blueprints.members import Member
 from .blueprints.parts import Part, Parts
 from .blueprints.report import Report
-from .clone import secrets_in_entries, tighten
+from .clone import tighten
 from .clones.database import await_database
 from .clones.image import IMAGE
 from .clones.target import check_made
@@ -68,19 +68,6 @@ class RecoverResource(OnBlueprint[RecoverOptions]):
         ],
         "mutually_exclusive": [("src", "blueprint")],
     }
-
-    def secret_values(self, options: Mapping[str, Any]) -> Any:
-        """Return the values of secret environments and of orders, in the file and in what overrides say."""
-        found = super().secret_values(options) if self._has_file(options) else []
-        return [*found, *secrets_in_entries(options)]
-
-    def redacted_values(self, options: Mapping[str, Any]) -> Sequence[str]:
-        """Return the decrypted values of the file that are not hidden by their keys."""
-        return super().redacted_values(options) if self._has_file(options) else []
-
-    @staticmethod
-    def _has_file(options: Mapping[str, Any]) -> bool:
-        return bool(options.get("src") or options.get("blueprint"))
 
     def plan(self, task: Task[RecoverOptions]) -> Plan:
         """Plan every part of the project and what it holds, or the deletion of a drill."""
