@@ -9,17 +9,17 @@ import asyncio
 import os
 import posixpath
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, ClassVar
 
-from .._sftp.compare import TreeChanges, compare
-from .._sftp.errors import TransferFailed
+from .._sftp.compare import TreeChanges
 from .._sftp.host_keys import STANDARD_PORT, HostKeys
 from .._sftp.library import require
 from .._sftp.mirror import PUSH, Mirror
 from .._sftp.patterns import Patterns
 from .._sftp.session import Login, SftpSession
 from .._sftp.sides import Local, Remote
-from .._sftp.trees import ROOT, Kind, Tree, TreeEntry, remote_root
+from .._sftp.trees import ROOT, Kind, Tree, remote_root
 from .files.guards import (
     SftpSyncOptions,
     check_deletions,
@@ -29,14 +29,11 @@ from .files.guards import (
 )
 from .files.mirror import (
     MirrorWork,
-    as_plan,
-    describe_failures,
     describe_step,
-    describe_unreadable,
     mirror_result,
+    plan_expected,
     pushes,
     read_source,
-    rules_of,
 )
 from .files.paths import relative_path
 from .services.lookup import expect_created
@@ -193,11 +190,8 @@ def plan_for_expected_service(
     local = Local(os.path.realpath(os.path.expanduser(options.src)))
     patterns = Patterns(options.include, options.exclude)
     source = asyncio.run(read_source(task, local, patterns))
-    target = Tree() if remote else Tree({ROOT: TreeEntry(Kind.DIRECTORY)})
-    if source.unreadable:
-        raise TransferFailed(describe_failures(describe_unreadable(local, source)))
-    changes = compare(source, target, rules_of(task, modes, set()))
-    return as_plan(task, login, changes, (source, target), lambda: None)
+    describe = partial(describe_step, task, login)
+    return plan_expected(task, login, local, source, describe, modes=modes, target=Tree() if remote else None)
 
 
 def plan_unknown_pull(task: Task[SftpSyncOptions], login: Login) -> Plan:

@@ -16,8 +16,7 @@ from typing import Any, TypeVar, cast
 
 from ..._api.models import Service
 from ..._api.values import ServiceStatus
-from ..._sftp.compare import compare
-from ..._sftp.errors import ConnectionBroken, LoginRefused, TransferFailed
+from ..._sftp.errors import ConnectionBroken, LoginRefused
 from ..._sftp.host_keys import ACCEPT_NEW, HostKeys
 from ..._sftp.library import require
 from ..._sftp.mirror import PUSH, Mirror, same_size
@@ -25,16 +24,15 @@ from ..._sftp.patterns import Patterns
 from ..._sftp.relay import Relayed
 from ..._sftp.session import Login, SftpSession
 from ..._sftp.sides import Remote
-from ..._sftp.trees import ROOT, Kind, Tree, TreeEntry
+from ..._sftp.trees import ROOT, Kind, Tree
 from ..files.guards import SftpSyncOptions
 from ..files.mirror import (
+    AS_THEY_ARE,
     MirrorWork,
-    as_plan,
+    check_readable,
     describe_counts,
-    describe_failures,
-    describe_unreadable,
+    plan_expected,
     read_source,
-    rules_of,
 )
 from ..shared.options import Options, WaitOptions, required
 from ..shared.plan import Expansion, Plan, Resource, Step, Task, after_waiting
@@ -66,6 +64,16 @@ class CopyOptions(SftpSyncOptions, WaitOptions):
     in_use: bool = False
     """Whether something may write to the source while it is copied."""
 
+    @property
+    def what(self) -> str:
+        """What is done with which files, for people."""
+        raise NotImplementedError
+
+    def describe(self, result: Mapping[str, Any]) -> str:
+        """Say in one line what is copied."""
+        to = f" to service {self.service}" if self.service else ""
+        return f"{self.what}{to}: {describe_counts(result)}"
+
 
 @dataclass(frozen=True, kw_only=True)
 class FilesOptions(CopyOptions):
@@ -75,6 +83,11 @@ class FilesOptions(CopyOptions):
 
     source_id: str = required()
     source_name: str = required()
+
+    @property
+    def what(self) -> str:
+        """What is done with which files, for people."""
+        return f"copy the files of service {self.source_name!r}"
 
 
 class FilesResource(Resource[FilesOptions]):
@@ -108,13 +121,9 @@ def plan_foreseen(task: Task[FilesOptions]) -> Plan:
     """Plan for a clone that does not exist yet, or shows nothing yet: everything is copied."""
     with ExitStack() as stack:
         session = open_session(task, stack, task.options.source_id)
-        source = session.run(read_source(task, relayed(task, session), Patterns()))
-    target = Tree({ROOT: TreeEntry(Kind.DIRECTORY)})
-    modes = {"file_mode": None, "directory_mode": None}
-    changes = compare(source, target, rules_of(task, modes, set()))
-    plan = as_plan(task, session.login, changes, (source, target), lambda: None)
-    plan.steps = [replace(step, summary=describe_copy(task, plan.result)) for step in plan.steps]
-    return plan
+        side = relayed(task, session)
+        source = session.run(read_source(task, side, Patterns()))
+    return plan_expected(task, session.login, side, source, task.options.describe)
 
 
 def plan_copy(task: Task[FilesOptions], service: Service, stopper: Resource[Any]) -> Plan:
@@ -124,7 +133,7 @@ def plan_copy(task: Task[FilesOptions], service: Service, stopper: Resource[Any]
     def then(target: SftpSession) -> Plan:
         source = open_session(task, stack, task.options.source_id, beside=target)
         mirror = Mirror(relayed(task, source), Remote(target.sftp, EVERYTHING), PUSH, task.progress)
-        found = target.run(compared(task, target, mirror, ServiceWork))
+        found = target.run(compared(task, target, mirror, CopyWork))
         plan = plan_between(found, service, stopper, stack)
         if plan.steps and task.options.in_use:
             wait = Step(
@@ -142,11 +151,11 @@ WorkT = TypeVar("WorkT", bound="CopyWork")
 async def compared(task: Task[CopyOptions], target: SftpSession, mirror: Mirror, kind: type[WorkT]) -> WorkT:
     """Read both sides of a mirror, and return what is to be done."""
     tree = await read_source(task, mirror.source, Patterns())
-    check_readable(mirror, tree)
+    check_readable(mirror.source, tree)
     there = await mirror.target.tree(Patterns(), lambda path, why: None)
     await mirror.leave_running(there)  # for what stays, the service need not stop
     spare(there, tree, Patterns((), task.options.exclude))
-    found = kind(task, target, mirror, tree, there, {"file_mode": None, "directory_mode": None})
+    found = kind(task, target, mirror, tree, there, AS_THEY_ARE)
     found.listed = time.monotonic()
     await found.compare()
     return found
@@ -206,6 +215,10 @@ class CopyWork(MirrorWork):
     listed: float = 0.0
     """When the source was listed, on the monotonic clock."""
 
+    def describe(self) -> str:
+        """Say in one line what is done."""
+        return self.task.options.describe(self._result())
+
     async def settle(self) -> None:
         """Wait until whatever is written to a file from now on gives it another time than was listed."""
         if self.task.options.in_use:
@@ -228,32 +241,6 @@ class CopyWork(MirrorWork):
             self.equal |= await self.mirror.same_content(doubtful, there)
             self.mirror.compared = True
             await super().compare()
-
-
-class ServiceWork(CopyWork):
-    """What becomes of the files of a clone."""
-
-    task: Task[FilesOptions]
-
-    def describe(self) -> str:
-        """Say in one line what is done."""
-        return describe_copy(self.task, self._result())
-
-
-def describe_copy(task: Task[FilesOptions], result: Mapping[str, Any]) -> str:
-    """Say in one line what is copied."""
-    options = task.options
-    to = f" to service {options.service}" if options.service else ""
-    return f"copy the files of service {options.source_name!r}{to}: {describe_counts(result)}"
-
-
-def check_readable(mirror: Mirror, tree: Tree) -> None:
-    """Refuse a source of which not all can be read.
-
-    :raises TransferFailed: naming what cannot be.
-    """
-    if tree.unreadable:
-        raise TransferFailed(describe_failures(describe_unreadable(mirror.source, tree)))
 
 
 def stop_steps(task: Task[CopyOptions], service: Service, stopper: Resource[Any]) -> Sequence[Step]:

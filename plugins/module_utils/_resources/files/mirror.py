@@ -39,6 +39,8 @@ LAST_TIME = 2**32 - 1
 """The protocol counts seconds from 1970 in four bytes."""
 MAX_NAMED_PATHS = 5
 """How many paths a message names. The result has them all."""
+AS_THEY_ARE: Mapping[str, int | None] = {"file_mode": None, "directory_mode": None}
+"""The permissions of what is copied, where nobody says otherwise."""
 
 
 @dataclass
@@ -98,10 +100,9 @@ class MirrorWork:
         result = self._result()
         if self._foreseen() and (self.task.check_mode or not self.changes):
             raise self._failed(self._foreseen(), changed=bool(self.changes), sftp_sync=result)
-        trees = (self.source, self.target)
-        plan = as_plan(self.task, self.session.login, self.changes, trees, lambda: self._run(plan))
-        plan.steps = [replace(step, summary=self.describe()) for step in plan.steps]
-        plan.result, plan.reread = result, self._result
+        before, after = before_and_after(self.changes, self.target)
+        steps = [Step(self.describe(), lambda: self._run(plan))] if self.changes else []
+        plan = Plan(result=result, steps=steps, reread=self._result, before=before, after=after)
         return plan
 
     def _result(self) -> dict[str, Any]:
@@ -264,6 +265,15 @@ def describe_unreadable(side: Side, tree: Tree) -> dict[str, str]:
     }
 
 
+def check_readable(side: Side, tree: Tree) -> None:
+    """Refuse a tree of which not all can be read.
+
+    :raises TransferFailed: naming what cannot be.
+    """
+    if tree.unreadable:
+        raise TransferFailed(describe_failures(describe_unreadable(side, tree)))
+
+
 def describe_taken(side: Side, tree: Tree) -> dict[str, str]:
     """Return what is said of the paths that lead to something that is excluded there, by path."""
 
@@ -319,18 +329,27 @@ def is_same_time(wished: int, there: int, push: bool) -> bool:
     return wished == there or (push and (wished, there) == (0, FIRST_TIME))
 
 
-def as_plan(
+def plan_expected(
     task: Task[SftpSyncOptions],
     login: Login,
-    changes: TreeChanges,
-    trees: tuple[Tree, Tree],
-    run: Callable[[], None],
+    side: Side,
+    source: Tree,
+    describe: Callable[[Mapping[str, Any]], str],
+    *,
+    modes: Mapping[str, int | None] = AS_THEY_ARE,
+    target: Tree | None = None,
 ) -> Plan:
-    """Return the plan for these changes between a source and a target, which ``run`` carries out."""
-    source, target = trees
+    """Plan for a service that does not exist yet, or shows nothing yet: everything is created.
+
+    :param target: what is there all the same; the root alone if not given.
+    :raises TransferFailed: naming what of the source cannot be read.
+    """
+    check_readable(side, source)
+    target = Tree({ROOT: TreeEntry(Kind.DIRECTORY)}) if target is None else target
+    changes = compare(source, target, rules_of(task, modes, set()))
     result = mirror_result(task, login, changes, target, source.left_out)
     before, after = before_and_after(changes, target)
-    steps = [Step(describe_step(task, login, result), run)] if changes else []
+    steps = [Step(describe(result), lambda: None)] if changes else []
     return Plan(result=result, steps=steps, before=before, after=after)
 
 

@@ -10,20 +10,18 @@ import os
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from ..._api.models import Service
 from ..._api.values import ServiceStatus
-from ..._sftp.compare import compare
-from ..._sftp.errors import TransferFailed
 from ..._sftp.library import require
 from ..._sftp.mirror import PUSH, Mirror
 from ..._sftp.patterns import Patterns
 from ..._sftp.session import Login, SftpSession
 from ..._sftp.sides import Local, Remote
-from ..._sftp.trees import ROOT, Kind, Tree, TreeEntry
+from ..._sftp.trees import Kind
 from ..clones.files import (
     EVERYTHING,
     POWER,
@@ -36,15 +34,7 @@ from ..clones.files import (
     stop_steps,
 )
 from ..clones.target import check_own
-from ..files.mirror import (
-    as_plan,
-    describe_counts,
-    describe_failures,
-    describe_unreadable,
-    first_paths,
-    read_source,
-    rules_of,
-)
+from ..files.mirror import first_paths, plan_expected, read_source
 from ..shared.options import required
 from ..shared.plan import Expansion, Plan, Resource, Step, Task
 from ..shared.task_errors import EffectUnverified, Invalid
@@ -62,15 +52,16 @@ class PushOptions(CopyOptions):
     start: bool = False
     """Whether the service runs afterwards. One that the recovery did not make runs if it did before."""
 
+    @property
+    def what(self) -> str:
+        """What is done with which files, for people."""
+        return f"restore the files of {self.name!r} from copy {os.path.basename(self.src)}"
+
 
 class PushWork(CopyWork):
     """What becomes of the files of a service that gets those of a copy."""
 
     task: Task[PushOptions]
-
-    def describe(self) -> str:
-        """Say in one line what is done."""
-        return describe_push(self.task.options, self._result())
 
     async def check(self) -> dict[str, int]:
         """Read all files of the service, and compare their content with that of the copy.
@@ -201,30 +192,10 @@ def written_since(found: PushWork, moment: datetime | None) -> str | None:
     return None
 
 
-def describe_push(options: PushOptions, counts: Any) -> str:
-    """Say in one line what is pushed."""
-    to = f" to service {options.service}" if options.service else ""
-    copy = os.path.basename(options.src)
-    return f"restore the files of {options.name!r} from copy {copy}{to}: {describe_counts(counts)}"
-
-
 def plan_foreseen(task: Task[PushOptions]) -> Plan:
-    """Plan for a service that does not exist yet, or shows nothing yet: it gets everything.
-
-    :raises TransferFailed: naming what of the copy cannot be read.
-    """
+    """Plan for a service that does not exist yet, or shows nothing yet: it gets everything."""
     local = Local(task.options.src)
     source = asyncio.run(read_source(task, local, Patterns()))
-    if source.unreadable:
-        raise TransferFailed(describe_failures(describe_unreadable(local, source)))
-    changes = compare(
-        source,
-        Tree({ROOT: TreeEntry(Kind.DIRECTORY)}),
-        rules_of(task, {"file_mode": None, "directory_mode": None}, set()),
-    )
-    trees = (source, Tree({ROOT: TreeEntry(Kind.DIRECTORY)}))
-    plan = as_plan(task, Login("", 0, ""), changes, trees, lambda: None)
-    said = describe_push(task.options, plan.result)
-    plan.steps = [replace(step, summary=said) for step in plan.steps]
-    plan.result = {"copy": os.path.basename(task.options.src), "restored": bool(changes)}
+    plan = plan_expected(task, Login("", 0, ""), local, source, task.options.describe)
+    plan.result = {"copy": os.path.basename(task.options.src), "restored": bool(plan.steps)}
     return plan
