@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from ..._api.models import Service
 from ..._api.text import counted
@@ -24,7 +24,7 @@ from ..shared.task_errors import EffectUnverified, WaitEnded
 from ..shared.waiting import wait_until
 from .target import check_own
 
-T = TypeVar("T")
+EMPTY = "without_data lists services to clone without what they hold"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,10 +50,12 @@ class DatabaseResource(Resource[DatabaseOptions]):
         """
         options = task.options
         original = read_service(task, options.source_id)
-        source = explained(original, lambda: dumpable(task, original))
+        with copying(original):
+            source = find_source(connection_facts(task, original))
+            check_client(source.engine)
         what = f"database {source.login.database!r} of {label(original)}"
         if options.service is None:
-            warn_of_network(task, original)
+            warn_if_closed(task, f"the clone of service {original.name!r}", options.public)
             return Plan(
                 result=None, steps=[Step(f"restore a dump of {what}", lambda: None)], after={"content": what}
             )
@@ -61,49 +63,38 @@ class DatabaseResource(Resource[DatabaseOptions]):
         if own.status == ServiceStatus.SUSPENDED:
             task.warn(f"{label(own)} is suspended, so its database was left as it is")
             return Plan(result=None)
-        return plan_restore(task, Pair(original, own, source), what)
+        with copying(own):
+            target = find_target(connection_facts(task, own), source)
+        return plan_restore(task, own, source, target, what)
 
 
 DATABASE = DatabaseResource()
 
 
-def warn_of_network(task: Task[DatabaseOptions], original: Service) -> None:
-    """Warn of a clone that this machine probably does not reach."""
-    if not task.options.public:
-        task.warn(
-            f"the clone of service {original.name!r} will not be open to the Internet. Unless this machine "
-            "reaches it in another way, its database cannot be restored; public: true opens it"
-        )
-
-
-@dataclass(frozen=True)
-class Pair:
-    """A database and its clone."""
-
-    original: Service
-    own: Service
-    source: Source
-
-
-def plan_restore(task: Task[DatabaseOptions], pair: Pair, what: str) -> Plan:
-    """Plan to restore a dump, unless the clone has the same content."""
-    own = pair.own
-    target = explained(own, lambda: find_target(connection_facts(task, own), pair.source))
+def plan_restore(
+    task: Task[DatabaseOptions], own: Service, source: Source, target: Source, what: str
+) -> Plan:
+    """Plan to restore a dump of ``source``, unless ``target``, the database of the clone, has its content."""
     stack = task.closing.enter_context(ExitStack())
     task.progress(f"dumping {what}")
-    held = explained(pair.original, lambda: stack.enter_context(held_dump(pair.source)))
-    with dumped(own, target) as there:
-        same = there.digest == held.digest
+    with explained(f"{what} cannot be copied"):
+        held = stack.enter_context(held_dump(source))
+    with copying(own):
+        same = holds(target, held)
     result = {"engine": held.engine.programs[0], "bytes": held.size, "restored": False}
     if same:
         stack.close()
         return Plan(result=result)
 
     def run() -> None:
-        with stack:
-            check_own(task, own.id, pair.original.id, task.options.project_id)
-            explained(own, lambda: restore(held, target))
-            check_restored(own, target, held)
+        with stack, copying(own):
+            check_own(task, own.id, task.options.source_id, task.options.project_id)
+            restore(held, target)
+            if not holds(target, held):
+                raise EffectUnverified(
+                    f"{label(own)} does not hold what was restored into it; does something else write to it? "
+                    "Stop that, and run this again"
+                )
         result["restored"] = True
 
     summary = f"restore a dump of {what} ({counted(held.size, 'byte')}) into {label(own)}"
@@ -112,34 +103,19 @@ def plan_restore(task: Task[DatabaseOptions], pair: Pair, what: str) -> Plan:
     )
 
 
-def check_restored(own: Service, target: Source, held: HeldDump) -> None:
-    """Dump what was restored, and compare it with what it was restored from.
-
-    :raises EffectUnverified: if they differ.
-    """
-    with dumped(own, target) as there:
-        if there.digest != held.digest:
-            raise EffectUnverified(
-                f"{label(own)} does not hold what was restored into it; does something else write to it? "
-                "Stop that, and run this again"
-            )
+def holds(database: Source, dump: HeldDump) -> bool:
+    """Tell whether a database has the content of a dump."""
+    with held_dump(database) as there:
+        return there.digest == dump.digest
 
 
-@contextmanager
-def dumped(service: Service, database: Source) -> Iterator[HeldDump]:
-    """Dump a database, and say of which service it is if that fails."""
-    with ExitStack() as stack:
-        yield explained(service, lambda: stack.enter_context(held_dump(database)))
-
-
-def dumpable(task: Task[DatabaseOptions], service: Service) -> Source:
-    """Return a database that can be dumped and restored with what is installed here.
-
-    :raises NoDumpError: if it cannot.
-    """
-    source = find_source(connection_facts(task, service))
-    check_client(source.engine)
-    return source
+def warn_if_closed(task: Task[Any], what: str, public: bool) -> None:
+    """Warn of a service whose database this machine probably does not reach."""
+    if not public:
+        task.warn(
+            f"{what} will not be open to the Internet. Unless this machine reaches it in another way, its "
+            "database cannot be restored; public: true opens it"
+        )
 
 
 def connection_facts(task: Task[WaitOptions], service: Service) -> dict[str, Any]:
@@ -152,18 +128,21 @@ def connection_facts(task: Task[WaitOptions], service: Service) -> dict[str, Any
     return facts
 
 
-def explained(service: Service, call: Callable[[], T]) -> T:
-    """Make a call, and say which database cannot be copied if it fails.
+@contextmanager
+def explained(what: str, advice: str = EMPTY) -> Iterator[None]:
+    """Say what cannot be done, and what to do, where there is no dump.
 
-    :raises TransferFailed: with what to do.
+    :raises TransferFailed: with both.
     """
     try:
-        return call()
+        yield
     except NoDumpError as error:
-        raise TransferFailed(
-            f"the database of {label(service)} cannot be copied: {error}. without_data lists services to "
-            "clone without what they hold"
-        ) from None
+        raise TransferFailed(f"{what}: {error}. {advice}") from None
+
+
+def copying(service: Service) -> AbstractContextManager[None]:
+    """Say which database cannot be copied, where there is no dump."""
+    return explained(f"the database of {label(service)} cannot be copied")
 
 
 def await_database(

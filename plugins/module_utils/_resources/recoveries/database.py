@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,13 +15,11 @@ from typing import Any
 
 from ..._api.models import Service
 from ..._api.text import counted
-from ..._api.values import Family, ServiceStatus
-from ..._sftp.errors import TransferFailed
-from ..clones.database import connection_facts
-from ..clones.target import check_own
-from ..databases.dump import MARIADB, POSTGRESQL, Engine, NoDumpError, Source, find_source
+from ..._api.values import Family
+from ..clones.database import connection_facts, explained, holds, warn_if_closed
+from ..databases.dump import MARIADB, POSTGRESQL, Engine, find_source
 from ..databases.engine import find_connection
-from ..databases.restore import HeldDump, check_client, count_rows, held_dump, kept_dump, restore
+from ..databases.restore import HeldDump, check_client, count_rows, kept_dump, restore
 from ..services.lookup import label
 from ..services.view import read_service
 from ..shared.options import WaitOptions, required
@@ -60,40 +58,36 @@ class RecoveredDatabase(Resource[DumpOptions]):
         """
         options = task.options
         engine = engine_of_dump(options.dump)
-        explained(options, lambda: check_client(engine))
         held = task.closing.enter_context(ExitStack())
-        dump = explained(options, lambda: held.enter_context(kept_dump(Path(options.dump), engine)))
+        with restoring(options):
+            check_client(engine)
+            dump = held.enter_context(kept_dump(Path(options.dump), engine))
         if options.service is None:
-            warn_of_network(task)
+            warn_if_closed(task, f"service {options.name!r}", options.public)
             said = f"restore {described(options, dump)}"
             held.close()
             return Plan(result=None, steps=[Step(said, lambda: None)], after={"content": options.dump})
-        service = check_own(task, options.service, None, options.project_id, "recovery")
-        self._target.check_may_write(options.key, service.id)
-        if service.status == ServiceStatus.SUSPENDED:
-            raise Invalid(
-                f"{label(service)} is suspended, so its database cannot be restored; resume it first"
-            )
+        service = self._target.read_own(task)
         return self._plan_restore(task, service, dump)
 
     def _plan_restore(self, task: Task[DumpOptions], service: Service, dump: HeldDump) -> Plan:
         """Plan to restore a dump, unless the database has the same content."""
         started, options, record = time.monotonic(), task.options, self._target.record
-        database = explained(options, lambda: find_source(own_address(task, service)))
-        if database.engine.file != dump.engine.file:
-            raise Invalid(
-                f"{options.dump} was not made from a database of the engine of {label(service)}; name "
-                "another copy in copies_of"
-            )
-        rows = explained(options, lambda: count_rows(database))
-        same = explained(options, lambda: holds(database, dump))
+        with restoring(options):
+            database = find_source(own_address(task, service))
+            if database.engine.file != dump.engine.file:
+                raise Invalid(
+                    f"{options.dump} was not made from a database of the engine of {label(service)}; name "
+                    "another copy in copies_of"
+                )
+            rows, same = count_rows(database), holds(database, dump)
         if not same:
             self._check_replaceable(options, service, rows)
         result: dict[str, Any] = {"copy": options.dump, "bytes": dump.size, "restored": not same}
 
         def end() -> None:
-            now = explained(options, lambda: count_rows(database))
-            whole = same or explained(options, lambda: holds(database, dump))
+            with restoring(options):
+                now, whole = count_rows(database), same or holds(database, dump)
             if not whole:
                 task.warn(
                     f"{label(service)} was restored, but a new dump of it differs from the one that it was "
@@ -104,13 +98,17 @@ class RecoveredDatabase(Resource[DumpOptions]):
             result.update(verified=told, seconds=round(time.monotonic() - started, 1))
             record.end(options.key, service.id, {"copy": options.dump})
 
+        def write() -> None:
+            with restoring(options):
+                restore(dump, database)
+
         said = f"restore {described(options, dump)} into {label(service)}"
         steps = [
             Step("remember it", lambda: record.begin(options.key, service.id), changes=False),
             Step("compare the database with the dump", end, changes=False),
         ]
         if not same:
-            steps.insert(1, Step(said, lambda: explained(options, lambda: restore(dump, database))))
+            steps.insert(1, Step(said, write))
         state = {"content": options.dump}
         return Plan(result=result, steps=steps, before=state if same else {"content": "another"}, after=state)
 
@@ -154,34 +152,12 @@ def described(options: DumpOptions, dump: HeldDump) -> str:
     return f"the dump of {options.name!r} from copy {copy} ({counted(dump.size, 'byte')})"
 
 
-def explained(options: DumpOptions, call: Any) -> Any:
-    """Make a call, and say which database cannot be recovered if it fails.
-
-    :raises TransferFailed: with what to do.
-    """
-    try:
-        return call()
-    except NoDumpError as error:
-        raise TransferFailed(
-            f"the database of {options.name!r} cannot be restored from {options.dump}: {error}. copies_of "
-            "names another copy, and without_data lists services to recover empty"
-        ) from None
-
-
-def holds(database: Source, dump: HeldDump) -> bool:
-    """Tell whether a database has the content of a dump."""
-    with held_dump(database) as there:
-        return there.digest == dump.digest
-
-
-def warn_of_network(task: Task[DumpOptions]) -> None:
-    """Warn of a database that this machine probably does not reach."""
-    options = task.options
-    if not options.public:
-        task.warn(
-            f"service {options.name!r} will not be open to the Internet. Unless this machine reaches it in "
-            "another way, its database cannot be restored; public: true in overrides opens it"
-        )
+def restoring(options: DumpOptions) -> AbstractContextManager[None]:
+    """Say which database cannot be recovered, where there is no dump."""
+    return explained(
+        f"the database of {options.name!r} cannot be restored from {options.dump}",
+        "copies_of names another copy, and without_data lists services to recover empty",
+    )
 
 
 # --- Where a database is --------------------------------------------------------------------------------

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from ..._api.models import Service
-from ..._api.values import ServiceStatus
 from ..._sftp.library import require
 from ..._sftp.mirror import PUSH, Mirror
 from ..._sftp.patterns import Patterns
@@ -33,7 +33,6 @@ from ..clones.files import (
     power_steps,
     stop_steps,
 )
-from ..clones.target import check_own
 from ..files.mirror import first_paths, plan_expected, read_source
 from ..shared.options import required
 from ..shared.plan import Expansion, Plan, Resource, Step, Task
@@ -97,28 +96,15 @@ class RecoveredFiles(Resource[PushOptions]):
         options = task.options
         if options.service is None:
             return plan_foreseen(task)
-        service = check_own(task, options.service, None, options.project_id, "recovery")
-        self._target.check_may_write(options.key, service.id)
-        if service.status == ServiceStatus.SUSPENDED:
-            raise Invalid(
-                f"service {service.name!r} ({service.id}) is suspended, so it cannot get its files; set its "
-                "state to resumed first"
-            )
-        return self._plan_push(task, service)
-
-    def _plan_push(self, task: Task[PushOptions], service: Service) -> Plan:
-        """Plan the push, which notes where it begins and what it ended with."""
+        service = self._target.read_own(task)
         stack = task.closing.enter_context(ExitStack())
-
-        def then(session: SftpSession) -> Plan:
-            return self._plan_over(task, service, session, stack)
-
-        return plan_in_target(task, stack, service.id, then, lambda: plan_foreseen(task))
+        over = partial(self._plan_over, task, service, stack)
+        return plan_in_target(task, stack, service.id, over, lambda: plan_foreseen(task))
 
     def _plan_over(
-        self, task: Task[PushOptions], service: Service, session: SftpSession, stack: ExitStack
+        self, task: Task[PushOptions], service: Service, stack: ExitStack, session: SftpSession
     ) -> Plan:
-        """Plan the push over a connection to the service."""
+        """Plan the push over a connection, which notes where it begins and what it ended with."""
         started, options, record = time.monotonic(), task.options, self._target.record
         mirror = Mirror(Local(options.src), Remote(session.sftp, EVERYTHING), PUSH, task.progress)
         found = session.run(compared(task, session, mirror, PushWork))

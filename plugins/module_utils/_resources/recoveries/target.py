@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
+from ..._api.models import Service
+from ..._api.values import ServiceStatus
 from ..blueprints.contents import Contents
 from ..blueprints.members import Member, Members, read_members
-from ..clones.target import check_no_id, check_not_elsewhere, describe, recognize
-from ..services.lookup import project_with_name
+from ..clones.target import check_no_id, check_not_elsewhere, check_own, describe, recognize
+from ..services.lookup import label, project_with_name
 from ..shared.names import same_name
 from ..shared.plan import Task
 from ..shared.task_errors import Ambiguous, Invalid
@@ -51,6 +54,18 @@ class Target:
         """Tell whether a service holds what the recovery did not bring, though perhaps not only that."""
         member = self.there.get(key)
         return member is not None and (key in self.overwrite or self.record.held_anything(member.id))
+
+    def read_own(self, task: Task[Any]) -> Service:
+        """Return the service that a part is about to write to, read again.
+
+        :raises Invalid: if it is not to be written to, or suspended.
+        """
+        options = task.options
+        service = check_own(task, options.service, None, options.project_id, "recovery")
+        self.check_may_write(options.key, service.id)
+        if service.status == ServiceStatus.SUSPENDED:
+            raise Invalid(f"{label(service)} is suspended, so it cannot get its content; resume it first")
+        return service
 
     def check_may_write(self, key: str, id: str) -> None:
         """Check that a service was made by the recovery, right before it is written to.

@@ -22,6 +22,9 @@ from ansible_collections.hosted.services.plugins.module_utils._api.models import
     Service,
     Settings,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.clones import (
+    database as clone_database,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.databases.dump import (
     MARIADB,
     POSTGRESQL,
@@ -206,7 +209,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Server:
     monkeypatch.setattr(database, "check_client", lambda engine: None)
     monkeypatch.setattr(database, "kept_dump", kept)
     monkeypatch.setattr(database, "find_source", server.find)
-    monkeypatch.setattr(database, "held_dump", server.dump)
+    monkeypatch.setattr(clone_database, "held_dump", server.dump)
     monkeypatch.setattr(database, "count_rows", lambda source: [*server.rows.values()])
     monkeypatch.setattr(database, "restore", server.restore)
     return server
@@ -333,7 +336,7 @@ def test_a_dump_of_another_engine_is_refused(name: str, server: Server, tmp_path
 def test_a_database_that_is_suspended_or_another_is_not_written_to(server: Server, tmp_path: Path) -> None:
     found = case(tmp_path)
     found.account.service_records["db"]["status"] = "SUSPENDED"
-    with pytest.raises(Invalid, match=r"service 'db' .db. is suspended, so its database cannot be restored"):
+    with pytest.raises(Invalid, match=r"service 'db' .db. is suspended, so it cannot get its content"):
         found.plan()
     with pytest.raises(Invalid, match="is not in the project of the recovery"):
         case(tmp_path, project_id="prj_other").plan()
