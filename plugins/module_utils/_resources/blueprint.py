@@ -10,7 +10,7 @@ of the blueprint is the union of their plans, with edges from what is needed to 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -126,11 +126,7 @@ class BlueprintResource(OnBlueprint[BlueprintOptions]):
         """Plan every part, and return the union of their plans."""
         check_removal_options(task.options)
         contents, parts = removed(task) if task.options.state == "absent" else present(task)
-        report = Report(task, parts.found, mark=contents.mark)
-        refusal = report.refusal()
-        if refusal is not None:
-            raise refusal
-        return whole_plan(task, contents, parts, report)
+        return whole_plan(task, contents, parts, "blueprint")
 
 
 BLUEPRINT = BlueprintResource()
@@ -196,13 +192,18 @@ def facts_of_plans(contents: Contents) -> dict[str, Any]:
 
 
 def whole_plan(
-    task: Task[SourceT], contents: Contents, parts: Parts, report: Report, first: Sequence[Step] = ()
+    task: Task[SourceT], contents: Contents, parts: Parts, subject: str, first: Sequence[Step] = ()
 ) -> Plan:
     """Return the plan for the whole, with a last step that collects what became of each part.
 
+    :param subject: what it is, for messages.
     :param first: what is done before any part is begun.
-    :raises Invalid: if the balance does not cover a day of all that is ordered.
+    :raises Invalid: if a part cannot be planned, or the balance does not cover a day of all that is ordered.
     """
+    report = Report(task, parts.found, subject, contents.mark)
+    refusal = report.refusal()
+    if refusal is not None:
+        raise refusal
     report.check_balance()
     plan = Plan(
         result=[],
@@ -456,6 +457,33 @@ class FilledAssembly(Assembly):
         """``states`` says by key whether a service runs once what it holds is there."""
         super().__init__(task, contents)
         self.states = states
+
+    def whole(
+        self, parts: Parts, subject: str, tell: Callable[[], None], is_known: Callable[[], bool]
+    ) -> Plan:
+        """Return the plan for the whole, which remembers what it makes before and after that.
+
+        :param tell: puts into the result what became of it.
+        :param is_known: tells whether anything is remembered, so that it has to be kept up to date.
+        """
+        begins = any(part.plan and part.plan.steps for part in parts.found)
+        note = Step("remember what is made", self.remember, changes=False)
+        plan = whole_plan(self.task, self.contents, parts, subject, [note] if begins else [])
+        failure = plan.failure
+
+        def failed() -> HostedError | None:
+            if (begins or is_known()) and not self.task.check_mode:
+                self.remember()
+            tell()
+            return failure() if failure else None
+
+        plan.failure = failed
+        tell()
+        return plan
+
+    def remember(self) -> None:
+        """Keep what there is to be, and the ids as far as they are known."""
+        raise NotImplementedError
 
     def fill(self, entry: Entry, needs: Sequence[Part]) -> Part | None:
         """Add the part that brings what a service holds, and return it; ``None`` if there is nothing."""

@@ -12,22 +12,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from .._api.errors import HostedError
 from .._api.values import ServiceStatus
-from .blueprint import FilledAssembly, OnBlueprint, planned, whole_plan
+from .applications.image_copy import ImageCopy
+from .applications.repository import open_repository
+from .blueprint import FilledAssembly, OnBlueprint, planned
 from .blueprints.contents import Contents, read_contents
 from .blueprints.document import Document, Entry
 from .blueprints.document import read_source as read_file
 from .blueprints.hiding import HIDDEN_SECTION, PLAIN_SECTION
 from .blueprints.members import Member
-from .blueprints.parts import Part, Parts
-from .blueprints.report import Report
+from .blueprints.parts import Part
 from .clones.database import DATABASE, await_database
 from .clones.environments import read_environments, unreadable_variables
 from .clones.files import FilesResource
-from .clones.image import IMAGE
 from .clones.options import CloneOptions, Rename, check_options
 from .clones.rules import CloneBlueprint, blueprint_of, names_of, original_of, own_values
 from .clones.source import Data, Original, SourceProject, read_source
@@ -37,8 +37,9 @@ from .services.options import CommitmentOptions
 from .services.shared_reads import reading_once
 from .shared.budget import read_budget
 from .shared.names import same_name
-from .shared.plan import Plan, Step, Task
-from .shared.task_errors import Invalid
+from .shared.options import Options, required
+from .shared.plan import Plan, Resource, Step, Task
+from .shared.task_errors import Invalid, NoSuchItem
 
 HIDDEN = (PLAIN_SECTION, HIDDEN_SECTION, "variables", "allow_duplicate_name")
 """What the blueprint in the result lacks: it may hold secrets, and to delete a clone takes none of it."""
@@ -63,11 +64,7 @@ class CloneResource(OnBlueprint[CloneOptions]):
             parts = planned(task, assembly.add_all())
         tell(task, source)
         assembly.show_blueprint()
-        report = Report(task, parts.found, "clone")
-        refusal = report.refusal()
-        if refusal is not None:
-            raise refusal
-        return plan_of(assembly, parts, report)
+        return assembly.whole(parts, "clone", assembly.show_blueprint, lambda: False)
 
 
 CLONE = CloneResource()
@@ -98,23 +95,6 @@ def tighten(task: Task[CommitmentOptions], project: str) -> None:
     if task.options.max_monthly is not None:
         limit = read_budget({"projects": {project: task.options.max_monthly}}, "max_monthly")
         task.guard.tighten(limit, "max_monthly")
-
-
-def plan_of(assembly: CloneAssembly, parts: Parts, report: Report) -> Plan:
-    """Return the plan for the whole, which remembers what it makes before and after that."""
-    note = Step("remember what is cloned", assembly.remember, changes=False)
-    changed = any(part.plan and part.plan.steps for part in parts.found)
-    plan = whole_plan(assembly.task, assembly.contents, parts, report, [note] if changed else [])
-    failure = plan.failure
-
-    def failed() -> HostedError | None:
-        if changed and not assembly.task.check_mode:
-            assembly.remember()
-        assembly.show_blueprint()
-        return failure() if failure else None
-
-    plan.failure = failed
-    return plan
 
 
 # --- What is missing ----------------------------------------------------------------------------------
@@ -277,3 +257,53 @@ class CloneAssembly(FilledAssembly):
         part = self.add(entry, DATABASE, arguments, needs)
         part.prepare = lambda own: await_database(own.task, made.id)
         return part
+
+
+# --- Images -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImageOptions(Options):
+    """Which image, and from which repository to which."""
+
+    source_slug: str = required()
+    slug: str = required()
+    digest: str = required()
+    exists: bool = True
+    """Whether the application is there, and so its repository."""
+
+
+class ImageResource(Resource[ImageOptions]):
+    """An image of one application, in the repository of another."""
+
+    result_key = "image"
+    name = "image"
+
+    def plan(self, task: Task[ImageOptions]) -> Plan:
+        """Plan the copy if the clone's repository lacks the digest.
+
+        :raises NoSuchItem: if the source's repository lacks it.
+        """
+        options = task.options
+        source = open_repository(task, options.source_slug)
+        if source.digest_of(options.digest) is None:
+            raise NoSuchItem(
+                f"{source.name} no longer has the image {options.digest} that {options.source_slug!r} runs, "
+                "so it cannot be cloned. Push and deploy it again first"
+            )
+        target = open_repository(task, options.slug)
+        copy = ImageCopy(task, source, target, options.digest)
+        result = {"repository": target.name, "digest": options.digest, "mounted": 0, "sent": 0}
+        after = {"digest": options.digest}
+        if options.exists and copy.is_there():
+            return Plan(result=result, before=after, after=after)
+
+        def run() -> None:
+            copy.run()
+            result.update(mounted=copy.mounted, sent=copy.sent)
+
+        summary = f"copy image {options.digest} from {source.name} to {target.name}"
+        return Plan(result=result, steps=[Step(summary, run)], after=after)
+
+
+IMAGE = ImageResource()

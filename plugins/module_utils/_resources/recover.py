@@ -25,10 +25,8 @@ from .blueprints.contents import Contents, read_contents
 from .blueprints.document import Entry, read_source
 from .blueprints.members import Member
 from .blueprints.parts import Part, Parts
-from .blueprints.report import Report
-from .clone import tighten
+from .clone import IMAGE, tighten
 from .clones.database import await_database
-from .clones.image import IMAGE
 from .clones.target import check_made
 from .recoveries.copies import DESCRIPTION, Choice, Chosen, check_content, read_shelves
 from .recoveries.database import RecoveredDatabase, own_address
@@ -109,11 +107,8 @@ def plan_recovery(task: Task[RecoverOptions]) -> Plan:
         tighten(task, contents.project)
     assembly = RecoveryAssembly(task, images, states, target, chosen)
     parts = planned(task, assembly.add_all())
-    report = Report(task, parts.found, "recovery", contents.mark)
-    refusal = report.refusal()
-    if refusal is not None:
-        raise refusal
-    return Recovery(assembly, parts, names, started).plan(report)
+    told = Told(assembly, parts, names, started)
+    return assembly.whole(parts, "recovery", told.tell, lambda: target.record.known)
 
 
 def choose_copies(task: Task[RecoverOptions], file: Contents, target: Target) -> dict[str, Chosen]:
@@ -372,30 +367,12 @@ class RecoveryAssembly(FilledAssembly):
         return part
 
 
-class Recovery:
-    """The plan of a recovery, and what it tells of copies and times."""
+class Told:
+    """What a recovery tells of copies and times."""
 
     def __init__(self, assembly: RecoveryAssembly, parts: Parts, names: Names, started: float) -> None:
         self.assembly, self.parts, self.names, self.started = assembly, parts, names, started
         self.now = datetime.now(UTC)
-
-    def plan(self, report: Report) -> Plan:
-        """Return the plan for the whole, which remembers what it makes before and after that."""
-        assembly, task = self.assembly, self.assembly.task
-        note = Step("remember what is recovered", assembly.remember, changes=False)
-        begins = any(part.plan and part.plan.steps for part in self.parts.found)
-        plan = whole_plan(task, assembly.contents, self.parts, report, [note] if begins else [])
-        failure = plan.failure
-
-        def failed() -> HostedError | None:
-            if (begins or assembly.target.record.known) and not task.check_mode:
-                assembly.remember()
-            self.tell()
-            return failure() if failure else None
-
-        plan.failure = failed
-        self.tell()
-        return plan
 
     def tell(self) -> None:
         """Put into the result which copies were used, how old they are, and how long it took."""
@@ -438,11 +415,7 @@ def plan_removal(task: Task[RecoverOptions]) -> Plan:
     record = RecoveryRecord.read(task.options, project)
     record.check_claim(task.client, project)
     parts = planned(task, removal_parts(task, project, record, DELETERS))
-    report = Report(task, parts.found, "drill")
-    refusal = report.refusal()
-    if refusal is not None:
-        raise refusal
-    plan = whole_plan(task, Contents(project), parts, report)
+    plan = whole_plan(task, Contents(project), parts, "drill")
     if record.known and record.drill:
         left = still_there(task, record, parts.found)
         if left is not None:

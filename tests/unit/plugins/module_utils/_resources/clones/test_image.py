@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.clones.image import IMAGE
+from ansible_collections.hosted.services.plugins.module_utils._resources.clone import IMAGE
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.platform import run
 
