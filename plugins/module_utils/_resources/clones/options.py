@@ -28,29 +28,35 @@ class Rename:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CloneOptions(SourceOptions, CommitmentOptions, WaitOptions):
+class FilledOptions(SourceOptions, CommitmentOptions, WaitOptions):
+    """What a project is made with whose services get what they hold from elsewhere."""
+
+    rename: Rename | None = None
+    host: str | None = option(None, selects=True)
+    overrides: dict[str, Any] | None = option(None, secret=True)
+    without_data: list[str] = option([])
+    delete: bool = True
+    private_key_file: FilePath | None = option(None, no_log=False, reads_file=True)
+    known_hosts: FilePath | None = None
+    secrets_dir: FilePath | None = option(None, no_log=False, filled=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CloneOptions(FilledOptions):
     """The options of module clone."""
 
     source: str = required(selects=True)
     project: str = required(selects=True)
     services: list[str] | None = option(None, selects=True)
-    rename: Rename | None = None
-    host: str | None = option(None, selects=True)
     hosts: dict[str, Any] | None = None
     dimensions: Size | None = None
     public: bool | None = None
-    overrides: dict[str, Any] | None = option(None, secret=True)
     environments: dict[str, Any] | None = None
     secret_environments: dict[str, Any] | None = option(None, no_log=False, secret=True)
     copy_secrets: bool = False
     without_environment: list[str] = option([])
-    without_data: list[str] = option([])
     existing: Literal["refuse", "keep", "adopt"] = "refuse"
-    delete: bool = True
     checksum: bool = False
-    private_key_file: FilePath | None = option(None, no_log=False, reads_file=True)
-    known_hosts: FilePath | None = None
-    secrets_dir: FilePath | None = option(None, no_log=False, filled=True)
 
 
 def check_options(options: CloneOptions) -> None:
@@ -58,16 +64,23 @@ def check_options(options: CloneOptions) -> None:
 
     :raises Invalid: naming what is wrong.
     """
-    check_max_parallel(options.max_parallel)
+    check_filled(options, "environments", "secret_environments")
     if options.copy_secrets and options.src is None and options.blueprint is None:
         raise Invalid(
             "copy_secrets copies values of secret_environment from the blueprint of the source; set src"
         )
+
+
+def check_filled(options: FilledOptions, *by_key: str) -> None:
+    """Check what every task needs whose services get what they hold from elsewhere.
+
+    :param by_key: the options that have a dictionary by key, besides ``overrides``.
+    :raises Invalid: naming what is wrong.
+    """
+    check_max_parallel(options.max_parallel)
     if not options.wait:
-        raise Invalid(
-            "what is cloned must be there before its files and rows are copied, so wait cannot be false"
-        )
-    for name in ("environments", "secret_environments", "overrides"):
+        raise Invalid("a service must be there before it gets its files and rows, so wait cannot be false")
+    for name in (*by_key, "overrides"):
         for key, value in (getattr(options, name) or {}).items():
             if not isinstance(value, dict):
                 raise Invalid(f"{name}: {key!r} must have a dictionary")

@@ -9,17 +9,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from ..blueprints.document import SourceOptions
-from ..clones.options import Rename
-from ..services.options import CommitmentOptions
-from ..shared.limits import check_max_parallel
-from ..shared.options import FilePath, WaitOptions, option
+from ..clones.options import FilledOptions, check_filled
+from ..shared.options import FilePath, option
 from ..shared.restore_points import parse_moment
 from ..shared.task_errors import Invalid
 
 
 @dataclass(frozen=True, kw_only=True)
-class RecoverOptions(SourceOptions, CommitmentOptions, WaitOptions):
+class RecoverOptions(FilledOptions):
     """The options of module recover."""
 
     copies: FilePath | None = option(None, selects=True)
@@ -28,16 +25,8 @@ class RecoverOptions(SourceOptions, CommitmentOptions, WaitOptions):
     drill: bool = False
     before: str | None = option(None, selects=True)
     copies_of: dict[str, Any] | None = None
-    without_data: list[str] = option([])
     existing: Literal["refuse", "keep"] = "refuse"
     overwrite: list[str] = option([])
-    rename: Rename | None = None
-    host: str | None = option(None, selects=True)
-    overrides: dict[str, Any] | None = option(None, secret=True)
-    delete: bool = True
-    private_key_file: FilePath | None = option(None, no_log=False, reads_file=True)
-    known_hosts: FilePath | None = None
-    secrets_dir: FilePath | None = option(None, no_log=False, filled=True)
 
 
 def check_options(options: RecoverOptions) -> None:
@@ -45,16 +34,11 @@ def check_options(options: RecoverOptions) -> None:
 
     :raises Invalid: naming what is wrong.
     """
-    check_max_parallel(options.max_parallel)
-    if not options.wait:
-        raise Invalid("a service must be there before it gets its files and rows, so wait cannot be false")
+    check_filled(options)
     if options.drill and options.overwrite:
         raise Invalid("a drill overwrites nothing; leave out overwrite, or drill")
     if options.drill and options.existing == "keep":
         raise Invalid("a drill has a project of its own; leave out existing: keep, or drill")
-    for key, value in (options.overrides or {}).items():
-        if not isinstance(value, dict):
-            raise Invalid(f"overrides: {key!r} must have a dictionary")
     latest_of(options)
 
 
