@@ -40,7 +40,7 @@ from .blueprints.contents import (
 from .blueprints.document import Document, Entry, SourceOptions, read_source
 from .blueprints.graph import levels
 from .blueprints.hiding import HIDDEN_SECTION, redacted_values_of, secret_values_of
-from .blueprints.members import described_entries, find_home
+from .blueprints.members import check_no_id, described_entries, find_home
 from .blueprints.parts import Arguments, Part, Parts, new_part
 from .blueprints.plans import VARIABLES
 from .blueprints.removal import (
@@ -279,10 +279,7 @@ class Assembly:
         """Return the options of the project: it is renamed if only its former name is there."""
         name = self.contents.project
         projects = part.task.client.projects()
-        names = {each.name for each in projects}
-        meant = next((each.name for each in projects if each.id == name and name not in names), None)
-        if meant is not None:
-            raise Invalid(f"project is {name!r}, the id of project {meant!r}; write its name")
+        check_no_id(name, projects)
         home = find_home(projects, self.contents)
         if home is None or same_name(home.name, name):
             return {"name": name}

@@ -101,6 +101,16 @@ class Members:
         return [each for each in self.edges if each.to in going and each.from_ in staying]
 
 
+def check_no_id(name: str, projects: Sequence[Project]) -> None:
+    """Refuse the id of a project in place of its name.
+
+    :raises Invalid: with the name.
+    """
+    meant = next((each.name for each in projects if each.id == name), None)
+    if meant is not None and project_with_name(projects, name) is None:
+        raise Invalid(f"project is {name!r}, the id of project {meant!r}; write its name")
+
+
 def find_home(projects: Sequence[Project], contents: Contents) -> Project | None:
     """Return the project that a blueprint describes, by its name or its former one.
 

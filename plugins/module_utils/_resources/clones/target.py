@@ -19,9 +19,9 @@ from typing import Any, ClassVar, Self
 
 from ..._api.client import Client
 from ..._api.errors import undone_if_nothing_happened
-from ..._api.models import Project, Service
+from ..._api.models import Service
 from ..._api.platform_clock import PlatformClock
-from ..blueprints.members import Member, Members, read_members
+from ..blueprints.members import Member, Members, check_no_id, read_members
 from ..services.lookup import (
     came_up,
     describe_location,
@@ -248,17 +248,14 @@ def check_target(
     projects = task.client.projects()
     name = task.options.project
     check_not_source(source, name)
+    check_no_id(name, projects)
     found = project_with_name(projects, name)
-    if found is None:
-        check_no_id(name, projects)
-        members = None
-    else:
-        if found.id in oldest_projects(projects):
-            raise Invalid(
-                f"project {name!r} may be the default project of the account, which the platform does not "
-                "show: the oldest is taken for it. Clone into a project of its own"
-            )
-        members = read_members(task.client, found.id)
+    if found and found.id in oldest_projects(projects):
+        raise Invalid(
+            f"project {name!r} may be the default project of the account, which the platform does not "
+            "show: the oldest is taken for it. Clone into a project of its own"
+        )
+    members = read_members(task.client, found.id) if found else None
     if members:
         recognize(task, record, members)
     if record.source not in (None, source.project.id) and members and members.found:
@@ -270,7 +267,8 @@ def check_target(
     check_not_elsewhere(task.client, record, made, members)
     target = Target(record, members)
     check_members(task, source, names, target)
-    check_slugs(task, source, names, target)
+    new = [each for each in source.originals if each.app and target.of(each, names[each.key]) is None]
+    check_slugs(task.client, (names[each.key] for each in new))
     warn_of_dropped(task, source, target)
     return target
 
@@ -335,16 +333,6 @@ def check_not_source(source: SourceProject, name: str) -> None:
         raise Invalid(f"source and project are both {name!r}; a project cannot be cloned onto itself")
 
 
-def check_no_id(name: str, projects: list[Project]) -> None:
-    """Refuse the id of a project in place of its name.
-
-    :raises Invalid: with the name.
-    """
-    meant = next((each.name for each in projects if each.id == name), None)
-    if meant is not None:
-        raise Invalid(f"project is {name!r}, the id of project {meant!r}; write its name")
-
-
 def check_members(
     task: Task[CloneOptions], source: SourceProject, names: Mapping[str, str], target: Target
 ) -> None:
@@ -369,21 +357,16 @@ def check_members(
         )
 
 
-def check_slugs(
-    task: Task[CloneOptions], source: SourceProject, names: Mapping[str, str], target: Target
-) -> None:
-    """Refuse slugs that applications of other projects have.
+def check_slugs(client: Client, slugs: Iterable[str]) -> None:
+    """Refuse new slugs that applications of other projects have.
 
     :raises Invalid: naming them.
     """
-    inside = {each.id for each in target.found}
-    elsewhere = {app.slug for app in task.client.apps() if app.id not in inside}
-    new = [each for each in source.originals if each.app and target.of(each, names[each.key]) is None]
-    taken = sorted({names[each.key] for each in new} & elsewhere)
+    taken = sorted(set(slugs) & {app.slug for app in client.apps()})
     if taken:
         raise Invalid(
-            f"this account has applications {', '.join(map(repr, taken))} in other projects; "
-            "set rename so that the clone has other slugs"
+            f"this account has applications {', '.join(map(repr, taken))} in other projects, and slugs are "
+            "unique. Nothing was ordered. Move them into the project, or set rename, such as {suffix: -copy}"
         )
 
 

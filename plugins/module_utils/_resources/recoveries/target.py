@@ -12,8 +12,8 @@ from typing import Any
 from ..._api.models import Service
 from ..._api.values import ServiceStatus
 from ..blueprints.contents import Contents
-from ..blueprints.members import Member, Members, read_members
-from ..clones.target import check_no_id, check_not_elsewhere, check_own, describe, recognize
+from ..blueprints.members import Member, Members, check_no_id, read_members
+from ..clones.target import check_not_elsewhere, check_own, check_slugs, describe, recognize
 from ..services.lookup import label, project_with_name
 from ..shared.names import same_name
 from ..shared.plan import Task
@@ -104,7 +104,7 @@ def find_target(task: Task[RecoverOptions], file: Contents, names: Names, record
     overwrite = frozenset(keys_of(file, options.overwrite, "overwrite"))
     target = Target(record, there, known, overwrite)
     check_existing(options, target)
-    check_slugs(task, file, names, target)
+    check_slugs(task.client, (names.own[each.key] for each in file.applications if each.key not in there))
     return target
 
 
@@ -187,18 +187,4 @@ def check_existing(options: RecoverOptions, target: Target) -> None:
             "than any copy. Nothing was done. existing: keep recovers the rest and leaves what these hold as "
             "it is; overwrite names those whose content is to be replaced by the copy; project gives the "
             "recovery another project"
-        )
-
-
-def check_slugs(task: Task[RecoverOptions], file: Contents, names: Names, target: Target) -> None:
-    """Refuse slugs that applications of other projects have.
-
-    :raises Invalid: naming them.
-    """
-    slugs = {names.own[each.key] for each in file.applications if each.key not in target.there}
-    taken = sorted(slugs & {app.slug for app in task.client.apps()})
-    if taken:
-        raise Invalid(
-            f"this account has applications {', '.join(map(repr, taken))} in other projects, and slugs are "
-            "unique. Nothing was ordered. Move them into the project, or set rename, such as {suffix: -drill}"
         )

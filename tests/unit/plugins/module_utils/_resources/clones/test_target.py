@@ -330,7 +330,7 @@ def test_a_slug_that_an_application_of_another_project_has_is_refused(tmp_path: 
     """One of the project itself is that of the clone; the name of a service is no slug."""
     account = Account()
     account.add_app("svc_1", "acme-web-x", "prj-shop")
-    with pytest.raises(Invalid, match="applications 'acme-web-x' in other projects; set rename"):
+    with pytest.raises(Invalid, match="applications 'acme-web-x' in other projects, and slugs are unique"):
         go_to(account, tmp_path)
     account = Account()
     account.add_app("svc_1", "Survival-x", "prj-shop")
