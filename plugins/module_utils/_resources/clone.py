@@ -19,7 +19,7 @@ from .._api.values import ServiceStatus
 from .applications.image_copy import ImageCopy
 from .applications.repository import open_repository
 from .blueprint import FilledAssembly, OnBlueprint, planned
-from .blueprints.contents import Contents, read_contents
+from .blueprints.contents import read_contents
 from .blueprints.document import Document, Entry
 from .blueprints.document import read_source as read_file
 from .blueprints.hiding import HIDDEN_SECTION, PLAIN_SECTION
@@ -29,7 +29,7 @@ from .clones.database import DATABASE, await_database
 from .clones.environments import read_environments, unreadable_variables
 from .clones.files import FilesResource
 from .clones.options import CloneOptions, Rename, check_options
-from .clones.rules import CloneBlueprint, blueprint_of, names_of, original_of, own_values
+from .clones.rules import blueprint_of, names_of, original_of, own_values
 from .clones.source import Data, Original, SourceProject, read_source
 from .clones.target import CloneRecord, check_made, check_target
 from .service import SERVICE
@@ -86,8 +86,8 @@ def assembly_of(task: Task[CloneOptions], source: SourceProject) -> CloneAssembl
     target = check_target(task, source, names, CloneRecord.read(options, options.project))
     there = target.there(source, names)
     warn_of_other_names(task, names, there)
-    clone = blueprint_of(options, source, environments, names, there)
-    return CloneAssembly(task, read_contents(Document(clone.data, "")), source, clone, target.record)
+    data, states = blueprint_of(options, source, environments, names, there)
+    return CloneAssembly(task, data, states, source, target.record)
 
 
 def tighten(task: Task[CommitmentOptions], project: str) -> None:
@@ -165,13 +165,13 @@ class CloneAssembly(FilledAssembly):
     def __init__(
         self,
         task: Task[CloneOptions],
-        contents: Contents,
+        data: Mapping[str, Any],
+        states: Mapping[str, str],
         source: SourceProject,
-        clone: CloneBlueprint,
         record: CloneRecord,
     ) -> None:
-        super().__init__(task, contents, clone.states)
-        self.source, self.clone, self.record = source, clone, record
+        super().__init__(task, read_contents(Document(data, "")), states)
+        self.data, self.source, self.record = data, source, record
         self.originals = {each.key: each for each in source.originals}
         self.without = {original_of(source, each, "without_data").key for each in task.options.without_data}
 
@@ -202,10 +202,10 @@ class CloneAssembly(FilledAssembly):
 
     def show_blueprint(self) -> None:
         """Put what deletes the clone into the result: its blueprint, without what may be secret."""
-        shown: dict[str, Any] = {"project": self.clone.data["project"]}
-        for section in {"services", "applications"} & self.clone.data.keys():
+        shown: dict[str, Any] = {"project": self.data["project"]}
+        for section in {"services", "applications"} & self.data.keys():
             shown[section] = {}
-            for key, values in self.clone.data[section].items():
+            for key, values in self.data[section].items():
                 id = self.made[key].id if section == "services" else None
                 own = {name: value for name, value in values.items() if name not in HIDDEN}
                 shown[section][key] = {**own, "id": id} if id else own

@@ -13,7 +13,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
@@ -35,7 +35,6 @@ from .recoveries.options import RecoverOptions, check_options, latest_of
 from .recoveries.record import RecoveryRecord
 from .recoveries.removal import removal_parts, still_there
 from .recoveries.rules import (
-    Names,
     contents_of,
     entries_of,
     is_beside,
@@ -101,14 +100,14 @@ def plan_recovery(task: Task[RecoverOptions]) -> Plan:
     contents, states = contents_of(task.options, file, names, target.there, target.kept)
     check_neighbors(task, document, contents)
     chosen = choose_copies(task, file, target)
-    images = find_images(task, contents, names, target.there)
+    contents, sources = find_images(task, file, contents, target.there)
     task.guard.tighten(contents.budget)
     if task.options.max_monthly is not None:
         tighten(task, contents.project)
-    assembly = RecoveryAssembly(task, images, states, target, chosen)
+    assembly = RecoveryAssembly(task, contents, sources=sources, states=states, target=target, chosen=chosen)
+    assembly.started = started
     parts = planned(task, assembly.add_all())
-    told = Told(assembly, parts, names, started)
-    return assembly.whole(parts, "recovery", told.tell, lambda: target.record.known)
+    return assembly.whole(parts, "recovery", assembly.tell, lambda: target.record.known)
 
 
 def choose_copies(task: Task[RecoverOptions], file: Contents, target: Target) -> dict[str, Chosen]:
@@ -172,24 +171,16 @@ def can_hold(task: Task[RecoverOptions], entry: Entry) -> bool:
     return True
 
 
-@dataclass
-class Images:
-    """Where the images come from that no archive brings."""
-
-    contents: Contents
-    """With the digest of each image that has to be copied."""
-    sources: dict[str, str] = field(default_factory=dict)
-    """By key: the slug whose repository has the image."""
-
-
 def find_images(
-    task: Task[RecoverOptions], contents: Contents, names: Names, there: Mapping[str, Member]
-) -> Images:
-    """Find the images of applications that are to be made.
+    task: Task[RecoverOptions], file: Contents, contents: Contents, there: Mapping[str, Member]
+) -> tuple[Contents, dict[str, str]]:
+    """Find the images of applications that are to be made and that no archive brings.
+
+    Return what is made with the digest of each image, and by key the slug whose repository has it.
 
     :raises Invalid: naming all that are not there.
     """
-    found = Images(contents)
+    slugs, sources = {each.key: each.name for each in file.applications}, dict[str, str]()
     missing: list[str] = []
     applications = []
     for entry in contents.applications:
@@ -197,46 +188,36 @@ def find_images(
         if not image or "archive" in image or entry.key in there:
             applications.append(entry)
             continue
-        slug = names.original[entry.key]
+        slug = slugs[entry.key]
         digest = digest_in_registry(task, slug, image)
         if digest is None:
             missing.append(f"{slug!r} with tag {image['tag']!r}")
             continue
-        found.sources[entry.key] = slug
-        applications.append(with_digest(entry, digest))
+        sources[entry.key] = slug
+        applications.append(replace(entry, values={**entry.values, "image": {**image, "digest": digest}}))
     if missing:
         raise Invalid(
             f"the registry has no image of {', '.join(missing)}, and the blueprint names no archive of it. "
             "Nothing was ordered. Keep the images as archives, and name them with archive under image"
         )
-    if found.sources:
+    if sources:
         task.warn(
-            f"the images of {', '.join(found.sources)} come from the registry of the account, which is gone "
+            f"the images of {', '.join(sources)} come from the registry of the account, which is gone "
             "with the account. Keep archives of them, and name these with archive under image"
         )
-    found.contents = replace(contents, applications=applications)
-    return found
-
-
-def with_digest(entry: Entry, digest: str) -> Entry:
-    """Return an application whose image is named by its digest."""
-    return replace(entry, values={**entry.values, "image": {**entry.values["image"], "digest": digest}})
+    return replace(contents, applications=applications), sources
 
 
 def digest_in_registry(task: Task[RecoverOptions], slug: str, image: Mapping[str, Any]) -> str | None:
     """Return the digest of an image if the repository of an application has it."""
     try:
-        digest = image.get("digest") or digest_of_release(task, slug, image["tag"])
+        digest = image.get("digest")
+        if digest is None and (release := read_declared(task.client, slug).get(image["tag"])):
+            digest = release.digest
         return open_repository(task, slug).digest_of(digest) if digest else None
     except HostedError as error:
         task.progress(f"the image of {slug} cannot be looked up: {error.message}")
         return None
-
-
-def digest_of_release(task: Task[RecoverOptions], slug: str, tag: str) -> str | None:
-    """Return the digest of a release; ``None`` if it is not declared."""
-    found = read_declared(task.client, slug).get(tag)
-    return found.digest if found else None
 
 
 class RecoveryAssembly(FilledAssembly):
@@ -247,17 +228,20 @@ class RecoveryAssembly(FilledAssembly):
     def __init__(
         self,
         task: Task[RecoverOptions],
-        images: Images,
+        contents: Contents,
+        *,
+        sources: Mapping[str, str],
         states: Mapping[str, str],
         target: Target,
         chosen: Mapping[str, Chosen],
     ) -> None:
-        super().__init__(task, images.contents, states)
-        self.images, self.target, self.chosen = images, target, chosen
+        super().__init__(task, contents, states)
+        self.sources, self.target, self.chosen = sources, target, chosen
+        self.started, self.now = time.monotonic(), datetime.now(UTC)
         self.files = RecoveredFiles(SERVICE, target)
         self.database = RecoveredDatabase(target)
         before = len(self.parts)
-        for entry in images.contents.ssh_keys:
+        for entry in contents.ssh_keys:
             super().add_key(entry)
         self.keys = self.parts[before:]
         """The keys come first, as they open the files of the services."""
@@ -295,7 +279,7 @@ class RecoveryAssembly(FilledAssembly):
 
     def in_registry(self, entry: Entry) -> Part:
         """Add the copy of an image out of the repository that still has it, and return it."""
-        made, source = self.made[entry.key], self.images.sources.get(entry.key)
+        made, source = self.made[entry.key], self.sources.get(entry.key)
         if source is None or source == entry.name:
             return made
         given = {"source_slug": source, "slug": entry.name, "digest": entry.values["image"]["digest"]}
@@ -366,21 +350,13 @@ class RecoveryAssembly(FilledAssembly):
         part.prepare = lambda own: await_database(own.task, made.id, own_address)
         return part
 
-
-class Told:
-    """What a recovery tells of copies and times."""
-
-    def __init__(self, assembly: RecoveryAssembly, parts: Parts, names: Names, started: float) -> None:
-        self.assembly, self.parts, self.names, self.started = assembly, parts, names, started
-        self.now = datetime.now(UTC)
-
     def tell(self) -> None:
         """Put into the result which copies were used, how old they are, and how long it took."""
-        services = [self.told_of(key, chosen) for key, chosen in self.assembly.chosen.items()]
-        seconds = None if self.assembly.task.check_mode else round(time.monotonic() - self.started, 1)
-        self.assembly.task.effects.facts["recovery"] = {
-            "project": self.assembly.contents.project,
-            "project_id": self.assembly.project.id,
+        services = [self.told_of(key, chosen) for key, chosen in self.chosen.items()]
+        seconds = None if self.task.check_mode else round(time.monotonic() - self.started, 1)
+        self.task.effects.facts["recovery"] = {
+            "project": self.contents.project,
+            "project_id": self.project.id,
             "services": services,
             "rpo_seconds": max((each["rpo_seconds"] for each in services), default=None),
             "rto_seconds": seconds,
@@ -388,14 +364,13 @@ class Told:
 
     def told_of(self, key: str, chosen: Chosen) -> dict[str, Any]:
         """Return what is told of one service."""
-        part = next(
-            (each for each in self.parts.found if each.key == key and each.resource.name in CONTENT), None
-        )
+        found = (each for each in self.parts if each.key == key and each.resource.name in CONTENT)
+        part, made = next(found, None), self.made[key]
         result = part.result if part and isinstance(part.result, Mapping) and not part.error else {}
         return {
             "key": key,
-            "name": self.names.own[key],
-            "service_id": self.assembly.made[key].id,
+            "name": made.name,
+            "service_id": made.id,
             "copy": chosen.copy.path,
             "content": "dump" if chosen.dump else "files",
             "copied_at": f"{chosen.copy.moment:%Y-%m-%dT%H:%M:%SZ}",

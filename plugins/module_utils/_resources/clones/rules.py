@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from ..._api.text import composed, counted
@@ -25,23 +24,14 @@ TAG_DIGITS = 12
 """How many digits of a digest make the tag of an image whose own is not shown."""
 
 
-@dataclass(frozen=True)
-class CloneBlueprint:
-    """The blueprint of the clone, and what it does not say."""
-
-    data: dict[str, Any]
-    states: Mapping[str, str]
-    """By key: whether a service runs once its files are there."""
-
-
 def blueprint_of(
     options: CloneOptions,
     source: SourceProject,
     environments: Environments,
     names: Mapping[str, str],
     there: Mapping[str, Member],
-) -> CloneBlueprint:
-    """Return the blueprint of the clone.
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the blueprint of the clone, and by key whether a service runs once its files are there.
 
     :param names: the name or slug of each clone, by key.
     :param there: those that are there already, by key. Their ids decide: a platform may change names.
@@ -56,7 +46,7 @@ def blueprint_of(
             states[original.key] = str(state)
         values |= identity(original, names, there.get(original.key))
         sections.setdefault("applications" if original.app else "services", {})[original.key] = values
-    return CloneBlueprint({"project": options.project, **sections}, states)
+    return {"project": options.project, **sections}, states
 
 
 def identity(original: Original, names: Mapping[str, str], there: Member | None) -> dict[str, Any]:

@@ -10,7 +10,7 @@ would change it: a key of the account opens it instead.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
@@ -96,14 +96,20 @@ class SourceProject:
 
         :raises Ambiguous: if several have the name.
         """
-        found = [each for each in self.originals if wanted == each.id]
-        found = found or [each for each in self.originals if wanted in each.names]
-        if len(found) > 1:
-            raise Ambiguous(
-                f"{wanted!r} names {', '.join(each.label for each in found)}; name one by id",
-                ids=[each.id for each in found],
-            )
-        return found[0] if found else None
+        return pick(self.originals, wanted)
+
+
+def pick(found: Sequence[Original], wanted: str) -> Original | None:
+    """Return what a user names by its id or, if that fits nothing, by a name; ``None`` if nothing fits.
+
+    :raises Ambiguous: if several have the name.
+    """
+    fitting = [each for each in found if wanted == each.id]
+    fitting = fitting or [each for each in found if wanted in each.names]
+    if len(fitting) > 1:
+        told = ", ".join(f"{each.label} ({each.id})" for each in fitting)
+        raise Ambiguous(f"{wanted!r} names {told}; name one by id", ids=[each.id for each in fitting])
+    return fitting[0] if fitting else None
 
 
 def read_source(task: Task[CloneOptions]) -> SourceProject:
@@ -123,62 +129,44 @@ def read_source(task: Task[CloneOptions]) -> SourceProject:
     found = Found(project.name, listing.services, apps, graph.edges or [])
     export = export_project(found)
     records = {record["id"]: record for record in listing.services}
-    aliases, entries = aliases_of(graph), [*export.services, *export.applications]
-    wanted = chosen(entries, records, apps, task.options.services)
-    kinds = run_parallel(client, wanted, lambda own, each: data_of(own, records[each.id], apps))
-    data = {each.id: kind for each, kind in zip(wanted, kinds, strict=True)}
-
-    def original(each: Exported) -> Original:
-        return Original(
+    aliases, edges = aliases_of(graph), graph.edges or []
+    everything = [
+        Original(
             each,
             records[each.id],
-            data.get(each.id, Data.NONE),
+            Data.NONE,
             apps.get(each.id),
             aliases.get(each.id),
-            variables_of(each.id, graph.edges or []),
+            variables_of(each.id, edges),
         )
-
-    cloned = [original(each) for each in wanted]
-    others = [original(each) for each in entries if each.id not in data]
+        for each in (*export.services, *export.applications)
+    ]
+    wanted = chosen(everything, task.options.services)
+    kinds = run_parallel(client, wanted, lambda own, each: data_of(own, each.record, apps))
+    cloned = [replace(each, data=kind) for each, kind in zip(wanted, kinds, strict=True)]
     check_ready(cloned)
-    return SourceProject(project, cloned, others, export)
+    ids = {each.id for each in cloned}
+    return SourceProject(project, cloned, [each for each in everything if each.id not in ids], export)
 
 
-def chosen(
-    entries: Sequence[Exported],
-    records: Mapping[str, Mapping[str, Any]],
-    apps: Mapping[str, App],
-    wanted: Sequence[str] | None,
-) -> list[Exported]:
-    """Return the entries that are cloned: those that are named, by id, slug, name or key, or all.
+def chosen(everything: Sequence[Original], wanted: Sequence[str] | None) -> list[Original]:
+    """Return what is cloned: what is named, by id, slug, name or key, or all.
 
     :raises NoSuchItem: if one is not there, or there is none at all.
     :raises Ambiguous: if a name is that of several.
     """
-    if not entries:
+    if not everything:
         raise NoSuchItem("the source has no service and no application, so there is nothing to clone")
-    names = {
-        each.id: {
-            each.id,
-            each.key,
-            str(records[each.id]["name"]),
-            *([apps[each.id].slug] if each.id in apps else []),
-        }
-        for each in entries
-    }
-    found: dict[str, Exported] = {}
-    known = [str(record["name"]) for record in records.values()]
-    for one in wanted if wanted is not None else ():
-        match = [each for each in entries if each.id == one] or [
-            each for each in entries if one in names[each.id]
-        ]
-        if not match:
+    if wanted is None:
+        return list(everything)
+    found: dict[str, Original] = {}
+    for one in wanted:
+        match = pick(everything, one)
+        if match is None:
+            known = [str(each.record["name"]) for each in everything]
             raise NoSuchItem(f"services: the source has no {one!r}{near_miss(one, known)}")
-        if len(match) > 1:
-            ids = [each.id for each in match]
-            raise Ambiguous(f"services: {one!r} names {', '.join(ids)}; name one by id", ids=ids)
-        found[match[0].id] = match[0]
-    return list(found.values()) if wanted is not None else list(entries)
+        found[match.id] = match
+    return list(found.values())
 
 
 def variables_of(id: str, edges: Iterable[Edge]) -> dict[str, list[str]]:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ..applications.lookup import check_slug
@@ -17,16 +17,6 @@ from ..clones.options import Rename
 from ..clones.rules import renamed, same_names
 from ..shared.task_errors import Invalid
 from .options import RecoverOptions
-
-
-@dataclass(frozen=True)
-class Names:
-    """What entries of a blueprint are called by their keys."""
-
-    original: Mapping[str, str]
-    """In the file, and so in the copies."""
-    own: Mapping[str, str]
-    """In the project that is made."""
 
 
 def entries_of(contents: Contents) -> list[Entry]:
@@ -54,15 +44,15 @@ def keys_of(contents: Contents, wanted: Iterable[str], option: str) -> set[str]:
     return {key_of(contents, each, option) for each in wanted}
 
 
-def names_of(options: RecoverOptions, contents: Contents) -> Names:
-    """Return what everything is called.
+def names_of(options: RecoverOptions, contents: Contents) -> dict[str, str]:
+    """Return by key what everything is called in the project that is made.
 
     :raises Invalid: for names that are not possible.
     """
     rename, entries = options.rename or Rename(), entries_of(contents)
     own_values = overrides_of(options, contents)
     given = {key_of(contents, each, "rename.names"): str(name) for each, name in (rename.names or {}).items()}
-    own = {}
+    own: dict[str, str] = {}
     for entry in entries:
         field = "slug" if entry.section == "applications" else "name"
         said = own_values[entry.key].get(field) or given.get(entry.key)
@@ -72,7 +62,7 @@ def names_of(options: RecoverOptions, contents: Contents) -> Names:
     problems = same_names(own)
     if problems:
         raise Invalid(f"names of the recovery cannot be used: {'; '.join(problems)}")
-    return Names({entry.key: entry.name for entry in entries}, own)
+    return own
 
 
 def overrides_of(options: RecoverOptions, contents: Contents) -> dict[str, dict[str, Any]]:
@@ -89,7 +79,7 @@ def overrides_of(options: RecoverOptions, contents: Contents) -> dict[str, dict[
 def contents_of(
     options: RecoverOptions,
     file: Contents,
-    names: Names,
+    names: Mapping[str, str],
     there: Mapping[str, Member],
     kept: Collection[str] = (),
 ) -> tuple[Contents, dict[str, str]]:
@@ -102,7 +92,7 @@ def contents_of(
     node = {"host": options.host} if options.host else {}
 
     def entry_of(entry: Entry) -> Entry:
-        name, member = names.own[entry.key], there.get(entry.key)
+        name, member = names[entry.key], there.get(entry.key)
         values: dict[str, Any] = {}
         if entry.key not in kept:
             values = {**entry.values, **node, **own[entry.key]}

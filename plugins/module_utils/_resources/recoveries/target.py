@@ -20,7 +20,7 @@ from ..shared.plan import Task
 from ..shared.task_errors import Ambiguous, Invalid
 from .options import RecoverOptions
 from .record import RecoveryRecord
-from .rules import Names, entries_of, is_beside, keys_of, projects_of
+from .rules import entries_of, is_beside, keys_of, projects_of
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,9 @@ class Target:
             )
 
 
-def find_target(task: Task[RecoverOptions], file: Contents, names: Names, record: RecoveryRecord) -> Target:
+def find_target(
+    task: Task[RecoverOptions], file: Contents, names: Mapping[str, str], record: RecoveryRecord
+) -> Target:
     """Return where a recovery goes.
 
     :raises Invalid: if it must not go there.
@@ -104,7 +106,7 @@ def find_target(task: Task[RecoverOptions], file: Contents, names: Names, record
     overwrite = frozenset(keys_of(file, options.overwrite, "overwrite"))
     target = Target(record, there, known, overwrite)
     check_existing(options, target)
-    check_slugs(task.client, (names.own[each.key] for each in file.applications if each.key not in there))
+    check_slugs(task.client, (names[each.key] for each in file.applications if each.key not in there))
     return target
 
 
@@ -148,7 +150,7 @@ def check_made_by_drill(options: RecoverOptions, members: Members, record: Recov
 
 
 def members_by_key(
-    file: Contents, names: Names, members: Members | None, record: RecoveryRecord
+    file: Contents, names: Mapping[str, str], members: Members | None, record: RecoveryRecord
 ) -> dict[str, Member]:
     """Return what stands for the entries already: by the id that was remembered, else by its name."""
     found: dict[str, Member] = {}
@@ -159,7 +161,7 @@ def members_by_key(
             if (each.slug is not None) == (entry.section == "applications")
         ]
         known = record.ids.get(entry.key)
-        name = names.own[entry.key]
+        name = names[entry.key]
         alike = [each for each in same if each.id == known] or [
             each for each in same if same_name(each.name, name)
         ]

@@ -45,7 +45,7 @@ def data(source: SourceProject, there: dict[str, Member] | None = None, **given:
     """Return the blueprint of a clone."""
     options = CloneOptions(source="shop", project="copy", **given)
     called = {each.key: f"{each.name}-x" for each in source.originals}
-    return blueprint_of(options, source, Environments(source), called, there or {}).data
+    return blueprint_of(options, source, Environments(source), called, there or {})[0]
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_what_is_secret_in_an_environment_stays_in_its_own_section() -> None:
     given = {"acme-web": ({"A": "1"}, {"KEY": "hunter2"})}
     options = CloneOptions(source="shop", project="copy")
     called = {"acme-web": "w", "acme-api": "a"}
-    found = blueprint_of(options, source, Environments(source, given), called, {}).data["applications"]
+    found = blueprint_of(options, source, Environments(source, given), called, {})[0]["applications"]
     assert found == {
         "acme-web": {"slug": "w", "environment": {"A": "1"}, "secret_environment": {"KEY": "hunter2"}},
         "acme-api": {"slug": "a"},
@@ -164,6 +164,6 @@ def test_a_state_comes_after_the_files() -> None:
     source = source_of(*stated, original("d"))
     options = CloneOptions(source="shop", project="copy", overrides={"c": {"state": "suspended"}})
     called = {name: name for name in "abcd"}
-    found = blueprint_of(options, source, Environments(source), called, {})
-    assert found.states == {"a": "stopped", "c": "suspended"}
-    assert all("state" not in values for values in found.data["services"].values())
+    data, states = blueprint_of(options, source, Environments(source), called, {})
+    assert states == {"a": "stopped", "c": "suspended"}
+    assert all("state" not in values for values in data["services"].values())

@@ -39,13 +39,11 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 from unit.plugins.fakes import FakeClient
 from unit.plugins.module_utils._resources.clones.platform import original, source_of
 
-TWINS = [Exported("id-1", "twin", {}), Exported("id-2", "twin-2", {}), Exported("id-3", "web", {})]
-RECORDS = {
-    "id-1": {"name": "Twin", "id": "id-1"},
-    "id-2": {"name": "Twin", "id": "id-2"},
-    "id-3": {"name": "web", "id": "id-3"},
-}
-APPS = {"id-3": App(id="id-3", slug="acme-web", status="ACTIVE")}
+TWINS = [
+    replace(original("Twin", key="twin"), exported=Exported("id-1", "twin", {})),
+    replace(original("Twin", key="twin-2"), exported=Exported("id-2", "twin-2", {})),
+    replace(original("web", slug="acme-web"), exported=Exported("id-3", "web", {})),
+]
 
 
 def client(family: str, *, database: bool | None = False, capabilities: tuple[str, ...] = ("files",)) -> Any:
@@ -62,20 +60,20 @@ def client(family: str, *, database: bool | None = False, capabilities: tuple[st
 
 
 def test_what_is_cloned_is_named_by_id_slug_name_or_key() -> None:
-    assert chosen(TWINS, RECORDS, APPS, None) == TWINS
+    assert chosen(TWINS, None) == TWINS
     for wanted, expected in (["id-2"], ["id-2"]), (["acme-web", "twin"], ["id-3", "id-1"]), ([], []):
-        assert [each.id for each in chosen(TWINS, RECORDS, APPS, wanted)] == expected
+        assert [each.id for each in chosen(TWINS, wanted)] == expected
 
 
 def test_a_name_that_is_none_or_several_is_refused() -> None:
     with pytest.raises(NoSuchItem, match="services: the source has no 'nobody'"):
-        chosen(TWINS, RECORDS, APPS, ["nobody"])
-    with pytest.raises(Ambiguous, match="'Twin' names id-1, id-2; name one by id"):
-        chosen(TWINS, RECORDS, APPS, ["Twin"])
+        chosen(TWINS, ["nobody"])
+    with pytest.raises(Ambiguous, match=r"'Twin' names service 'Twin' \(id-1\), service 'Twin'"):
+        chosen(TWINS, ["Twin"])
     with pytest.raises(Ambiguous):
         source_of(original("twin", key="a"), original("twin", key="b")).of("twin")
     with pytest.raises(NoSuchItem, match="nothing to clone"):
-        chosen([], {}, {}, None)
+        chosen([], None)
 
 
 def test_what_a_service_holds() -> None:
@@ -149,9 +147,6 @@ def test_an_original_is_named_by_its_slug_or_its_name() -> None:
 
 def test_an_id_is_nearer_than_a_name() -> None:
     """A service may be called what another one has as its id."""
-    twins = [Exported("id-1", "a", {}), Exported("id-2", "b", {})]
-    records = {"id-1": {"name": "id-2"}, "id-2": {"name": "x"}}
-    assert chosen(twins, records, {}, ["id-2"]) == [twins[1]]
     assert source_of(original("id-b", key="x"), original("b")).of("id-b") == original("b")
 
 

@@ -11,16 +11,13 @@ from typing import Any, cast
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._resources import recover as module
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.contents import (
+    Contents,
     read_contents,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.document import Document
-from ansible_collections.hosted.services.plugins.module_utils._resources.recover import (
-    Images,
-    find_images,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries import images
-from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.rules import names_of
+from ansible_collections.hosted.services.plugins.module_utils._resources.recover import find_images
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
     Invalid,
@@ -82,7 +79,7 @@ class Registry:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.told: list[str] = []
         self.warnings: list[str] = []
-        monkeypatch.setattr(images, "open_repository", self.open)
+        monkeypatch.setattr(module, "open_repository", self.open)
 
     def open(self, task: Any, slug: str) -> Any:
         """Open a repository."""
@@ -94,7 +91,9 @@ class Registry:
         """Return the declared releases."""
         return [{"tag": "v1", "digest": DIGEST}] if slug == "acme-web" else []
 
-    def find(self, there: tuple[str, ...] = (), **applications: dict[str, Any]) -> Images:
+    def find(
+        self, there: tuple[str, ...] = (), **applications: dict[str, Any]
+    ) -> tuple[Contents, dict[str, str]]:
         """Find the images of applications, in a project where some are already."""
         file = read_contents(Document({"project": "shop", "applications": applications}, ""))
         own = options()
@@ -102,7 +101,7 @@ class Registry:
             cast(Any, SimpleNamespace(releases=self.releases)), own, warnings=self.warnings
         )
         task.progress = self.told.append
-        return find_images(task, file, names_of(own, file), {key: member(key) for key in there})
+        return find_images(task, file, file, {key: member(key) for key in there})
 
 
 @pytest.fixture
@@ -115,9 +114,9 @@ def registry(monkeypatch: pytest.MonkeyPatch) -> Registry:
 def test_an_image_is_named_by_its_digest_and_the_slug_that_has_it(
     image: dict[str, str], registry: Registry
 ) -> None:
-    found = registry.find(web={"slug": "acme-web", "image": image})
-    assert found.sources == {"web": "acme-web"}
-    [web] = found.contents.applications
+    contents, sources = registry.find(web={"slug": "acme-web", "image": image})
+    assert sources == {"web": "acme-web"}
+    [web] = contents.applications
     assert web.values == {"slug": "acme-web", "image": {**image, "digest": DIGEST}}
     assert registry.warnings[0].startswith("the images of web come from the registry of the account")
 
@@ -128,9 +127,9 @@ def test_what_has_an_archive_or_no_image_or_is_there_needs_nothing(registry: Reg
         "new": {"slug": "acme-new"},
         "old": {"slug": "acme-old", "image": {"tag": "v7"}},
     }
-    found = registry.find(("old",), **described)
-    assert [each.values for each in found.contents.applications] == list(described.values())
-    assert found.sources == {} and registry.warnings == []
+    contents, sources = registry.find(("old",), **described)
+    assert [each.values for each in contents.applications] == list(described.values())
+    assert sources == {} and registry.warnings == []
 
 
 def test_all_images_that_are_nowhere_are_named_at_once(registry: Registry) -> None:

@@ -105,8 +105,7 @@ def test_what_is_said_of_one_alone_names_it(file: Contents) -> None:
     overrides = {"world": {"name": "Hall", "slug": "no"}, "acme-web": {"slug": "front", "name": "no"}}
     rename = Rename(suffix="-x", names={"world": "other"})
     names = names_of(options(rename=rename, overrides=overrides), file)
-    assert names.own == {"world": "Hall", "lobby": "lobby-x", "api": "acme-api-x", "web": "front"}
-    assert names.original == {"world": "Survival", "lobby": "lobby", "api": "acme-api", "web": "acme-web"}
+    assert names == {"world": "Hall", "lobby": "lobby-x", "api": "acme-api-x", "web": "front"}
 
 
 def test_copies_know_a_project_by_its_present_and_its_former_name(file: Contents) -> None:
