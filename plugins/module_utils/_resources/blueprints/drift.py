@@ -71,6 +71,11 @@ class Difference:
         return {**given, "path": self.path, "line": self.line, "drift": self.kind in DRIFT}
 
 
+def difference(place: Entry | Part, kind: str, said: str, **facts: Any) -> Difference:
+    """Return a difference of an entry, or of one of its parts."""
+    return Difference(kind=kind, section=place.section, key=place.key, said=said, **facts)
+
+
 @dataclass(frozen=True)
 class Comparison:
     """A blueprint, what each of its parts found on the platform, and what was last applied."""
@@ -113,21 +118,19 @@ class Comparison:
         """Return what an apply would be refused for."""
         if not isinstance(error, OF_THE_FILE):
             raise error
-        said = f"cannot be applied: {error.message}"
-        return Difference(kind=REFUSED, section=part.section, key=part.key, field=field, said=said)
+        return difference(part, REFUSED, f"cannot be applied: {error.message}", field=field)
 
     def _not_compared(self, part: Part) -> Difference:
         """Return that a part was not compared, because what it needs cannot be applied."""
         blocked = part.blocked_by
         reason = f", because {blocked.label} cannot be applied" if blocked is not None else ""
-        said = f"not compared{reason}; mend that, and compare again"
-        return Difference(kind=UNKNOWN, section=part.section, key=part.key, said=said)
+        return difference(part, UNKNOWN, f"not compared{reason}; mend that, and compare again")
 
     def _of_project(self, part: Part) -> Iterator[Difference]:
         """Yield what differs of the project itself."""
         if part.plan is not None and part.plan.changed:
             said = f"an apply would {'; '.join(part.plan.actions)}"
-            yield Difference(kind=MISSING, section=part.section, key=part.key, prevails=FILE, said=said)
+            yield difference(part, MISSING, said, prevails=FILE)
 
     def _of_entry(self, entry: Entry, part: Part, plan: Plan) -> Iterator[Difference]:
         """Yield what differs of an entry, as one of its parts sees it."""
@@ -137,45 +140,23 @@ class Comparison:
         elif module in IMAGE_MODULES:
             yield from self._of_image(entry, part, plan)
         elif part.is_new:
-            yield self._missing(entry)
+            by = self._changed_by(path_of(entry, ENTRY), entry.name)
+            said = f"{entry.name!r} is not on the platform"
+            yield difference(entry, MISSING, said, changed_by=by, prevails=FILE)
         elif isinstance(part.result, Mapping) and part.result.get("status") == ServiceStatus.PROVISIONING:
-            yield self._unknown(entry, None, "it is still being created, so it was not compared")
+            yield difference(entry, UNKNOWN, "it is still being created, so it was not compared")
         elif plan.changed:
             yield from self._of_fields(entry, plan)
 
     # --- Kinds --------------------------------------------------------------------------------------
-
-    def _missing(self, entry: Entry) -> Difference:
-        """Return that an entry is not on the platform."""
-        return Difference(
-            kind=MISSING,
-            section=entry.section,
-            key=entry.key,
-            changed_by=self._changed_by(path_of(entry, ENTRY), entry.name),
-            prevails=FILE,
-            said=f"{entry.name!r} is not on the platform",
-        )
-
-    def _unknown(self, entry: Entry, field: str | None, said: str) -> Difference:
-        """Return that nothing can be said of an entry, or of one of its fields."""
-        return Difference(kind=UNKNOWN, section=entry.section, key=entry.key, field=field, said=said)
 
     def _differs(self, entry: Entry, field: str | None, file: Any, platform: Any, said: str) -> Difference:
         """Return that a field differs."""
         by = None
         if field is not None and field in entry.values:
             by = self._changed_by(path_of(entry, field), as_text(entry.values[field]))
-        return Difference(
-            kind=DIFFERS,
-            section=entry.section,
-            key=entry.key,
-            field=field,
-            file=file,
-            platform=platform,
-            changed_by=by,
-            prevails=FILE,
-            said=said,
-        )
+        values = {"file": file, "platform": platform}
+        return difference(entry, DIFFERS, said, field=field, changed_by=by, prevails=FILE, **values)
 
     def _of_fields(self, entry: Entry, plan: Plan) -> Iterator[Difference]:
         """Yield the fields of a service that differ."""
@@ -200,19 +181,12 @@ class Comparison:
             return
         if not found["known_before"]:
             said = "this controller has not written it, and the platform does not show it"
-            yield self._unknown(entry, "environment", said)
+            yield difference(entry, UNKNOWN, said, field="environment")
             return
         kinds = ("added", "changed", "removed")
         names = "; ".join(f"{kind} {', '.join(found[kind])}" for kind in kinds if found[kind])
-        yield Difference(
-            kind=DIFFERS,
-            section=entry.section,
-            key=entry.key,
-            field="environment",
-            changed_by=FILE,
-            prevails=FILE,
-            said=f"not as last written: {names}",
-        )
+        said = f"not as last written: {names}"
+        yield difference(entry, DIFFERS, said, field="environment", changed_by=FILE, prevails=FILE)
 
     def _of_image(self, entry: Entry, part: Part, plan: Plan) -> Iterator[Difference]:
         """Yield that another image runs, or none, or with another command.

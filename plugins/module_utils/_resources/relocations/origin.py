@@ -11,7 +11,7 @@ from typing import Any
 
 from ..._api.models import App, ProjectGraph, Service, Settings
 from ..._api.values import ContainerState, ServiceStatus
-from ..blueprints.export import command_of
+from ..blueprints.export import SIZE, command_of
 from ..clones.source import Data, data_of
 from ..services.lookup import label
 from ..services.view import read_service, read_settings, read_state
@@ -146,7 +146,7 @@ def wanted_size(options: RelocateOptions, service: Service) -> dict[str, int | N
     """Return the size of the new service. Parts that the task does not say are those of the old one."""
     given = options.dimensions.as_dict() if options.dimensions else {}
     shown = service.dimensions.as_dict() if service.dimensions else {}
-    return {name: given.get(name) or shown.get(name) for name in ("cpu_cores", "ram_gb", "storage_gb")}
+    return {name: given.get(name) or shown.get(name) for name in SIZE}
 
 
 def asked_of(order: Mapping[str, Any]) -> dict[str, Any]:

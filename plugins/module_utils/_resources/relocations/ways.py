@@ -17,6 +17,7 @@ from ..._api.errors import HostedError, undone_if_nothing_happened
 from ..._api.models import Service
 from ..._api.platform_clock import CLOCKS_DIFFER
 from ..._api.values import ContainerState, ServiceStatus
+from ..blueprints.export import SIZE
 from ..clones.source import Data
 from ..services.lookup import find_staying, label
 from ..services.rates import rates_of
@@ -575,15 +576,9 @@ def describe(work: Work, service: Service | None, name: str) -> Mapping[str, Any
         "product": service.product.slug if service.product else None,
         "runtime": service.runtime.id if service.runtime else None,
         "host": service.host.id if service.host else None,
-        "dimensions": size_of(service),
+        "dimensions": service.dimensions and service.dimensions.model_dump(include=set(SIZE)),
         "public": work.origin.public,
     }
-
-
-def size_of(service: Service) -> Mapping[str, Any] | None:
-    """Return the parts of a size."""
-    shown = service.dimensions
-    return shown.model_dump(include={"cpu_cores", "ram_gb", "storage_gb"}) if shown else None
 
 
 def cost_of(work: Work, rates: Rates) -> Cost:
