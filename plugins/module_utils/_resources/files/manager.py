@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any
 
 from ..._api.client import FILES_PER_DELETE, Client
@@ -78,39 +77,24 @@ class FileManager:
         """Return the entry at a path; ``None`` if there is none.
 
         :raises Invalid: if a parent is not a directory, or a name that looks the same is listed instead.
-        :raises UnexpectedAnswer: if a parent is listed and cannot be listed itself.
+        :raises NotFoundResponse: if a parent is listed as a directory and cannot be listed itself.
         """
         parent, name = posixpath.split(path)
+        above = self.entry(parent) if parent else None
         if parent:
-            if self.entry(parent) is None:
+            if above is None:
                 return None
             self.check_directory(parent)
         try:
             found = self.entries(parent)
-        except NotFoundResponse as error:
-            found = self._list_again(parent, error)
+        except NotFoundResponse:
+            if above is None or above.directory:
+                raise
+            return None  # a link that leads nowhere
         entry = next((item for item in found if item.name == name), None)
         if entry is None:
             self.check_spelling(path, [item.name for item in found])
         return entry
-
-    def _list_again(self, directory: str, refusal: Refused) -> list[FileEntry]:
-        """Return what is in a directory whose list was not found: a gateway answers 404 as well.
-
-        Nothing is in it if it is gone, or a link whose list is not found twice, as one that leads nowhere.
-
-        :raises UnexpectedAnswer: if it is shown as a directory.
-        """
-        self.invalidate()  # it may have been removed since its parent was listed
-        entry = self.entry(directory)
-        if entry is not None and (entry.directory or not entry.symlink):
-            raise UnexpectedAnswer(
-                f"{directory!r} on {self.label} is a directory that cannot be listed, so nothing is known of "
-                f"what is in it: {refusal.message}"
-            )
-        with suppress(NotFoundResponse):
-            return self.entries(directory) if entry is not None else []
-        return []
 
     def check_spelling(self, path: str, listed: Sequence[str]) -> None:
         """Check that a path that is not listed does not differ in its accents alone (NFC and NFD in Unicode).

@@ -14,7 +14,7 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
-    UnexpectedAnswer,
+    NotFoundResponse,
     error_for_status,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.models import FileEntry, Service
@@ -75,54 +75,14 @@ def test_an_entry_is_looked_for_in_a_directory_that_is_there() -> None:
 
 
 def test_a_directory_that_is_shown_and_not_found_hides_what_is_in_it() -> None:
-    """A gateway answers 404 as well."""
-    mods = FileEntry(name="mods", directory=True)
-    files, listed = manager_of({ROOT: [mods]})
-    with pytest.raises(
-        UnexpectedAnswer, match=r"'mods' on service 'web' .* nothing is known of what is in it"
-    ):
+    files, _listed = manager_of({ROOT: [FileEntry(name="mods", directory=True)]})
+    with pytest.raises(NotFoundResponse):
         files.entry("mods/notes")
-    assert listed == [ROOT, "mods", ROOT], "it may have been removed since its parent was listed"
-
-
-def test_nothing_is_in_a_directory_that_was_removed_meanwhile() -> None:
-    shown = [[FileEntry(name="mods", directory=True)], []]
-
-    def list_files(id: str, path: str) -> list[FileEntry]:
-        if path == "mods":
-            raise error_for_status("no such directory", 404)
-        return shown.pop(0) if shown else []
-
-    client: Any = SimpleNamespace(files=list_files)
-    files = FileManager(cast(Client, client), SERVICE, cast(Task[Any], None))
-    assert files.entry("mods/notes") is None and shown == []
 
 
 def test_nothing_is_behind_a_link_that_leads_nowhere() -> None:
-    link = FileEntry(name="mods", directory=False, symlink=True)
-    files, listed = manager_of({ROOT: [link]})
+    files, _listed = manager_of({ROOT: [FileEntry(name="mods", directory=False, symlink=True)]})
     assert files.entry("mods/notes") is None
-    assert listed.count("mods") == 2
-
-
-@pytest.mark.parametrize("resolved", [False, True])
-def test_a_404_of_a_gateway_hides_nothing_behind_a_link(resolved: bool) -> None:
-    """Whether the platform shows that a link leads to a directory is not shown."""
-    link = FileEntry(name="mods", directory=resolved, symlink=True)
-    answers = [error_for_status("gateway", 404)]
-
-    def list_files(id: str, path: str) -> list[FileEntry]:
-        if path == "mods" and answers:
-            raise answers.pop()
-        return [FileEntry(name="notes", directory=False)] if path == "mods" else [link]
-
-    files = FileManager(cast(Client, SimpleNamespace(files=list_files)), SERVICE, cast(Task[Any], None))
-    if resolved:
-        with pytest.raises(UnexpectedAnswer, match="nothing is known of what is in it"):
-            files.entry("mods/notes")
-    else:
-        found = files.entry("mods/notes")
-        assert found is not None and found.name == "notes"
 
 
 def test_a_name_that_differs_in_its_accents_alone_is_not_a_missing_one() -> None:
