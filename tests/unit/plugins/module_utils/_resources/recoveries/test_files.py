@@ -13,7 +13,7 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._resources.clones import files as clone_files
 from ansible_collections.hosted.services.plugins.module_utils._resources.clones.target import check_own
 from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries import (
-    files as recovered_files,
+    target as recovered_target,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.files import (
     RecoveredFiles,
@@ -107,7 +107,7 @@ def test_a_service_without_power_signals_is_neither_stopped_nor_started(
     def without_power(*given: Any) -> Any:
         return check_own(*given).model_copy(update={"capabilities": ["files"]})
 
-    monkeypatch.setattr(recovered_files, "check_own", without_power)
+    monkeypatch.setattr(recovered_target, "check_own", without_power)
     done = run(sandbox, resource(tmp_path), **{**given, "start": True})
     assert [action.split(" ")[0] for action in done["actions"]] == ["restore"], done.get("msg")
     assert "cannot be stopped while its files are copied" in done["warnings"][0]
