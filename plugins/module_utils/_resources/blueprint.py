@@ -173,7 +173,7 @@ def read_checked(task: Task[SourceOptions]) -> Contents:
 
 def planned_parts(task: Task[SourceOptions], contents: Contents) -> Parts:
     """Return all parts of a blueprint with their plans, or with what keeps them from being made."""
-    return planned(task, parts_of(task, contents))
+    return planned(task, Assembly(task, contents).add_all())
 
 
 def planned(task: Task[SourceOptions], found: Sequence[Part]) -> Parts:
@@ -230,11 +230,6 @@ def whole_plan(
 
 
 # --- Parts ------------------------------------------------------------------------------------------
-
-
-def parts_of(task: Task[SourceOptions], contents: Contents) -> list[Part]:
-    """Return all parts of a blueprint, each after those that it needs."""
-    return Assembly(task, contents).add_all()
 
 
 class Assembly:

@@ -26,7 +26,7 @@ from .blueprints.hiding import HIDDEN_SECTION, PLAIN_SECTION
 from .blueprints.members import Member
 from .blueprints.parts import Part
 from .clones.database import DATABASE, await_database
-from .clones.environments import read_environments, unreadable_variables
+from .clones.environments import read_environments
 from .clones.files import FilesResource
 from .clones.options import CloneOptions, Rename, check_options
 from .clones.rules import blueprint_of, names_of, original_of, own_values
@@ -124,7 +124,11 @@ def check_variables(source: SourceProject, own: Mapping[str, Mapping[str, Any]])
 
     :raises Invalid: naming it.
     """
-    missing = unreadable_variables(source.originals, own)
+    missing = [
+        f"{each.label} lacks {', '.join(each.referring)}"
+        for each in source.originals
+        if not each.app and each.referring and not own[each.key].get("variables")
+    ]
     if missing:
         raise Invalid(
             "the platform does not show the variables of orders, and these are not given: "

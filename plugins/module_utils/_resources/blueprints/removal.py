@@ -9,9 +9,9 @@ another service goes before it, and a project goes last.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from ..._api.models import Project
 from ..._api.text import first_of
@@ -19,7 +19,7 @@ from ..._api.values import ServiceStatus
 from ..services.lookup import Named, close_name, find_staying, oldest_projects, project_with_name
 from ..services.on_service import check_not_left_over
 from ..services.removal import own_copies_folder
-from ..shared.options import FilePath, Options, StateDirOptions, WaitOptions, option
+from ..shared.options import FilePath, StateDirOptions, WaitOptions, option
 from ..shared.parallel import run_parallel
 from ..shared.plan import Resource, Task
 from ..shared.task_errors import Invalid
@@ -44,7 +44,7 @@ MAX_DELETE = 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class RemovalOptions(Options):
+class DeletingOptions(StateDirOptions, WaitOptions):
     """What a task on a blueprint may delete, and what it keeps of that."""
 
     state: Literal["present", "absent"] = "present"
@@ -57,11 +57,6 @@ class RemovalOptions(Options):
     known_hosts: FilePath | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class DeletingOptions(RemovalOptions, StateDirOptions, WaitOptions):
-    """What the parts need to know."""
-
-
 @dataclass(frozen=True)
 class Deleters:
     """The resources that delete."""
@@ -71,18 +66,14 @@ class Deleters:
     """Deletes a project once all that is in it is gone."""
 
 
-class Needed(Protocol):
-    """Tells what a service is needed for, and what to do; ``None`` if it is not needed."""
+ReadNeeded = Callable[[], Callable[[Named], str | None]]
+"""Reads what is needed though nothing describes it.
 
-    def __call__(self, service: Named, /) -> str | None:
-        """Tell it of one service."""
-
-
-ReadNeeded = Callable[[], Needed]
-"""Reads what is needed though nothing describes it."""
+Returns what tells what a service is needed for, and what to do; ``None`` if it is not needed.
+"""
 
 
-def check_removal_options(options: RemovalOptions) -> None:
+def check_removal_options(options: DeletingOptions) -> None:
     """Check that the options that delete do not contradict each other.
 
     :raises Invalid: naming them.
@@ -130,8 +121,9 @@ def prune_parts(
             check_references(now, contents, going)
         check_still_unneeded(going, read_needed)
 
-    deletions = Deletions(task, members, deleters.service, copies_folder(task), check_again)
-    return deletions.parts([(each.id, each) for each in going], parts)
+    given = deleting_arguments(task, copies_folder(task))
+    deleting = [(each.id, each, given(each)) for each in going]
+    return deletion_parts(task, members, deleting, deleters, after=parts, check_again=check_again)
 
 
 def without_needed(
@@ -192,7 +184,8 @@ def absence_parts(task: Task[DeletingOptions], contents: Contents, deleters: Del
             check_not_left_over(task, member.id, entry.values.get("id"))
             going.append((entry.key, member))
     warn_of_users(task, members, [member for __, member in going])
-    parts = Deletions(task, members, deleters.service, task.options.keep_copy).parts(going)
+    given = deleting_arguments(task, task.options.keep_copy)
+    parts = deletion_parts(task, members, [(*each, given(each[1])) for each in going], deleters)
     staying = [each for each in members.found if each.id not in {member.id for __, member in going}]
     reason = why_project_stays(task, members, staying)
     if reason is not None:
@@ -262,42 +255,55 @@ def project_deletion(
 # --- Both -------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Deletions:
-    """How services of a project are deleted."""
+def deleting_arguments(
+    task: Task[DeletingOptions], folder: str | None
+) -> Callable[[Member], Mapping[str, Any]]:
+    """Return what returns the options of a deletion that depend on the task.
 
-    task: Task[DeletingOptions]
-    members: Members
-    deleter: Resource[Any]
-    folder: str | None
-    """Where a copy of each goes before; ``None`` for none."""
-    check_again: Callable[[Part], None] = lambda part: None
-    """Runs right before each of them is planned in its turn."""
+    :param folder: where a copy of each goes before; ``None`` for none.
+    """
+    options = task.options
 
-    def parts(self, going: Sequence[tuple[str, Member]], after: Sequence[Part] = ()) -> list[Part]:
-        """Return the parts that delete them, each by its key, after those that refer to it."""
-        by_id = {member.id: (key, member) for key, member in going}
-        made: dict[str, Part] = {}
-        for id, users in by_references([member for __, member in going], self.members.edges).items():
-            key, member = by_id[id]
-            needs = [*after, *(made[user] for user in users)]
-            place = member.section, key, member.name
-            part = new_part(self.task, place, self.deleter, self.arguments(member), needs=needs, late=True)
-            part.prepare = self.check_again
-            made[id] = part
-        return list(made.values())
-
-    def arguments(self, member: Member) -> Arguments:
-        """Return the options that delete a service, if it still has its name and is in the project."""
-        options, service = self.task.options, member.service
-        own = {
-            "id": service.id,
-            "name": service.name,
-            "project": self.members.project.id,
-            "state": "absent",
+    def given(member: Member) -> Mapping[str, Any]:
+        empty = member.service.status == ServiceStatus.FAILED
+        return {
             "delete_backups": options.delete_backups,
-            "keep_copy": None if service.status == ServiceStatus.FAILED else self.folder,  # which has nothing
+            "keep_copy": None if empty else folder,
             "private_key_file": options.private_key_file,
             "known_hosts": options.known_hosts,
         }
-        return lambda part: own
+
+    return given
+
+
+def deletion_parts(
+    task: Task[Any],
+    members: Members,
+    going: Sequence[tuple[str, Member, Mapping[str, Any]]],
+    deleters: Deleters,
+    *,
+    after: Sequence[Part] = (),
+    check_again: Callable[[Part], None] = lambda part: None,
+) -> list[Part]:
+    """Return the parts that delete services of a project, each after those that refer to it.
+
+    Each is deleted if it still has its name and is in the project.
+
+    :param going: each with its key, and with what else its deletion is told.
+    :param check_again: runs right before each of them is planned in its turn.
+    """
+    by_id = {member.id: (key, member, given) for key, member, given in going}
+    made: dict[str, Part] = {}
+
+    def arguments(member: Member, given: Mapping[str, Any]) -> Arguments:
+        own = {"id": member.id, "name": member.service.name, "project": members.project.id}
+        return lambda part: {**own, "state": "absent", **given}
+
+    for id, users in by_references([member for __, member, __ in going], members.edges).items():
+        key, member, given = by_id[id]
+        needs = [*after, *(made[user] for user in users)]
+        place = member.section, key, member.name
+        part = new_part(task, place, deleters.service, arguments(member, given), needs=needs, late=True)
+        part.prepare = check_again
+        made[id] = part
+    return list(made.values())

@@ -9,7 +9,7 @@ those that this controller has written. If one of them is not given, nothing is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -169,14 +169,3 @@ def written_names(task: Task[CloneOptions], app: App) -> Iterable[str]:
     """Return the variables of an application that this controller has written."""
     options = task.options
     return Fingerprints.read(state_folder(options.state_dir), options.base_url, app.slug, app.id).prints
-
-
-def unreadable_variables(
-    originals: Iterable[Original], own: Mapping[str, Mapping[str, Any]]
-) -> Sequence[str]:
-    """Return the services whose variables of the order refer to another service, and are not given."""
-    return [
-        f"{each.label} lacks {', '.join(each.referring)}"
-        for each in originals
-        if not each.app and each.referring and not own[each.key].get("variables")
-    ]

@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ..._api.models import ServiceSummary
-from ..blueprints.members import Member, Members, by_references, read_members
-from ..blueprints.parts import Arguments, Part, new_part
-from ..blueprints.removal import Deleters, project_deletion
+from ..blueprints.members import Members, read_members
+from ..blueprints.parts import Part
+from ..blueprints.removal import Deleters, deletion_parts, project_deletion
 from ..clones.target import describe, found_elsewhere, locations, recognize
 from ..services.lookup import existing_services, label, project_with_name, services_in_project
 from ..services.order import LOST_ORDER_SECONDS
@@ -46,7 +46,9 @@ def removal_parts(
     recognize(task, record, members)
     going = [each for each in members.found if record.made(each)]
     staying = [each for each in members.found if not record.made(each)]
-    parts = deletions(task, members, going, deleters)
+    with_backups = {"delete_backups": True}  # those of a plan that runs for the whole account
+    deleting = [(each.name, each, with_backups) for each in going]
+    parts = deletion_parts(task, members, deleting, deleters)
     if staying:
         task.warn(
             f"project {members.project.name!r} stays: it has {describe(staying)}, which the drill did not "
@@ -137,28 +139,3 @@ def find_members(task: Task[RecoverOptions], project: str, record: RecoveryRecor
         return read_members(task.client, record.project_id)
     found = project_with_name(task.client.projects(), project)
     return read_members(task.client, found.id) if found else None
-
-
-def deletions(
-    task: Task[RecoverOptions], members: Members, going: Sequence[Member], deleters: Deleters
-) -> list[Part]:
-    """Return the parts that delete services, each after those that refer to it."""
-    by_id = {each.id: each for each in going}
-    made: dict[str, Part] = {}
-
-    def arguments(own: Mapping[str, Any]) -> Arguments:
-        return lambda part: own
-
-    for id, users in by_references(going, members.edges).items():
-        member = by_id[id]
-        own = {
-            "id": id,
-            "name": member.service.name,
-            "project": members.project.id,
-            "state": "absent",
-            "delete_backups": True,  # those of a plan that runs for the whole account
-        }
-        place = member.section, member.name, member.name
-        needs = [made[user] for user in users]
-        made[id] = new_part(task, place, deleters.service, arguments(own), needs=needs, late=True)
-    return list(made.values())

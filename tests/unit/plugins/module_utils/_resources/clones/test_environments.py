@@ -16,10 +16,10 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.bluepri
     read_contents,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.document import Document
+from ansible_collections.hosted.services.plugins.module_utils._resources.clone import check_variables
 from ansible_collections.hosted.services.plugins.module_utils._resources.clones.environments import (
     Environments,
     read_environments,
-    unreadable_variables,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.clones.options import CloneOptions
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.fingerprints import (
@@ -138,5 +138,6 @@ def test_options_name_applications_that_are_cloned(tmp_path: Path) -> None:
 def test_variables_of_orders_cannot_be_read() -> None:
     game = original("game", variables={"id-db": ["DB_URL"]})
     own: dict[str, dict[str, Any]] = {"game": {}, "acme-web": {}, "main-db": {}}
-    assert unreadable_variables([game, WEB, DB], own) == ["service 'game' lacks DB_URL"]
-    assert unreadable_variables([game], {"game": {"variables": {"DB_URL": "x"}}}) == []
+    with pytest.raises(Invalid, match="are not given: service 'game' lacks DB_URL. Nothing was ordered"):
+        check_variables(source_of(game, WEB, DB), own)
+    check_variables(source_of(game), {"game": {"variables": {"DB_URL": "x"}}})
