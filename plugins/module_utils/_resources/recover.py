@@ -24,7 +24,7 @@ from .blueprint import DELETERS, FilledAssembly, OnBlueprint, check_neighbors, p
 from .blueprints.contents import Contents, read_contents
 from .blueprints.document import Entry, read_source
 from .blueprints.members import Member
-from .blueprints.parts import Part, Parts
+from .blueprints.parts import Part
 from .clone import IMAGE, tighten
 from .clones.database import await_database
 from .clones.target import check_made
@@ -396,11 +396,6 @@ def plan_removal(task: Task[RecoverOptions]) -> Plan:
         if left is not None:
             failure = plan.failure
             plan.failure = lambda: (failure() if failure else None) or left
-        elif gone_with(parts):
+        elif not parts.found or any(part.section == "project" for part in parts.found):
             plan.steps = [*plan.steps, Step("forget the drill", record.forget, changes=False)]
     return plan
-
-
-def gone_with(parts: Parts) -> bool:
-    """Tell whether nothing is left of a drill once these parts are done."""
-    return not parts.found or any(part.section == "project" for part in parts.found)

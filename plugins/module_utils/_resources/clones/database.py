@@ -15,6 +15,7 @@ from ..._api.text import counted
 from ..._api.values import ServiceStatus
 from ..._sftp.errors import TransferFailed
 from ..databases.dump import NoDumpError, Source, find_source
+from ..databases.engine import connection_facts
 from ..databases.restore import HeldDump, check_client, check_login, find_target, held_dump, restore
 from ..services.lookup import label
 from ..services.view import read_service, read_settings
@@ -51,7 +52,7 @@ class DatabaseResource(Resource[DatabaseOptions]):
         options = task.options
         original = read_service(task, options.source_id)
         with copying(original):
-            source = find_source(connection_facts(task, original))
+            source = find_source(address_of(task, original))
             check_client(source.engine)
         what = f"database {source.login.database!r} of {label(original)}"
         if options.service is None:
@@ -64,7 +65,7 @@ class DatabaseResource(Resource[DatabaseOptions]):
             task.warn(f"{label(own)} is suspended, so its database was left as it is")
             return Plan(result=None)
         with copying(own):
-            target = find_target(connection_facts(task, own), source)
+            target = find_target(address_of(task, own), source)
         return plan_restore(task, own, source, target, what)
 
 
@@ -118,14 +119,9 @@ def warn_if_closed(task: Task[Any], what: str, public: bool) -> None:
         )
 
 
-def connection_facts(task: Task[WaitOptions], service: Service) -> dict[str, Any]:
-    """Return how to connect to a database, from inside of its project and from outside."""
-    facts: dict[str, Any] = dict(task.client.database_connection(service.id).as_dict())
-    settings = read_settings(task, service)
-    network = settings.network if settings else None
-    if network and network.is_public:
-        facts |= {"public_host": network.public_ip, "public_port": network.public_port}
-    return facts
+def address_of(task: Task[WaitOptions], service: Service) -> dict[str, Any]:
+    """Return how to connect to the database of a service."""
+    return connection_facts(task.client.database_connection(service.id), read_settings(task, service))
 
 
 @contextmanager
@@ -146,7 +142,7 @@ def copying(service: Service) -> AbstractContextManager[None]:
 
 
 def await_database(
-    task: Task[Any], id: str | None, facts: Callable[[Task[Any], Service], dict[str, Any]] = connection_facts
+    task: Task[Any], id: str | None, facts: Callable[[Task[Any], Service], dict[str, Any]] = address_of
 ) -> None:
     """Wait until a new database lets its user in: it may be in service a little before.
 

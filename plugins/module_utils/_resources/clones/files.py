@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import posixpath
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -17,12 +16,11 @@ from typing import Any, TypeVar, cast
 from ..._api.models import Service
 from ..._api.values import ServiceStatus
 from ..._sftp.errors import ConnectionBroken, LoginRefused
-from ..._sftp.host_keys import ACCEPT_NEW, HostKeys
 from ..._sftp.library import require
 from ..._sftp.mirror import PUSH, Mirror, same_size
 from ..._sftp.patterns import Patterns
 from ..._sftp.relay import Relayed
-from ..._sftp.session import Login, SftpSession
+from ..._sftp.session import SftpSession
 from ..._sftp.sides import Remote
 from ..._sftp.trees import ROOT, Kind, Tree
 from ..files.guards import SftpSyncOptions
@@ -31,10 +29,11 @@ from ..files.mirror import (
     MirrorWork,
     check_readable,
     describe_counts,
+    key_session,
     plan_expected,
     read_source,
 )
-from ..shared.options import Options, WaitOptions, required
+from ..shared.options import WaitOptions, required, shared_arguments
 from ..shared.plan import Expansion, Plan, Resource, Step, Task, after_waiting
 from .target import check_own
 
@@ -255,14 +254,9 @@ def power_steps(
     task: Task[CopyOptions], service: Service, stopper: Resource[Any], state: str
 ) -> Sequence[Step]:
     """Return the steps that stop a service, or start it."""
-    shared = {name: getattr(task.options, name) for name in SHARED}
-    powering: Task[Any] = replace(cast(Task[Any], task))
-    powering.options = stopper.read_options({**shared, "id": service.id, "state": state})
+    given = {**shared_arguments(task.options), "id": service.id, "state": state}
+    powering = replace(cast(Task[Any], task), options=stopper.read_options(given))
     return stopper.plan(powering).steps
-
-
-SHARED = [*Options.__dataclass_fields__, "wait", "wait_timeout", "wait_interval"]
-"""The options of the connection and of waiting."""
 
 
 def relayed(task: Task[FilesOptions], session: SftpSession) -> Relayed:
@@ -329,18 +323,11 @@ def open_session(
 
     :raises LoginRefused: saying how to register one: a password would be a change of the source.
     """
-    options, access = task.options, task.client.sftp(id)
-    login = Login(
-        access.host,
-        access.port,
-        access.username,
-        options.private_key_file,
-        timeout=options.timeout,
-    )
-    keys = HostKeys(os.path.expanduser(options.known_hosts), ACCEPT_NEW, login.host, login.port, task.warn)
+    session = key_session(task, task.client.sftp(id), task.options.known_hosts, beside)
     try:
-        return stack.enter_context(SftpSession(login, keys, remember=not task.check_mode, beside=beside))
+        return stack.enter_context(session)
     except LoginRefused:
+        login = session.login
         raise LoginRefused(
             f"{login} refused the login with {login.credentials_tried()}. Files are copied with a key of the "
             "account, as a password of the source could only be generated, which would change it. Register a "

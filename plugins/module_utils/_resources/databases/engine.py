@@ -9,7 +9,7 @@ from typing import Any
 
 from ..._api.client import Client
 from ..._api.errors import Refused, TokenRejected, UnexpectedAnswer
-from ..._api.models import DatabaseConnection, DatabaseInventory, QueryResult, Service
+from ..._api.models import DatabaseConnection, DatabaseInventory, QueryResult, Service, Settings
 from ..._api.routes import CONNECTION
 from ..services.on_service import OneServiceOptions, service_id
 from ..shared.plan import Task
@@ -49,6 +49,15 @@ def find_connection(client: Client, service: Service) -> DatabaseConnection | No
                 f"its product is {product!r}, but how to connect to it cannot be read: {error.message}"
             ) from None
         return None
+
+
+def connection_facts(connection: DatabaseConnection, settings: Settings | None) -> dict[str, Any]:
+    """Return how to connect to a database, from inside of its project and from outside."""
+    facts: dict[str, Any] = dict(connection.as_dict())
+    network = settings.network if settings else None
+    if network and network.is_public:
+        facts |= {"public_host": network.public_ip, "public_port": network.public_port}
+    return facts
 
 
 def connection_url(task: Task[OneServiceOptions]) -> str:

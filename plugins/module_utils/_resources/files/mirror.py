@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ..._api.models import SftpAccess
 from ..._api.text import counted, first_of
 from ..._sftp.compare import (
     SPECIAL,
@@ -24,6 +25,7 @@ from ..._sftp.compare import (
     without_stray_links,
 )
 from ..._sftp.errors import TransferFailed
+from ..._sftp.host_keys import ACCEPT_NEW, HostKeys
 from ..._sftp.mirror import PUSH, Mirror
 from ..._sftp.patterns import Patterns
 from ..._sftp.server_features import FIRST_TIME, ServerFeatures, detect_refusals
@@ -186,6 +188,16 @@ class MirrorWork:
                 "the server does not keep permissions that are set, and uses its own; set "
                 "preserve_modes: false to accept that"
             )
+
+
+def key_session(
+    task: Task[Any], access: SftpAccess, known_hosts: str, beside: SftpSession | None = None
+) -> SftpSession:
+    """Return the session that logs in to a service with a key of the account once it is entered."""
+    key, timeout = task.options.private_key_file, task.options.timeout
+    login = Login(access.host, access.port, access.username, key, timeout=timeout)
+    keys = HostKeys(os.path.expanduser(known_hosts), ACCEPT_NEW, login.host, login.port, task.warn)
+    return SftpSession(login, keys, remember=not task.check_mode, beside=beside)
 
 
 def pushes(direction: str | None) -> bool:

@@ -20,16 +20,15 @@ from ..._api.models import SftpAccess
 from ..._api.text import counted
 from ..._sftp.compare import PERMISSIONS, Rules, check_sizes, compare, without_stray_links
 from ..._sftp.errors import TransferFailed
-from ..._sftp.host_keys import ACCEPT_NEW, HostKeys
 from ..._sftp.library import require
 from ..._sftp.local_folder import room_at
 from ..._sftp.mirror import PULL, Mirror
 from ..._sftp.patterns import Patterns
-from ..._sftp.session import Login, SftpSession
+from ..._sftp.session import SftpSession
 from ..._sftp.sides import Local, Remote
 from ..._sftp.trees import ROOT, Kind, Tree, TreeEntry, printable_path
 from ..databases.dump import NoDumpError, Source, content_digest, dump_from
-from ..files.mirror import describe_failures, describe_unreadable
+from ..files.mirror import describe_failures, describe_unreadable, key_session
 from ..services.options import ServiceOptions
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid
@@ -66,18 +65,8 @@ class FileContent:
     def open(cls, task: Task[ServiceOptions], access: SftpAccess) -> FileContent:
         """Log in and read what there is. The connection stays open until the task ends."""
         require()
-        options = task.options
-        login = Login(
-            access.host, access.port, access.username, options.private_key_file, timeout=options.timeout
-        )
-        keys = HostKeys(
-            os.path.expanduser(options.known_hosts or KNOWN_HOSTS),
-            ACCEPT_NEW,
-            login.host,
-            login.port,
-            task.warn,
-        )
-        session = task.closing.enter_context(SftpSession(login, keys, remember=not task.check_mode))
+        session = key_session(task, access, task.options.known_hosts or KNOWN_HOSTS)
+        task.closing.enter_context(session)
         remote, skipped = Remote(session.sftp, "."), dict[str, str]()
         tree = session.run(remote.tree(Patterns(), skipped.__setitem__))
         check_readable(remote, tree)

@@ -7,18 +7,17 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ..._api.errors import HostedError, Refused, TokenRejected
-from ..._api.models import App, DatabaseConnection, Service, Settings, SftpAccess
+from ..._api.models import App, Service, Settings, SftpAccess
 from ..._api.text import in_one_line
 from ..._api.values import ContainerState, Family
 from ..._sftp.errors import TransferFailed
 from ..._sftp.trees import printable_path
 from ..databases.dump import NoDumpError, find_source
-from ..databases.engine import find_connection
+from ..databases.engine import connection_facts, find_connection
 from ..services.copyable import uncopyable
 from ..services.options import ServiceOptions
 from ..services.removal import Kept, own_copies_folder
@@ -152,8 +151,8 @@ def read_content(task: Task[ServiceOptions], view: View, settings: Settings | No
     :raises Invalid: if there is nothing that could be copied.
     """
     service = view.service
-    if service.family == Family.APP and (connection := database_connection(task, view)):
-        return dump_content(view, connection, settings)
+    if service.family == Family.APP and (dump := dump_content(task, view, settings)):
+        return dump
     other = WAYS.get(service.family, "copy what you need in another way")
     offered = service.capabilities
     if offered is not None and FILES_CAPABILITY not in offered:
@@ -184,28 +183,19 @@ def open_files(task: Task[ServiceOptions], view: View, access: SftpAccess) -> Fi
         raise
 
 
-def database_connection(task: Task[ServiceOptions], view: View) -> DatabaseConnection | None:
-    """Return how to connect to a database; ``None`` for a service that is none.
+def dump_content(task: Task[ServiceOptions], view: View, settings: Settings | None) -> DumpContent | None:
+    """Return the dump of a database that this machine reaches; ``None`` for a service that is none.
 
-    :raises Invalid: if the product is a database all the same.
+    :raises Invalid: if it cannot be dumped from here, or the product is a database all the same.
     """
     try:
-        return find_connection(task.client, view.service)
+        connection = find_connection(task.client, view.service)
     except Invalid as error:
         raise uncopyable(view, error.message, "run this again later, or dump the database by hand") from None
-
-
-def dump_content(view: View, connection: DatabaseConnection, settings: Settings | None) -> DumpContent:
-    """Return the dump of a database that this machine reaches.
-
-    :raises Invalid: if it cannot be dumped from here.
-    """
-    facts: Mapping[str, Any] = connection.as_dict()
-    network = settings.network if settings else None
-    if network and network.is_public:
-        facts = {**facts, "public_host": network.public_ip, "public_port": network.public_port}
+    if connection is None:
+        return None
     try:
-        return DumpContent(find_source(facts))
+        return DumpContent(find_source(connection_facts(connection, settings)))
     except NoDumpError as error:
         raise uncopyable(view, str(error), "dump the database from where it can be reached") from None
 

@@ -16,7 +16,7 @@ from typing import Any
 from ..._api.models import Service
 from ..._api.text import counted
 from ..._api.values import Family
-from ..clones.database import connection_facts, explained, holds, warn_if_closed
+from ..clones.database import address_of, explained, holds, warn_if_closed
 from ..databases.dump import MARIADB, POSTGRESQL, Engine, find_source
 from ..databases.engine import find_connection
 from ..databases.restore import HeldDump, check_client, count_rows, kept_dump, restore
@@ -171,7 +171,7 @@ def own_address(task: Task[DumpOptions], service: Service) -> dict[str, Any]:
 
     :raises Invalid: if no address is left.
     """
-    facts = connection_facts(task, service)
+    facts = address_of(task, service)
     others = {address for other in other_databases(task, service) for address in addresses(other)}
     for host, port in (("host", "port"), ("public_host", "public_port")):
         if address(facts, host, port) in others:
@@ -205,4 +205,4 @@ def other_databases(task: Task[DumpOptions], service: Service) -> Iterable[Mappi
         with suppress(NoSuchItem, Invalid):  # it is gone, or tells nobody how to connect to it
             other = read_service(task, each.id)
             if find_connection(task.client, other) is not None:
-                yield connection_facts(task, other)
+                yield address_of(task, other)

@@ -17,8 +17,8 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.clones 
 from ansible_collections.hosted.services.plugins.module_utils._resources.clones.database import (
     DATABASE,
     DatabaseOptions,
+    address_of,
     await_database,
-    connection_facts,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.databases.dump import NoDumpError
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Task
@@ -187,12 +187,12 @@ def test_a_database_answers_outside_if_it_is_open(is_public: bool, account: Acco
     task: Task[Any] = Task(cast(Any, account), DatabaseOptions(source_id="old"))
     service = account.service("old")
     assert service is not None
-    facts = connection_facts(task, service)
+    facts = address_of(task, service)
     assert (facts["host"], facts["port"]) == ("old.internal", 5432)
     outside = (facts.get("public_host"), facts.get("public_port"))
     assert outside == (("203.0.113.1", 15432) if is_public else (None, None))
     account.network = {}
-    assert "public_host" not in connection_facts(task, service)
+    assert "public_host" not in address_of(task, service)
 
 
 def test_a_new_database_is_waited_for_as_long_as_the_task_says(

@@ -138,6 +138,6 @@ def test_options_name_applications_that_are_cloned(tmp_path: Path) -> None:
 def test_variables_of_orders_cannot_be_read() -> None:
     game = original("game", variables={"id-db": ["DB_URL"]})
     own: dict[str, dict[str, Any]] = {"game": {}, "acme-web": {}, "main-db": {}}
-    with pytest.raises(Invalid, match="are not given: service 'game' lacks DB_URL. Nothing was ordered"):
+    with pytest.raises(Invalid, match="are not given: service 'game' lacks DB_URL"):
         check_variables(source_of(game, WEB, DB), own)
     check_variables(source_of(game), {"game": {"variables": {"DB_URL": "x"}}})
