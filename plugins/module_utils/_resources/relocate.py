@@ -200,7 +200,8 @@ def choose_name(task: Task[RelocateOptions], record: Relocation, origin: Origin)
         )
     find_made(task, record)
     if content.new_id is not None and not expected:
-        check_adopts(task, record, "not known to be made by a relocation")
+        named = f"service {content.new_name!r} ({content.new_id})"
+        check_adopts(task, named, "not known to be made by a relocation")
 
 
 def is_name_free(task: Task[RelocateOptions], record: Relocation) -> bool:

@@ -47,8 +47,8 @@ def read_new(work: Work) -> Service | None:
         )
     gone, found = content.new_id, only_of_name(work.task, work.record)
     content.new_id = found.id if found else None
-    if content.new_id not in (None, gone):
-        check_adopts(work.task, work.record, f"not the one that was ordered before, {gone}, which is gone")
+    if found and found.id != gone:
+        check_adopts(work.task, label(found), f"not the one that was ordered before, {gone}, which is gone")
     return read_service(work.task, content.new_id) if content.new_id else None
 
 
@@ -152,12 +152,7 @@ def leave_or_adopt(task: Task[RelocateOptions], record: Relocation, same: list[S
     if task.options.state != "relocated":
         task.warn(f"{found} is not known to be the one that was ordered for this, and stays as it is")
         return
-    if task.options.existing != "adopt":
-        raise Invalid(
-            f"{found} has the name of the new service, and is not known to be the one that was ordered for "
-            "this. Nothing was done. Set another name; existing: adopt takes it for the new one, and "
-            "overwrites what it holds"
-        )
+    check_adopts(task, found, "not known to be the one that was ordered for this")
     only = only_service(same, content.new_name)
     content.new_id = only.id if only else None
 
@@ -176,14 +171,13 @@ def services_by_name(task: Task[RelocateOptions], record: Relocation) -> list[Se
     return with_name(services_in_project(task.client, project), str(record.content.new_name), None)
 
 
-def check_adopts(task: Task[RelocateOptions], record: Relocation, doubt: str) -> None:
+def check_adopts(task: Task[RelocateOptions], named: str, doubt: str) -> None:
     """Refuse a service of the new name that no relocation is known to have made, unless it is to be adopted.
 
     :raises Invalid: saying so. ``doubt`` is what speaks against it.
     """
     if task.options.existing != "adopt":
         raise Invalid(
-            f"service {record.content.new_name!r} ({record.content.new_id}) has the name of the new service, "
-            f"and is {doubt}. Nothing was done. Set another name; existing: adopt takes it for the new one, "
-            "and overwrites what it holds"
+            f"{named} has the name of the new service, and is {doubt}. Nothing was done. Set another name; "
+            "existing: adopt takes it for the new one, and overwrites what it holds"
         )

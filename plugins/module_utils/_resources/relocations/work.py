@@ -28,14 +28,12 @@ from ..shared.plan import Expansion, Plan, Resource, Step, Task
 from ..shared.relocation_record import Phase, Relocation, written
 from ..shared.runner import perform_step
 from ..shared.task_errors import EffectUnverified, Invalid
-from ..shared.waiting import poll_for
+from ..shared.waiting import QUIET_SECONDS, poll_for
 from .dependents import Dependent, as_it_runs, is_running, release_in_service
 from .options import RelocateOptions
 from .origin import Origin
 
 VERBS = {"started": "start", "stopped": "stop"}
-STOP_SECONDS = 10.0
-"""How late the state of a container may show a stop, in seconds."""
 
 
 @dataclass(frozen=True)
@@ -157,7 +155,7 @@ class Work:
 
         def look() -> None:
             state = partial(read_state, self.task, self.old.id)
-            poll_for(lambda: state() != ContainerState.RUNNING, STOP_SECONDS)
+            poll_for(lambda: state() != ContainerState.RUNNING, QUIET_SECONDS)
 
         start = self.bring(self.old.id, self.origin.label, "started")
         return [Step(f"look whether {self.origin.label} is about to stop", look, changes=False), start]
@@ -257,7 +255,7 @@ class Work:
         """Return the step that checks that nobody started the old service while it was copied."""
 
         def check() -> None:
-            if self.is_up(STOP_SECONDS):
+            if self.is_up(QUIET_SECONDS):
                 raise EffectUnverified(
                     f"{self.origin.label} was started again while it was copied, so {self.new_name} may lack "
                     "what was written to it since. Find out what starts it, and run this again"
@@ -274,7 +272,7 @@ class Work:
             return []
 
         def check() -> None:
-            if used := self.used_since(STOP_SECONDS):
+            if used := self.used_since(QUIET_SECONDS):
                 raise Invalid(used)
 
         return [Step(f"check that {self.origin.label} was not started since", check, changes=False)]

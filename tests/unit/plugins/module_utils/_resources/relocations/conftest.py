@@ -12,4 +12,4 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.relocat
 
 @pytest.fixture(autouse=True)
 def stops_show_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(work, "STOP_SECONDS", 0.0)
+    monkeypatch.setattr(work, "QUIET_SECONDS", 0.0)

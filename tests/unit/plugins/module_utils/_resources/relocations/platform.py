@@ -52,7 +52,7 @@ def relocating(
 ) -> Relocate:
     """Seed the project; return what relocates a service of it, with a key and records of its own."""
     monkeypatch.setenv("HOSTED_SERVICES_HOME", str(folder))
-    monkeypatch.setattr(work, "STOP_SECONDS", 3.0)  # a sandbox shows a stop within two
+    monkeypatch.setattr(work, "QUIET_SECONDS", 3.0)  # a sandbox shows a stop within two
     public = key.with_suffix(".pub").read_text().strip()
     sandbox.seed({**(seed or SEED), "ssh_keys": [{"name": "deploy", "public_key": public}]})
     sandbox.clear_journal()

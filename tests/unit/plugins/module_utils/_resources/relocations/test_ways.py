@@ -287,7 +287,7 @@ def test_a_stop_that_shows_late_is_not_taken_for_a_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As of a run that was killed: it was confirmed, then the end of an earlier start shows for a moment."""
-    monkeypatch.setattr(work, "STOP_SECONDS", 10.0)
+    monkeypatch.setattr(work, "QUIET_SECONDS", 10.0)
     clock, found = Clock(monkeypatch), case(tmp_path, dependents=())
     states = found.account.states
 
@@ -581,7 +581,7 @@ def test_a_container_that_shows_as_running_though_it_is_suspended_holds_nothing_
 def test_an_end_of_an_earlier_start_is_not_taken_for_one_since_the_switch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(work, "STOP_SECONDS", 10.0)
+    monkeypatch.setattr(work, "QUIET_SECONDS", 10.0)
     clock, found = Clock(monkeypatch), case(tmp_path, Phase.SWITCHED, dependents=())
     states = found.account.states
     states["old"] = "running"
