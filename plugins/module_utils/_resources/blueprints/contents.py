@@ -343,10 +343,10 @@ def with_references(
 ) -> list[Entry]:
     """Return the applications with the keys that they refer to, and note cycles of references."""
     keys = {entry.key for entry in (*services, *applications)}
-    found = [
-        replace(entry, references=sorted(set(targets_of(entry)) & keys - {entry.key}))
-        for entry in applications
-    ]
+    found = []
+    for entry in applications:
+        targets = {target for _path, target, _field in references_in(entry)}
+        found.append(replace(entry, references=sorted(targets & keys - {entry.key})))
     needs = {entry.key: list(entry.references) for entry in found}
     cycle = find_cycle(needs)
     if cycle:
@@ -369,11 +369,6 @@ def references_in(entry: Entry) -> Iterator[tuple[Path, str, str]]:
 def describe_reference(path: Path, target: str, what: str) -> str:
     """Return a reference for messages. That of a secret may be a part of it that only looks like one."""
     return "a reference in its value" if HIDDEN_SECTION in path else f"${{{target}.{what}}}"
-
-
-def targets_of(entry: Entry) -> Iterator[str]:
-    """Yield what an environment refers to."""
-    return (target for _path, target, _field in references_in(entry))
 
 
 def check_targets(document: Document, contents: Contents, aliases: Sequence[str]) -> None:

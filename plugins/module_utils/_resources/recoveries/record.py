@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, NamedTuple
 
@@ -65,9 +65,7 @@ class RecoveryRecord(MadeRecord):
     """By id: since when, or ever, and until when, or still, a service did not hold what it is to hold."""
     account: str | None = None
     """A checksum of the account that a drill is made in."""
-    run_process: int | None = None
-    run_folder: str | None = None
-    run_started: str | None = None
+    run: dict[str, Any] | None = None
     """The run that makes the drill, or made it last."""
 
     @property
@@ -79,8 +77,7 @@ class RecoveryRecord(MadeRecord):
         """Note that the run of this task makes the drill, and in which account."""
         self.account = account_of(client) or self.account
         run = Run.of_task()
-        if run is not None:
-            self.run_process, self.run_folder, self.run_started = run.process, run.folder, run.started
+        self.run = asdict(run) if run else self.run
 
     def check_claim(self, client: Client, project: str) -> None:
         """Refuse to touch a drill that another run makes, or that is in another account.
@@ -94,9 +91,9 @@ class RecoveryRecord(MadeRecord):
                 f"the drill in project {project!r} was made with the token of another account, where it may "
                 "still be billed. Nothing was done. Use that token, or give this drill another project"
             )
-        if self.run_process is None or self.run_folder is None:
+        if self.run is None:
             return
-        other = Run(self.run_process, self.run_folder, self.run_started)
+        other = Run(**self.run)
         if other != Run.of_task() and other.goes_on():
             raise Invalid(
                 f"process {other.process} on this controller is running a drill in project {project!r}. "

@@ -523,8 +523,8 @@ def test_a_drill_that_another_run_makes_is_left_alone(
     (tmp_path / "other").mkdir()
     with subprocess.Popen(["sleep", "600"]) as other:
         [file] = tmp_path.rglob("recoveries/*.json")
-        claim = {"run_process": other.pid, "run_folder": str(tmp_path / "other"), "run_started": None}
-        file.write_text(json.dumps({**json.loads(file.read_text()), **claim}))
+        run = {"process": other.pid, "folder": str(tmp_path / "other"), "started": None}
+        file.write_text(json.dumps({**json.loads(file.read_text()), "run": run}))
         sandbox.clear_journal()
         for options in (DRILL, {"state": "absent", "project": "shop-drill"}):
             refused = recover(**options)

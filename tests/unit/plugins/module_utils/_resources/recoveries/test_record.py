@@ -202,7 +202,7 @@ def test_a_drill_that_another_run_makes_is_left_alone(
     record.claim(token_of(None))
     record.check_claim(token_of(None), "shop")
     monkeypatch.setenv(RUN_FOLDER, str(tmp_path / "another"))
-    record.run_process, record.run_started = os.getpid(), None
+    record.run = {"process": os.getpid(), "folder": str(folder), "started": None}
     with pytest.raises(Invalid, match=f"process {os.getpid()} on this controller is running a drill in"):
         record.check_claim(token_of(None), "shop")
     folder.rmdir()
