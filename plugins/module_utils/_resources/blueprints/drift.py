@@ -108,7 +108,7 @@ class Comparison:
                 yield self._not_compared(part)
             elif entry is None:
                 yield from self._of_project(part)
-            elif part.plan is not None:
+            else:
                 found = list(self._of_entry(entry, part, part.plan))
                 if any(each.kind == MISSING or each.field == "image" for each in found):
                     told.add(place)

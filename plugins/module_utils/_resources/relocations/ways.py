@@ -258,7 +258,9 @@ def plan_back(work: Work) -> Plan:
     after = total(old_rates.full, new_rates.storage if new_rates else Decimal(0))
     before = total(billed_rate(work.old), billed_rate(new) if new else Decimal(0))
     since = (content.back_since or work.now()) if content.newer and not copies else None
-    down = content.paused if content.switched_at else work.went_down()
+    down = content.paused
+    if not content.switched_at:  # a killed run looked at none that stopped while the old one was away
+        down = sorted({*work.ran_before(), *down})
     steps = [work.note(Phase.RETURNING, lambda: {"back_since": since, "paused": down})]
     if work.old.status == ServiceStatus.SUSPENDED:
         resuming = costing(work.plan_service(id=work.old.id, state="resumed").steps, both)

@@ -334,13 +334,6 @@ class Work:
             return paused
         return [id for id, state in states.items() if state == ContainerState.STOPPED]
 
-    def went_down(self) -> list[str]:
-        """Return the ids of the applications that a run stopped, or that may have stopped by themselves.
-
-        A run that was killed while the old service was away leaves them so, and looked at none of them.
-        """
-        return sorted({*self.ran_before(), *self.record.content.paused})
-
     def unpause(self, ids: Collection[str] | None = None) -> list[Step]:
         """Return the steps that start what was stopped, except what is gone or was suspended since.
 

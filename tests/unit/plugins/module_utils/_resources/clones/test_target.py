@@ -18,7 +18,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     Interrupted,
     RateLimited,
 )
-from ansible_collections.hosted.services.plugins.module_utils._api.models import App, Project
+from ansible_collections.hosted.services.plugins.module_utils._api.models import App, Project, Service
 from ansible_collections.hosted.services.plugins.module_utils._api.platform_clock import PlatformClock
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.members import (
     Member,
@@ -29,10 +29,12 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.clones.
     CloneRecord,
     Target,
     check_members,
+    check_own,
     check_target,
     recognize,
     warn_of_dropped,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import Options
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from unit.plugins.fakes import FakeClient
@@ -379,3 +381,31 @@ def test_what_is_only_needed_now_is_not_kept(tmp_path: Path) -> None:
     Noting.read(options(tmp_path), "copy").write()
     kept = ["names", "ids", "sent", "source"]
     assert Noting.read(options(tmp_path), "copy").kept() == CloneRecord.kept() == kept
+
+
+# --- What a write asks ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def writing() -> Task:
+    """A task on a platform with one service, in the project of the clone."""
+
+    def read(id: str) -> Service:
+        return Service(id=id, name="copy", family="GAME", status="ACTIVE", project_id="prj-copy")
+
+    return Task(cast(Any, SimpleNamespace(service=read)), Options())
+
+
+def test_a_clone_in_its_project_may_be_written(writing: Task) -> None:
+    assert check_own(writing, "svc_copy", "svc_source", "prj-copy").id == "svc_copy"
+
+
+def test_the_source_may_not(writing: Task) -> None:
+    with pytest.raises(Invalid, match="is the source of the clone; nothing was written to it"):
+        check_own(writing, "svc_source", "svc_source", "prj-copy")
+
+
+@pytest.mark.parametrize("project", [None, "prj-shop"])
+def test_what_is_in_another_project_may_not(project: str | None, writing: Task) -> None:
+    with pytest.raises(Invalid, match="is not in the project of the clone"):
+        check_own(writing, "svc_copy", "svc_source", project)
