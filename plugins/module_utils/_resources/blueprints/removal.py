@@ -299,7 +299,7 @@ def deletion_parts(
         own = {"id": member.id, "name": member.service.name, "project": members.project.id}
         return lambda part: {**own, "state": "absent", **given}
 
-    for id, users in by_references([member for __, member, __ in going], members.edges).items():
+    for id, users in by_references([member for _key, member, _given in going], members.edges).items():
         key, member, given = by_id[id]
         needs = [*after, *(made[user] for user in users)]
         place = member.section, key, member.name

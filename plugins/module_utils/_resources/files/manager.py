@@ -77,20 +77,13 @@ class FileManager:
         """Return the entry at a path; ``None`` if there is none.
 
         :raises Invalid: if a parent is not a directory, or a name that looks the same is listed instead.
-        :raises NotFoundResponse: if a parent is listed as a directory and cannot be listed itself.
         """
         parent, name = posixpath.split(path)
-        above = self.entry(parent) if parent else None
         if parent:
-            if above is None:
+            if self.entry(parent) is None:
                 return None
             self.check_directory(parent)
-        try:
-            found = self.entries(parent)
-        except NotFoundResponse:
-            if above is None or above.directory:
-                raise
-            return None  # a link that leads nowhere
+        found = self.entries(parent)
         entry = next((item for item in found if item.name == name), None)
         if entry is None:
             self.check_spelling(path, [item.name for item in found])

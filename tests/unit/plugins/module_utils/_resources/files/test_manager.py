@@ -74,15 +74,11 @@ def test_an_entry_is_looked_for_in_a_directory_that_is_there() -> None:
     assert "maps" not in listed, "it is not there, so nothing can be in it"
 
 
-def test_a_directory_that_is_shown_and_not_found_hides_what_is_in_it() -> None:
-    files, _listed = manager_of({ROOT: [FileEntry(name="mods", directory=True)]})
+@pytest.mark.parametrize("shown", [{"directory": True}, {"directory": False, "symlink": True}])
+def test_a_directory_that_is_shown_and_not_found_hides_what_is_in_it(shown: dict[str, bool]) -> None:
+    files, _listed = manager_of({ROOT: [FileEntry(name="mods", **shown)]})
     with pytest.raises(NotFoundResponse):
         files.entry("mods/notes")
-
-
-def test_nothing_is_behind_a_link_that_leads_nowhere() -> None:
-    files, _listed = manager_of({ROOT: [FileEntry(name="mods", directory=False, symlink=True)]})
-    assert files.entry("mods/notes") is None
 
 
 def test_a_name_that_differs_in_its_accents_alone_is_not_a_missing_one() -> None:

@@ -322,10 +322,10 @@ def test_a_dump_that_fails(tmp_path: Path, folder: Path) -> None:
         dumping(tmp_path, "half").write(str(folder), None)
 
 
-def test_room_is_looked_for_where_the_copy_will_be(tmp_path: Path) -> None:
+def test_room_is_looked_for_where_the_copy_will_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     content = dumping(tmp_path)
     check_room(content, str(tmp_path / "not" / "there"), shared=False)
-    content.size = 2**62
+    monkeypatch.setattr(DumpContent, "size", 2**62)
     with pytest.raises(Invalid, match=rf"the copy has {2**62} bytes, and {tmp_path} has room for \d+; make"):
         check_room(content, str(tmp_path / "not" / "there"), shared=False)
     check_room(content, str(tmp_path), shared=True)

@@ -225,9 +225,9 @@ def test_a_database_is_reached_by_its_public_address_while_it_is_open(
     network = {"isPublic": public, "publicIp": "203.0.113.7", "publicPort": 40000}
     settings = Settings.model_validate({"network": network})
     connection = DatabaseConnection(engine="postgresql", host="db-1", port=5432)
-    last_copy.dump_content(
-        View(Service(id="s", name="db", family="APP", status="ACTIVE")), connection, settings
-    )
+    task: Any = SimpleNamespace(client=SimpleNamespace(database_connection=lambda id: connection))
+    view = View(Service(id="s", name="db", family="APP", status="ACTIVE"))
+    last_copy.dump_content(task, view, settings)
     assert (found["host"], found["port"]) == ("db-1", 5432)
     assert (found.get("public_host"), found.get("public_port")) == address
 
