@@ -169,8 +169,12 @@ class Ansible:
         results = self.folder / f"results-{self._runs}.json"
         results.touch()
         values = {**(variables or {}), **({} if in_process else {"hosted_in_process": False})}
+        command: list[str | Path] = [self.programs.playbook, "-i", self.inventory, path]
         done = self.program(
-            *(self.programs.playbook, "-i", self.inventory, path, "-e", json.dumps(values), *arguments),
+            *command,
+            "-e",
+            json.dumps(values),
+            *arguments,
             env={"RESULTS_FILE": str(results), **(env or {})},
             folder=folder,
         )

@@ -61,7 +61,7 @@ def test_target(target: str, both_ways: bool, profile: str, ansible: Ansible, sa
         assert not kept.exists() or open_to_others(kept) == {}
         assert "Traceback" not in ran[-1].output
     if both_ways:
-        compare(*ran, known)
+        compare(ran[0], ran[1], known)
     check_documented(target, [outcome for run in ran for outcome in run.outcomes])
 
 
