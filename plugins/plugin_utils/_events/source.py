@@ -34,6 +34,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.account
     advance,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.observation import (
+    Drift,
     State,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.observer import (
@@ -48,12 +49,16 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.account
     open_state,
     path_of,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.drift_info import (
+    DRIFT_INFO,
+    DriftInfoOptions,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.connecting import (
     connection,
     is_encrypted,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.owners import owner_of
-from ansible_collections.hosted.services.plugins.plugin_utils._events.drift import comparison
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
 from ansible_collections.hosted.services.plugins.plugin_utils._events.inert import inert
 
 NAME = "hosted.services.account"
@@ -109,6 +114,18 @@ async def in_thread(call: Callable[..., T], *arguments: Any) -> T:
     except asyncio.CancelledError:
         await asyncio.wait([task])
         raise
+
+
+def comparison(options: SourceOptions) -> Callable[[Client, str], Drift]:
+    """Return what compares a blueprint with its project, as module ``drift_info`` does."""
+
+    def compare(client: Client, path: str) -> Drift:
+        task = Task(client, DriftInfoOptions.from_ansible({**vars(options), "src": path}), check_mode=True)
+        with task.closing:
+            found = DRIFT_INFO.plan(task).result
+        return Drift(found["project"], [each for each in found["differences"] if each["drift"]])
+
+    return compare
 
 
 class Account:
