@@ -45,6 +45,7 @@ def build_image(
     packages: Sequence[tuple[str, str]] = (),
     *,
     compression: Compression | None = "gzip",
+    index: bool = False,
     environment: Mapping[str, str] | None = None,
     labels: Mapping[str, str] | None = None,
     ports: Sequence[int] = (),
@@ -54,7 +55,7 @@ def build_image(
 
     `dest` ending in ``.tar`` becomes an OCI archive, anything else a folder in the OCI layout. `packages` go
     into a package database of Debian, in a layer below that of `files`; a file named ``.wh.NAME`` there hides
-    NAME of the lower one. Several architectures make an index.
+    NAME of the lower one. Several architectures, or `index`, make an index.
     """
     architectures = [architecture] if isinstance(architecture, str) else list(architecture)
     settings = {
@@ -69,7 +70,7 @@ def build_image(
         layout.add_image(name, settings, [layer for layer in (base, files) if layer], compression)
         for name, base in zip(architectures, layers, strict=True)
     ]
-    top = layout.add_json(_index(images), OCI_INDEX) if len(images) > 1 else images[0]
+    top = layout.add_json(_index(images), OCI_INDEX) if index or len(images) > 1 else images[0]
     entry = {key: value for key, value in top.items() if key != "platform"}
     layout.index = _index([entry | {"annotations": {"org.opencontainers.image.ref.name": tag}}])
     layout.write(dest)
