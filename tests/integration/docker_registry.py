@@ -28,10 +28,9 @@ START_SECONDS = 300.0
 
 
 class Docker(NamedTuple):
-    """A registry that runs: its address, and what it keeps."""
+    """A registry that runs, by its address."""
 
     host: str
-    storage: Path
 
     @property
     def login(self) -> dict[str, str]:
@@ -69,7 +68,7 @@ def serving(folder: Path, **environment: str) -> Iterator[Docker]:
     )
     try:
         await_answer(process, port)
-        yield Docker(f"127.0.0.1:{port}", folder / "storage")
+        yield Docker(f"127.0.0.1:{port}")
     finally:
         process.terminate()
         process.wait()

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
@@ -13,11 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import requests
 
-from ansible_collections.hosted.services.plugins.module_utils._api import registry, uploads
-from ansible_collections.hosted.services.plugins.module_utils._api.models import RegistryCredentials
-from ansible_collections.hosted.services.plugins.module_utils._api.registry_session import RegistrySession
 from hosted_sandbox.registry.images import build_image
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import BOTH_WAYS, Ansible
@@ -79,31 +74,3 @@ def test_a_registry_that_takes_nothing_is_told(pusher: Ansible, sandbox: Sandbox
     assert run["Push one"].outcome == "failed"
     assert "refused (401)" in run["Push one"].message and LOGIN["secret"] not in run.output
     assert not list((tmp_path / "docker" / "storage").rglob("_manifests"))
-
-
-def test_an_upload_whose_answers_are_lost_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The registry has another idea of how far it is, and does not go on from an older one."""
-    monkeypatch.setattr(uploads, "CHUNK", 1000)
-    monkeypatch.setattr(uploads, "QUICK_SECONDS", -1)
-    content = os.urandom(3500)
-    (tmp_path / "part").write_bytes(content)
-    digest = f"sha256:{hashlib.sha256(content).hexdigest()}"
-    original, lost = RegistrySession.request, [2, 4]
-    calls: list[str] = []
-
-    def losing(self: RegistrySession, method: str, url: str, *more: Any, **options: Any) -> Any:
-        response = original(self, method, url, *more, **options)
-        calls.append(method)
-        if method == "PATCH" and calls.count("PATCH") in lost:
-            raise requests.ConnectionError("the answer was lost")
-        return response
-
-    monkeypatch.setattr(RegistrySession, "request", losing)
-    with serving(tmp_path) as docker:
-        repository = registry.Repository(RegistryCredentials(**docker.login), "shop", 5)
-        repository.send_blob(lambda: (tmp_path / "part").open("rb"), digest, len(content))
-        assert repository.has_blob(digest)
-    assert calls.count("POST") > 1 and calls.count("PATCH") > max(lost)
-    algorithm, _colon, name = digest.partition(":")
-    kept = docker.storage / "docker/registry/v2/blobs" / algorithm / name[:2] / name / "data"
-    assert kept.read_bytes() == content

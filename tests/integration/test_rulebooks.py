@@ -18,7 +18,7 @@ from hosted_sandbox.testing import NO_DELAYS, Sandbox
 from integration.ansible_run import PROFILE, REPOSITORY
 from integration.event_watch import COLLECTION
 from integration.proxy_server import running
-from integration.rulebook_run import SECONDS, Rulebook, environment_for_rulebooks, shipped
+from integration.rulebook_run import Rulebook, environment_for_rulebooks, shipped
 
 QUICK = {"min_interval": 0.3, "max_interval": 0.5}
 RULEBOOKS = sorted((REPOSITORY / "extensions" / "eda" / "rulebooks").glob("*.yml"))
@@ -165,17 +165,6 @@ def test_no_text_of_an_event_is_evaluated(
     assert len(seen.read_text().splitlines()) == len(names)
     assert any("'Map (new)'" in message for message in messages)
     assert "\x1b]0" not in rulebook.said() and not [text for text in messages if not text.isprintable()]
-
-
-@pytest.mark.night
-def test_a_wrong_token_ends_the_run_at_once_and_is_named(
-    programs: Path, account: Sandbox, tmp_path: Path
-) -> None:
-    with Rulebook(programs, tmp_path, account, [shipped("restart", token="wrong-token")]) as rulebook:
-        assert rulebook.process.wait(SECONDS) != 0
-    assert "/api/apps/whoami: the token was not accepted" in rulebook.said()
-    assert "Check token, token_file, or the environment of ansible-rulebook" in rulebook.said()
-    assert "wrong-token" not in rulebook.said()
 
 
 @pytest.mark.parametrize("path", RULEBOOKS, ids=lambda path: path.stem)
