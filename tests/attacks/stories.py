@@ -97,7 +97,6 @@ OVER_HOSTS = """
 def installed(kind: type[BackupMachine], role: str, plan: dict[str, Any], bench: Bench) -> None:
     """Install a role for plans, and run its command: a run, a check, and what else it knows."""
     machine = kind(bench.around.out, bench.sandbox)
-    machine.copies = False
     machine.ansible.environment |= bench.ansible.environment
     (bench.around.out / "blue prints").mkdir(exist_ok=True)
     (bench.around.out / "blue prints" / "games.yml").write_text(yaml.safe_dump(BLUEPRINT))

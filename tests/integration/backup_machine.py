@@ -1,149 +1,131 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A machine on which the role `backups` is installed, in a folder, and the sandbox that it backs up."""
+"""Machines on which a role for plans is installed, in a folder, and the sandbox behind them."""
 
 from __future__ import annotations
 
 import getpass
 import json
 import os
-import stat
+import re
 import subprocess
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import COLLECTIONS, PLAY_SECONDS, Ansible, Run, read_outcome
+from integration.ansible_run import COLLECTIONS, PLAY_SECONDS, Ansible, Run
 from integration.warm import COLD, programs
 
 NIGHTLY: dict[str, Any] = {"name": "nightly", "project": "web", "keep": {"last": 2}, "wait_timeout": 20}
 INSTALL = """\
-- hosts: localhost
+- hosts: {hosts}
   gather_facts: false
-  roles: [hosted.services.backups]
+  roles: [hosted.services.{role}]
 """
-
-
 MADE = ("bin", "units", "cron", "metrics", "rules")
-
-
-@dataclass(frozen=True)
-class Installed:
-    """What the role left on a machine that was new: folders, files with their modes, and how the run went."""
-
-    folders: dict[str, int]
-    files: dict[str, tuple[int, str]]
-    stdout: str
-    outcomes: list[str]
-
-    @classmethod
-    def on(cls, machine: BackupMachine, run: Run) -> Installed:
-        """Read it."""
-        names = {path: str(path.relative_to(machine.folder)) for path in machine.paths()}
-        return cls(
-            {name: stat.S_IMODE(path.stat().st_mode) for path, name in names.items() if path.is_dir()},
-            {
-                name: (stat.S_IMODE(path.stat().st_mode), machine.anywhere(path.read_text()))
-                for path, name in names.items()
-                if path.is_file()
-            },
-            machine.anywhere(run.stdout),
-            [machine.anywhere(json.dumps(vars(outcome))) for outcome in run.outcomes],
-        )
-
-    def copy_to(self, machine: BackupMachine) -> Run:
-        """Leave the same on another machine, with that one's folder in all places; return the run."""
-        for name, mode in self.folders.items():
-            (machine.folder / name).mkdir(exist_ok=True)
-            (machine.folder / name).chmod(mode)
-        for name, (mode, text) in self.files.items():
-            (machine.folder / name).write_text(machine.here(text))
-            (machine.folder / name).chmod(mode)
-        outcomes = [read_outcome(machine.here(line)) for line in self.outcomes]
-        return Run(0, machine.here(self.stdout), "", outcomes)
-
-
-# The role takes seconds, and most tests install the same plan on a machine of their own. So what it leaves on
-# a new machine is copied to the next new machine with the same variables. Any other installation runs it.
-INSTALLED: dict[str, Installed] = {}
+FOLDERS = {
+    "config": "etc",
+    "state": "state",
+    "bin": "bin",
+    "unit": "units",
+    "cron": "cron",
+    "textfile": "metrics",
+    "rules": "rules",
+}
+"""What the roles call their folders, and where they are on these machines."""
+LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
+OF_ALL = ("plan", "project", "service_id", "currency")
+"""Labels that tell no two series of a plan apart."""
 
 
 class BackupMachine:
-    """Folders in the place of /etc, /var/lib and so on."""
+    """Folders in the place of /etc, /var/lib and so on, and the command ``hosted-backup``."""
+
+    role = "backups"
+    program = "hosted-backup"
 
     def __init__(self, folder: Path, sandbox: Sandbox) -> None:
         self.folder = folder
         self.sandbox = sandbox
         self.ansible = Ansible(folder, sandbox)
         for name in MADE:
-            (folder / name).mkdir()
-        self.command = folder / "bin" / "hosted-backup"
+            (folder / name).mkdir(exist_ok=True)
+        self.command = folder / "bin" / self.program
+        self.plan: dict[str, Any] = NIGHTLY
         self.zone = "UTC"
         self.warm = True
         """Whether its runs start warm. They must not if a test looks at processes or kills them."""
-        self.copies = True
-        """Whether an installation may be a copy."""
-        self.shelves: list[Path] = []
-        """The folders of off-site copies."""
+
+    def values(self, folder: Path) -> dict[str, Any]:
+        """Return the variables that are always given, for a machine that is this folder."""
+        given = {
+            "base_url": self.sandbox.base_url,
+            "token": self.sandbox.token,
+            "user": getpass.getuser(),
+            **{f"{name}_dir": str(folder / path) for name, path in FOLDERS.items()},
+            "scheduler": "systemd",
+            "activate": False,
+            "ansible_playbook": (programs() if self.warm else COLD).local_playbook,
+            "collections_path": COLLECTIONS,
+        }
+        return {f"{self.role}_{name}": value for name, value in given.items()}
 
     def install(self, *plans: dict[str, Any], without: str | None = None, **variables: Any) -> Run:
         """Run the role with these plans. One of the variables that are always given can be left out."""
-        values = {
-            "backups_plans": plans,
-            "backups_base_url": self.sandbox.base_url,
-            "backups_token": self.sandbox.token,
-            "backups_user": getpass.getuser(),
-            "backups_config_dir": str(self.folder / "etc"),
-            "backups_state_dir": str(self.folder / "state"),
-            "backups_bin_dir": str(self.folder / "bin"),
-            "backups_unit_dir": str(self.folder / "units"),
-            "backups_cron_dir": str(self.folder / "cron"),
-            "backups_textfile_dir": str(self.folder / "metrics"),
-            "backups_rules_dir": str(self.folder / "rules"),
-            "backups_scheduler": "systemd",
-            "backups_activate": False,
-            "backups_ansible_playbook": (programs() if self.warm else COLD).local_playbook,
-            "backups_collections_path": COLLECTIONS,
-        }
-        values.update(variables)
+        values = {**self.values(self.folder), f"{self.role}_plans": plans, **variables}
         values.pop(without or "", None)
-        told = self.anywhere(json.dumps([values, self.ansible.environment, self.zone], sort_keys=True))
-        offsite = [plan["offsite"] for plan in plans if "offsite" in plan]
-        self.shelves = [Path(where["dest"]) for where in offsite]
-        elsewhere = any(where.keys() - {"dest", "databases"} for where in offsite)  # keys, for one
-        elsewhere |= any(shelf.parent != self.folder for shelf in self.shelves)
-        if elsewhere or not (self.copies and self.is_new()):
-            return self.run_role(values)
-        if told in INSTALLED:
-            return INSTALLED[told].copy_to(self)
-        run = self.run_role(values)
-        if run.rc == 0:
-            INSTALLED[told] = Installed.on(self, run)
-        return run
+        play = INSTALL.format(hosts="localhost", role=self.role)
+        return self.ansible.playbook(play, variables=values, env={"TZ": self.zone})
 
-    def run_role(self, values: dict[str, Any]) -> Run:
-        """Run the role with these variables."""
-        return self.ansible.playbook(INSTALL, variables=values, env={"TZ": self.zone})
+    def refusals(self, *cases: Mapping[str, Any]) -> list[str]:
+        """Run the role with each of some variables, on a machine of its own; return why it was refused.
 
-    def is_new(self) -> bool:
-        """Whether nothing was installed or put here yet."""
-        return sorted(self.paths()) == sorted(self.folder / name for name in MADE)
+        On none of them may anything be written.
+        """
+        hosts: dict[str, dict[str, Any]] = {}
+        for number, case in enumerate(cases):
+            folder = self.folder / f"machine{number}"
+            for name in MADE:
+                (folder / name).mkdir(parents=True)
+            python = {"ansible_connection": "local", "ansible_python_interpreter": programs().python}
+            hosts[folder.name] = {**python, **self.values(folder), **case}
+        inventory = self.folder / "machines.yml"
+        inventory.write_text(yaml.safe_dump({"all": {"hosts": hosts}}))
+        play = INSTALL.format(hosts="machine*", role=self.role)
+        run = self.ansible.playbook(play, "-i", str(inventory))
+        # A forecast runs a playbook of its own, on another host.
+        failed = [each for each in run.outcomes if each.failed and each.host in hosts]
+        assert {each.host for each in failed} == set(hosts), run.output
+        assert [path for name in hosts for path in contents(self.folder / name)] == []
+        return ["\n".join(each.message for each in failed if each.host == name) for name in hosts]
 
-    def paths(self) -> list[Path]:
-        """Return the paths of whatever is in the folders of the machine, and of the folders."""
-        folders = [*(self.folder / name for name in (*MADE, "etc", "state")), *self.shelves]
-        return [path for folder in folders if folder.exists() for path in (folder, *folder.rglob("*"))]
+    def contents(self) -> dict[str, str]:
+        """Return all files that the role may touch, with what they hold."""
+        return contents(self.folder)
 
-    def anywhere(self, text: str) -> str:
-        """Return a text as it would be for any machine."""
-        return text.replace(str(self.folder), "<folder>")
+    def report(self, plan: str | None = None) -> dict[str, Any]:
+        """Return the report of the last run of a plan."""
+        path = self.folder / "state" / f"{plan or self.plan['name']}.json"
+        found: dict[str, Any] = json.loads(path.read_text())
+        return found
 
-    def here(self, text: str) -> str:
-        """Return such a text as it is for this machine."""
-        return text.replace("<folder>", str(self.folder))
+    def metrics(self, file: str | None = None) -> dict[str, float]:
+        """Return the values of a text file, by the names of metrics, and by those and what labels say."""
+        path = self.folder / "metrics" / (file or f"{self.program}-{self.plan['name']}.prom")
+        found = {}
+        for line in path.read_text().splitlines():
+            if line and not line.startswith("#"):
+                series, _space, value = line.rpartition(" ")
+                name, _brace, labels = series.partition("{")
+                name = name.removeprefix(self.program.replace("-", "_") + "_")
+                said = [text for label, text in LABEL.findall(labels) if label not in OF_ALL]
+                found[name] = found[" ".join([name, *(Path(text).stem for text in said)])] = float(value)
+        return found
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         """Start the installed command in a process group of its own, with nothing of this environment."""
@@ -178,3 +160,77 @@ class BackupMachine:
     def names(self, service_id: str) -> list[str]:
         """Return their names."""
         return [str(backup["name"]) for backup in self.backups(service_id)]
+
+
+def contents(folder: Path) -> dict[str, str]:
+    """Return all files that a role may touch on the machine that is this folder, with what they hold."""
+    paths = [path for name in FOLDERS.values() for path in (folder / name).rglob("*") if path.is_file()]
+    return {str(path.relative_to(folder)): path.read_text() for path in paths}
+
+
+# --- What else runs on a machine ------------------------------------------------------------------------
+
+SYSTEMCTL = """\
+#!/bin/sh
+# Notes what it is asked, and whether each unit is active, enabled, and on disk at that moment.
+state={state}
+unit=$2
+there=gone; [ -e {units}/"$unit" ] && there=there
+case $1 in
+    start | stop | enable | disable) echo "$1 $unit $there" >>{log} ;;
+    daemon-reload) echo "$1" >>{log} ;;
+esac
+case $1 in
+    start) touch "$state/$unit.active" ;;
+    stop) rm -f "$state/$unit.active" ;;
+    enable) touch "$state/$unit.enabled" ;;
+    disable) rm -f "$state/$unit.enabled" ;;
+    is-enabled) [ -e "$state/$unit.enabled" ] && echo enabled && exit 0; echo disabled; exit 1 ;;
+    show)
+        active=inactive; [ -e "$state/$unit.active" ] && active=active
+        printf 'Id=%s\\nLoadState=loaded\\nActiveState=%s\\nUnitFileState=disabled\\n' "$unit" "$active"
+        ;;
+esac
+"""
+
+
+class Systemd:
+    """A stand-in for systemd that a role starts and stops timers of."""
+
+    def __init__(self, machine: BackupMachine) -> None:
+        tools, self.state = machine.folder / "tools", machine.folder / "systemd"
+        self.log = machine.folder / "systemctl.log"
+        tools.mkdir()
+        self.state.mkdir()
+        program = tools / "systemctl"
+        units = machine.folder / "units"
+        program.write_text(SYSTEMCTL.format(state=self.state, units=units, log=self.log))
+        program.chmod(0o700)
+        machine.ansible.environment["PATH"] = f"{tools}{os.pathsep}{machine.ansible.environment['PATH']}"
+
+    def asked(self) -> list[str]:
+        """Return what was asked since the last time."""
+        lines = self.log.read_text().splitlines() if self.log.exists() else []
+        self.log.write_text("")
+        return lines
+
+    def units(self) -> list[str]:
+        """Return what is active or enabled."""
+        return sorted(path.name for path in self.state.iterdir())
+
+
+def processes(machine: BackupMachine, *names: str) -> str:
+    """Return a folder as /proc is where these processes run."""
+    folder = machine.folder / "-".join(["processes", *names])
+    for number, name in enumerate(names):
+        (folder / str(number)).mkdir(parents=True)
+        (folder / str(number) / "comm").write_text(f"{name}\n")
+    return str(folder)
+
+
+def tool(folder: Path, name: str, text: str) -> str:
+    """Put a program in front of those of the machine, and return the search path with it."""
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text(f"#!/bin/sh\n{text}\n")
+    (folder / name).chmod(0o700)
+    return f"{folder}{os.pathsep}{os.environ['PATH']}"

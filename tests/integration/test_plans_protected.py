@@ -26,7 +26,7 @@ from integration.backup_machine import MADE, NIGHTLY, BackupMachine
 from integration.drift_machine import DriftMachine
 from integration.proxy_server import ProxyServer, running
 from integration.sleep_machine import NIGHTS, SleepMachine
-from integration.test_backups_role import register
+from integration.test_blueprint_killed import register_key
 
 pytestmark = pytest.mark.night
 
@@ -44,11 +44,9 @@ def machine(tmp_path: Path, sandbox: Sandbox) -> BackupMachine:
 
 
 @pytest.fixture
-def key(tmp_path: Path) -> Path:
-    """A private key, with its public half beside it."""
-    path = tmp_path / "key"
-    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", path], check=True)
-    return path
+def key(sandbox: Sandbox, tmp_path: Path) -> Path:
+    """A private key that opens SFTP."""
+    return Path(register_key(sandbox, tmp_path))
 
 
 @pytest.fixture
@@ -56,7 +54,7 @@ def shared(machine: BackupMachine) -> BackupMachine:
     """The same, where another account gets to the folders; it has one of its own, `home`."""
     for path in (machine.folder, *machine.folder.parents[:-1]):
         path.chmod(path.stat().st_mode | 0o055)
-    machine.warm = machine.copies = False
+    machine.warm = False
     for name in ("home", "metrics"):
         (machine.folder / name).mkdir(exist_ok=True)
         os.chown(machine.folder / name, NOBODY.pw_uid, NOBODY.pw_gid)
@@ -92,7 +90,6 @@ def platform(
 def test_an_id_leads_no_copy_out_of_its_folder(machine: BackupMachine, key: Path) -> None:
     """The service is told as a failure, and the others are copied."""
     ids = machine.sandbox.seed({"services": SERVICES})["services"]
-    register(machine.sandbox, key)
     offsite = {"dest": str(machine.folder / "shelf"), "private_key_file": str(key),
                "known_hosts": str(machine.folder / "known_hosts")}  # fmt: skip
     with platform(machine.sandbox, {ids["one"]: "../escape"}, {}) as proxy:
@@ -198,7 +195,6 @@ def test_root_owns_what_root_reads(role: str, shared: BackupMachine, sandbox: Sa
     for name in MADE:
         (folder / name).rmdir()
     machine = kinds.get(role, BackupMachine)(folder, sandbox)
-    machine.copies = False
     plan = NIGHTS if role == "sleep_schedule" else NIGHTLY
     plan = machine.plan if isinstance(machine, DriftMachine) else plan
     os.chown(folder / "metrics", NOBODY.pw_uid, NOBODY.pw_gid)
@@ -308,11 +304,10 @@ def test_behind_its_walls_a_plan_reaches_what_it_names(
     """A hook that writes, copies in the home of somebody, a key there; and not what it has no need to."""
     srv, home, etc = places
     sandbox.seed({"services": SERVICES})
-    register(sandbox, key)
     shutil.copy(key, home / "key")
     (home / "key").chmod(0o600)
     machine = BackupMachine(srv, sandbox)
-    machine.warm = machine.copies = False
+    machine.warm = False
     offsite = {"dest": str(home / "copies"), "private_key_file": str(home / "key"),
                "known_hosts": str(home / "ssh" / "known_hosts")}  # fmt: skip
     (home / "ssh").mkdir()

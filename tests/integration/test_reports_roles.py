@@ -14,11 +14,9 @@ import pytest
 import yaml
 
 from hosted_sandbox.testing import Sandbox
-from integration.backup_machine import NIGHTLY, BackupMachine
+from integration.backup_machine import NIGHTLY, BackupMachine, Systemd, processes
 from integration.drift_machine import DriftMachine
 from integration.sleep_machine import NIGHTS, SleepMachine
-from integration.test_backups_monitoring import metrics
-from integration.test_backups_schedules import Systemd, processes
 
 TEMPLATES = ("{{ 6 * 7 }}", "{% raw %}{{ 1 }}{% endraw %}", "Map {#1}", "${#x}", "#jinja2: x", "{{ '{{' }}")
 """Texts that are no templates where somebody marks them so, also not on their way to disk and back."""
@@ -53,7 +51,6 @@ def test_hooks_and_names_are_rendered_once(machine: BackupMachine) -> None:
     given = {"backups_plans": [{**plan, "services": [*map(Unsafe, TEMPLATES)]}]}
     (machine.folder / "group_vars").mkdir()
     (machine.folder / "group_vars" / "all.yml").write_text(yaml.safe_dump(given))
-    machine.copies = False
     machine.install(without="backups_plans").succeed()
     assert "changed=0 " in machine.install(without="backups_plans").succeed().stdout
     code, output = machine.run("run", "nightly")
@@ -108,13 +105,11 @@ def test_a_run_that_cannot_begin_is_an_alarm(
     """With its hooks and its metrics, by cron as well, and the check does not say that all is well."""
     machine.sandbox.seed({"services": [{"name": "one", "product": "minecraft", "project": "web"}]})
     machine.warm = cause is not without_locale  # a fork has looked at it before
-    log = (
-        machine.folder / "log"
-    )  # in its home: a plan that is copied from another machine holds no other path
+    log = machine.folder / "log"
     hooks = ["exit 3", r"""echo "$BACKUP_PLAN: it's $BACKUP_ERROR" >>"$HOME/log" """]
     machine.install({**NIGHTLY, "on_failure": hooks}).succeed()
     before = machine.run("run", "nightly")
-    assert before[0] == 0 and metrics(machine)["run_problems"] == 0, before[1]
+    assert before[0] == 0 and machine.metrics()["run_problems"] == 0, before[1]
     cause(machine)
     for times, quiet in enumerate(([], ["--quiet"]), 1):
         code, output = machine.run("run", "nightly", *quiet)
@@ -122,7 +117,7 @@ def test_a_run_that_cannot_begin_is_an_alarm(
         told = log.read_text().splitlines()
         assert len(told) == times and told[-1].startswith("nightly: it's "), told
         assert "a hook of on_failure ended with exit code 3" in output
-    said = metrics(machine)
+    said = machine.metrics()
     assert said["run_problems"] == 1 and said["run_timestamp_seconds"] >= said["success_timestamp_seconds"]
     code, line = machine.run("check", "nightly")
     assert line.count("\n") == 1
@@ -163,7 +158,7 @@ def test_a_scheduler_that_does_not_run_leaves_the_one_that_does(machine: BackupM
     """Nothing is changed. Nor is it where systemd runs, and refuses the new timer."""
     settings: dict[str, Any] = {
         "backups_activate": True,
-        "backups_processes": str(processes(machine, "cron")),
+        "backups_processes": processes(machine, "cron"),
     }
     machine.install(NIGHTLY, backups_scheduler="cron", **settings).succeed()
     entry = machine.folder / "cron" / "hosted-backup-nightly"

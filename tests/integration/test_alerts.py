@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The alerts of the role `backups`, as Prometheus raises them over five days of each failure."""
+"""The alerts of roles `backups` and `drift_schedule`, as Prometheus raises them over days of each failure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import json
 import shutil
 import subprocess
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,11 @@ if not shutil.which("promtool"):
     pytest.skip("not installed: promtool", allow_module_level=True)
 
 FILES = REPOSITORY / "roles" / "backups" / "files"
-RULES = FILES / "hosted-backup.rules.yml"
+RULES = {
+    "HostedBackup": FILES / "hosted-backup.rules.yml",
+    "HostedDrift": REPOSITORY / "roles" / "drift_schedule" / "files" / "hosted-drift.rules.yml",
+}
+"""The rules by what the names of their alerts begin with."""
 HOUR, DAY = 3600, 24 * 3600
 HOURS = 6 * 24
 AT_NIGHT = 2 * HOUR + 300
@@ -36,7 +40,6 @@ PLAN = {
     "hosted_backup_max_age_seconds": 26 * HOUR,
     "hosted_backup_critical_age_seconds": 50 * HOUR,
 }
-NASTY = 'a "b" \\ c\nd | é'
 
 Facts = dict[str, Any]
 Night = Callable[[int], Facts | None]
@@ -97,32 +100,31 @@ def textfiles(night: Night) -> dict[str, list[str]]:
     return series
 
 
-def scraped(night: Night, instance: str) -> list[dict[str, str]]:
-    """Return the series as Prometheus has them, for promtool."""
+def scraped(series: Mapping[str, Sequence[str]], instance: str) -> list[dict[str, str]]:
+    """Return series as Prometheus has them, for promtool."""
     job = f'job="node",instance="{instance}",'
     return [
         {"series": name.replace("{", "{" + job, 1), "values": " ".join(values)}
-        for name, values in textfiles(night).items()
+        for name, values in series.items()
     ]
 
 
-def raised(folder: Path, night: Night, expected: Mapping[int, set[str]]) -> None:
-    """Let promtool see which alerts of the machine fire at these hours; one beside it raises none at all."""
+def fire(folder: Path, which: str, inputs: list[dict[str, str]], expected: Mapping[int, set[str]]) -> None:
+    """Let promtool see which alerts of this machine, and of none beside it, fire at these hours."""
     expression = 'group by (alertname, instance) (ALERTS{alertstate="firing"})'
     tests = [
         {
             "expr": expression,
             "eval_time": f"{hour}h",
             "exp_samples": [
-                {"labels": f'{{alertname="HostedBackup{name}", instance="here"}}', "value": 1}
+                {"labels": f'{{alertname="{which}{name}", instance="here"}}', "value": 1}
                 for name in sorted(names)
             ],
         }
         for hour, names in expected.items()
     ]
-    series = scraped(night, "here") + scraped(good, "there")
-    test = {"interval": "1h", "input_series": series, "promql_expr_test": tests}
-    suite = {"rule_files": [str(RULES)], "evaluation_interval": "1h", "tests": [test]}
+    test = {"interval": "1h", "input_series": inputs, "promql_expr_test": tests}
+    suite = {"rule_files": [str(RULES[which])], "evaluation_interval": "1h", "tests": [test]}
     (folder / "test.yml").write_text(yaml.safe_dump(suite))
     done = subprocess.run(
         ["promtool", "test", "rules", "test.yml"], cwd=folder, capture_output=True, text=True, check=False
@@ -130,11 +132,18 @@ def raised(folder: Path, night: Night, expected: Mapping[int, set[str]]) -> None
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_the_rules_are_rules(tmp_path: Path) -> None:
+def raised(folder: Path, night: Night, expected: Mapping[int, set[str]]) -> None:
+    """See which alerts of backups fire at these hours. Beside this machine is one where all is well."""
+    series = scraped(textfiles(night), "here") + scraped(textfiles(good), "there")
+    fire(folder, "HostedBackup", series, expected)
+
+
+@pytest.mark.parametrize("rules", RULES.values(), ids=RULES)
+def test_the_rules_are_rules(rules: Path) -> None:
     """And each says in its words what it is about."""
-    done = subprocess.run(["promtool", "check", "rules", RULES], capture_output=True, text=True, check=False)
+    done = subprocess.run(["promtool", "check", "rules", rules], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    for rule in yaml.safe_load(RULES.read_text())["groups"][0]["rules"]:
+    for rule in yaml.safe_load(rules.read_text())["groups"][0]["rules"]:
         assert rule["annotations"]["summary"] and rule["labels"]["severity"] in ("warning", "critical")
 
 
@@ -209,25 +218,6 @@ def test_a_service_that_is_left_out(tmp_path: Path) -> None:
     raised(tmp_path, without("two"), {FIRST: set(), LAST: set()})
 
 
-def test_names_that_would_break_the_text_file(tmp_path: Path) -> None:
-    """Prometheus reads them as they are."""
-
-    def night(day: int) -> Facts:
-        seen = [entry(day * DAY + 2 * HOUR, NASTY), entry(None, "fine")]
-        return {"problems": [], "seen": seen, "offsite": False, "shelf": []}
-
-    raised(tmp_path, night, {4: {"Missing"}, LAST: {"Missing"}})
-    facts = {"plan": "nightly", "copied": [], "report": "", **(night(0) or {})}
-    metrics = monitoring().run_result(facts, 1)["metrics"]
-    done = subprocess.run(
-        ["promtool", "check", "metrics"], input=metrics, capture_output=True, text=True, check=False
-    )
-    assert done.returncode in (0, 3), (
-        done.stdout + done.stderr
-    )  # 3 is for names that it would choose otherwise
-    assert "error" not in (done.stdout + done.stderr).lower()
-
-
 def test_a_service_that_sleeps(tmp_path: Path) -> None:
     """Five days of sleep are no alarm, and a service that was never backed up stays one."""
     since = iso(20 * HOUR)
@@ -237,3 +227,52 @@ def test_a_service_that_sleeps(tmp_path: Path) -> None:
     raised(tmp_path, night, {hour: set() for hour in (FIRST, SECOND, THIRD, LAST)})
     never: Facts = {"problems": [], "seen": [], "suspended": [asleep], "shelf": []}
     raised(tmp_path, lambda day: never, {hour: {"Missing", "OffsiteMissing"} for hour in (4, THIRD, LAST)})
+
+
+# --- Drift ----------------------------------------------------------------------------------------------
+
+
+def written(samples: Mapping[str, Mapping[int, int]]) -> dict[str, list[str]]:
+    """Return the values at every hour: each metric has the one that was written last."""
+    found = {}
+    for name, moments in samples.items():
+        values, last = [], "_"
+        for hour in range(HOURS):
+            last = str(moments[hour]) if hour in moments else last
+            values.append("stale" if last == "-1" else last)
+        label = ',file="/srv/shop.yml"' if "drifted" in name else ""
+        found[f'hosted_drift_{name}{{plan="all"{label}}}'] = values
+    return found
+
+
+def compared(good: range, failed: range = range(0), drifted: Mapping[int, int] | None = None) -> Any:
+    """Return what the text files hold: runs at three in the night of these days, and the moments of drift."""
+    runs = {day * 24 + 3: (day * 24 + 3) * HOUR for day in (*good, *failed)}
+    success = {hour: moment if hour // 24 in good else 0 for hour, moment in runs.items()}
+    for hour in [hour for hour in runs if hour // 24 in failed]:
+        success[hour] = max((success[before] for before in success if before < hour), default=0)
+    return {
+        "since_timestamp_seconds": {1: HOUR},
+        "max_age_seconds": {1: 26 * HOUR},
+        "run_timestamp_seconds": runs,
+        "success_timestamp_seconds": success,
+        "drifted_since_timestamp_seconds": drifted or {},
+    }
+
+
+def test_alerts_of_drift(tmp_path: Path) -> None:
+    """None where all is well, and each where it belongs and at no other time."""
+    fails, both = {"ComparisonFails"}, {"DoesNotRun", "ComparisonFails"}
+    drift = {27: 27 * HOUR, 75: -1}  # seen in the second night, gone in the fourth
+    cases: list[tuple[Any, dict[int, set[str]]]] = [
+        (compared(range(6)), {hour: set() for hour in range(HOURS)}),
+        (compared(range(6), drifted=drift), {30: set(), 34: {""}, 74: {""}, 76: set()}),
+        (compared(range(0)), {20: set(), 28: both}),
+        (compared(range(2)), {52: set(), 54: both, 100: both}),
+        (compared(range(1), range(1, 6)), {28: set(), 30: fails, 130: fails}),
+        (compared(range(0), range(6)), {26: set(), 28: fails}),
+    ]
+    fine = {name: moments for name, moments in compared(range(6)).items() if moments}
+    for samples, expected in cases:
+        series = scraped(written(samples), "here") + scraped(written(fine), "there")
+        fire(tmp_path, "HostedDrift", series, expected)
