@@ -49,87 +49,101 @@ def read_suites(folder: Path) -> list[ElementTree.Element]:
     return list(ElementTree.parse(path).getroot())  # noqa: S314 - the playbook under test has written it
 
 
-def add_service(sandbox: Sandbox) -> None:
+def add_service(sandbox: Sandbox, name: str) -> None:
     """Order something by hand."""
-    sandbox.seed({"services": [{"name": "cache", "product": "valkey", "project": "shop"}]})
+    sandbox.seed({"services": [{"name": name, "product": "valkey", "project": "shop"}]})
 
 
 def test_an_export_has_a_file_for_each_project(account: Ansible, sandbox: Sandbox) -> None:
+    """One that was completed is put aside, and one of anything else stops the export before it writes."""
     folder = account.folder / "files"
+    shop = folder / "shop.yml"
     assert sorted(path.name for path in folder.iterdir()) == ["default.yml", "games.yml", "shop.yml"]
-    again = run_playbook(account, "export", export_folder="files").succeed()
-    assert "changed=0 " in again.stdout
-    add_service(sandbox)
+    assert "changed=0 " in run_playbook(account, "export", export_folder="files").succeed().stdout
+    add_service(sandbox, "cache")
     checked = run_playbook(account, "export", "--check", "--diff", export_folder="files").succeed()
     assert "+  cache:" in checked.stdout and "+    product: valkey" in checked.stdout
-    assert "cache" not in (folder / "shop.yml").read_text()
+    assert "cache" not in shop.read_text()
+    mine = shop.read_text() + "budget: 50\n"
+    shop.write_text(mine)
     run_playbook(account, "export", export_folder="files", export_project="shop").succeed()
-    assert yaml.safe_load((folder / "shop.yml").read_text())["services"]["cache"]["product"] == "valkey"
+    assert yaml.safe_load(shop.read_text())["services"]["cache"]["product"] == "valkey"
+    assert [path.read_text() for path in folder.glob("shop.yml.*~")] == [mine]
+    assert "budget" not in shop.read_text()
+    add_service(sandbox, "more")
+    (folder / "games.yml").write_text("- hosts: all\n")
+    done = run_playbook(account, "export", export_folder="files")
+    said = " ".join(done.output.split())
+    assert done.rc and f"{folder}/games.yml exists and is not a blueprint of project 'games'" in said
+    assert (folder / "games.yml").read_text() == "- hosts: all\n" and "more" not in shop.read_text()
     assert sandbox.writes() == []
 
 
-def test_an_export_keeps_what_people_wrote(account: Ansible, sandbox: Sandbox) -> None:
-    """A file that was completed is put aside, and one of anything else stops the export before it writes."""
-    folder = account.folder / "files"
-    mine = (folder / "shop.yml").read_text() + "budget: 50\n"
-    (folder / "shop.yml").write_text(mine)
-    run_playbook(account, "export", export_folder="files", export_project="shop").succeed()
-    assert [path.read_text() for path in folder.glob("shop.yml.*~")] == [mine]
-    assert "budget" not in (folder / "shop.yml").read_text()
-    add_service(sandbox)
-    before = (folder / "shop.yml").read_text()
-    (folder / "games.yml").write_text("- hosts: all\n")
-    done = run_playbook(account, "export", export_folder="files")
-    assert done.rc != 0
-    said = " ".join(done.output.split())
-    assert f"{folder}/games.yml exists and is not a blueprint of project 'games'" in said
-    assert (folder / "games.yml").read_text() == "- hosts: all\n"
-    assert (folder / "shop.yml").read_text() == before
-
-
 def test_no_drift_ends_with_0(account: Ansible, sandbox: Sandbox) -> None:
-    done = run_playbook(account, "drift", drift_files="files/*.yml", **REPORTS).succeed()
+    """Metrics name each file once if two patterns find it, and the true moment in any time zone."""
+    account.environment["TZ"] = "Asia/Tokyo"
+    began = int(time.time())
+    patterns = ["files/shop.yml", "files/*.yml"]
+    done = run_playbook(account, "drift", drift_files=patterns, **REPORTS).succeed()
     assert done["Show the differences"].message == "['nothing differs']"
     report = json.loads((account.folder / "drift.json").read_text())
     assert report["drifted"] is False
-    assert [each["file"] for each in report["files"]] == [
-        "files/default.yml",
-        "files/games.yml",
-        "files/shop.yml",
-    ]
+    names = ["files/default.yml", "files/games.yml", "files/shop.yml"]
+    assert sorted(each["file"] for each in report["files"]) == names
     suites = read_suites(account.folder)
     assert [(suite.get("failures"), suite.get("tests")) for suite in suites] == [("0", "1")] * 3
+    lines = (account.folder / "drift.prom").read_text().splitlines()
+    [moment] = [line for line in lines if line.startswith("hosted_drift_compared") and "/shop.yml" in line]
+    assert began <= int(moment.rpartition(" ")[2]) <= time.time()
     assert sandbox.writes() == []
 
 
 def test_drift_ends_with_2_and_is_told_in_every_report(account: Ansible, sandbox: Sandbox) -> None:
-    add_service(sandbox)
-    done = run_playbook(account, "drift", drift_files=["files/games.yml", "files/shop.yml"], **REPORTS)
+    """Well-formed, whatever things are called. A comparison knows nothing of one before in the same run."""
+    name = '<b>&"quoted" {{ 1 + 1 }} \\n'
+    add_service(sandbox, name)
+    first: dict[str, Any] = {"drift_files": "files/default.yml"}
+    second = {"drift_files": ["files/games.yml", "files/shop.yml"], **REPORTS}
+    drift = {"ansible.builtin.import_playbook": "hosted.services.drift"}
+    done = account.playbook(yaml.safe_dump([{**drift, "vars": first}, {**drift, "vars": second}]))
     assert done.rc == 2, done.output
-    line = "services.cache: 'cache' ("
-    assert f"files/shop.yml: {line}" in done.stdout
     report = json.loads((account.folder / "drift.json").read_text())
-    assert [each["drifted"] for each in report["files"]] == [False, True]
+    assert [(each["file"], each["drifted"]) for each in report["files"]] == [
+        ("files/games.yml", False),
+        ("files/shop.yml", True),
+    ]
     [found] = report["files"][1]["differences"]
-    assert (found["kind"], found["path"]) == ("not_in_file", "services.cache")
+    assert (found["kind"], found["platform"]["name"]) == ("not_in_file", name)
+    assert f"files/shop.yml: {found['path']}: " in done.stdout
     suites = read_suites(account.folder)
     assert [suite.get("failures") for suite in suites] == ["0", "1"]
     [failure] = suites[1].iter("failure")
-    assert str(failure.get("message")).startswith(line)
+    assert repr(name) in str(failure.get("message"))
     assert 'kind="not_in_file"} 1' in (account.folder / "drift.prom").read_text()
     assert sandbox.writes() == []
 
 
-def test_a_file_that_cannot_be_compared_ends_with_1(account: Ansible, sandbox: Sandbox) -> None:
-    add_service(sandbox)
-    (account.folder / "files" / "broken.yml").write_text("project: shop\nservcies: {}\n")
+def test_what_cannot_be_compared_ends_with_1(account: Ansible, sandbox: Sandbox) -> None:
+    """A file, whose neighbours are compared all the same; a platform; without files; and a report."""
+    add_service(sandbox, "cache")
+    (account.folder / "files" / 'bro"ken.yml').write_text("project: shop\nservcies: {}\n")
     done = run_playbook(account, "drift", drift_files="files/*.yml", **REPORTS)
     assert done.rc == 1, done.output
-    assert "files/broken.yml: not compared: " in done.stdout
-    assert "did you mean 'services'?" in done.stdout
-    assert "files/shop.yml: services.cache" in done.stdout, "the others are compared all the same"
+    assert "ken.yml: not compared: " in done.stdout and "did you mean 'services'?" in done.stdout
+    assert "files/shop.yml: services.cache: 'cache' (" in done.stdout
     suites = read_suites(account.folder)
-    assert {suite.get("name"): suite.get("errors") for suite in suites}["files/broken.yml"] == "1"
+    assert {suite.get("name"): suite.get("errors") for suite in suites}['files/bro"ken.yml'] == "1"
+    if shutil.which("promtool"):
+        metrics = (account.folder / "drift.prom").read_text()
+        subprocess.run(["promtool", "check", "metrics"], input=metrics, text=True, check=True)
+    usual = dict(account.environment)
+    account.environment["HOSTED_SERVICES_URL"] = "http://127.0.0.1:9"
+    assert run_playbook(account, "drift", drift_files="files/shop.yml").rc == 1
+    account.environment = usual
+    unsaid = run_playbook(account, "drift")
+    assert unsaid.rc == 1 and "set drift_files to the path of a blueprint" in unsaid.output
+    nowhere = run_playbook(account, "drift", drift_files="files/shop.yml", drift_json="no/such/folder/a.json")
+    assert nowhere.rc == 1 and "Write the reports" in nowhere.stderr
 
 
 def test_a_lookup_of_a_file_runs_only_if_that_is_allowed(account: Ansible) -> None:
@@ -149,76 +163,6 @@ def test_a_lookup_of_a_file_runs_only_if_that_is_allowed(account: Ansible) -> No
     assert "Set allow_lookups" in done.stdout
     run_playbook(account, "drift", drift_allow_lookups=True, **given).succeed()
     assert looked.exists()
-
-
-def test_a_platform_that_does_not_answer_ends_with_1(account: Ansible) -> None:
-    variables = {"drift_files": "files/shop.yml"}
-    play = "- ansible.builtin.import_playbook: hosted.services.drift\n"
-    down = {"HOSTED_SERVICES_URL": "http://127.0.0.1:9"}
-    assert account.playbook(play, env=down, variables=variables).rc == 1
-
-
-def test_a_report_that_cannot_be_written_ends_with_1(account: Ansible, sandbox: Sandbox) -> None:
-    add_service(sandbox)
-    done = run_playbook(
-        account, "drift", drift_files="files/shop.yml", drift_json="no/such/folder/drift.json"
-    )
-    assert done.rc == 1, done.output
-    assert "Write the reports" in done.stderr
-
-
-def test_without_files_it_says_what_to_set(ansible: Ansible) -> None:
-    done = run_playbook(ansible, "drift")
-    assert done.rc == 1
-    assert "set drift_files to the path of a blueprint" in done.output
-
-
-@pytest.mark.skipif(not shutil.which("promtool"), reason="not installed: promtool")
-def test_prometheus_takes_the_metrics(account: Ansible, sandbox: Sandbox) -> None:
-    add_service(sandbox)
-    (account.folder / "files" / 'quo"te.yml').write_text("{}")
-    run_playbook(account, "drift", drift_files="files/*.yml", **REPORTS)
-    metrics = (account.folder / "drift.prom").read_text()
-    checked = subprocess.run(
-        ["promtool", "check", "metrics"], input=metrics, capture_output=True, text=True, check=False
-    )
-    assert checked.returncode == 0, checked.stderr + metrics
-
-
-def test_metrics_name_each_file_once_and_the_true_moment(account: Ansible) -> None:
-    """Also if two patterns find a file, and in any time zone: Prometheus refuses doubles and goes by UTC."""
-    account.environment["TZ"] = "Asia/Tokyo"
-    began = int(time.time())
-    run_playbook(account, "drift", drift_files=["files/shop.yml", "files/*.yml"], **REPORTS).succeed()
-    lines = (account.folder / "drift.prom").read_text().splitlines()
-    [moment] = [line for line in lines if line.startswith("hosted_drift_compared") and "/shop.yml" in line]
-    assert began <= int(moment.rpartition(" ")[2]) <= time.time()
-    assert len(read_suites(account.folder)) == 3
-
-
-def test_a_second_comparison_knows_nothing_of_the_first(account: Ansible, sandbox: Sandbox) -> None:
-    """Two imports of the playbook in one run report each for itself."""
-    add_service(sandbox)
-    play = """\
-- ansible.builtin.import_playbook: hosted.services.drift
-  vars: {drift_files: files/games.yml}
-- ansible.builtin.import_playbook: hosted.services.drift
-  vars: {drift_files: files/shop.yml, drift_json: drift.json}
-"""
-    assert account.playbook(play).rc == 2
-    report = json.loads((account.folder / "drift.json").read_text())
-    assert [each["file"] for each in report["files"]] == ["files/shop.yml"]
-
-
-def test_reports_of_hostile_names_are_well_formed(account: Ansible, sandbox: Sandbox) -> None:
-    name = '<b>&"quoted" {{ 1 + 1 }} \\n'
-    sandbox.seed({"services": [{"name": name, "product": "valkey", "project": "shop"}]})
-    done = run_playbook(account, "drift", drift_files="files/shop.yml", **REPORTS)
-    assert done.rc == 2, done.output
-    [failure] = read_suites(account.folder)[0].iter("failure")
-    assert repr(name) in str(failure.get("message"))
-    [file] = json.loads((account.folder / "drift.json").read_text())["files"]
-    assert file["differences"][0]["platform"]["name"] == name
 
 
 def test_drift_of_a_blueprint_keeps_its_secrets(account: Ansible, tmp_path: Path) -> None:
