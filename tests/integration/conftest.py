@@ -15,7 +15,7 @@ from faults.runner import Runner, runner
 from hosted_sandbox.embedded import Embedded
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import PROFILE, Ansible, begin_anew
-from integration.database_servers import MariaDB, PostgreSQL, Server, serving
+from integration.database_servers import DATABASE, KINDS, ODD_NOTE, ROWS, TABLE, USER, Server, serving
 from integration.route_log import NotedSandbox
 
 
@@ -69,9 +69,29 @@ def work(platform: Embedded) -> Iterator[Runner]:
         yield work
 
 
-@pytest.fixture(scope="module", params=[PostgreSQL, MariaDB], ids=lambda kind: kind.engine)
+@pytest.fixture(scope="module", params=KINDS)
 def running(request: pytest.FixtureRequest) -> Iterator[Server]:
     """A real database server for all tests of a file: it takes seconds to make one."""
-    kind: type[Server] = request.param
-    with serving(kind) as server:
+    with serving(KINDS[request.param]) as server:
         yield server
+
+
+@pytest.fixture
+def engine(running: Server) -> Server:
+    """That server with a new table that its user owns, of more rows than the platform's tunnel returns."""
+    odd = ODD_NOTE.replace("'", "''")
+    odd = odd.replace("\\", "\\\\") if running.engine == "mariadb" else odd
+    rows = [f"(0, '{odd}')", *(f"({number}, 'by day')" for number in range(1, ROWS))]
+    table = ["DROP TABLE IF EXISTS orders;", TABLE, "INSERT INTO orders VALUES", ", ".join(rows), ";"]
+    running.sql("\n".join(table), DATABASE)
+    if running.engine == "postgresql":
+        running.sql(f"ALTER TABLE orders OWNER TO {USER};", DATABASE)
+    return running
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def servers(request: pytest.FixtureRequest) -> Iterator[tuple[Server, Server]]:
+    """One for a source and one for a target, whose user and database have other names."""
+    kind = KINDS[request.param]
+    with serving(kind) as old, serving(kind, "tenant", "fresh") as new:
+        yield old, new

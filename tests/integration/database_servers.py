@@ -5,27 +5,29 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import pwd
 import shutil
 import socket
-import socketserver
 import subprocess
 import tempfile
-import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
+from hosted_sandbox.testing import Sandbox
+from unit.plugins.module_utils._resources.platform import id_of
 
 START_SECONDS = 300
 USER, DATABASE = "owner", "shop"
 #: Everything that the password files of the engines treat specially.
 PASSWORD = "p:a\\ss'w\"o#rd %s$;="
+TABLE = "CREATE TABLE orders (id integer PRIMARY KEY, note varchar(80));"
+ROWS = 1200
+ODD_NOTE = "night's \\ work; \u00e9\u00df"
 FOLDERS = [*sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True), Path("/usr/sbin")]
 PATH = os.pathsep.join([os.environ["PATH"], *map(str, FOLDERS)])
 
@@ -114,6 +116,10 @@ class Server:
         """Load a dump into a database that is made for it, as the guide says."""
         raise NotImplementedError
 
+    def empty(self) -> None:
+        """Let the database hold nothing, as that of a service that was ordered just now."""
+        raise NotImplementedError
+
 
 class PostgreSQL(Server):
     """PostgreSQL, with passwords on TCP."""
@@ -145,6 +151,10 @@ class PostgreSQL(Server):
         copied = shutil.copy(dump, self.folder / "dump")
         os.chmod(copied, 0o644)
         self.run("pg_restore", "--exit-on-error", *where, str(copied))
+
+    def empty(self) -> None:
+        self.sql(f"DROP DATABASE {self.database} WITH (FORCE);")
+        self.sql(f"CREATE DATABASE {self.database} OWNER {self.owner};")
 
 
 class MariaDB(Server):
@@ -181,6 +191,19 @@ class MariaDB(Server):
         unpacked = subprocess.run(["gzip", "-dc", dump], capture_output=True, text=True, check=True)
         self.sql(unpacked.stdout, database)
 
+    def empty(self) -> None:
+        self.sql(f"DROP DATABASE {self.database}; CREATE DATABASE {self.database};", "mysql")
+
+
+KINDS: dict[str, type[Server]] = {"postgresql": PostgreSQL, "mariadb": MariaDB}
+AS_OWNER = {"postgresql": f"SET ROLE {USER};", "mariadb": ""}
+"""What begins statements whose objects are to belong to the user."""
+
+
+def connect(sandbox: Sandbox, name: str, server: Server) -> None:
+    """Let a service of the sandbox be a real database."""
+    sandbox.operator(f"services/{id_of(sandbox, name)}", connection=server.connection)
+
 
 @contextmanager
 def serving(kind: type[Server], owner: str = USER, database: str = DATABASE) -> Iterator[Server]:
@@ -209,43 +232,6 @@ def serving(kind: type[Server], owner: str = USER, database: str = DATABASE) -> 
         finally:
             process.terminate()
             process.wait(START_SECONDS)
-
-
-@contextmanager
-def behind_proxy(server: Server, refused: int) -> Iterator[int]:
-    """Yield a port that accepts every connection, and leads to a server after so many of them.
-
-    The proxy of a platform listens before what is behind it does.
-    """
-    numbers = itertools.count()
-
-    class Connection(socketserver.BaseRequestHandler):
-        def handle(self) -> None:
-            if next(numbers) < refused:
-                return
-            with (
-                socket.create_connection(("127.0.0.1", server.port)) as behind,
-                ThreadPoolExecutor() as pool,
-            ):
-                pool.submit(forward, behind, self.request)
-                forward(self.request, behind)
-
-    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Connection) as proxy:
-        thread = threading.Thread(target=proxy.serve_forever)
-        thread.start()
-        try:
-            yield proxy.server_address[1]
-        finally:
-            proxy.shutdown()
-            thread.join()
-
-
-def forward(source: socket.socket, target: socket.socket) -> None:
-    """Copy what one side of a connection says to the other side."""
-    with suppress(OSError):
-        while block := source.recv(65536):
-            target.sendall(block)
-        target.shutdown(socket.SHUT_WR)
 
 
 def wait_for(server: Server, process: subprocess.Popen[bytes]) -> None:

@@ -27,10 +27,9 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.databas
 from ansible_collections.hosted.services.plugins.module_utils._resources.databases.dump import dump
 from ansible_collections.hosted.services.plugins.module_utils._resources.recover import RECOVER
 from hosted_sandbox.testing import Sandbox
-from integration.database_servers import DATABASE, PASSWORD, PATH, USER, Server, serving
-from integration.test_clone_databases import AS_OWNER, KINDS, connect, id_of
-from integration.test_recover_databases import shelf
-from unit.plugins.module_utils._resources.platform import run
+from integration.database_servers import AS_OWNER, DATABASE, PASSWORD, PATH, USER, Server, connect
+from integration.test_database_jobs import shelf
+from unit.plugins.module_utils._resources.platform import id_of, run
 
 pytestmark = pytest.mark.night
 
@@ -57,14 +56,6 @@ TEXTS = [
 """What the clients, and those who read dumps by their lines, take for commands."""
 NAME = f"t\n\\! {CANARY}\nx"
 """A name that a user of a database may give to a table."""
-
-
-@pytest.fixture(scope="module", params=KINDS)
-def servers(request: pytest.FixtureRequest) -> Iterator[tuple[Server, Server]]:
-    """A server for the source and one for the target, both honest."""
-    kind = KINDS[request.param]
-    with serving(kind) as old, serving(kind, "tenant", "fresh") as new:
-        yield old, new
 
 
 @pytest.fixture(autouse=True)
@@ -130,6 +121,9 @@ def for_mariadb() -> str:
         f"CREATE {owner} FUNCTION fu() RETURNS text DETERMINISTIC RETURN CONCAT({shown})",
         f"CREATE {owner} EVENT ev ON SCHEDULE EVERY 1 DAY {event}",
         f"CREATE {owner} SQL SECURITY INVOKER VIEW `v\n{NAME}` AS SELECT {shown}, note FROM {table}",
+        # Where an owner were cut out of a text, the next text would be read as a command.
+        f"CREATE {owner} PROCEDURE cut() BEGIN SELECT ';;\nCREATE DEFINER=`a'; -- `\n "
+        f"SELECT '\n\\! {CANARY}\n'; END",
         "SET sql_mode = 'ANSI_QUOTES,NO_BACKSLASH_ESCAPES'",
         f"CREATE {owner} PROCEDURE plain() BEGIN SELECT 'a\\'; SELECT ';;\nCREATE DEFINER=`a`@`b` x\\'; END",
         f'CREATE {owner} PROCEDURE names() SELECT 1 AS "a;;\nCREATE DEFINER=`a`@`b` "',
@@ -208,25 +202,6 @@ def test_every_text_of_an_honest_database_arrives(
     assert not clone()["changed"]
 
 
-@mariadb
-def test_a_body_leaves_no_quote_open(
-    servers: tuple[Server, Server], recover: Recover, tmp_path: Path
-) -> None:
-    """Where an owner were cut out of a text, the next text would be read as a command."""
-    old, new = servers
-    text = f"SELECT ';;\nCREATE DEFINER=`a'; -- `\n SELECT '\n\\! {CANARY}\n';"
-    body = f"DELIMITER //\nCREATE DEFINER={USER}@'127.0.0.1' PROCEDURE a() BEGIN {text} END//\n"
-    old.sql(
-        f"CREATE DATABASE of_user; GRANT ALL ON of_user.* TO {USER}@'127.0.0.1'; USE of_user;\n{body}",
-        "mysql",
-    )
-    dump(tmp_path, {"engine": old.engine, **old.connection, "database": "of_user"})
-    new.sql("DROP DATABASE fresh; CREATE DATABASE fresh;", "mysql")
-    assert recover("mariadb", (tmp_path / "database.sql.gz").read_bytes(), new.connection) == ""
-    asked = "SELECT HEX(body) FROM mysql.proc WHERE db = DATABASE() AND name = 'a';"
-    assert new.sql(asked, "fresh") == old.sql(asked, "of_user") != ""
-
-
 # --- Hostile dumps --------------------------------------------------------------------------------------
 
 
@@ -244,7 +219,7 @@ def test_a_dump_of_mariadb_gives_its_client_no_command(
 ) -> None:
     """It may come from a server that is hostile, or from a folder of copies to which others write."""
     _old, new = servers
-    new.sql("DROP DATABASE fresh; CREATE DATABASE fresh;", "mysql")
+    new.empty()
     assert "mariadb ended with 1: " in recover("mariadb", packed(f"{line};"), new.connection)
     tables = new.sql("SHOW TABLES;", "fresh").split()
     assert [new.sql(f"SELECT * FROM {table};", "fresh") for table in tables] == [""] * len(tables)
@@ -268,7 +243,7 @@ def test_a_dump_of_postgresql_gives_its_client_no_command(
     """Not even where pg_restore is of a version that does not restrict psql, as here."""
     old, new = servers
     old.sql(f"{AS_OWNER[old.engine]} CREATE OR REPLACE VIEW raw AS {RAW};", DATABASE)
-    new.sql("DROP SCHEMA public CASCADE; CREATE SCHEMA public AUTHORIZATION tenant;", "fresh")
+    new.empty()
     dump(tmp_path, {"engine": old.engine, **old.connection})
     whole = (tmp_path / "database.dump").read_bytes()
     text = f"SELECT 1;\n{line}\n"

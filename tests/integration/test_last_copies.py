@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import asyncssh
 import pytest
 import yaml
 
@@ -30,34 +29,22 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.last_co
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import BOTH_WAYS, Ansible
-from integration.database_servers import (
-    DATABASE,
-    PASSWORD,
-    USER,
-    PostgreSQL,
-    Server,
-)
+from integration.database_servers import DATABASE, PASSWORD, ROWS, Server, connect
+from integration.test_blueprint_killed import register_key
 from unit.plugins.module_utils._resources.platform import run
 
 ROOT = Path(__file__).parents[2]
-ROWS = 1200
-TABLE = "CREATE TABLE orders (id integer PRIMARY KEY, note varchar(80));"
 PAGE = 4096
 """The least room that a file takes."""
 GAME = {"product": "minecraft", "project": "games"}
 
 
 @pytest.fixture
-def engine(running: Server, sandbox: Sandbox) -> Server:
-    """The server with a new table that its user owns, as the database of service ``db``."""
-    rows = ", ".join(f"({number}, 'by day')" for number in range(ROWS))
-    table = ["DROP TABLE IF EXISTS orders;", TABLE, "INSERT INTO orders VALUES", rows, ";"]
-    running.sql("\n".join(table), DATABASE)
-    if isinstance(running, PostgreSQL):
-        running.sql(f"ALTER TABLE orders OWNER TO {USER};", DATABASE)
-    id = sandbox.seed({"services": [{"name": "db", "product": running.engine}]})["services"]["db"]
-    sandbox.operator(f"services/{id}", connection=running.connection)
-    return running
+def database(engine: Server, sandbox: Sandbox) -> Server:
+    """A server that is the database of service ``db``."""
+    sandbox.seed({"services": [{"name": "db", "product": engine.engine}]})
+    connect(sandbox, "db", engine)
+    return engine
 
 
 def names(sandbox: Sandbox) -> set[str]:
@@ -70,15 +57,6 @@ def delete(
 ) -> dict[str, Any]:
     """Delete the database or another service, with a last copy."""
     return run(sandbox, SERVICE, check_mode, name=name, state="absent", keep_copy=str(folder), **given)
-
-
-def register_key(sandbox: Sandbox, path: Path) -> None:
-    """Write a private key, which opens SFTP on the sandbox from then on."""
-    key = asyncssh.generate_private_key("ssh-ed25519")
-    path.touch(mode=0o600)
-    path.write_bytes(key.export_private_key())
-    public = key.export_public_key().decode().strip()
-    sandbox.api("POST", "/api/users/me/ssh-keys", {"name": "deploy", "publicKey": public})
 
 
 @pytest.fixture
@@ -100,63 +78,58 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         subprocess.run(["umount", "--lazy", disk], check=True)
 
 
-def check_kept(sandbox: Sandbox, result: dict[str, Any], disk: Path, name: str) -> None:
-    """Check that a full disk kept a service, and that nothing on it is taken for a copy."""
-    assert result["failed"] and not result["changed"] and "copy" not in result
-    assert f"service {name!r}" in result["msg"]
-    assert "was not deleted, as there is no last copy of it" in result["msg"]
-    assert sandbox.journal("resources.delete") == [] and name in names(sandbox)
-    assert [*disk.glob("keep/*/*")] == []
-
-
-def make_room(disk: Path) -> None:
-    """Let the file system have room for all that is copied."""
-    subprocess.run(["mount", "-o", "remount,size=16m", disk], check=True)
-
-
-@pytest.mark.night
-def test_a_disk_that_fills_up_keeps_a_database(engine: Server, sandbox: Sandbox, small_disk: Path) -> None:
-    """How large a dump is, nobody knows before; with room, the same task copies and deletes."""
-    check_kept(sandbox, delete(sandbox, small_disk / "keep"), small_disk, "db")
-    make_room(small_disk)
-    assert delete(sandbox, small_disk / "keep")["copy"]["verified"]
-    assert "db" not in names(sandbox)
-
-
 def test_a_disk_that_fills_up_keeps_files(sandbox: Sandbox, small_disk: Path, tmp_path: Path) -> None:
     """Files that would fit by their bytes, and not by the blocks that they take."""
     files = {f"{number}.txt": "few" for number in range(PAGE // 100)}
     sandbox.seed({"projects": ["games"], "services": [{"name": "one", **GAME, "files": files}]})
-    register_key(sandbox, tmp_path / "key")
     login: dict[str, Any] = {
-        "private_key_file": str(tmp_path / "key"),
+        "private_key_file": register_key(sandbox, tmp_path),
         "known_hosts": str(tmp_path / "known_hosts"),
     }
     result = delete(sandbox, small_disk / "keep", name="one", **login)
-    check_kept(sandbox, result, small_disk, "one")
-    assert "no space left on this machine" in result["msg"]
-    make_room(small_disk)
+    assert result["failed"] and not result["changed"] and "copy" not in result
+    assert "service 'one'" in result["msg"] and "no space left on this machine" in result["msg"]
+    assert "was not deleted, as there is no last copy of it" in result["msg"]
+    assert sandbox.journal("resources.delete") == [] and "one" in names(sandbox)
+    assert [*small_disk.glob("keep/*/*")] == []
+    subprocess.run(["mount", "-o", "remount,size=16m", small_disk], check=True)
     copy = delete(sandbox, small_disk / "keep", name="one", **login)["copy"]
     assert copy["verified"] and copy["files"] == len(files)
     assert "one" not in names(sandbox)
 
 
 @pytest.mark.night
-def test_a_database_is_dumped_and_can_be_restored(engine: Server, sandbox: Sandbox, tmp_path: Path) -> None:
+def test_a_database_is_dumped_and_can_be_restored(
+    database: Server, sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that changes between its two dumps, by one row more, is kept."""
     expected = delete(sandbox, tmp_path / "keep", check_mode=True)
     assert expected["actions"][0].startswith("copy a dump of database 'shop' of service 'db'")
     assert [*tmp_path.iterdir()] == []
+    verify = DumpContent.verify
+
+    def meanwhile(own: DumpContent, folder: str) -> Any:
+        database.sql("INSERT INTO orders VALUES (-1, 'in between');", DATABASE)
+        return verify(own, folder)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(DumpContent, "verify", meanwhile)
+        result = delete(sandbox, tmp_path / "keep")
+    assert result["failed"] and not result["changed"] and "copy" not in result
+    assert "a second dump differs from the first one" in result["msg"]
+    assert "db" in names(sandbox) and sandbox.journal("resources.delete") == []
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
     result = delete(sandbox, tmp_path / "keep")
     assert "db" not in names(sandbox)
     copy = result["copy"]
     assert (copy["kind"], copy["files"], copy["verified"]) == ("dump", 1, True)
-    file = "database.dump" if engine.engine == "postgresql" else "database.sql.gz"
+    file = "database.dump" if database.engine == "postgresql" else "database.sql.gz"
     folder = Path(copy["path"])
     assert sorted(os.listdir(folder)) == sorted([file, "manifest.json", "service.yml"])
     assert (folder / file).stat().st_size == copy["bytes"]
     assert (folder / file).stat().st_mode & 0o777 == 0o600
-    engine.restore(folder / file, "restored")
-    assert engine.sql("SELECT count(*) FROM orders;", "restored").strip() == str(ROWS)
+    database.restore(folder / file, "restored")
+    assert database.sql("SELECT count(*) FROM orders;", "restored").strip() == str(ROWS + 1)
     for path in (found for found in tmp_path.rglob("*") if found.is_file()):
         assert PASSWORD.encode() not in path.read_bytes(), path
     assert PASSWORD not in str(result)
@@ -182,26 +155,6 @@ def test_the_documented_command_gives_files_the_permissions_of_the_service(tmp_p
     assert {path: f"{(tmp_path / path).stat().st_mode & 0o7777:04o}" for path in modes} == modes
 
 
-@pytest.mark.night
-def test_a_database_that_changes_is_kept(
-    engine: Server, sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """One row more between the two dumps."""
-    verify = DumpContent.verify
-
-    def meanwhile(own: DumpContent, folder: str) -> Any:
-        engine.sql("INSERT INTO orders VALUES (-1, 'in between');", DATABASE)
-        return verify(own, folder)
-
-    monkeypatch.setattr(DumpContent, "verify", meanwhile)
-    result = delete(sandbox, tmp_path / "keep")
-    assert result["failed"] and not result["changed"] and "copy" not in result
-    assert "a second dump differs from the first one" in result["msg"]
-    assert "db" in names(sandbox)
-    assert sandbox.journal("resources.delete") == []
-    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
-
-
 @BOTH_WAYS
 def test_several_in_a_play_and_one_of_them_again(
     in_process: bool, ansible: Ansible, sandbox: Sandbox, tmp_path: Path
@@ -215,7 +168,7 @@ def test_several_in_a_play_and_one_of_them_again(
             {"name": "two", **GAME, "files": {"a.txt": "second"}},
         ],
     })  # fmt: skip
-    register_key(sandbox, tmp_path / "key")
+    register_key(sandbox, tmp_path)
     tasks = f"""
 - name: Delete
   hosted.services.service:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Databases of clones without an engine; tests/integration/test_clone_databases.py has the rest."""
+"""Databases of clones without an engine; tests/integration/test_database_jobs.py has the rest."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Restores by programs of the test's own: what they are told, what is left out, and what their failure means.
 
-What real engines make of it is in tests/integration/test_clone_databases.py.
+What real engines make of it is in tests/integration/test_database_jobs.py.
 """
 
 from __future__ import annotations
