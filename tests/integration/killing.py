@@ -14,9 +14,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from hosted_sandbox.testing import SandboxClient
-from integration.ansible_run import Ansible
+from integration.ansible_run import Ansible, play_of
 from integration.warm import COLD
 
+LATENCY = 0.05
 LOOK_SECONDS = 0.02
 """A run makes few requests in this time, and looking without a pause would slow it down."""
 END_SECONDS = 300
@@ -50,6 +51,15 @@ def kill_play_after(ansible: Ansible, sandbox: SandboxClient, point: int, play: 
             return False
         kill_run(ansible.folder, run.pid)
     return True
+
+
+def kill_tasks_after(ansible: Ansible, sandbox: SandboxClient, point: int, tasks: str) -> bool:
+    """Run tasks whose requests take a moment, so that a kill often meets some; return whether it did."""
+    sandbox.clear_journal()
+    sandbox.fault("*", "latency", latency=LATENCY, count=None)
+    killed = kill_play_after(ansible, sandbox, point, play_of(tasks))
+    sandbox.clear_faults()
+    return killed
 
 
 class Counter:

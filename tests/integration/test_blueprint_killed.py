@@ -17,8 +17,8 @@ import asyncssh
 import pytest
 
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import Ansible, Run, play_of
-from integration.killing import kill_play_after, kill_points
+from integration.ansible_run import Ansible, Run
+from integration.killing import kill_points, kill_tasks_after
 
 pytestmark = pytest.mark.night
 
@@ -45,18 +45,12 @@ EXISTING = {
     "applications": {slug: {} for slug in SLUGS},
 }
 """The same project once it is there, without two services that were in the file."""
-LATENCY = 0.05
 
 
 def task(folder: Path, **given: Any) -> str:
     """Return the task that applies the blueprint."""
     options = {"blueprint": BLUEPRINT, "secrets_dir": str(folder), "wait_interval": 0.2, **given}
     return f"- name: Apply\n  hosted.services.blueprint: {json.dumps(options)}\n"
-
-
-def kill_after(ansible: Ansible, sandbox: Sandbox, point: int, **given: Any) -> None:
-    """Apply the blueprint, and end the run and all its workers after so many requests."""
-    kill_play_after(ansible, sandbox, point, play_of(task(ansible.folder, **given)))
 
 
 def apply(ansible: Ansible, **given: Any) -> Run:
@@ -73,9 +67,7 @@ def passwords_kept(ansible: Ansible, again: Run) -> list[str]:
 
 @pytest.mark.parametrize("point", [*kill_points("BLUEPRINT_KILLS", "18,45,80")])
 def test_a_run_that_is_killed(point: int, ansible: Ansible, sandbox: Sandbox) -> None:
-    sandbox.fault("*", "latency", latency=LATENCY, count=None)
-    kill_after(ansible, sandbox, point)
-    sandbox.clear_faults()
+    kill_tasks_after(ansible, sandbox, point, task(ansible.folder))
     again = apply(ansible)
     names = sorted(each["name"] for each in sandbox.ledger()["orders"])
     assert names == sorted([*SERVICES, *SLUGS])
@@ -97,9 +89,7 @@ def test_a_run_that_is_killed_while_it_prunes(point: int, ansible: Ansible, sand
     key = register_key(sandbox, ansible.folder)
     home = str(ansible.folder / "state")
     given = {"blueprint": EXISTING, "prune": True, "private_key_file": key, "state_dir": home}
-    sandbox.fault("*", "latency", latency=LATENCY, count=None)
-    kill_after(ansible, sandbox, point, **given)
-    sandbox.clear_faults()
+    kill_tasks_after(ansible, sandbox, point, task(ansible.folder, **given))
     check_copies(sandbox, Path(home))
     apply(ansible, **given)
     check_copies(sandbox, Path(home))

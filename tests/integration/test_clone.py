@@ -1,42 +1,40 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Clones as users make them: the role, the playbook of the guide, and projects that nobody wrote by hand.
+"""Clones as users make them: the role, the playbook of the guide, and runs that are killed.
 
-CLONE_PROJECTS says how many random projects are cloned, each under a gap profile in turn. CLONE_KILLS is
-after how many of a run's requests it is killed, as `3,11` or as a range `1-40`.
+CLONE_KILLS is after how many of a run's requests it is killed, as `3,11` or as a range `1-40`.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import re
-from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import pytest
-import yaml
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.clone import CLONE
-from hosted_sandbox.gaps import Profile
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import REPOSITORY, Ansible
-from integration.clone_worlds import check_clone, random_world
-from integration.killing import kill_play_after, kill_points
-from integration.test_blueprint_killed import LATENCY, register_key
-from unit.plugins.module_utils._resources.clones.platform import files, ids_of, monthly_rate, writes_to
-from unit.plugins.module_utils._resources.platform import run
+from integration.killing import kill_points, kill_tasks_after
+from integration.test_blueprint_killed import register_key
+from unit.plugins.module_utils._resources.clones.platform import files, ids_of, writes_to
 
 GUIDE = REPOSITORY / "docs" / "guides" / "cloning.md"
 CLONING = "hosted.services.clone : Clone the project, or bring over what has changed in it"
 SHOP: dict[str, Any] = {
     "balance_cents": 100000,
     "projects": ["old", "shop"],
-    "services": [{"name": "world", "product": "minecraft", "project": "shop", "files": {"a/b.txt": "first"}}],
+    "services": [
+        {
+            "name": "world",
+            "product": "minecraft",
+            "project": "shop",
+            "files": {"a/b.txt": "first", "plugins/ü.yml": "", "region.bin": "y" * 70_001},
+        }
+    ],
     "apps": [
         {"slug": "acme-api", "project": "shop", "images": [{"tag": "v1"}, {"tag": "v2"}], "deployed": "v1"},
         {
@@ -133,96 +131,38 @@ def test_the_playbook(ansible: Ansible, sandbox: Sandbox) -> None:
     assert ordered(sandbox) == ["world"]
 
 
-# --- Random projects --------------------------------------------------------------------------------
-
-
-def numbers() -> Iterator[int]:
-    """Yield the numbers of the random projects."""
-    yield from islice(iter(range(1_000_000)), int(os.environ.get("CLONE_PROJECTS", "4")))
-
-
-@pytest.mark.night
-@pytest.mark.parametrize("number", [*numbers()])
-def test_a_random_project(
-    number: int, sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its clone is the same, costs what was announced, and nothing was written to the source."""
-    monkeypatch.setenv("HOSTED_SERVICES_HOME", str(tmp_path))
-    sandbox.profile(Profile.NAMES[number % len(Profile.NAMES)])
-    world = random_world(number)
-    sandbox.seed(world.seed)
-    before = monthly_rate(sandbox)
-    options = world.options(
-        private_key_file=register_key(sandbox, tmp_path),
-        known_hosts=str(tmp_path / "known_hosts"),
-        secrets_dir=str(tmp_path),
-    )
-    sandbox.clear_journal()
-    planned = run(sandbox, CLONE, check_mode=True, **options)
-    assert not planned.get("failed"), planned["msg"]
-    assert [each for each in sandbox.writes() if "quote" not in each] == []
-    done = run(sandbox, CLONE, **options)
-    assert not done.get("failed"), done["msg"]
-    check_clone(sandbox, world, planned, done, before)
-    again = run(sandbox, CLONE, **options)
-    assert not again.get("failed") and again["actions"] == [], again.get("msg", again["actions"])
-
-
 # --- A clone that is elsewhere ------------------------------------------------------------------------
 
 
-WORLD: dict[str, Any] = {
-    "source": "shop",
-    "project": "stg",
-    "services": ["world"],
-    "rename": {"suffix": "-stg"},
-}
-
-
-def clone_task(ansible: Ansible, key: str) -> str:
-    """Return the task that clones one service."""
-    given = {**WORLD, "private_key_file": key, "secrets_dir": str(ansible.folder), "wait_interval": 0.2}
-    return f"- name: Clone\n  hosted.services.clone: {json.dumps(given)}\n"
-
-
 @pytest.mark.night
-@pytest.mark.parametrize(
-    ("lost", "now"),
-    [
-        ("project: {name: stg, new_name: staging}", "staging"),
-        ("service: {name: world-stg, project: stg, new_project: old}", "old"),
-        ("project: {name: stg, state: absent, force: true}", "default"),
-    ],
-)
-def test_a_clone_that_is_in_another_project_is_not_ordered_again(
-    lost: str, now: str, ansible: Ansible, sandbox: Sandbox
-) -> None:
+def test_a_clone_that_is_in_another_project_is_not_ordered_again(ansible: Ansible, sandbox: Sandbox) -> None:
     """It runs and is billed there. Once it is back, it is refreshed; once it is deleted, ordered again."""
     sandbox.seed(SHOP)
-    clone = clone_task(ansible, register_key(sandbox, ansible.folder))
+    key = register_key(sandbox, ansible.folder)
+    clone = task(ansible.folder, key, project="stg", services=["world"], environments=None)
     ansible.tasks(clone).succeed()
     [id] = ids_of(sandbox, "stg").values()
-    ansible.tasks(f"- hosted.services.{lost}\n").succeed()
+    ansible.tasks("- hosted.services.project: {name: stg, state: absent, force: true}\n").succeed()
     sandbox.clear_journal()
     for checked in ("check_mode: false", "check_mode: true"):
         refused = ansible.tasks(clone, checked)
         assert refused.rc and sandbox.writes() == [], refused.stdout
-        assert f"'world-stg' (GAME service {id} in project '{now}')" in refused["Clone"].result["msg"]
-        assert "Nothing was ordered" in refused["Clone"].result["msg"]
-    assert ordered(sandbox) == ["world-stg"]
+        said = refused["Clone"].result["msg"]
+        assert f"'world-copy' (GAME service {id} in project 'default')" in said
+        assert "Nothing was ordered" in said
     moved = f"- hosted.services.service: {{id: {id}, new_project: stg}}\n"
     ansible.tasks(f"- hosted.services.project: {{name: stg}}\n{moved}").succeed()
     assert not ansible.tasks(clone).succeed()["Clone"].result["changed"]
-    assert ordered(sandbox) == ["world-stg"]
-    ansible.tasks(f"- hosted.services.service: {{id: {id}, name: world-stg, state: absent}}\n").succeed()
+    assert ordered(sandbox) == ["world-copy"]
+    ansible.tasks(f"- hosted.services.service: {{id: {id}, name: world-copy, state: absent}}\n").succeed()
     ansible.tasks(clone).succeed()
-    assert ordered(sandbox) == ["world-stg", "world-stg"]
+    assert ordered(sandbox) == ["world-copy", "world-copy"]
 
 
 # --- Runs that are killed ---------------------------------------------------------------------------
 
 
-def task(folder: Path, key: str) -> str:
+def task(folder: Path, key: str, **given: Any) -> str:
     """Return the task that clones the shop."""
     options = {
         "source": "shop",
@@ -232,6 +172,7 @@ def task(folder: Path, key: str) -> str:
         "private_key_file": key,
         "secrets_dir": str(folder),
         "wait_interval": 0.2,
+        **given,
     }
     return f"- name: Clone\n  hosted.services.clone: {json.dumps(options)}\n"
 
@@ -243,11 +184,7 @@ def test_a_run_that_is_killed(point: int, ansible: Ansible, sandbox: Sandbox) ->
     sandbox.seed(SHOP)
     key = register_key(sandbox, ansible.folder)
     originals = ids_of(sandbox, "shop")
-    sandbox.clear_journal()
-    sandbox.fault("*", "latency", latency=LATENCY, count=None)
-    play = [{"hosts": "localhost", "gather_facts": False, "tasks": yaml.safe_load(task(ansible.folder, key))}]
-    kill_play_after(ansible, sandbox, point, yaml.safe_dump(play))
-    sandbox.clear_faults()
+    kill_tasks_after(ansible, sandbox, point, task(ansible.folder, key))
     ansible.tasks(task(ansible.folder, key)).succeed()
     assert ordered(sandbox) == sorted(f"{name}-copy" for name in originals)
     assert [each["name"] for each in sandbox.api("GET", "/api/projects").json()].count("copy") == 1

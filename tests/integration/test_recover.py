@@ -156,53 +156,36 @@ def test_a_drill_tells_what_came_back_and_leaves_nothing(ansible: Ansible, sandb
     assert spent(sandbox) <= Decimal(told["monthly"])
 
 
+def failed(ansible: Ansible, play: str) -> dict[str, Any]:
+    """Run a drill that has to fail; return what it reports."""
+    assert ansible.playbook(play).rc
+    told: dict[str, Any] = json.loads((ansible.folder / "drill.json").read_text())
+    assert not told["restored"]
+    return told
+
+
 @pytest.mark.night
-def test_a_drill_that_fails_tells_why_and_leaves_nothing(ansible: Ansible, sandbox: Sandbox) -> None:
-    """No order goes out if a copy is missing, and what one order made is deleted if the next one fails."""
+def test_drills_that_fail_tell_why_and_leave_nothing(ansible: Ansible, sandbox: Sandbox) -> None:
+    """A copy is missing, so no order goes out; an order fails; a copy holds nothing; answers are wrong.
+
+    One that cannot begin is reported as well: else the report would be that of the drill before. The playbook
+    `report` reads what it tells.
+    """
     live, key = prepare(ansible, sandbox)
     play = drill_play(ansible.folder, key)
-    assert ansible.playbook(drill_play(ansible.folder, key, WITHOUT[1:])).rc
-    told = json.loads((ansible.folder / "drill.json").read_text())
+    told = failed(ansible, drill_play(ansible.folder, key, WITHOUT[1:]))
     assert "there is no copy of service 'cache-1'" in told["problems"][0]
     assert [each for each in sandbox.writes() if "quote" not in each] == []
     sandbox.fault("order.create", "status", nth=4, status=400)
-    assert ansible.playbook(play).rc
+    assert failed(ansible, play)["problems"]
     sandbox.clear_faults()
-    told = json.loads((ansible.folder / "drill.json").read_text())
-    assert not told["restored"] and told["problems"]
     check_nothing_is_left(sandbox, live)
-    assert spent(sandbox) <= Decimal(LIMIT)
-
-
-@pytest.mark.night
-def test_a_drill_does_not_pass_with_copies_that_hold_nothing(ansible: Ansible, sandbox: Sandbox) -> None:
-    live, key = prepare(ansible, sandbox)
     [file] = (ansible.folder / "copies" / "svc_2").glob("nightly-*/a/b.txt")
+    held = file.read_text()
     file.unlink()
-    run = ansible.playbook(drill_play(ansible.folder, key))
-    assert run.rc and "game-3': no file is in any of its copies" in " ".join(run.output.split())
-    told = json.loads((ansible.folder / "drill.json").read_text())
-    [problem] = told["problems"]
+    [problem] = failed(ansible, play)["problems"]
     assert problem.startswith("game-3-drill: its copy nightly-") and "holds no file" in problem
-    check_nothing_is_left(sandbox, live)
-
-
-@pytest.mark.night
-def test_a_drill_that_cannot_begin_is_reported(ansible: Ansible, sandbox: Sandbox) -> None:
-    """Else the report would be that of the drill before."""
-    _live, key = prepare(ansible, sandbox)
-    kill_play_after(ansible, sandbox, 420, drill_play(ansible.folder, key))
-    (ansible.folder / "drill.json").write_text('{"restored": true}')
-    sandbox.fault("*", "status", status=403, count=None)
-    assert ansible.playbook(drill_play(ansible.folder, key)).rc
-    told = json.loads((ansible.folder / "drill.json").read_text())
-    assert not told["restored"] and "Delete what an earlier drill has left" in told["problems"][0]
-
-
-@pytest.mark.night
-def test_a_drill_asks_its_databases(ansible: Ansible, sandbox: Sandbox) -> None:
-    """An answer that is not the expected one fails it. The playbook `report` reads what it tells."""
-    live, key = prepare(ansible, sandbox)
+    file.write_text(held)
     blueprint = {**BLUEPRINT, "services": {**BLUEPRINT["services"], "db": {"product": "postgresql"}}}
     (ansible.folder / "shop.yml").write_text(yaml.safe_dump(blueprint))
     queries = [
@@ -211,56 +194,21 @@ def test_a_drill_asks_its_databases(ansible: Ansible, sandbox: Sandbox) -> None:
         {"service": "db", "sql": "SELECT 3 WHERE 1 = 2"},
     ]
     play = drill_play(ansible.folder, key, [*WITHOUT, "db"], recovery_drill_queries=queries)
-    assert ansible.playbook(play).rc
-    told = json.loads((ansible.folder / "drill.json").read_text())
+    told = failed(ansible, play)
     assert told["problems"] == [
         "db: SELECT 2 returns 2, not two",
         "db: SELECT 3 WHERE 1 = 2 returns no row",
     ]
-    assert not told["restored"] and not told["left_over"]
+    assert not told["left_over"]
     check_nothing_is_left(sandbox, live)
     assert spent(sandbox) <= Decimal(LIMIT)
     shown = {"drill_report": told}
     report = ansible.tasks(f"- name: Report\n  hosted.services.report_info: {json.dumps(shown)}\n").succeed()
     assert report["Report"].result["report"]["backups"]["drill"]["restored"] is False
-
-
-@pytest.mark.night
-def test_a_drill_whose_services_are_elsewhere_is_not_forgotten(ansible: Ansible, sandbox: Sandbox) -> None:
-    """Services of a deleted project join the default one, and are billed there until somebody acts."""
-    live, key = prepare(ansible, sandbox)
-    given = {
-        "drill": True,
-        "src": "shop.yml",
-        "copies": "copies",
-        "project": "shop-drill",
-        "rename": {"suffix": "-drill"},
-        "without_data": [*WITHOUT],
-        "private_key_file": key,
-        "secrets_dir": str(ansible.folder),
-    }
-    drill = f"- name: Drill\n  hosted.services.recover: {json.dumps(given)}\n"
-    ansible.tasks(drill).succeed()
-    left = ids_of(sandbox, "shop-drill")
-    gone = "project: {name: shop-drill, state: absent, force: true}"
-    ansible.tasks(f"- hosted.services.{gone}\n").succeed()
-    sandbox.clear_journal()
-    absent = "- name: Delete\n  hosted.services.recover: {state: absent, project: shop-drill}\n"
-    for checked in ("check_mode: false", "check_mode: true", "check_mode: false"):
-        run = ansible.tasks(absent, checked)
-        assert run.rc and all(id in run["Delete"].result["msg"] for id in left.values()), run.stdout
-        assert "in project 'default'" in run["Delete"].result["msg"]
-    assert "Nothing was ordered" in ansible.tasks(drill)["Drill"].result["msg"]
-    assert ansible.playbook(drill_play(ansible.folder, key)).rc
-    told = json.loads((ansible.folder / "drill.json").read_text())
-    assert told["left_over"] and "is not forgotten" in " ".join(told["problems"])
-    assert left and sandbox.writes() == [], "neither deleted nor ordered again"
-    for id in left.values():
-        assert sandbox.api("DELETE", f"/api/resources/{id}").ok
-    sandbox.clock(advance=60)  # the slug of a deleted application is taken as long as that is listed
-    ansible.tasks(absent).succeed()
-    ansible.playbook(drill_play(ansible.folder, key)).succeed()
-    check_nothing_is_left(sandbox, live)
+    kill_play_after(ansible, sandbox, 420, play)
+    sandbox.fault("*", "status", status=403, count=None)
+    told = failed(ansible, play)
+    assert told["left_over"] and "Delete what an earlier drill has left" in told["problems"][0]
 
 
 def chains() -> Iterator[tuple[int, ...]]:

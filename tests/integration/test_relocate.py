@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible
-from integration.killing import kill_play_after, kill_points
-from integration.test_blueprint_killed import LATENCY, register_key
+from integration.killing import kill_points, kill_tasks_after
+from integration.test_blueprint_killed import register_key
 from unit.plugins.module_utils._resources.clones.platform import environment, files, ids_of
 from unit.plugins.module_utils._resources.relocations.platform import FILES, status_of, write_file
 
@@ -56,16 +55,6 @@ def task(folder: Path, key: str, **given: Any) -> str:
     return f"- name: Relocate\n  hosted.services.relocate: {json.dumps(options)}\n"
 
 
-def kill(ansible: Ansible, sandbox: Sandbox, point: int, text: str) -> bool:
-    """Run a task, and end it and all its workers after so many requests."""
-    sandbox.clear_journal()
-    sandbox.fault("*", "latency", latency=LATENCY, count=None)
-    play = [{"hosts": "localhost", "gather_facts": False, "tasks": yaml.safe_load(text)}]
-    killed = kill_play_after(ansible, sandbox, point, yaml.safe_dump(play))
-    sandbox.clear_faults()
-    return killed
-
-
 def content(sandbox: Sandbox, id: str) -> dict[str, Any]:
     """Return the files of a service, without its folders."""
     return {path: text for path, text in files(sandbox, id).items() if text is not None}
@@ -82,23 +71,12 @@ def check_in_service(sandbox: Sandbox, one: str, other: str | None, expected: di
     assert status_of(sandbox, ids_of(sandbox, "shop")["acme-web"]) == ("ACTIVE", "running")
 
 
-def check_untouched(sandbox: Sandbox, old: str) -> None:
-    """Check that nothing was ordered, and that the service runs with what it held."""
-    assert ordered(sandbox) == deletions(sandbox) == []
-    check_in_service(sandbox, old, None, CONTENT)
-
-
 def graph(sandbox: Sandbox) -> dict[str, Any]:
     """Return the references in the project."""
     projects = sandbox.api("GET", "/api/projects").json()
     id = next(each["id"] for each in projects if each["name"] == "shop")
     found: dict[str, Any] = sandbox.api("GET", f"/api/projects/{id}/graphe").json()
     return found
-
-
-def is_remembered(folder: Path) -> bool:
-    """Tell whether a relocation has begun."""
-    return any((folder / "state").rglob("*.json"))
 
 
 def ordered(sandbox: Sandbox) -> list[str]:
@@ -137,6 +115,14 @@ def test_the_playbook(ansible: Ansible, sandbox: Sandbox) -> None:
 # --- Runs that are killed ---------------------------------------------------------------------------
 
 
+def check_done(ansible: Ansible, sandbox: Sandbox, text: str, before: list[str]) -> None:
+    """Check that no run has deleted a service, and that another one has nothing to do."""
+    assert [*before, *deletions(sandbox)] == []
+    sandbox.clear_journal()
+    assert not ansible.tasks(text).succeed()["Relocate"].result["changed"]
+    assert sandbox.writes() == []
+
+
 @pytest.mark.night
 @pytest.mark.parametrize("way", ["on", "back"])
 @pytest.mark.parametrize("point", [*kill_points("RELOCATE_KILLS", "24,45,66")])
@@ -145,13 +131,13 @@ def test_a_run_that_is_killed(point: int, way: str, ansible: Ansible, sandbox: S
     sandbox.seed(SHOP)
     key = register_key(sandbox, ansible.folder)
     old = ids_of(sandbox, "shop")["survival"]
-    kill(ansible, sandbox, point, task(ansible.folder, key))
+    kill_tasks_after(ansible, sandbox, point, task(ansible.folder, key))
     deleted = deletions(sandbox)
-    given = {} if way == "on" else {"state": "returned"}
-    text = task(ansible.folder, key, **given)
-    if way == "back" and not is_remembered(ansible.folder):
+    text = task(ansible.folder, key, **({} if way == "on" else {"state": "returned"}))
+    if way == "back" and not any((ansible.folder / "state").rglob("*.json")):  # it had not begun
         assert "no relocation of service" in ansible.tasks(text).output
-        check_untouched(sandbox, old)
+        assert ordered(sandbox) == deletions(sandbox) == []
+        check_in_service(sandbox, old, None, CONTENT)
         return
     sandbox.clock(advance=2)  # until what was ordered last can be read
     ansible.tasks(text).succeed()
@@ -162,11 +148,8 @@ def test_a_run_that_is_killed(point: int, way: str, ansible: Ansible, sandbox: S
     else:
         assert ordered(sandbox) in ([], ["survival-2"])
         check_in_service(sandbox, old, new, CONTENT)
-    assert [*deleted, *deletions(sandbox)] == []
     assert content(sandbox, old) == CONTENT
-    sandbox.clear_journal()
-    assert not ansible.tasks(text).succeed()["Relocate"].result["changed"]
-    assert sandbox.writes() == []
+    check_done(ansible, sandbox, text, deleted)
 
 
 @pytest.mark.night
@@ -181,12 +164,9 @@ def test_a_way_back_that_is_killed(point: int, ansible: Ansible, sandbox: Sandbo
     write_file(sandbox, new, "world/level.dat", "newer" * 10)
     expected = {**CONTENT, "/world/level.dat": "newer" * 10}
     text = task(ansible.folder, key, state="returned", copy_back=True)
-    kill(ansible, sandbox, point, text)
+    kill_tasks_after(ansible, sandbox, point, text)
     deleted = deletions(sandbox)
     ansible.tasks(text).succeed()
     check_in_service(sandbox, old, new, expected)
     assert content(sandbox, new) == expected
-    assert [*deleted, *deletions(sandbox)] == []
-    sandbox.clear_journal()
-    assert not ansible.tasks(text).succeed()["Relocate"].result["changed"]
-    assert sandbox.writes() == []
+    check_done(ansible, sandbox, text, deleted)
