@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from itertools import islice, takewhile
 from typing import Any, TypeVar
 
@@ -39,9 +39,8 @@ METRICS_PER_CALL = 50
 FILES_PER_DELETE = 100
 REMOVAL_SECONDS = 10.0
 REMOVAL_PAUSE = 0.5
-"""How long, and how often, to look whether a list loses what a lost attempt or another client has deleted."""
+"""How long, and how often, to look whether a list loses what a lost attempt has deleted."""
 M = TypeVar("M", bound=m.Model)
-L = TypeVar("L", m.ServiceSummary, m.Project, m.SshKey)
 
 
 def unwatched(client: Client, route: r.Route[Any]) -> AbstractContextManager[None]:
@@ -150,58 +149,26 @@ class Client:
         raise UnexpectedAnswer(f"{route}: the list does not end after {MAX_PAGES} pages; stopped")
 
     def _delete(self, route: r.Route[Any], is_there: Callable[[], bool], **ids: str) -> None:
-        """Delete an item. An item that no longer exists counts as deleted.
+        """Delete an item. One that does not exist is deleted.
 
-        An attempt whose response was lost may have deleted the item, and a 404 may come from a gateway. So
-        after either, ``is_there`` decides.
+        ``is_there`` decides if a retry is refused after an attempt that was lost. It may be late to lose what
+        that has deleted.
         """
-        with self._unless_listed(is_there, "there"):
+        try:
             self._send(route, **ids)
-
-    def _delete_copy(self, route: r.Route[Any], listed: Callable[[], bool], *, id: str, **ids: str) -> None:
-        """Delete a backup or a snapshot of service ``id``. If the service itself is gone, so is the copy."""
-
-        def is_there() -> bool:
-            try:
-                return listed()
-            except Refused as error:
-                if not isinstance(error, NotFoundResponse):
-                    raise
-                if not self._exists(id):
-                    return False
-                raise not_told(error, "the copy") from None
-
-        with self._unless_listed(is_there):
-            self._send(route, id=id, **ids)
+        except NotFoundResponse:
+            self.on_write()
+        except Refused as error:
+            if not error.effect_unknown:
+                raise
+            check_gone(error, lambda: stays(is_there, REMOVAL_SECONDS))
+            self.on_write()
 
     def _or_absent(self, route: r.Route[r.One[M]], id: str) -> M | None:
         """Read an item; return ``None`` if it does not exist."""
         with suppress(NotFoundResponse):
             return self._one(route, id=id)
         return None
-
-    @contextmanager
-    def _unless_listed(self, listed: Callable[[], bool], where: str = "on the list") -> Iterator[None]:
-        """Treat a deletion as done that finds nothing, or that is refused after an attempt that was lost.
-
-        Not so while ``listed`` still finds the item: gateways send 404, too. The list may show late that an
-        earlier attempt or another client has deleted the item.
-        """
-        try:
-            yield
-        except Refused as error:
-            if not (error.effect_unknown or isinstance(error, NotFoundResponse)):
-                raise
-            self._check_deleted(error, lambda: stays(listed, REMOVAL_SECONDS), where)
-            self.on_write()
-
-    def _check_deleted(self, error: Refused, listed: Callable[[], bool], where: str) -> None:
-        """Raise an error for a refused deletion, unless the item is gone."""
-        if not isinstance(error, NotFoundResponse):
-            check_gone(error, listed)
-            return
-        if listed():
-            raise UnexpectedAnswer(f"{error.message}, but what was to be deleted is still {where}") from None
 
     # --- Applications -----------------------------------------------------------------------------
 
@@ -348,16 +315,12 @@ class Client:
 
     def delete_service(self, id: str) -> None:
         """Delete a service with its disk and backups, irreversibly."""
-        self._delete(r.SERVICE_DELETE, lambda: self._exists(id), id=id)
 
-    def _exists(self, id: str) -> bool:
-        """Tell whether a service is there and stays. Neither its page nor the list alone proves the opposite.
+        def is_there() -> bool:
+            service = self.service(id)
+            return service is not None and service.status not in ServiceStatus.DELETING_OR_DELETED
 
-        Gateways send 404, and the list may be truncated.
-        """
-        service = self.service(id)
-        found = [service] if service else listed_with("the service", id, self.services)
-        return any(each.status not in ServiceStatus.DELETING_OR_DELETED for each in found)
+        self._delete(r.SERVICE_DELETE, is_there, id=id)
 
     # --- Files ------------------------------------------------------------------------------------
 
@@ -404,10 +367,10 @@ class Client:
     def delete_backup(self, id: str, backup_id: str) -> None:
         """Delete a backup."""
 
-        def listed() -> bool:
+        def is_there() -> bool:
             return any(backup.id == backup_id for backup in self.backups(id))
 
-        self._delete_copy(r.BACKUP_DELETE, listed, id=id, backup_id=backup_id)
+        self._delete(r.BACKUP_DELETE, is_there, id=id, backup_id=backup_id)
 
     def snapshots(self, id: str) -> list[m.Snapshot]:
         """Return the snapshots of a service."""
@@ -424,10 +387,10 @@ class Client:
     def delete_snapshot(self, id: str, name: str) -> None:
         """Delete a snapshot."""
 
-        def listed() -> bool:
+        def is_there() -> bool:
             return any(snapshot.name == name for snapshot in self.snapshots(id))
 
-        self._delete_copy(r.SNAPSHOT_DELETE, listed, id=id, name=name)
+        self._delete(r.SNAPSHOT_DELETE, is_there, id=id, name=name)
 
     # --- Journals, activity, consumption ----------------------------------------------------------
 
@@ -501,11 +464,7 @@ class Client:
 
     def delete_project(self, id: str) -> None:
         """Delete a project; its services join the default project."""
-
-        def is_there() -> bool:
-            return self.project(id) is not None or bool(listed_with("the project", id, self.projects))
-
-        self._delete(r.PROJECT_DELETE, is_there, id=id)
+        self._delete(r.PROJECT_DELETE, lambda: self.project(id) is not None, id=id)
 
     def project(self, id: str) -> m.ProjectDetail | None:
         """Return a project with its services; ``None`` if it does not exist."""
@@ -548,7 +507,7 @@ class Client:
 
     def delete_ssh_key(self, id: str) -> None:
         """Delete a public key. It opens no new SFTP sessions; those already open continue."""
-        self._delete(r.SSH_KEY_DELETE, lambda: bool(listed_with("the key", id, self.ssh_keys)), id=id)
+        self._delete(r.SSH_KEY_DELETE, lambda: any(key.id == id for key in self.ssh_keys()), id=id)
 
     def sftp(self, id: str) -> m.SftpAccess:
         """Return the SFTP host, port and username of a service."""
@@ -581,22 +540,6 @@ class Client:
 def as_they_come(entries: Iterable[m.Entry]) -> list[dict[str, Any]]:
     """Return entries whose fields are not shown."""
     return [entry.model_extra or {} for entry in entries]
-
-
-def listed_with(what: str, id: str, read: Callable[[], Sequence[L]]) -> list[L]:
-    """Return what a list of the account shows of this id, to see whether that is deleted.
-
-    :raises UnexpectedAnswer: if the platform answers 404, as there always is a list.
-    """
-    try:
-        return [item for item in read() if item.id == id]
-    except NotFoundResponse as error:
-        raise not_told(error, what) from None
-
-
-def not_told(error: NotFoundResponse, what: str) -> UnexpectedAnswer:
-    """Return the error for a list that was answered with 404, as by a gateway, so that it tells nothing."""
-    return UnexpectedAnswer(f"{error.message}, so whether {what} is still there is unknown")
 
 
 def stays(is_there: Callable[[], bool], seconds: float) -> bool:

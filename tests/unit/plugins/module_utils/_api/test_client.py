@@ -259,26 +259,25 @@ def test_files_are_deleted_in_hundreds() -> None:
     assert [name for _line, _query, body in script.sent for name in body["files"]] == names
 
 
-ABSENT: list[tuple[Callable[[Client], Any], list[Any]]] = [
-    (lambda c: c.service("x"), []),
-    (lambda c: c.project("x"), []),
-    (lambda c: c.scan("x", "v1"), []),
-    (lambda c: c.delete_project("x"), [NOT_FOUND, []]),
-    (lambda c: c.delete_project("x"), [NOT_FOUND, [{"id": "other", "name": "web"}]]),
-    (lambda c: c.delete_ssh_key("x"), [[]]),
-    (lambda c: c.delete_backup("x", "b"), [[]]),
-    (lambda c: c.delete_backup("x", "b"), [NOT_FOUND, NOT_FOUND, []]),
-    (lambda c: c.delete_snapshot("x", "n"), [NOT_FOUND, NOT_FOUND, []]),
+ABSENT: list[Callable[[Client], Any]] = [
+    lambda c: c.service("x"),
+    lambda c: c.project("x"),
+    lambda c: c.scan("x", "v1"),
+    lambda c: c.delete_service("x"),
+    lambda c: c.delete_project("x"),
+    lambda c: c.delete_ssh_key("x"),
+    lambda c: c.delete_backup("x", "b"),
+    lambda c: c.delete_snapshot("x", "n"),
 ]
 
 
-@pytest.mark.parametrize(("call", "then"), ABSENT)
+@pytest.mark.parametrize("call", ABSENT)
+@pytest.mark.parametrize("status", [404, 410])
 def test_404_means_absent_where_one_item_is_read_or_deleted(
-    call: Callable[[Client], Any], then: list[Any]
+    call: Callable[[Client], Any], status: int
 ) -> None:
-    """Where a list could still have the item it is looked at; without the service there is no list either."""
-    reader, script = client(NOT_FOUND, *then)
-    assert call(reader) is None and len(script.sent) == 1 + len(then)
+    reader, script = client(errors.error_for_status("gone", status))
+    assert call(reader) is None and len(script.sent) == 1
 
 
 PRESENT: list[Callable[[Client], Any]] = [
@@ -332,52 +331,6 @@ DELETIONS: dict[str, tuple[Callable[[Client], Any], Any, Any]] = {
 }
 
 
-@pytest.mark.parametrize("listed", [[], [{**SERVICE, "id": "other"}], [{**SERVICE, "status": "DELETING"}]])
-def test_a_service_that_no_page_and_no_list_shows_is_deleted(listed: list[dict[str, Any]]) -> None:
-    deleter, script = client(NOT_FOUND, NOT_FOUND, listed)
-    told: list[bool] = []
-    deleter.on_write = lambda: told.append(True)
-    deleter.delete_service("x")
-    assert told == [True] and len(script.sent) == 3
-
-
-@pytest.mark.parametrize("last", [[SERVICE], NOT_FOUND])
-def test_a_404_does_not_tell_that_a_service_is_deleted(last: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A gateway may send it for every route; a service that is on the list is billed."""
-    monkeypatch.setattr(f"{Client.__module__}.REMOVAL_SECONDS", 0)
-    deleter, script = client(NOT_FOUND, NOT_FOUND, last)
-    told: list[bool] = []
-    deleter.on_write = lambda: told.append(True)
-    with pytest.raises(errors.UnexpectedAnswer):
-        deleter.delete_service("x")
-    assert told == [] and len(script.sent) == 3
-
-
-UNSEEN: list[tuple[Callable[[Client], Any], list[Any]]] = [
-    (lambda c: c.delete_project("x"), [NOT_FOUND, [PROJECT]]),
-    (lambda c: c.delete_project("x"), [NOT_FOUND, NOT_FOUND]),
-    (lambda c: c.delete_ssh_key("x"), [NOT_FOUND]),
-    (lambda c: c.delete_ssh_key("x"), [[KEY]]),
-    (lambda c: c.delete_backup("x", "b"), [NOT_FOUND, SERVICE]),
-    (lambda c: c.delete_snapshot("x", "n"), [NOT_FOUND, NOT_FOUND, [SERVICE]]),
-    (lambda c: c.delete_snapshot("x", "n"), [NOT_FOUND, NOT_FOUND, NOT_FOUND]),
-]
-
-
-@pytest.mark.parametrize(("call", "then"), UNSEEN)
-def test_two_404s_do_not_tell_that_an_item_is_deleted(
-    call: Callable[[Client], Any], then: list[Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A gateway may send both; the key goes on opening SFTP."""
-    monkeypatch.setattr(f"{Client.__module__}.REMOVAL_SECONDS", 0)
-    deleter, script = client(NOT_FOUND, *then)
-    told: list[bool] = []
-    deleter.on_write = lambda: told.append(True)
-    with pytest.raises(errors.UnexpectedAnswer, match="still"):
-        call(deleter)
-    assert told == [] and len(script.sent) == 1 + len(then)
-
-
 @pytest.mark.parametrize("what", DELETIONS)
 def test_a_refusal_after_a_lost_attempt_is_judged_by_what_is_there(
     what: str, monkeypatch: pytest.MonkeyPatch
@@ -385,13 +338,12 @@ def test_a_refusal_after_a_lost_attempt_is_judged_by_what_is_there(
     """A second DELETE may be refused because the first one acted; one that did not act stays refused."""
     monkeypatch.setattr(f"{Client.__module__}.REMOVAL_SECONDS", 0)
     delete, there, gone = DELETIONS[what]
-    looks = [gone, []] if gone is NOT_FOUND else [gone]  # a 404 is followed by a look at the list
-    deleter, script = client(errors.error_for_status("no", 409).doubted(), *looks)
+    deleter, script = client(errors.error_for_status("no", 409).doubted(), gone)
     told: list[bool] = []
     deleter.on_write = lambda: told.append(True)
     delete(deleter)
     assert told == [True]
-    assert [line.partition(" ")[0] for line, *_body in script.sent] == ["DELETE", *("GET" for _look in looks)]
+    assert [line.partition(" ")[0] for line, *_body in script.sent] == ["DELETE", "GET"]
 
     refused, _script = client(errors.error_for_status("the reason", 409).doubted(), there)
     refused.on_write = told.clear
@@ -409,17 +361,16 @@ def test_a_refused_deletion_was_not_carried_out(what: str) -> None:
 
 
 @pytest.mark.parametrize("what", ["key", "backup", "snapshot"])
-@pytest.mark.parametrize(("status", "attempts"), [(404, 1), (410, 1), (404, 2), (400, 2)])
-def test_a_list_may_lose_late_what_a_lost_attempt_or_another_client_has_deleted(
-    what: str, status: int, attempts: int, monkeypatch: pytest.MonkeyPatch
+def test_a_list_may_lose_late_what_a_lost_attempt_has_deleted(
+    what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("time.sleep", lambda seconds: None)
     delete, there, gone = DELETIONS[what]
-    error = errors.error_for_status("no", status)
-    deleter, _script = client(error.doubted() if attempts > 1 else error, there, there, gone)
+    lost = errors.error_for_status("no", 400).doubted()
+    deleter, _script = client(lost, there, there, gone)
     delete(deleter)
     monkeypatch.setattr(f"{Client.__module__}.REMOVAL_SECONDS", 0)
-    deleter, _script = client(errors.error_for_status("no", status).doubted(), there)
+    deleter, _script = client(lost, there)
     with pytest.raises(errors.HostedError, match=r"An earlier attempt, .*, may have been carried out"):
         delete(deleter)
 

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
-from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
     Conflict,
 )
@@ -269,24 +268,6 @@ def test_what_somebody_else_deletes_meanwhile_is_deleted(gone: bool, monkeypatch
     task = task_of(SERVICE, client, id="s", state="absent", wait=False)
     carry_out(removal.plan_removal(task, Target("s"), lambda task, view: kept))
     assert client.calls == [("delete_service", "s")]
-
-
-# --- A 404 that is not the platform's --------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("wait", [False, True])
-@pytest.mark.parametrize("readable", [False, True])
-def test_a_404_to_a_deletion_that_did_nothing_is_no_success(
-    sandbox: Sandbox, wait: bool, readable: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A gateway that answers for the platform may do so for the deletion and for the look after it."""
-    monkeypatch.setattr(f"{Client.__module__}.REMOVAL_SECONDS", 0.1)
-    sandbox.fault("resources.delete", "status", status=404)
-    if not readable:
-        sandbox.fault("resources.get", "status", status=404, nth=2, count=None)
-    result = run(sandbox, SERVICE, name="one", state="absent", delete_backups=True, wait=wait)
-    assert result["failed"] and not result["changed"] and "is still there" in result["msg"]
-    assert id_of(sandbox, "one")
 
 
 # --- Waiting ----------------------------------------------------------------------------------------
