@@ -485,12 +485,8 @@ class Client:
         return self._one(r.QUOTE, body=order)
 
     def order(self, order: dict[str, Any]) -> m.Order:
-        """Place an order. No other response holds the generated secrets.
-
-        The specification does not show the status: a platform may accept the order without a body.
-        """
-        answer = self._send(r.ORDER, body=order)
-        return m.Order() if answer is None else one(r.ORDER, r.ORDER.answer.model, answer)
+        """Place an order. No other response holds the generated secrets."""
+        return self._one(r.ORDER, body=order)
 
     # --- SSH keys and SFTP ------------------------------------------------------------------------
 

@@ -615,11 +615,11 @@ class Secret(Model):
 class Order(Model):
     """The receipt of an order.
 
-    By the time it arrives, the order is placed, and its secrets are not shown again. So an odd receipt must
-    not raise an error: no field is required, and fields that nothing depends on have any type.
+    By the time it arrives, the order is placed, and its secrets are not shown again. So fields that nothing
+    depends on have any type.
     """
 
-    instance_id: str | None = None
+    instance_id: str
     product_slug: Any = None
     name: Any = None
     status: Any = None

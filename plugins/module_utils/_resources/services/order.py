@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..._api.client import Client
-from ..._api.errors import HostedError, Refused, TokenRejected, UnexpectedAnswer
+from ..._api.errors import HostedError, Refused, TokenRejected
 from ..._api.models import Dimensions, Order, Project, Quote, Service, ServiceSummary
 from ..._api.text import composed
 from ..._api.values import WITH_SETTINGS
@@ -37,7 +37,7 @@ from ..shared.plan import Task
 from ..shared.runs import run_process
 from ..shared.secret_notes import ORDERED, remove_notes, seconds_since_call, subject_of
 from ..shared.task_errors import EffectUnverified, Invalid
-from ..shared.waiting import adopt, create, poll_for
+from ..shared.waiting import create, poll_for
 from .lookup import (
     close_name,
     describe_location,
@@ -156,7 +156,6 @@ def unknown_name(option: str, wanted: str | None, known: Mapping[str, str | None
 
 def check_quote(task: Task[ServiceOptions], quote: Quote) -> Cost:
     """Hold ``max_monthly`` and the rule of the platform on the balance; return the cost."""
-    check_quote_matches(task, quote)
     cost = cost_of_quote(quote)
     check_max_monthly(task, cost.after, f"service {task.options.name!r}")
     if quote.covers_first_day is False:
@@ -168,27 +167,6 @@ def check_quote(task: Task[ServiceOptions], quote: Quote) -> Cost:
             min_balance=format_amount(least),
         )
     return replace(cost, service=task.options.name)
-
-
-def check_quote_matches(task: Task[ServiceOptions], quote: Quote) -> None:
-    """Refuse a quote for another thing than the order: its price would say nothing.
-
-    :raises UnexpectedAnswer: naming both, and what to set.
-    """
-    product = task.options.product
-    size = task.options.dimensions.as_dict() if task.options.dimensions else {}
-    if quote.product_slug not in (None, product):
-        raise UnexpectedAnswer(
-            f"the quote is for product {quote.product_slug!r}, not {product!r}; nothing was ordered"
-        )
-    told = quote.dimensions.model_dump(include=set(size)) if quote.dimensions else {}
-    differing = [name for name in told if told[name] not in (None, size[name])]
-    if differing:
-        quoted, wanted = (", ".join(f"{name}: {each[name]}" for name in differing) for each in (told, size))
-        raise UnexpectedAnswer(
-            f"the quote is for {quoted}, not {wanted}; nothing was ordered. To order that size, set {quoted} "
-            "in dimensions"
-        )
 
 
 def cost_of_quote(quote: Quote) -> Cost:
@@ -328,9 +306,7 @@ class Ordering:
             # Earlier orders of the name came to nothing, so no secrets of theirs can be missing.
             remove_notes(self.task, subject, kept.note)
         id = self._identified(order, before)
-        if has_secrets:
-            kept.correct(service_id=id)
-        else:  # until the service is known, the next run must wait for it before it orders
+        if not has_secrets:  # until the service is known, the next run must wait for it before it orders
             kept.discard()
         return id
 
@@ -342,9 +318,6 @@ class Ordering:
         """Return the id of the service that was ordered. Tell of its price and of its namesakes."""
         self._compare_price(order)
         id = order.instance_id
-        if id is None:
-            cause = UnexpectedAnswer("the response to the order names no new service")
-            id = str(adopt(lambda: self._arrived(before), f"service {self.name!r}", cause).id)
         remember_order(self.task, self.project, id)
         try:
             services = self.task.client.services()
@@ -419,20 +392,11 @@ def differs_from_order(task: Task[ServiceOptions], id: str) -> list[str]:
 
 
 def write_order_secrets(kept: secrets_file.SecretWriter, name: str, order: Order) -> bool:
-    """Keep what the order generated; no other answer shows it. Tell whether there was anything.
-
-    An answer without the field does not say that nothing was generated.
-    """
-    if order.secrets is None:
-        kept.task.warn(
-            f"the response to the order of service {name!r} lists no one-time secrets, so whether the "
-            f"platform generated any is unknown. If it did: {kept.note.remedy}"
-        )
+    """Keep what the order generated; no other answer shows it. Tell whether there was anything."""
     secrets = [secret.as_dict() for secret in order.secrets or []]
     if not secrets:
         return False
-    told = order.instance_id
     labels = ", ".join(str(secret["label"] or "without a label") for secret in secrets)
-    content = {"service_id": told, "name": name, "secrets": secrets}
-    kept.write(told or name, content, f"the secrets of service {name!r} ({labels})")
+    content = {"service_id": order.instance_id, "name": name, "secrets": secrets}
+    kept.write(order.instance_id, content, f"the secrets of service {name!r} ({labels})")
     return True

@@ -25,7 +25,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from ..._api.errors import undone_if_nothing_happened
@@ -203,9 +203,6 @@ class SecretWriter:
 
     task: Task[SecretsOptions]
     note: SecretNote
-    content: dict[str, Any] = field(default_factory=dict)
-    """What was written last, and where."""
-    path: str | None = None
 
     def discard(self) -> None:
         """Remove the note: there are no secrets, or their loss was reported."""
@@ -219,7 +216,6 @@ class SecretWriter:
         because of a failure.
         """
         options = self.task.options
-        self.content = content
         if options.return_secrets:
             self.task.effects.facts["secrets"] = content
         path = destination(self.task, id)
@@ -237,31 +233,8 @@ class SecretWriter:
         self.discard()
         return True
 
-    def correct(self, **facts: Any) -> None:
-        """Correct facts about the secrets that were not known when they were written.
-
-        Another host of the play may have put the file aside since and have its own in its place.
-        """
-        before, self.content = self.content, {**self.content, **facts}
-        if self.content == before:
-            return
-        if self.task.options.return_secrets:
-            self.task.effects.facts["secrets"] = self.content
-        if self.path is None:
-            return
-        try:
-            why = "" if replace_private(self.path, before, self.content) else ": it was replaced"
-        except Exception as error:  # the secrets are kept, which is what matters
-            why = f": {reason(error)}"
-        if why:
-            told = ", ".join(f"{name} {value!r}" for name, value in facts.items())
-            self.task.warn(
-                f"the secrets that were kept in {self.path} are those of {told}; it does not say so{why}"
-            )
-
     def _write(self, path: str, content: dict[str, Any]) -> None:
         write_private(path, content)
-        self.path = path
         self.task.effects.facts["secrets_file"] = path
 
     def _keep_until_returned(self, id: str, content: dict[str, Any], labels: str) -> None:
@@ -325,22 +298,6 @@ def write_private(path: str, content: dict[str, Any]) -> None:
         flush_to_disk(file)  # before the file that is there goes
         if os.path.exists(path):
             os.replace(path, put_aside_path(path))
-
-
-def replace_private(path: str, before: dict[str, Any], content: dict[str, Any]) -> bool:
-    """Replace what :func:`write_private` wrote, unless another task has put its own there since.
-
-    Return whether it did.
-
-    :raises OSError: if that fails.
-    """
-    with in_turn(f"file:{os.path.realpath(path)}", LONGEST_WRITE):
-        with open(path, encoding="utf-8") as file:
-            if file.read() != to_text(before) + "\n":
-                return False
-        with atomic_file(path) as file:
-            file.write(to_text(content) + "\n")
-    return True
 
 
 def put_aside_path(path: str) -> str:

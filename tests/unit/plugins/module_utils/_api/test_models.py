@@ -322,6 +322,7 @@ NEEDED = {
     "App": {"id", "slug", "status"},
     "ScanReport": {"scanStatus"},
     "RegistryCredentials": {"host", "project", "username", "secret"},
+    "Order": {"instanceId"},
     "Project": {"id", "name"},
     "ProjectDetail": {"id", "name", "resources"},
     "FileEntry": {"name"},

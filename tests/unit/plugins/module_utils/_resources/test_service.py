@@ -16,7 +16,6 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
     Interrupted,
-    UnexpectedAnswer,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Task
@@ -684,26 +683,6 @@ def test_an_order_in_doubt_is_not_sent_again(client: FakeClient) -> None:
     assert [call[0] for call in client.calls] == ["order"]
 
 
-def test_an_accepted_order_that_shows_up_late_is_not_doubled_by_the_next_run(
-    client: FakeClient, clock: Clock
-) -> None:
-    """Its answer names no service and no secrets, and the list does not show it at once."""
-    client.order_answer = {"instanceId": None}
-    client.after["order"] = client.service_records.clear
-    with pytest.raises(EffectUnverified, match="names no new service"):
-        done(client, **ORDER)
-    client.calls.clear()
-
-    def appear() -> None:
-        client.add_service("late", "new", state="stopped")
-
-    clock.then = [*[lambda: None] * 40, appear]
-    plan, task = planned(client, **ORDER)
-    assert carry_out(plan)["id"] == "late"
-    assert client.calls == []
-    assert any("may have been generated" in warning for warning in task.warnings)
-
-
 def test_an_order_that_is_carried_out_late_is_not_doubled_by_the_next_run(
     client: FakeClient, clock: Clock
 ) -> None:
@@ -753,20 +732,6 @@ def test_a_price_that_is_not_the_quoted_one_is_told(
     told = [warning for warning in task.warnings if "billed at" in warning]
     assert [str(says) in warning for warning in told] == ([True] if says else [])
     assert (task.effects.billed is not None) is bool(says)
-
-
-@pytest.mark.parametrize("answer", [{"productSlug": "tiny"}, {"dimensions": {"cpuCores": 1}}])
-def test_a_quote_for_something_else_is_refused(client: FakeClient, answer: dict[str, Any]) -> None:
-    client.quote_answer = {**client.quote_answer, **answer}
-    with pytest.raises(UnexpectedAnswer, match=r"the quote is for .* nothing was ordered"):
-        planned(client, **ORDER)
-
-
-def test_an_order_whose_answer_names_no_service_is_found_on_the_list(client: FakeClient) -> None:
-    client.order_answer = {"instanceId": None, "secrets": [{"label": "Password", "value": "hunter2"}]}
-    plan, task = planned(client, **ORDER, return_secrets=True)
-    assert carry_out(plan)["id"] == "svc_1"
-    assert task.effects.facts["secrets"]["secrets"][0]["value"] == "hunter2"
 
 
 def test_a_service_that_appeared_meanwhile_is_taken_instead(client: FakeClient) -> None:

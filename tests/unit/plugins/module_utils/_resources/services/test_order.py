@@ -8,9 +8,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from threading import Barrier
 from types import SimpleNamespace
@@ -20,7 +18,6 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
     Interrupted,
-    UnexpectedAnswer,
     error_for_status,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources import service
@@ -44,7 +41,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     Invalid,
 )
 from hosted_sandbox.testing import Sandbox
-from integration.proxy_server import ProxyServer, running
 from unit.plugins.fakes import Clock, FakeClient, carry_out, task_of
 from unit.plugins.module_utils._resources.platform import id_of, run, writes
 
@@ -259,49 +255,6 @@ def test_a_task_that_uses_what_another_ordered_says_what_it_changed(
     assert writes(sandbox) == ["order.quote", "order.create", "resources.suspend"]
 
 
-# --- An order that is accepted, and no more ---------------------------------------------------------------
-
-RECEIPTS: dict[str, Callable[[dict[str, Any]], Any]] = {
-    "whole": lambda answer: answer,
-    "status alone": lambda answer: {"status": "PROVISIONING"},
-    "null": lambda answer: None,
-}
-
-
-@contextmanager
-def accepting(sandbox: Sandbox, receipt: str) -> Iterator[str]:
-    """Answer orders with a receipt, ``empty`` being no body at all; return the platform's address."""
-
-    def change(content: bytes) -> bytes:
-        answer = json.loads(content)
-        if not (isinstance(answer, dict) and "instanceId" in answer):
-            return content
-        return b"" if receipt == "empty" else json.dumps(RECEIPTS[receipt](answer)).encode()
-
-    with running(ProxyServer(sandbox, change=change)) as server:
-        yield server.url
-
-
-@pytest.mark.parametrize("receipt", [*RECEIPTS, "empty"])
-def test_an_accepted_order_is_placed_once_and_what_is_unknown_of_its_secrets_is_told(
-    sandbox: Sandbox, receipt: str, tmp_path: Path
-) -> None:
-    place = tmp_path / "kept.json"
-    wish = {**DATABASE, "return_secrets": False, "secrets_dest": str(place)}
-    with accepting(sandbox, receipt) as url:
-        result = run(sandbox, SERVICE, **wish, base_url=url)
-        again = run(sandbox, SERVICE, **wish, base_url=url)
-    assert not result.get("failed"), result["msg"]
-    assert result["changed"] and not again["changed"]
-    assert result["service"]["id"] == id_of(sandbox, "db")
-    assert len(sandbox.ledger()["orders"]) == 1
-    told = [text for text in result.get("warnings", []) if "whether the platform generated any" in text]
-    assert place.exists() is (receipt == "whole")
-    assert len(told) == (receipt != "whole")
-    assert all("database_info with return_secrets: true" in text for text in told)
-    assert not any("was lost" in text for text in result.get("warnings", []))
-
-
 # --- Secrets that are only returned ------------------------------------------------------------------------
 
 DATABASE: dict[str, Any] = {
@@ -484,42 +437,6 @@ def test_what_is_there_instead_of_a_service_to_order_is_told(given: dict[str, An
     assert ("svc_1" in error.value.message) is ("but" in said)
 
 
-@pytest.mark.parametrize(
-    ("quote", "given", "words"),
-    [
-        (
-            {"productSlug": "apache"},
-            {},
-            "the quote is for product 'apache', not 'nginx'",
-        ),
-        ({"productSlug": "nginx"}, {}, None),
-        (
-            {"dimensions": {"cpuCores": 2, "ramGb": 8, "storageGb": 25}},
-            {},
-            "^the quote is for ram_gb: 8, storage_gb: 25, not ram_gb: 4, storage_gb: 20; nothing was "
-            "ordered. To order that size, set ram_gb: 8, storage_gb: 25 in dimensions$",
-        ),
-        ({"dimensions": {"cpuCores": 2, "ramGb": 4, "storageGb": 20}}, {}, None),
-        ({"dimensions": {"cpuCores": 2, "ramGb": None, "storageGb": 20}}, {}, None),
-        (
-            {"dimensions": {"cpuCores": 9, "ramGb": 9, "storageGb": 9}},
-            {"dimensions": None, "preset": "large"},
-            None,
-        ),
-    ],
-)
-def test_a_quote_for_another_thing_is_no_price(
-    quote: dict[str, Any], given: dict[str, Any], words: str | None
-) -> None:
-    client = FakeClient()
-    client.quote_answer.update(quote)
-    if words is None:
-        assert planned(client, **given)[0].changed
-        return
-    with pytest.raises(UnexpectedAnswer, match=words):
-        planned(client, **given)
-
-
 @pytest.mark.parametrize(("most", "fine"), [("1.06", True), ("1.05", False), (None, True)])
 def test_an_order_keeps_to_the_limit(most: str | None, fine: bool) -> None:
     client = FakeClient()
@@ -686,13 +603,6 @@ def placed(client: FakeClient) -> tuple[str, Task[Any]]:
     return ordering.place(), task
 
 
-def test_an_answer_without_an_id_is_no_reason_to_read_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    Clock(monkeypatch)
-    client = Reads()
-    client.order_answer = {"instanceId": None}
-    assert placed(client)[0] == "svc_1" and None not in client.reads
-
-
 @pytest.mark.parametrize("readable", [True, False])
 def test_the_id_of_the_answer_holds_where_the_list_cannot_be_read(readable: bool) -> None:
     """The order is placed; a look that fails is no reason to fail."""
@@ -705,18 +615,6 @@ def test_an_id_that_the_list_does_not_show_is_an_error_with_what_came_up() -> No
     client = FakeClient()
     client.order_answer = {"instanceId": "ord_7"}
     with pytest.raises(EffectUnverified, match="does not show the id of the response, ord_7; svc_1 came up"):
-        placed(client)
-    assert [call[0] for call in client.calls] == ["order"]
-
-
-def test_an_answer_without_an_id_whose_service_does_not_show_up_is_unverified(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    Clock(monkeypatch)
-    client = FakeClient()
-    client.order_answer = {"instanceId": None}
-    client.after["order"] = client.service_records.clear
-    with pytest.raises(EffectUnverified, match="is unknown: the response to the order names no new service"):
         placed(client)
     assert [call[0] for call in client.calls] == ["order"]
 
@@ -734,17 +632,13 @@ def test_the_next_order_of_the_name_does_not_wait_for_one_that_is_done(
     assert any("were in the lost response and are lost too" in w for w in task.warnings) is lost_answer
 
 
-@pytest.mark.parametrize(("told", "named"), [("svc_1", "svc_1"), (None, "survival")])
-def test_secrets_are_kept_under_the_id_of_the_order_or_its_name(
-    monkeypatch: pytest.MonkeyPatch, told: str | None, named: str
-) -> None:
-    Clock(monkeypatch)
+def test_secrets_are_kept_under_the_id_of_the_order() -> None:
     client = FakeClient()
     secrets = [{"label": "password", "value": "hunter2"}, {"label": None, "value": "hunter3"}]
-    client.order_answer = {"instanceId": told, "secrets": secrets}
+    client.order_answer = {"secrets": secrets}
     id, task = placed(client)
     path = Path(task.effects.facts["secrets_file"])
-    assert path.name == f"{named}.json" and len([*path.parent.glob("*.json*")]) == 1
+    assert path.name == "svc_1.json" and len([*path.parent.glob("*.json*")]) == 1
     content = json.loads(path.read_text())
     assert (content["service_id"], content["name"]) == (id, "survival")
     assert [secret["value"] for secret in content["secrets"]] == ["hunter2", "hunter3"]

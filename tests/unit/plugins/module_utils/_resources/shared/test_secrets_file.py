@@ -134,49 +134,6 @@ def test_an_id_cannot_choose_the_folder(home: Path, id: str) -> None:
     assert secrets_file.default_path(id) == str(home / "hosted_services" / "secrets" / "x.json")
 
 
-def written(path: Path) -> tuple[secrets_file.SecretWriter, Any]:
-    """Write secrets to a file and return what did it, and its task."""
-    task = task_of(SERVICE, FakeClient(), secrets_dest=str(path), return_secrets=True)
-    with secrets_file.keep_secrets(task, "service:web", "the secrets of service 'web'") as writer:
-        writer.write("svc_1", {**CONTENT, "service_id": None}, "the secrets")
-    return writer, task
-
-
-def test_a_fact_that_is_known_later_is_corrected_in_the_file_and_in_the_result(
-    tmp_path: Path, home: Path
-) -> None:
-    path = tmp_path / "x.json"
-    writer, task = written(path)
-    writer.correct(service_id="17")
-    wanted = {**CONTENT, "service_id": "17"}
-    assert json.loads(path.read_text()) == task.effects.facts["secrets"] == wanted
-    assert mode(path) == 0o600 and list(tmp_path.glob("*.json*")) == [path], "nothing was put aside"
-    assert task.warnings == []
-
-
-def test_the_secrets_of_another_task_are_not_replaced_by_a_correction(tmp_path: Path, home: Path) -> None:
-    """It was given the same file, and has put the one before aside."""
-    path = tmp_path / "x.json"
-    writer, task = written(path)
-    secrets_file.write_private(str(path), {"of": "another"})
-    writer.correct(service_id="17")
-    assert json.loads(path.read_text()) == {"of": "another"}
-    [warning] = task.warnings
-    assert "are those of service_id '17'" in warning and "it was replaced" in warning
-
-
-def test_a_correction_that_cannot_be_written_is_told(
-    tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "x.json"
-    writer, task = written(path)
-    monkeypatch.setattr(secrets_file, "atomic_file", full)
-    writer.correct(service_id="17")
-    assert json.loads(path.read_text()) == {**CONTENT, "service_id": None}
-    [warning] = task.warnings
-    assert "No space left on device" in warning
-
-
 def full(*arguments: Any, **named: Any) -> None:
     raise OSError(28, "No space left on device")
 
