@@ -10,14 +10,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..._api.errors import CallOutcomeUnknown
-from ..._api.models import Metrics
 from ..._api.values import ContainerState, ServiceStatus
 from ..shared.money import Cost, Move
 from ..shared.options import WaitOptions, state_dir_of
 from ..shared.plan import NOTHING_DONE, Expansion, Step, Task
 from ..shared.record_file import RecordFile
 from ..shared.task_errors import EffectUnverified, Invalid, WaitEnded
-from ..shared.waiting import QUIET_SECONDS, act, poll_for, wait_through, wait_until
+from ..shared.waiting import QUIET_SECONDS, act, poll_for
 from .offers import remember_offers
 from .options import ServiceOptions
 from .pending_changes import pending_until_start, until_start
@@ -26,14 +25,17 @@ from .settings import ServiceChanges, check_immutable, check_max_monthly, commit
 from .view import (
     FRESH_SECONDS,
     View,
+    await_container,
     billed_rate,
     observe,
     read_diagnostics,
     read_service,
     read_state,
+    runs,
+    settled_metrics,
+    shows_start_since,
     wait_for_state,
     wait_for_status,
-    with_diagnostics,
 )
 
 STARTING_STATES = (ContainerState.STARTING, ContainerState.INSTALLING)
@@ -307,79 +309,38 @@ def was_restarted(task: Task[WaitOptions], id: str) -> bool:
 
 def wait_while_stopping(task: Task[WaitOptions], id: str) -> str | None:
     """Wait until a container is not stopping any more, and return its state."""
-    return with_diagnostics(
-        task,
-        id,
-        lambda: wait_until(
-            task,
-            lambda: read_state(task, id),
-            lambda state: state != ContainerState.STOPPING,
-            lambda state: f"the container's state is {state}",
-            "the end of a stop",
-        ),
-    )
+    return await_container(task, id, lambda state: state != ContainerState.STOPPING, "the end of a stop")
 
 
 def restart(task: Task[WaitOptions], view: View) -> None:
-    """Restart a container, once, and wait until it runs with a smaller uptime than before."""
-    id = view.service.id
-    before = task.client.metrics([id])[id]
+    """Restart a container, once, and wait until it was seen to start anew and runs.
+
+    :raises WaitEnded: if nothing shows the restart in time: another one would interrupt the service again.
+    """
+    id, wait = view.service.id, task.options.wait
+    before, at = settled_metrics(task, id, FRESH_SECONDS if wait else 0), time.monotonic()
+
+    def is_shown() -> bool:
+        return runs(before) and poll_for(lambda: shows_start_since(task, id, at))
+
     try:
         task.client.power(id, "restart")
     except CallOutcomeUnknown as error:
-        if not poll_for(lambda: shows_restart(task.client.metrics([id])[id], before)):
+        if not is_shown():
             raise EffectUnverified(
                 f"whether {view.label} was restarted is unknown: {error.message}. The call was not sent again"
             ) from error
         task.effects.wrote()
-    if task.options.wait:
-        uptime = before.uptime_seconds or 0 if before else 0
-        with_diagnostics(task, id, lambda: wait_for_restart(task, view, uptime))
-
-
-def shows_restart(now: Metrics | None, before: Metrics | None) -> bool:
-    """Tell whether a restart is certain: the uptime decreased, or the container runs no longer."""
-    if now is None or before is None or before.state != ContainerState.RUNNING:
-        return False
-    if now.state != ContainerState.RUNNING:
-        return now.state in ContainerState.KNOWN
-    up, old = now.uptime_seconds, before.uptime_seconds
-    return up is not None and old is not None and up < old
-
-
-def wait_for_restart(task: Task[WaitOptions], view: View, below: int) -> None:
-    """Wait until a container was seen to stop and runs again, or runs with an uptime ``below`` this.
-
-    If it had only just started, its uptime tells nothing: then it counts as restarted after that time.
-
-    :raises WaitEnded: if nothing shows the restart in time: another one would interrupt the service again.
-    """
-    begun = time.monotonic()
-
-    def read() -> tuple[str | None, bool]:
-        now = task.client.metrics([view.service.id])[view.service.id]
-        if now is None:
-            return None, False
-        up = now.uptime_seconds
-        fresh = below < FRESH_SECONDS <= time.monotonic() - begun
-        return now.state, now.state == ContainerState.RUNNING and (fresh or (up is not None and up < below))
-
-    before: tuple[str | None, bool] = (ContainerState.RUNNING, False)
-    passage = wait_through(
-        task,
-        read,
-        lambda now: now[0] != ContainerState.RUNNING,
-        lambda now: f"the container's state is {now[0] or 'unknown: its node cannot be reached'}",
-        f"the restart of {view.label}",
-        before=before,
-        passed=lambda now: now[1],
-    )
-    if not passage.began:
-        raise WaitEnded(
-            f"the restart of {view.label} was accepted, but within {QUIET_SECONDS:g} seconds nothing showed "
-            "that it started: its state stayed running, and its uptime was not reset. Check the service "
-            "before you restart it again"
-        )
+    else:
+        if wait and runs(before) and not is_shown():
+            raise WaitEnded(
+                f"the restart of {view.label} was accepted, but within {QUIET_SECONDS:g} seconds nothing "
+                "showed that it started: its state stayed running, and its uptime was not reset. Check the "
+                "service before you restart it again",
+                **read_diagnostics(task, id),
+            )
+    if wait:
+        wait_for_state(task, id, ContainerState.RUNNING)
 
 
 def start_if_needed(task: Task[ServiceOptions], view: View, changes: ServiceChanges) -> None:
@@ -404,25 +365,20 @@ def wait_for_state_after_resume(task: Task[ServiceOptions], view: View, changes:
     """
     try:
         wait_for_known_state(task, view)
-    except WaitEnded:
+    except WaitEnded as error:
         price = price_change(task, changes.cost) if changes.cost else describe_resume_price(task, view)
         raise WaitEnded(
             f"{view.label} is resumed, and {price}, but whether it runs is not known: the platform reported "
             f"no state within {task.options.wait_timeout:g} seconds. No start was sent. Try state: started "
             "again later, or end the cost with state: suspended",
-            **read_diagnostics(task, view.service.id),
+            **error.details,
         ) from None
 
 
 def wait_for_known_state(task: Task[WaitOptions], view: View) -> None:
     """Wait until the state of a container is known."""
-    wait_until(
-        task,
-        lambda: read_state(task, view.service.id),
-        lambda state: state in ContainerState.KNOWN,
-        lambda state: f"the container's state is {state or 'unknown: its node cannot be reached'}",
-        f"a known state of {view.label}",
-    )
+    goal = f"a known state of {view.label}"
+    await_container(task, view.service.id, lambda state: state in ContainerState.KNOWN, goal)
 
 
 def accepts_power_signals(task: Task, view: View) -> bool:

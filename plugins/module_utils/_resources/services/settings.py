@@ -23,19 +23,20 @@ from ..shared.options import WaitOptions
 from ..shared.pending import COMMAND, NETWORK
 from ..shared.plan import Step, Task
 from ..shared.task_errors import Invalid, WaitEnded
-from ..shared.waiting import QUIET_SECONDS, act, poll_for, wait_until
+from ..shared.waiting import QUIET_SECONDS, act, poll_for
 from .options import MaxMonthlyOptions, ServiceOptions
 from .pending_changes import write_recorded
 from .rates import Rates, rates_of, rates_of_size, risen_rate
 from .view import (
-    FRESH_SECONDS,
     View,
+    await_container,
     billed_rate,
     check_in_service,
     read_settings,
     read_state,
+    runs,
+    settled_metrics,
     shows_start_since,
-    with_diagnostics,
 )
 
 AT_NEXT_START = (
@@ -425,8 +426,9 @@ def set_network(task: Task[ServiceOptions], view: View, wanted: bool, what: str)
     The platform recreates a running container, and a stopped one has the change from its next start on. In
     all other cases, and if a running one is not seen to be recreated, the change is pending until then.
     """
-    id = view.service.id
-    first, at = settled_metrics(task, id), time.monotonic()
+    id, waits = view.service.id, task.options.wait and task.options.state != "restarted"
+    first = settled_metrics(task, id, min(task.options.wait_timeout, SETTLE_SECONDS) if waits else 0)
+    at = time.monotonic()
 
     def reached() -> bool:
         network = task.client.settings(id).network
@@ -449,31 +451,7 @@ def set_network(task: Task[ServiceOptions], view: View, wanted: bool, what: str)
         return
     in_effect()
     if task.options.wait and task.options.state in NON_DISRUPTIVE_STATES:
-        with_diagnostics(task, id, lambda: wait_for_recreation(task, view))
-
-
-def settled_metrics(task: Task[ServiceOptions], id: str) -> Metrics | None:
-    """Return the metrics of a container that runs or is stopped; one on its way there is waited for.
-
-    So is one that has only just started: nothing would tell afterwards whether it was recreated. A task that
-    does not wait takes it as it is.
-    """
-    seen: list[Metrics | None] = []
-
-    def settled() -> bool:
-        seen.append(task.client.metrics([id])[id])
-        return not (is_fresh(seen[-1]) or (seen[-1] and seen[-1].state in ContainerState.PASSING))
-
-    waits = task.options.wait and task.options.state != "restarted"
-    poll_for(settled, min(task.options.wait_timeout, SETTLE_SECONDS) if waits else 0)
-    return seen[-1]
-
-
-def is_fresh(metrics: Metrics | None) -> bool:
-    """Tell whether a container has only just started."""
-    if metrics is None or metrics.state != ContainerState.RUNNING:
-        return False
-    return metrics.uptime_seconds is not None and metrics.uptime_seconds < FRESH_SECONDS
+        wait_for_recreation(task, view)
 
 
 def wait_for_recreation(task: Task[WaitOptions], view: View) -> None:
@@ -483,7 +461,7 @@ def wait_for_recreation(task: Task[WaitOptions], view: View) -> None:
     """
     up = time.monotonic()
 
-    def runs(state: str | None) -> bool:
+    def is_up(state: str | None) -> bool:
         nonlocal up
         if state != ContainerState.STOPPED:
             up = time.monotonic()
@@ -495,47 +473,20 @@ def wait_for_recreation(task: Task[WaitOptions], view: View) -> None:
             )
         return state == ContainerState.RUNNING
 
-    wait_until(
-        task,
-        lambda: read_state(task, view.service.id),
-        runs,
-        lambda state: f"the container's state is {state or 'unknown: its node cannot be reached'}",
-        f"{view.label} to run again",
-    )
+    await_container(task, view.service.id, is_up, f"{view.label} to run again")
 
 
-def was_recreated(task: Task[WaitOptions], id: str, first: Metrics | None, at: float) -> bool:
+def was_recreated(task: Task[WaitOptions], id: str, before: Metrics | None, at: float) -> bool:
     """Tell whether the container was seen to be recreated, and warn if it was not.
 
     The specification says both that the change recreates the container and that it needs a start from stop
     (Settings, rule 3; Power).
     """
-    doubt = recreation_doubt(first)
-    if doubt:
-        task.warn(
-            f"the network change was accepted, but whether the container was recreated for it {doubt}. "
-            f"The change {AT_NEXT_START}"
-        )
-        return False
     seconds = QUIET_SECONDS if task.options.wait else 0
-    if poll_for(lambda: shows_start_since(task, id, at), seconds):
+    if runs(before) and poll_for(lambda: shows_start_since(task, id, at), seconds):
         return True
-    last = task.client.metrics([id])[id]
-    when = f"within {seconds:g} seconds" if seconds else "at once"
-    up = last.uptime_seconds if last else None
-    since = "" if up is None else f": it has run for {up} seconds"
     task.warn(
-        f"the network change was accepted, but {when} nothing showed that the container was recreated for "
-        f"it{since}. The change {AT_NEXT_START}"
+        "the network change was accepted, but nothing showed that the container was recreated for it. The "
+        f"change {AT_NEXT_START}"
     )
     return False
-
-
-def recreation_doubt(before: Metrics | None) -> str | None:
-    """Return why nothing can show whether a container was recreated, by what it was before."""
-    if before is None or before.state != ContainerState.RUNNING:
-        shown = before.state if before else "unknown, as its node cannot be reached"
-        return f"is not known, as its state was {shown}"
-    if before.uptime_seconds is None:
-        return "is not shown"
-    return "is not known, as it had only just started" if is_fresh(before) else None

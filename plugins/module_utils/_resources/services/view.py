@@ -12,13 +12,13 @@ from decimal import Decimal
 from typing import Any, TypeVar
 
 from ..._api.errors import HostedError
-from ..._api.models import Service, Settings
+from ..._api.models import Metrics, Service, Settings
 from ..._api.values import WITH_SETTINGS, ContainerState, ServiceStatus
 from ..shared.money import from_millicents
 from ..shared.options import WaitOptions
 from ..shared.plan import Task
 from ..shared.task_errors import NoSuchItem, WaitEnded
-from ..shared.waiting import wait_until
+from ..shared.waiting import poll_for, wait_until
 from .options import ServiceOptions
 from .pending_changes import pending_until_start
 
@@ -87,6 +87,26 @@ def shows_start_since(task: Task, id: str, moment: float) -> bool:
     if metrics.state == ContainerState.RUNNING:
         return metrics.uptime_seconds is not None and metrics.uptime_seconds <= time.monotonic() - moment + 1
     return metrics.state in (*ContainerState.PASSING, ContainerState.STOPPED)
+
+
+def settled_metrics(task: Task, id: str, seconds: float) -> Metrics | None:
+    """Return the metrics of a container. One that starts, stops or has just started is waited for so long."""
+    seen: list[Metrics | None] = []
+
+    def settled() -> bool:
+        seen.append(task.client.metrics([id])[id])
+        now = seen[-1]
+        return now is None or now.state not in (ContainerState.RUNNING, *ContainerState.PASSING) or runs(now)
+
+    poll_for(settled, seconds)
+    return seen[-1]
+
+
+def runs(metrics: Metrics | None) -> bool:
+    """Tell whether a container has run for so long that its uptime would show another start."""
+    if metrics is None or metrics.state != ContainerState.RUNNING:
+        return False
+    return metrics.uptime_seconds is not None and metrics.uptime_seconds >= FRESH_SECONDS
 
 
 def read_settings(task: Task, service: Service) -> Settings | None:
@@ -169,16 +189,19 @@ def wait_for_state(task: Task[WaitOptions], id: str, wanted: str) -> None:
             check_in_service(task, id)
         return state == wanted
 
-    with_diagnostics(
-        task,
-        id,
-        lambda: wait_until(
-            task,
-            lambda: read_state(task, id),
-            there,
-            lambda state: f"the container's state is {state or 'unknown: its node cannot be reached'}",
-            f"state {wanted}",
-        ),
+    await_container(task, id, there, f"state {wanted}")
+
+
+def await_container(
+    task: Task[WaitOptions], id: str, done: Callable[[str | None], bool], goal: str
+) -> str | None:
+    """Wait until the state of a container is one that is waited for, and return it."""
+
+    def describe(state: str | None) -> str:
+        return f"the container's state is {state or 'unknown: its node cannot be reached'}"
+
+    return with_diagnostics(
+        task, id, lambda: wait_until(task, lambda: read_state(task, id), done, describe, goal)
     )
 
 

@@ -85,15 +85,13 @@ def wait_through(
     goal: str,
     *,
     before: T,
-    quiet: float = QUIET_SECONDS,
-    passed: Callable[[T], bool] = lambda now: False,
+    quiet: float,
 ) -> Transition[T]:
     """Wait until an operation that a call started was seen to begin and end.
 
     The platform may show the beginning late or never. So the operation counts as over if it was seen
     ``under_way`` and no longer is, or if nothing changed for ``quiet`` seconds; the caller then warns.
-    ``before`` is the observation before the call. ``under_way`` may raise to end the wait. ``passed`` tells
-    whether a single observation proves the whole operation.
+    ``before`` is the observation before the call. ``under_way`` may raise to end the wait.
 
     :raises WaitEnded: after ``wait_timeout`` seconds, with the last state.
     """
@@ -107,7 +105,6 @@ def wait_through(
         if under_way(now):
             passage.began = True
             return False
-        passage.began = passage.began or passed(now)
         return passage.began or time.monotonic() - still_since >= quiet
 
     def longest_pause() -> float:
@@ -163,31 +160,27 @@ def adopt(find_new: Callable[[], Sequence[T]], what: str, cause: HostedError) ->
     :raises EffectUnverified: if none appears within :data:`QUIET_SECONDS`, or the list cannot be read.
     :raises Ambiguous: if there are several.
     """
-    until = time.monotonic() + QUIET_SECONDS
-    while True:
-        try:
-            found = find_new()
-        except HostedError as error:
-            raise EffectUnverified(
-                f"whether {what} was created is unknown: {cause.message}; reading the list failed too: "
-                f"{error.message}. Check the account before you run this again"
-            ) from cause
-        if len(found) > 1:
-            ids = [getattr(item, "id", str(item)) for item in found]
-            raise Ambiguous(
-                f"the response to creating {what} was lost, and {len(found)} new ones exist: "
-                f"{', '.join(ids)}. The call was not sent again; delete the extra ones",
-                ids=ids,
-            ) from cause
-        if found:
-            return found[0]
-        if time.monotonic() >= until:
-            raise EffectUnverified(
-                f"whether {what} was created is unknown: {cause.message}. It did not show up on the list "
-                f"within {QUIET_SECONDS:g} seconds, and the call was not sent again. Running this again is "
-                "safe once you have checked that the list does not contain it"
-            ) from cause
-        time.sleep(1)
+    try:
+        found = wait_for_new(lambda: find_new() or None) or ()
+    except HostedError as error:
+        raise EffectUnverified(
+            f"whether {what} was created is unknown: {cause.message}; reading the list failed too: "
+            f"{error.message}. Check the account before you run this again"
+        ) from cause
+    if len(found) > 1:
+        ids = [getattr(item, "id", str(item)) for item in found]
+        raise Ambiguous(
+            f"the response to creating {what} was lost, and {len(found)} new ones exist: "
+            f"{', '.join(ids)}. The call was not sent again; delete the extra ones",
+            ids=ids,
+        ) from cause
+    if not found:
+        raise EffectUnverified(
+            f"whether {what} was created is unknown: {cause.message}. It did not show up on the list "
+            f"within {QUIET_SECONDS:g} seconds, and the call was not sent again. Running this again is "
+            "safe once you have checked that the list does not contain it"
+        ) from cause
+    return found[0]
 
 
 def create(
@@ -301,21 +294,8 @@ def check_until(reached: Callable[[], bool], what: str, cause: HostedError, seco
 
     :raises EffectUnverified: if that cannot be read either.
     """
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        if check_reached(reached, what, cause):
-            return True
-        time.sleep(0.5)
-    return False
-
-
-def check_reached(reached: Callable[[], bool], what: str, cause: HostedError) -> bool:
-    """Tell whether a call had its effect.
-
-    :raises EffectUnverified: if that cannot be read either.
-    """
     try:
-        return reached()
+        return poll_for(reached, seconds)
     except HostedError as error:
         raise EffectUnverified(
             f"whether {what} was carried out is unknown: {cause.message}; looking failed too: {error.message}"

@@ -310,21 +310,6 @@ def test_a_sign_is_looked_for_as_long_as_it_may_take_to_show(clock: Clock) -> No
     assert clock.now - begun == pytest.approx(3.0)
 
 
-def test_a_look_that_shows_the_end_needs_no_quiet_time(clock: Clock) -> None:
-    """It may have begun and ended between two looks, and left a trace."""
-    looks = ["as before", "done"]
-    passage = wait_through(
-        task_of(SERVICE, FakeClient()),
-        lambda: looks.pop(0),
-        lambda now: now == "busy",
-        str,
-        "x",
-        before="as before",
-        passed=lambda now: now == "done",
-    )
-    assert (passage.began, looks, len(clock.pauses)) == (True, [], 1)
-
-
 # --- Acting ---------------------------------------------------------------------------------------------
 
 
@@ -372,7 +357,7 @@ def test_an_act_in_doubt_twice_ends_in_doubt(clock: Clock) -> None:
 
 def test_an_act_that_is_refused_when_repeated_may_have_worked_before(clock: Clock) -> None:
     """The effect shows late, and only the second call is refused."""
-    call, looks = Calls(LOST, error_for_status("no", 409)), [*[False] * 10, True]
+    call, looks = Calls(LOST, error_for_status("no", 409)), [*[False] * 11, True]
     task = task_of(SERVICE, FakeClient())
     act(task, call, lambda: looks.pop(0), "start")
     assert (call.made, looks, task.effects.writes) == (2, [], 1)
