@@ -38,8 +38,7 @@ options:
   max_parallel:
     description:
       - Maximum number of services to work on in parallel.
-      - V(auto) finds out how many help. It begins with 8, goes up to 64 as long as that is faster, and down
-        if the platform fails or refuses.
+      - V(auto) is 32, and fewer while the platform fails or refuses.
     type: str
     default: '8'
 notes:

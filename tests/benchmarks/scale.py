@@ -111,7 +111,7 @@ def inventory(services: int, latency: float, connect_with: str) -> None:
         listed = bench.listed(ours)
         assert len(listed["_meta"]["hostvars"]) == services
         told = known(url, listed, services, connect_with)
-        # Of both numbers the floor has the better one; the plugin has to find it.
+        # Of both numbers the floor has the better one.
         told["at_once"] = MOST_PARALLEL if latency else MAX_PARALLEL
         (bench.folder / floor).write_text(json.dumps(told))
         if services == SIZES[0]:

@@ -22,7 +22,7 @@ def check_log_lines(log_lines: int) -> None:
 
 
 def check_max_parallel(number: int | None) -> None:
-    """Check how many things may be under way at the same time; ``None`` is as many as help.
+    """Check how many things may be under way at the same time; ``None`` is as many as the platform takes.
 
     :raises Invalid: if nothing could ever begin.
     """

@@ -301,7 +301,7 @@ def converter_of(hint: Any) -> Converter | None:
 
 
 def read_max_parallel(value: Any) -> int | None:
-    """Return how many things are worked on at the same time; ``None`` for as many as help.
+    """Return how many things are worked on at the same time; ``None`` for what the platform takes.
 
     :raises Invalid: if it is neither a number nor ``auto``.
     """

@@ -20,8 +20,8 @@ R = TypeVar("R")
 
 MAX_PARALLEL = 8
 """How many services are changed at the same time at most, if the task does not say otherwise."""
-MOST_PARALLEL = 64
-"""How many items are worked on at most where their number follows what the platform gives: see pace."""
+MOST_PARALLEL = 32
+"""How many items are worked on at most where nobody says so; fewer while the platform fails: see pace."""
 
 
 def run_parallel(
@@ -29,7 +29,7 @@ def run_parallel(
 ) -> list[R]:
     """Do ``work`` on every item; return the results in the order of the items, or raise the first error.
 
-    :param max_parallel: how many items are worked on at the same time at most; by default as many as help.
+    :param max_parallel: how many items are worked on at the same time; by default :data:`MOST_PARALLEL`.
     """
     todo = list(items)
     if len(todo) <= 1:
