@@ -70,13 +70,13 @@ class Run:
         the next one begins. What ends the task from outside, such as its ``timeout``, waits for no step, as
         the end of a pool would: no other request is sent then.
         """
-        fixed = self.plan.max_parallel
-        pace = Pace(fixed or MOST_PARALLEL)
+        most = self.plan.max_parallel or MOST_PARALLEL
+        pace = Pace(most)
         running, failures, left = set[Step](), list[BaseException](), list(self.plan.steps)
         try:
             while left or running:
                 ready = [step for step in left if self.needs[step] <= self.ended_for(step)]
-                for step in ready[: max(0, (fixed or pace.limit) - len(running))]:
+                for step in ready[: most - len(running)]:
                     left.remove(step)
                     running.add(step)
                     self.announce(step)

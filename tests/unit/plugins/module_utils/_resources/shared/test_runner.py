@@ -120,29 +120,9 @@ def test_no_more_than_max_parallel_run_and_a_branch_is_ended_before_the_next_beg
     assert diary.lines == ["0a", "0b", "1a", "1b", "2a", "2b", "3a", "3b"]
 
 
-@pytest.mark.parametrize("limits", [[3, 3], [2, 3]])
-def test_without_a_number_as_many_run_as_the_pace_allows(
-    diary: Diary, monkeypatch: pytest.MonkeyPatch, limits: list[int]
-) -> None:
-    """Three meet, and there are never four; the pace may change while steps run."""
-
-    class Changing:
-        """A pace that allows another number from the third step on."""
-
-        def __init__(self, most: int) -> None:
-            self.most, self.limit, self.seen = most, limits[0], 0
-
-        def note(self, begun: float, ended: float) -> None:
-            self.seen += 1
-            self.limit = limits[1] if self.seen >= 2 else limits[0]
-
-        def next_turn(self, now: float) -> float:
-            return now
-
-        def note_setback(self, sent: float, now: float, *, refused: bool) -> None:
-            """Nothing is refused here."""
-
-    monkeypatch.setattr(runner, "Pace", Changing)
+def test_without_a_number_a_bound_holds(diary: Diary, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three meet, and there are never four."""
+    monkeypatch.setattr(runner, "MOST_PARALLEL", 3)
     running, most, lock = set[int](), list[int](), threading.Lock()
     meeting = threading.Barrier(3, timeout=10)
 
@@ -150,15 +130,14 @@ def test_without_a_number_as_many_run_as_the_pace_allows(
         with lock:
             running.add(number)
             most.append(len(running))
-        if number >= 2:  # the first two find out that three are possible
-            meeting.wait()
+        meeting.wait()
         with lock:
             running.discard(number)
 
-    steps = [diary.step(str(n), then=partial(meet, n)) for n in range(8)]
+    steps = [diary.step(str(n), then=partial(meet, n)) for n in range(9)]
     plan = Plan(None, union([(Branch(new_task()), [step]) for step in steps]), max_parallel=None)
     runner.apply_plan(plan, new_task())
-    assert max(most) == 3 and len(diary.lines) == 8
+    assert max(most) == 3 and len(diary.lines) == 9
 
 
 def test_a_failure_in_a_branch_stops_that_branch_only(diary: Diary) -> None:
