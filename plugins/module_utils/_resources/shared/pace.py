@@ -19,10 +19,10 @@ LONGEST_INTERVAL = 1.0
 """The most seconds between two calls, however many are refused."""
 ASSUMED_LATENCY = 0.05
 """In seconds, for a platform that has refused the first calls."""
-FAST_GROWTH, SLOW_GROWTH, NEAR = 0.003, 0.0001, 0.55
+FAST_GROWTH, SLOW_GROWTH, NEAR = 0.003, 0.0001, 0.65
 """A rate that was cut grows by these parts with each item: fast until it is near the one that was too much,
 then slowly, so that one call in hundreds is refused."""
-FIRST_CUT = 4
+FIRST_CUT = 8
 """The first refusal cuts the rate to this part: up to then nothing was known about the limit."""
 PAUSE = 1.0
 """For so many seconds after a refusal nothing is sent."""
@@ -61,7 +61,8 @@ class Pace:
                 return
             self._cut_at = now
             if refused:
-                self._cut_at = self._next_turn = now + PAUSE
+                self._cut_at = now + PAUSE
+                self._next_turn = max(self._next_turn, self._cut_at)
             latency = ASSUMED_LATENCY if self._latency == float("inf") else self._latency
             times = FIRST_CUT if refused and not self._interval else 2
             longest = LONGEST_INTERVAL if refused else latency / min(FEWEST, self._most)
