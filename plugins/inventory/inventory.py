@@ -243,7 +243,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
     Listing,
     ServiceQuery,
     from_cache,
-    listing_format,
     read_listing,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.lookup import near_miss
@@ -578,7 +577,6 @@ def groups_of(service: Mapping[str, Any], projects: Mapping[str, str]) -> list[s
 
 def cache_key(settings: Connection, wanted: ServiceQuery) -> str:
     """Return the cache key for these settings. It depends on the token, but does not reveal it."""
-    how = [settings.base_url, settings.auth_header, settings.auth_scheme]
-    facts = [listing_format(), *how, asdict(wanted)]
+    facts = [settings.base_url, settings.auth_header, settings.auth_scheme, asdict(wanted)]
     digest = hmac.new(settings.token.encode(), json.dumps(facts).encode(), hashlib.sha256)
     return f"hosted_services_{digest.hexdigest()[:32]}"

@@ -9,13 +9,12 @@ projects' own lists.
 
 from __future__ import annotations
 
-import hashlib
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar
 
 from ..._api.client import METRICS_PER_CALL, Client
 from ..._api.errors import (
@@ -26,7 +25,6 @@ from ..._api.errors import (
     UnexpectedAnswer,
 )
 from ..._api.models import (
-    Metrics,
     Model,
     Project,
     ServiceSummary,
@@ -99,33 +97,6 @@ def from_cache(kept: Any) -> Listing | None:
     if listing and not all(each.keys() >= blank_record().keys() for each in listing.services):
         raise TypeError("a service lacks what each has")
     return listing
-
-
-def listing_format() -> str:
-    """Return a key that changes with the fields of a listing, so that older caches are not read."""
-    shape = [
-        [item.name for item in fields(Listing)],
-        sorted(blank_record()),
-        *(fields_of(model) for model in (ServiceSummary, Metrics, Settings, SftpAccess)),
-    ]
-    return hashlib.sha256(repr(shape).encode()).hexdigest()[:12]
-
-
-def fields_of(model: type[Model]) -> list[Any]:
-    """Return the fields of a model and its nested models, with their types."""
-    found = []
-    for name, item in model.model_fields.items():
-        kinds = [kind for kind in inner_types(item.annotation) if issubclass(kind, Model)]
-        found.append([name, str(item.annotation), [fields_of(kind) for kind in kinds]])
-    return found
-
-
-def inner_types(annotation: Any) -> Iterator[type]:
-    """Yield the classes in a type hint, such as those of ``list[Port] | None``."""
-    if isinstance(annotation, type) and not get_args(annotation):
-        yield annotation
-    for inner in get_args(annotation):
-        yield from inner_types(inner)
 
 
 def read_listing(client: Client, wanted: ServiceQuery, reread: bool = False) -> Listing:

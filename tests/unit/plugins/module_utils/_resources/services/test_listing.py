@@ -12,15 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic.fields import FieldInfo
 
 from ansible_collections.hosted.services.plugins.module_utils._api import errors
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
-from ansible_collections.hosted.services.plugins.module_utils._resources.services import listing
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.listing import (
     Listing,
     ServiceQuery,
-    listing_format,
     matches_patterns,
     printable_only,
     read_listing,
@@ -305,38 +302,6 @@ def test_named(patterns: tuple[str, ...], expected: bool) -> None:
 def test_visible() -> None:
     """Escape sequences, changes of direction and lone surrogates go; spaces of all kinds stay."""
     assert printable_only("a\x1b[31m\u202eb\ud800\u00a0c d\n") == "a[31mb\u00a0c d"
-
-
-@pytest.mark.parametrize(
-    ("model", "field"),
-    [(m.ServiceSummary, "address"), (m.Dimensions, "ram_gb"), (m.Metrics, "state"), (m.Scale, "ram_max_gb")],
-)
-@pytest.mark.parametrize("change", ["comes", "goes", "has another type"])
-def test_a_field_that_changes_gives_the_cache_another_format(
-    model: type[m.Model], field: str, change: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = listing_format()
-    assert before == listing_format()
-    if change == "comes":
-        monkeypatch.setitem(model.model_fields, "colour", model.model_fields[field])
-    elif change == "goes":
-        monkeypatch.delitem(model.model_fields, field)
-    else:
-        monkeypatch.setitem(model.model_fields, field, FieldInfo.from_annotation(bytes))
-    assert listing_format() != before
-
-
-def test_what_is_not_cached_does_not_change_its_format(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = listing_format()
-    monkeypatch.setitem(m.Backup.model_fields, "colour", m.Backup.model_fields["name"])
-    assert listing_format() == before
-
-
-def test_a_value_that_is_added_gives_the_cache_another_format(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = listing_format()
-    record = listing.inventory_record
-    monkeypatch.setattr(listing, "inventory_record", lambda *given: {**record(*given), "colour": 1})
-    assert listing_format() != before
 
 
 @pytest.mark.parametrize("command", [True, False])
