@@ -17,11 +17,10 @@ from .._api.models import FileEntry
 from .._api.text import counted
 from .files.manager import MAX_BYTES, USE_SFTP_SYNC, FileManager, as_result, expected_entry
 from .files.paths import ends_with_empty_variable, is_root, relative_path
-from .services.lookup import expect_created
+from .services.lookup import check_service_offers, expect_created
 from .services.on_service import (
     OnServiceOptions,
     check_not_left_over,
-    check_service_offers,
     resolve_service,
     service_if_there,
 )
@@ -69,7 +68,7 @@ class FileResource(Resource[FileOptions]):
             return Plan(result=None)
         if task.options.state == "absent":
             check_not_left_over(task, service.id, task.options.service)
-        check_service_offers(service, "files", "file manager")
+        check_service_offers(service, "files", "has no file manager")
         files = FileManager(task.client, service, task)
         plan = {
             "absent": lambda: plan_absent(files, paths),

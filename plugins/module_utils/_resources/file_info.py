@@ -15,8 +15,8 @@ from .._api.models import FileEntry
 from .._api.text import counted
 from .files.manager import FileManager, as_result, expected_entry
 from .files.paths import relative_path
-from .services.lookup import expect_created
-from .services.on_service import OnServiceOptions, check_service_offers, resolve_service
+from .services.lookup import check_service_offers, expect_created
+from .services.on_service import OnServiceOptions, resolve_service
 from .shared.options import option
 from .shared.plan import Plan, Resource, Task
 from .shared.task_errors import Invalid, NoSuchItem
@@ -44,7 +44,7 @@ class FileInfoResource(Resource[FileInfoOptions]):
         if task.options.limit < 1:
             raise Invalid(f"limit is {task.options.limit}; it must be 1 or more")
         service = resolve_service(task)
-        check_service_offers(service, "files", "file manager")
+        check_service_offers(service, "files", "has no file manager")
         files = FileManager(task.client, service, task)
         if task.options.content:
             return Plan(result=[read_file(task, files, path)])

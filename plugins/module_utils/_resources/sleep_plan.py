@@ -26,7 +26,6 @@ from .services.many_services import (
     select_jobs,
     warn_of_nothing,
 )
-from .services.on_service import check_service_offers
 from .services.rates import rates_of
 from .services.start_order import Order, add_references, explicit_references, order_of, warn_of_cycles
 from .shared.currency import currency_of
@@ -196,22 +195,10 @@ class Run:
         elif service.status not in SETTLED:
             job.skipped = f"skipped: {job.label} has status {service.status}, so nothing is done"
         elif service.status == ServiceStatus.ACTIVE:
-            self.check_capability(job, service)
+            job.check_offers(service, self.operation)
         if job.skipped:
             return []
         return [Sleeper(job, service, memory, record, self.count_savings(job, service, record))]
-
-    def check_capability(self, job: ServiceJob, service: Service) -> None:
-        """Skip a service that does not offer suspension.
-
-        :raises Invalid: if it was named.
-        """
-        try:
-            check_service_offers(service, CAPABILITY, self.operation.what)
-        except Invalid as error:
-            if job.by_name:
-                raise
-            job.skipped = f"skipped: {error.message}"
 
     def count_savings(self, job: ServiceJob, service: Service, record: Record) -> Record:
         """Add to a record what the days that are over have saved, by the usage that the platform tells."""

@@ -28,9 +28,8 @@ from .restore_points.resources import (
     warn_of_missing,
     warn_unseen,
 )
-from .services.lookup import expect_created, label
+from .services.lookup import check_service_offers, expect_created, label
 from .services.many_services import PlanOne
-from .services.on_service import check_service_offers
 from .shared.plan import NOTHING_DONE, Plan, Step, Task
 from .shared.restore_points import SNAPSHOTS, parse_moment
 from .shared.task_errors import Ambiguous, EffectUnverified, Invalid, NoSuchItem
@@ -151,7 +150,7 @@ def take_snapshot(
 
 def plan_rolled_back(task: Task[SnapshotOptions], service: Service) -> Plan:
     """Plan the rollback of a service to the snapshot."""
-    check_service_offers(service, "snapshotRollback", "rollback to snapshots")
+    check_service_offers(service, "snapshotRollback", "has no rollback to snapshots")
     everything, name = task.client.snapshots(service.id), task.options.name
     snapshot = find_usable(task, service, everything)
     since = snapshot.created_at or "an unknown date"

@@ -25,7 +25,6 @@ from ..services.many_services import (
     run_job,
     select_jobs,
 )
-from ..services.on_service import check_service_offers
 from ..services.start_order import add_references, explicit_references, order_of, warn_of_cycles
 from ..shared.controller_state import one_at_a_time
 from ..shared.options import state_dir_of
@@ -122,12 +121,7 @@ class FleetRun:
         if service.status in UNSETTLED and not job.by_name:
             job.skipped = f"skipped: {job.label} has status {service.status}"
         elif service.status == ServiceStatus.ACTIVE:
-            try:
-                check_service_offers(service, CAPABILITY, self.operation.what)
-            except Invalid as error:
-                if job.by_name:
-                    raise
-                job.skipped = f"skipped: {error.message}"
+            job.check_offers(service, self.operation)
 
     # --- Deciding -------------------------------------------------------------------------------------
 

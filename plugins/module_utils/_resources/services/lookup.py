@@ -284,6 +284,20 @@ def label(service: Identifiable) -> str:
     return f"service {service.name!r} ({service.id})" if service.id else f"service {service.name!r}"
 
 
+def check_service_offers(service: Service, capability: str, lack: str) -> None:
+    """Check that a service has a capability in its current status (Capabilities). ``lack`` is for messages.
+
+    :raises Invalid: with the capabilities that it has.
+    """
+    offered = service.capabilities
+    if offered is not None and capability not in offered:
+        raise Invalid(
+            f"{label(service)} {lack}: it does not offer {capability!r} while its status is "
+            f"{service.status}. It offers: {', '.join(offered) or 'nothing'}",
+            capabilities=offered,
+        )
+
+
 def check_id_matches(
     service: Service,
     *,

@@ -24,6 +24,7 @@ from ..shared.run_memory import foreseen
 from ..shared.task_errors import Invalid, NoSuchItem
 from .lookup import (
     check_id_matches,
+    check_service_offers,
     describe_location,
     existing_services,
     find_project,
@@ -33,7 +34,7 @@ from .lookup import (
     resolve_project,
     services_in_project,
 )
-from .on_service import check_not_left_over, check_service_offers
+from .on_service import check_not_left_over
 from .placeholder import placeholder_service
 from .view import read_service
 
@@ -121,6 +122,18 @@ class ServiceJob(Branch):
         :raises NoSuchItem: outside check mode.
         """
         self.service = placeholder_service(self.task, self.wanted, self.task.options.family, error)
+
+    def check_offers(self, service: Service, operation: Operation) -> None:
+        """Skip a service that was selected by its project or family, and lacks the capability.
+
+        :raises Invalid: if it was named.
+        """
+        try:
+            check_service_offers(service, operation.capability, f"has no {operation.what}")
+        except Invalid as error:
+            if self.by_name:
+                raise
+            self.skipped = f"skipped: {error.message}"
 
     def planned(self) -> list[str]:
         """Return the planned changes, one sentence each."""
@@ -322,21 +335,14 @@ def combine_steps(jobs: Sequence[ServiceJob], operation: Operation) -> list[Step
 
 
 def plan_job(job: ServiceJob, id: str | None, operation: Operation) -> None:
-    """Read a service in full, because its capabilities depend on its status, and plan for it.
-
-    A service that was named must have the capability. One selected by project or family is skipped if not.
-    """
+    """Read a service in full, because its capabilities depend on its status, and plan for it."""
     service = read_job(job, id) if id else cast(Service, job.service)  # without one, foreseen
     if job.skipped:
         return
     if job.by_name and operation.destroys:
         check_not_left_over(job.task, service.id, job.wanted)
-    try:
-        check_service_offers(service, operation.capability, operation.what)
-    except Invalid as error:
-        if job.by_name:
-            raise
-        job.skipped = f"skipped: {error.message}"
+    job.check_offers(service, operation)
+    if job.skipped:
         return
     job.plan = operation.plan(job.task, service)
     job.result = job.plan.result

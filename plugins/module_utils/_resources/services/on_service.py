@@ -23,7 +23,6 @@ from .lookup import (
     find_service,
     find_staying,
     in_project,
-    label,
     with_name,
 )
 from .placeholder import placeholder_service
@@ -158,17 +157,3 @@ def service_of_id(task: Task[Options], id: str, project: Project | None, family:
     service = read_service(task, id)
     check_id_matches(service, family=family, projects=[project] if project else [])
     return service
-
-
-def check_service_offers(service: Service, capability: str, what: str) -> None:
-    """Check that a service has a capability in its current status (Capabilities).
-
-    :raises Invalid: with the capabilities that it has.
-    """
-    offered = service.capabilities
-    if offered is not None and capability not in offered:
-        raise Invalid(
-            f"{label(service)} has no {what}: it does not offer {capability!r} while its status is "
-            f"{service.status}. It offers: {', '.join(offered) or 'nothing'}",
-            capabilities=offered,
-        )

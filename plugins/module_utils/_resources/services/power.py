@@ -17,6 +17,7 @@ from ..shared.plan import NOTHING_DONE, Expansion, Step, Task
 from ..shared.record_file import RecordFile
 from ..shared.task_errors import EffectUnverified, Invalid, WaitEnded
 from ..shared.waiting import QUIET_SECONDS, act, poll_for
+from .lookup import check_service_offers
 from .offers import remember_offers
 from .options import ServiceOptions
 from .pending_changes import pending_until_start, until_start
@@ -171,7 +172,7 @@ def plan_suspension(task: Task[WaitOptions], view: View, changes: ServiceChanges
         return
     if view.service.status != ServiceStatus.ACTIVE:
         raise Invalid(f"{view.label} has status {view.service.status}; only an ACTIVE one can be suspended")
-    check_capability(view, "suspension", "suspended")
+    check_service_offers(view.service, "suspension", "cannot be suspended")
     changes.rates = changes.rates or rates_of(view.service)
     changes.result["status"] = ServiceStatus.SUSPENDED
     changes.add(
@@ -214,7 +215,7 @@ def plan_signal(task: Task[ServiceOptions], view: View, wanted: str, changes: Se
         if state != goal and task.options.wait:
             plan_wait(task, view, goal, changes)
         return
-    check_capability(view, "powerSignals", signal)
+    check_service_offers(view.service, "powerSignals", f"cannot be told to {signal}")
     changes.result["state"] = goal
     if signal in ("start", "stop and start"):
         changes.pending.clear()
@@ -354,7 +355,7 @@ def start_if_needed(task: Task[ServiceOptions], view: View, changes: ServiceChan
         if not pending_until_start(task, view.service.id):
             return
         signal = "stop and start"
-    check_capability(now, "powerSignals", signal)
+    check_service_offers(now.service, "powerSignals", f"cannot be told to {signal}")
     send_signal(task, now, signal, ContainerState.RUNNING)
 
 
@@ -385,20 +386,3 @@ def accepts_power_signals(task: Task, view: View) -> bool:
     """Tell whether a service currently accepts power signals, as far as it lists its capabilities."""
     offered = read_service(task, view.service.id).capabilities
     return offered is None or "powerSignals" in offered
-
-
-def check_capability(view: View, capability: str, what: str) -> None:
-    """Check that a service currently has a capability (Capabilities).
-
-    :raises Invalid: with the capabilities that it has.
-    """
-    offered = view.service.capabilities
-    if offered is not None and capability not in offered:
-        raise Invalid(
-            f"{view.label} cannot be {PARTICIPLES.get(what, what)}: it does not offer {capability!r} "
-            f"while its status is {view.service.status}. It offers: {', '.join(offered) or 'nothing'}",
-            capabilities=offered,
-        )
-
-
-PARTICIPLES = {"start": "started", "stop": "stopped", "restart": "restarted", "kill": "killed"}

@@ -214,7 +214,9 @@ def test_a_start_waits_for_the_stop_that_is_under_way(client: FakeClient, clock:
 
 def test_a_service_without_the_capability_is_refused(client: FakeClient) -> None:
     client.add_service("s", state="stopped", capabilities=["files"])
-    with pytest.raises(Invalid, match=r"cannot be started: it does not offer 'powerSignals'.*offers: files"):
+    with pytest.raises(
+        Invalid, match=r"cannot be told to start: it does not offer 'powerSignals'.*offers: files"
+    ):
         planned(client, id="s", state="started")
     with pytest.raises(Invalid, match="cannot be suspended"):
         planned(client, id="s", state="suspended")

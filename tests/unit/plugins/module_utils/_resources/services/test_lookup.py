@@ -12,7 +12,7 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
     error_for_status,
 )
-from ansible_collections.hosted.services.plugins.module_utils._api.models import Project
+from ansible_collections.hosted.services.plugins.module_utils._api.models import Project, Service
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import lookup
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
@@ -239,3 +239,17 @@ def test_what_contradicts_the_id_is_named(
 def test_a_service_came_up_with_an_order(created: str | None, sent: str | None, is_it: bool) -> None:
     """The clocks of two of its machines may differ, and it may not say when a service was created."""
     assert lookup.came_up(created, sent) is is_it
+
+
+@pytest.mark.parametrize(
+    ("offered", "fine"), [(None, True), (["backups"], True), (["files"], False), ([], False)]
+)
+def test_a_service_offers_it_or_the_task_is_refused(offered: list[str] | None, fine: bool) -> None:
+    service = Service.model_construct(id="s", name="web", status="SUSPENDED", capabilities=offered)
+    if fine:
+        lookup.check_service_offers(service, "backups", "has no backups")
+        return
+    with pytest.raises(Invalid, match="does not offer 'backups' while its status is SUSPENDED") as error:
+        lookup.check_service_offers(service, "backups", "has no backups")
+    assert error.value.details == {"capabilities": offered}
+    assert error.value.message.endswith(", ".join(offered or []) or "nothing")

@@ -98,20 +98,6 @@ def test_a_service_without_sftp_is_named(client: FakeClient, status: int, explai
     assert ("service 'web' (s_1) has no SFTP access: no" in raised.value.message) is explained
 
 
-@pytest.mark.parametrize(
-    ("offered", "fine"), [(None, True), (["backups"], True), (["files"], False), ([], False)]
-)
-def test_a_service_offers_it_or_the_task_is_refused(offered: list[str] | None, fine: bool) -> None:
-    service = m.Service.model_construct(id="s", name="web", status="SUSPENDED", capabilities=offered)
-    if fine:
-        on_service.check_service_offers(service, "backups", "backups")
-        return
-    with pytest.raises(Invalid, match="does not offer 'backups' while its status is SUSPENDED") as error:
-        on_service.check_service_offers(service, "backups", "backups")
-    assert error.value.details == {"capabilities": offered}
-    assert error.value.message.endswith(", ".join(offered or []) or "nothing")
-
-
 @pytest.mark.parametrize("resource", [SFTP_INFO, SFTP_HOST_KEY])
 @pytest.mark.parametrize("option", ["service", "project", "family"])
 def test_each_option_that_selects_a_service_is_in_place_of_the_host_and_must_hold_something(
