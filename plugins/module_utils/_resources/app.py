@@ -29,11 +29,11 @@ from .applications.lookup import (
 from .services.lookup import expect_created
 from .services.namesakes import order_lock
 from .services.options import CommitmentOptions, Size
-from .services.settings import check_max_monthly, check_max_monthly_amount, describe_size
+from .services.settings import check_max_monthly, describe_size
 from .shared.budget import Commitment
 from .shared.controller_state import one_at_a_time
 from .shared.currency import format_price
-from .shared.money import Cost, Move, describe_monthly, format_amount, from_millicents, rate_from, read_amount
+from .shared.money import Cost, Move, describe_monthly, format_amount, from_millicents, rate_from
 from .shared.names import likely_meant
 from .shared.options import WaitOptions, names_given, option
 from .shared.plan import NOTHING_DONE, Plan, Resource, Step, Task, after_waiting
@@ -62,7 +62,6 @@ class AppResource(Resource[AppOptions]):
     def plan(self, task: Task[AppOptions]) -> Plan:
         """Plan the creation of a missing application. An existing one must match the options."""
         check_slug(task.options.slug)
-        check_max_monthly_amount(task)
         size = requested_size(task.options.dimensions)
         slug = task.options.slug
         app = find_app(task.client, slug)
@@ -231,15 +230,13 @@ def differences(
     task: Task[AppOptions], project: ProjectDetail, service: ServiceSummary, size: Dimensions | None
 ) -> Iterator[tuple[str, str]]:
     """Yield how an application differs from the options, and what changes it."""
-    wanted, now, limit = task.options.project, service.dimensions, task.options.max_monthly
+    wanted, now, most = task.options.project, service.dimensions, task.options.monthly_limit()
     if wanted not in (None, project.id, project.name):
         yield f"is in project {project.name!r}, not {wanted!r}", "new_project"
     if size is not None and now is not None and any(getattr(now, n) != getattr(size, n) for n in SIZE):
         yield f"has {describe_size(now.as_dict())}, not {describe_size(size.as_dict())}", "dimensions"
-    if limit is None or service.monthly_millicents is None:
-        return
-    most, monthly = read_amount(limit, "max_monthly"), from_millicents(service.monthly_millicents)
-    if monthly > most:
+    monthly = rate_from(service.monthly_millicents)
+    if most is not None and monthly is not None and monthly > most:
         over = f"over max_monthly {format_price(task, most)}"
         yield f"costs {format_price(task, monthly)} a month, {over}", "dimensions"
 

@@ -13,7 +13,7 @@ from .applications.lookup import select_host
 from .services.lookup import find_project
 from .services.options import MaxMonthlyOptions, OrderOptions
 from .services.order import cost_of_quote, missing_options, quote_fields, quote_of
-from .services.settings import check_max_monthly, check_max_monthly_amount
+from .services.settings import check_max_monthly
 from .shared.money import Cost, add_currency_units
 from .shared.options import names_given, option
 from .shared.plan import Plan, Resource, Task
@@ -36,7 +36,6 @@ class QuoteResource(Resource[QuoteOptions]):
 
     def plan(self, task: Task[QuoteOptions]) -> Plan:
         """Read; there is nothing to do."""
-        check_max_monthly_amount(task)
         kind = task.options.kind
         quote, cost = quote_application(task) if kind == "application" else quote_service(task)
         check_max_monthly(task, cost.after, f"this {kind}")

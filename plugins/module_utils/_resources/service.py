@@ -23,10 +23,10 @@ from .services.pending_changes import warn_of_pending
 from .services.rates import compare_rate, cost_of, expected_pricing, has_expected_size, note_billed, rates_of
 from .services.read_back import await_changes_shown
 from .services.removal import Kept, plan_removal
-from .services.settings import ServiceChanges, check_max_monthly_amount, plan_settings, warn_over_max_monthly
+from .services.settings import ServiceChanges, plan_settings, warn_over_max_monthly
 from .services.shared_reads import planning_client
 from .services.target import Target, identify
-from .services.view import View, check_not_terminal, managed_settings, observe, wait_for_status
+from .services.view import View, billed_rate, check_not_terminal, managed_settings, observe, wait_for_status
 from .shared.currency import format_price
 from .shared.money import Move, describe_monthly
 from .shared.plan import NOTHING_DONE, Expansion, Plan, Resource, Step, Task, after_waiting
@@ -55,7 +55,6 @@ class ServiceResource(Resource[ServiceOptions]):
 
     def plan(self, task: Task[ServiceOptions]) -> Plan:
         """Plan the order, changes, power steps or deletion that lead to the desired state."""
-        check_max_monthly_amount(task)
         power.check_resume(task)
         check_keep_copy(task)
         looking = replace(task, client=planning_client(task.client))
@@ -182,7 +181,8 @@ def plan_existing(
     def reread() -> dict[str, Any]:
         now = await_changes_shown(task, view, changes)
         if changes.cost and has_expected_size(now.service, result):
-            compare_rate(task, now.service, changes.cost)
+            advice = "Check it in the customer web space"
+            compare_rate(task, view.label, billed_rate(now.service), changes.cost, advice)
             for commitment in (made for step in changes.steps for made in step.commits):
                 task.guard.note_rate(commitment, rates_of(now.service).full)
         return now.as_dict()

@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Literal
 
 from ..._api.values import FAMILIES
+from ..shared.money import read_amount
 from ..shared.options import FilePath, Options, StateDirOptions, WaitOptions, option
 from ..shared.plan import SERVICE_ID
 from ..shared.secrets_file import SecretsOptions
@@ -50,6 +52,14 @@ class MaxMonthlyOptions(Options):
     """What the thing that the task is about may cost at most."""
 
     max_monthly: str | None = option(None, selects=True)
+
+    def __post_init__(self) -> None:
+        """Refuse what is no amount, whether or not anything is ordered."""
+        self.monthly_limit()
+
+    def monthly_limit(self) -> Decimal | None:
+        """Return the limit; ``None`` if there is none."""
+        return None if self.max_monthly is None else read_amount(self.max_monthly, "max_monthly")
 
 
 @dataclass(frozen=True, kw_only=True)

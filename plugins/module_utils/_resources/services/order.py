@@ -29,7 +29,6 @@ from ..shared.money import (
     from_cents,
     from_millicents,
     rate_from,
-    read_amount,
     to_decimal,
 )
 from ..shared.names import same_name
@@ -49,6 +48,7 @@ from .lookup import (
 )
 from .namesakes import check_namesakes, order_lock, remember_order
 from .options import OrderOptions, ServiceOptions
+from .rates import compare_rate
 from .settings import check_max_monthly, differing_fact
 
 MAX_SERVICE_NAME = 80
@@ -350,17 +350,9 @@ class Ordering:
     def _compare_price(self, order: Order) -> None:
         """Tell of a price that is not the one that was quoted: the order is placed, and billed at it."""
         told = to_decimal(order.monthly_millicents)
-        if told is None or self.cost.after in (None, from_millicents(told)):
-            return
-        price, limit = from_millicents(told), self.task.options.max_monthly
-        self.task.effects.billed = replace(self.cost, after=price)
-        most = read_amount(limit, "max_monthly") if limit else price
-        over = f", over max_monthly {format_price(self.task, most)}" if price > most else ""
-        self.task.warn(
-            f"service {self.name!r} was quoted at {format_price(self.task, self.cost.after)} a month and is "
-            f"billed at {format_price(self.task, price)}{over}. It is ordered; delete it with state: absent "
-            "if that is too much"
-        )
+        if told is not None and self.cost.after is not None:
+            advice = "It is ordered; delete it with state: absent if that is too much"
+            compare_rate(self.task, f"service {self.name!r}", from_millicents(told), self.cost, advice)
 
     def _report_namesakes(self, others: list[str], id: str) -> None:
         """Tell of services of the name that came up in the same moment: the platform orders them all."""

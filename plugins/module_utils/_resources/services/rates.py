@@ -13,7 +13,7 @@ from typing import Any
 from ..._api.models import Dimensions, Scale, Service
 from ..._api.values import ServiceStatus
 from ..shared.currency import format_price
-from ..shared.money import Cost, from_millicents, rate_from, read_amount
+from ..shared.money import Cost, from_millicents, rate_from
 from ..shared.plan import Task
 from .options import MaxMonthlyOptions
 from .view import billed_rate
@@ -138,12 +138,14 @@ def note_billed(task: Task[Any], service: Service, announced: Cost, status: str 
         task.effects.billed = replace(announced, after=billed)
 
 
-def compare_rate(task: Task[MaxMonthlyOptions], service: Service, announced: Cost) -> None:
+def compare_rate(
+    task: Task[MaxMonthlyOptions], what: str, billed: Decimal | None, announced: Cost, advice: str
+) -> None:
     """Warn if the platform bills another rate than announced, and put that rate in ``cost``.
 
     If none was announced, as it was not known, warn of one that is higher than before.
     """
-    billed, before = billed_rate(service), announced.before
+    before = announced.before
     if billed is None or announced.after == billed:
         return
     if announced.after is None and (before is None or billed <= before):
@@ -154,11 +156,6 @@ def compare_rate(task: Task[MaxMonthlyOptions], service: Service, announced: Cos
         else f"not {format_price(task, announced.after)} as announced"
     )
     task.effects.billed = replace(announced, after=billed)
-    limit = task.options.max_monthly
-    over = ""
-    if limit is not None and billed > read_amount(limit, "max_monthly"):
-        over = f", over max_monthly {format_price(task, read_amount(limit, 'max_monthly'))}"
-    task.warn(
-        f"service {service.name!r} ({service.id}) is billed {format_price(task, billed)} a month, {instead}"
-        f"{over}. Check it in the customer web space"
-    )
+    most = task.options.monthly_limit()
+    over = f", over max_monthly {format_price(task, most)}" if most is not None and billed > most else ""
+    task.warn(f"{what} is billed {format_price(task, billed)} a month, {instead}{over}. {advice}")

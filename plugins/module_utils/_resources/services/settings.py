@@ -18,7 +18,7 @@ from ..shared.aliases import read_aliases, warn_of_clashes
 from ..shared.budget import Commitment, CommitmentKind
 from ..shared.controller_state import one_at_a_time, state_key
 from ..shared.currency import format_price
-from ..shared.money import Cost, Move, format_amount, from_millicents, read_amount
+from ..shared.money import Cost, Move, format_amount
 from ..shared.options import WaitOptions
 from ..shared.pending import COMMAND, NETWORK
 from ..shared.plan import Step, Task
@@ -326,20 +326,10 @@ def check_scale(view: View, scale: Scale, target: dict[str, Any]) -> None:
             )
 
 
-def check_max_monthly_amount(task: Task[MaxMonthlyOptions]) -> None:
-    """Check that ``max_monthly`` is an amount, whether or not anything is ordered."""
-    if task.options.max_monthly is not None:
-        read_amount(task.options.max_monthly, "max_monthly")
-
-
 def warn_over_max_monthly(task: Task[MaxMonthlyOptions], view: View) -> None:
     """Warn if an unchanged service costs more than ``max_monthly`` (Service, full form)."""
-    limit = task.options.max_monthly
-    billed = view.service.pricing.billed_monthly_millicents if view.service.pricing else None
-    if limit is None or billed is None:
-        return
-    most, running = read_amount(limit, "max_monthly"), from_millicents(billed)
-    if running > most:
+    most, running = task.options.monthly_limit(), billed_rate(view.service)
+    if most is not None and running is not None and running > most:
         task.warn(
             f"{view.label} costs {format_price(task, running)} a month, over max_monthly "
             f"{format_price(task, most)}, "
@@ -352,10 +342,9 @@ def check_max_monthly(task: Task[MaxMonthlyOptions], monthly: Decimal | None, wh
 
     :raises Invalid: if it is higher or unknown.
     """
-    limit = task.options.max_monthly
-    if limit is None:
+    most = task.options.monthly_limit()
+    if most is None:
         return
-    most = read_amount(limit, "max_monthly")
     if monthly is None:
         raise Invalid(
             f"the price of {what} is not known, so max_monthly {format_price(task, most)} cannot be checked"

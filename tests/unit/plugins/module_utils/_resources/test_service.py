@@ -715,27 +715,6 @@ def test_a_task_whose_run_was_killed_orders_nothing(
     assert client.calls == []
 
 
-@pytest.mark.parametrize(
-    ("billed", "limit", "says"),
-    [
-        (10740, None, "was quoted at 1.06 a month and is billed at 10.74. It is ordered"),
-        (10740, "6", "is billed at 10.74, over max_monthly 6.00. It is ordered"),
-        (1060, "6", None),
-        (None, "6", None),
-    ],
-)
-def test_a_price_that_is_not_the_quoted_one_is_told(
-    client: FakeClient, billed: int | None, limit: str | None, says: str | None
-) -> None:
-    """``says`` is None where nothing is to be said."""
-    client.order_answer = {"monthlyMillicents": billed}
-    plan, task = planned(client, **ORDER, max_monthly=limit)
-    carry_out(plan)
-    told = [warning for warning in task.warnings if "billed at" in warning]
-    assert [str(says) in warning for warning in told] == ([True] if says else [])
-    assert (task.effects.billed is not None) is bool(says)
-
-
 def test_a_service_that_appeared_meanwhile_is_taken_instead(client: FakeClient) -> None:
     plan, task = planned(client, **ORDER)
     client.add_service("other", "new")

@@ -536,9 +536,9 @@ def test_nothing_is_ordered_where_its_secrets_could_not_be_kept(tmp_path: Path, 
     [
         (1060, "2", None),
         (None, "2", None),
-        (2000, "2", "was quoted at 1.06 a month and is billed at 2.00. It is ordered"),
-        (2010, "2", "was quoted at 1.06 a month and is billed at 2.01, over max_monthly 2.00. It is ordered"),
-        (2010, None, "was quoted at 1.06 a month and is billed at 2.01. It is ordered"),
+        (2000, "2", "is billed 2.00 a month, not 1.06 as announced. It is ordered"),
+        (2010, "2", "is billed 2.01 a month, not 1.06 as announced, over max_monthly 2.00. It is ordered"),
+        (2010, None, "is billed 2.01 a month, not 1.06 as announced. It is ordered"),
     ],
 )
 def test_another_price_than_quoted_is_told_and_is_the_cost(
@@ -560,7 +560,7 @@ def test_a_price_that_was_not_quoted_is_not_compared() -> None:
     client.order_answer = {"monthlyMillicents": 2060, "secrets": []}
     plan, task = planned(client)
     carry_out(plan)
-    assert not any("was quoted at" in warning for warning in task.warnings)
+    assert not any("is billed" in warning for warning in task.warnings)
 
 
 def test_others_that_were_ordered_in_the_same_moment_are_told() -> None:

@@ -386,10 +386,9 @@ def test_a_rate_is_compared_once_its_status_and_its_size_are_there(
 @pytest.mark.parametrize(("most", "over"), [("9.98", True), ("9.99", False), ("10", False), (None, False)])
 def test_a_rate_at_the_limit_is_not_over_it(client: FakeClient, most: str | None, over: bool) -> None:
     task = task_of(SERVICE, client, id="s", max_monthly=most)
-    billed = service_of(client, pricing={**RATES, "billedMonthlyMillicents": 9990})
-    rates.compare_rate(task, billed, Cost(Decimal("1.06"), Decimal("1.66")))
+    rates.compare_rate(task, "it", Decimal("9.99"), Cost(Decimal("1.06"), Decimal("1.66")), "Check it")
     (warning,) = task.warnings
-    assert "is billed 9.99 a month, not 1.66 as announced" in warning
+    assert warning.startswith("it is billed 9.99 a month, not 1.66 as announced")
     assert ("over max_monthly" in warning) is over
 
 
