@@ -195,7 +195,7 @@ class Run:
         elif service.status not in SETTLED:
             job.skipped = f"skipped: {job.label} has status {service.status}, so nothing is done"
         elif service.status == ServiceStatus.ACTIVE:
-            job.check_offers(service, self.operation)
+            job.offers(service, self.operation)
         if job.skipped:
             return []
         return [Sleeper(job, service, memory, record, self.count_savings(job, service, record))]

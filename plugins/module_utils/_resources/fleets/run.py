@@ -121,7 +121,7 @@ class FleetRun:
         if service.status in UNSETTLED and not job.by_name:
             job.skipped = f"skipped: {job.label} has status {service.status}"
         elif service.status == ServiceStatus.ACTIVE:
-            job.check_offers(service, self.operation)
+            job.offers(service, self.operation)
 
     # --- Deciding -------------------------------------------------------------------------------------
 

@@ -123,8 +123,8 @@ class ServiceJob(Branch):
         """
         self.service = placeholder_service(self.task, self.wanted, self.task.options.family, error)
 
-    def check_offers(self, service: Service, operation: Operation) -> None:
-        """Skip a service that was selected by its project or family, and lacks the capability.
+    def offers(self, service: Service, operation: Operation) -> bool:
+        """Tell whether the service has the capability; skip it if not.
 
         :raises Invalid: if it was named.
         """
@@ -134,6 +134,7 @@ class ServiceJob(Branch):
             if self.by_name:
                 raise
             self.skipped = f"skipped: {error.message}"
+        return not self.skipped
 
     def planned(self) -> list[str]:
         """Return the planned changes, one sentence each."""
@@ -341,8 +342,7 @@ def plan_job(job: ServiceJob, id: str | None, operation: Operation) -> None:
         return
     if job.by_name and operation.destroys:
         check_not_left_over(job.task, service.id, job.wanted)
-    job.check_offers(service, operation)
-    if job.skipped:
+    if not job.offers(service, operation):
         return
     job.plan = operation.plan(job.task, service)
     job.result = job.plan.result
