@@ -143,21 +143,18 @@ def nothing_there(
 
 def plan_after_creation(task: Task[ServiceOptions], view: View, then: Callable[[View], Plan]) -> Plan:
     """Return the plan for a service, waiting first if it is still being created."""
-    id = view.service.id
     if view.service.status != ServiceStatus.PROVISIONING or not task.options.wait or task.check_mode:
         return then(await_ready(task, view))
-
-    def wait() -> View:
-        return observe(task, id, wait_for_status(task, id, ServiceStatus.ACTIVE))
-
-    return after_waiting(f"wait until {view.label} is created", wait, then, until=Plan(result=view.as_dict()))
+    what, until = f"wait until {view.label} is created", Plan(result=view.as_dict())
+    return after_waiting(what, lambda: await_ready(task, view), then, until)
 
 
 def await_ready(task: Task[ServiceOptions], view: View) -> View:
     """Return a service once it is created."""
     service = view.service
     if service.status == ServiceStatus.PROVISIONING and task.options.wait and not task.check_mode:
-        return observe(task, service.id, wait_for_status(task, service.id, ServiceStatus.ACTIVE))
+        ready = wait_for_status(task, service.id, ServiceStatus.ACTIVE, service)
+        return observe(task, service.id, ready)
     if task.options.wait or service.status == ServiceStatus.FAILED:
         check_not_terminal(service)
     return view

@@ -159,8 +159,12 @@ def billed_rate(service: Service) -> Decimal | None:
     return None if millicents is None else from_millicents(millicents)
 
 
-def wait_for_status(task: Task[WaitOptions], id: str, wanted: str) -> Service:
-    """Wait until a service has this status. FAILED and AWAITING_ADMIN end the wait at once."""
+def wait_for_status(task: Task[WaitOptions], id: str, wanted: str, first: Service | None = None) -> Service:
+    """Wait until a service has this status. FAILED and AWAITING_ADMIN end the wait at once.
+
+    :param first: the service as it was just read, for the first look.
+    """
+    read = [first] if first else []
 
     def done(service: Service) -> bool:
         check_not_terminal(service)
@@ -171,7 +175,7 @@ def wait_for_status(task: Task[WaitOptions], id: str, wanted: str) -> Service:
         id,
         lambda: wait_until(
             task,
-            lambda: read_service(task, id),
+            lambda: read.pop() if read else read_service(task, id),
             done,
             lambda s: f"its status is {s.status}",
             f"status {wanted}",
