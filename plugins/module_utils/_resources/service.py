@@ -14,14 +14,12 @@ from .._api.client import Client
 from .._api.models import Product, Project, Service
 from .._api.values import ContainerState, ServiceStatus
 from .services import power
-from .services.free_time import warn_of_free_end
-from .services.lookup import expect_created, find_staying
+from .services.lookup import expect_created, find_staying, label
 from .services.namesakes import check_name_kept, check_namesakes, check_other_projects
 from .services.options import ServiceOptions
 from .services.order import Ordering, check_quote, differs_from_order, missing_options, quote_of
 from .services.pending_changes import warn_of_pending
 from .services.rates import compare_rate, cost_of, expected_pricing, has_expected_size, note_billed, rates_of
-from .services.read_back import await_changes_shown
 from .services.removal import Kept, plan_removal
 from .services.settings import ServiceChanges, plan_settings, warn_over_max_monthly
 from .services.shared_reads import planning_client
@@ -34,6 +32,7 @@ from .shared.relocation_record import check_not_stopped, successor_of
 from .shared.run_memory import foreseen
 from .shared.secret_notes import ORDERED, subject_of, warn_of_lost_secrets
 from .shared.task_errors import Invalid, NoSuchItem
+from .shared.waiting import QUIET_SECONDS, poll_for
 
 AS_ORDERED = ("host", "product", "runtime", "preset", "dimensions", "options", "variables")
 """What a task says of the service that it ordered, and not of the one that a relocation put in its place."""
@@ -195,6 +194,63 @@ def plan_existing(
     )
 
 
+def await_changes_shown(task: Task[ServiceOptions], view: View, changes: ServiceChanges) -> View:
+    """Return the service once it shows what was written; warn of what it does not show.
+
+    The next task would write it again, and a network change that is written twice may restart the service
+    twice. Without ``wait`` it is read once, and nothing is said of what may come later.
+
+    :raises Invalid: if it does not show the size, which is billed.
+    """
+    now = observe(task, view.service.id)
+    missing = unconfirmed_settings(now, changes)
+
+    def shown() -> bool:
+        nonlocal now, missing
+        now = observe(task, view.service.id)
+        missing = unconfirmed_settings(now, changes)
+        return not missing
+
+    if task.options.wait and missing and not poll_for(shown):
+        told = ", ".join(f"{name} ({value})" for name, value in missing.items())
+        said = (
+            f"the platform accepted {told} of {view.label}, but shows something else after "
+            f"{QUIET_SECONDS:g} seconds. Check the service before you run this again"
+        )
+        if "dimensions" not in missing:
+            task.warn(said)
+        else:
+            if changes.cost is not None:
+                note_billed(
+                    task, now.service, changes.cost, changes.result.get("status", view.service.status)
+                )
+            raise Invalid(said)
+    return now
+
+
+def unconfirmed_settings(now: View, changes: ServiceChanges) -> dict[str, Any]:
+    """Return what was written and is shown otherwise. What is not shown at all says nothing."""
+    wanted = {**changes.after, "project": changes.result.get("project_id")}
+    return {
+        name: wanted[name]
+        for name, value in shown_settings(now).items()
+        if wanted.get(name) is not None and value is not None and value != wanted[name]
+    }
+
+
+def shown_settings(view: View) -> dict[str, Any]:
+    """Return the settings that can be written, as they are shown; ``None`` for what is not shown."""
+    service, settings = view.service, view.settings
+    parts = {"cpu_cores", "ram_gb", "storage_gb"}
+    size = service.dimensions.model_dump(include=parts) if service.dimensions else {None: None}
+    return {
+        "public": settings.network.is_public if settings and settings.network else None,
+        "command": settings.deploy.command if settings and settings.deploy else None,
+        "dimensions": None if None in size.values() else size,
+        "project": service.project_id,
+    }
+
+
 def plan_changes(
     task: Task[ServiceOptions], view: View, project: Project | None, changes: ServiceChanges
 ) -> None:
@@ -349,6 +405,18 @@ def follow_up(task: Task[ServiceOptions], id: str, project: Project | None) -> P
     except Invalid as error:
         error.prepend(f"{view.label} was ordered and is billed, but: ")
         raise
+
+
+def warn_of_free_end(task: Task[ServiceOptions], service: Service) -> None:
+    """Warn of a service that was just ordered and is free until a date; the date is told as it is shown."""
+    pricing = service.pricing
+    if pricing is None or pricing.is_free is False or not pricing.free_expires_at:
+        return
+    task.warn(
+        f"{label(service)} is shown as free until {pricing.free_expires_at}, and what happens then is not "
+        "shown: it may be billed, suspended, or deleted with its backups. Before that date, copy what you "
+        "need off the platform, and delete the service if it must not cost anything"
+    )
 
 
 def expected_service(task: Task[ServiceOptions], project: Project | None) -> dict[str, Any]:

@@ -18,9 +18,8 @@ from ..._sftp.errors import TransferFailed
 from ..._sftp.trees import printable_path
 from ..databases.dump import NoDumpError, find_source
 from ..databases.engine import connection_facts, find_connection
-from ..services.copyable import uncopyable
 from ..services.options import ServiceOptions
-from ..services.removal import Kept, own_copies_folder
+from ..services.removal import Kept, own_copies_folder, uncopyable
 from ..services.view import View, read_settings, read_state
 from ..shared.controller_state import atomic_file, one_at_a_time
 from ..shared.plan import Step, Task

@@ -9,7 +9,9 @@ projects' own lists.
 
 from __future__ import annotations
 
+import os
 import re
+import time
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,12 +35,13 @@ from ..._api.models import (
 )
 from ..._api.text import first_of
 from ..._api.values import WITH_SETTINGS, ServiceStatus
+from ..shared.controller_state import collection_folder, write_json
 from ..shared.money import format_amount, from_millicents
 from ..shared.names import fits
 from ..shared.parallel import run_parallel
+from ..shared.record_file import RecordFile
 from ..shared.task_errors import NoSuchItem
 from .lookup import Identifiable, near_miss, services_in_project, with_id_or_name
-from .sftp_records import SftpRecords
 from .view import billed_rate
 
 NOT_CREATED = (ServiceStatus.PROVISIONING, ServiceStatus.AWAITING_ADMIN, ServiceStatus.FAILED)
@@ -138,6 +141,79 @@ def add_services(
         inventory_record(service, homes.get(service.id), listing.projects, wanted.commands)
         for service in sorted(matching.values(), key=lambda each: (each.name, each.id))
     ]
+
+
+FOLDER = "inventory"
+ACCESS = ("host", "port", "user")
+
+Service = dict[str, Any]
+
+
+@dataclass
+class SftpRecords:
+    """Where the SFTP access of each service of an account is, from one run to the next.
+
+    A record holds until the status of its service changes, or for ``max_age`` seconds; without these nothing
+    is read or written. That a service has no access is not remembered: it may be refused for a moment only.
+    """
+
+    account: str
+    max_age: float
+    reread: bool = False
+    """Whether to read everything from the platform once more."""
+    records: dict[str, Mapping[str, Any]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.records = read_records(self.path, self.max_age) if self.max_age > 0 else {}
+
+    @property
+    def path(self) -> str:
+        """The file of the records."""
+        return os.path.join(collection_folder(FOLDER), f"sftp-{self.account[:32]}.json")
+
+    def fill(self, services: Sequence[Service]) -> list[Service]:
+        """Put what is remembered into the services; return those whose access has to be read."""
+        left = []
+        for service in services:
+            record = None if self.reread else self.records.get(service["id"])
+            if record is None or record["status"] != service["status"]:
+                left.append(service)
+            else:
+                service["sftp"] = record["access"]
+        return left
+
+    def keep(self, services: Sequence[Service]) -> None:
+        """Remember the access of services, which was just read.
+
+        :raises OSError: if the file cannot be written.
+        """
+        if not services or self.max_age <= 0:
+            return
+        at = time.time()
+        for service in services:
+            access = service["sftp"]
+            self.records[service["id"]] = {"status": service["status"], "access": access, "at": at}
+        write_json(self.path, {id: record for id, record in self.records.items() if record["access"]})
+
+
+def read_records(path: str, max_age: float) -> dict[str, Mapping[str, Any]]:
+    """Return the records of a file that are not too old; none of a file that is missing or damaged.
+
+    One of the future comes from a clock that was set back, and is too old as well.
+    """
+    now, content = time.time(), RecordFile(path, "the SFTP access").read()
+    entries = content.items() if isinstance(content, dict) else ()
+    return {str(id): entry for id, entry in entries if is_record(entry, now, max_age)}
+
+
+def is_record(entry: Any, now: float, max_age: float) -> bool:
+    """Tell whether an entry has the form of a record, and is not too old."""
+    try:
+        access = entry["access"]
+        is_whole = sorted(access) == sorted(ACCESS) and isinstance(access["host"], str) and access["port"] > 0
+        return bool(is_whole and isinstance(entry["status"], str) and 0 <= now - entry["at"] < max_age)
+    except (KeyError, TypeError):
+        return False
 
 
 # --- Which services -------------------------------------------------------------------------------------

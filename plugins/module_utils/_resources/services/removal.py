@@ -25,7 +25,6 @@ from ..shared.restore_points import BACKUPS, SNAPSHOTS, parse_moment, was_comple
 from ..shared.secret_notes import ORDERED, notes_on, remove_notes, subject_of
 from ..shared.task_errors import Invalid
 from ..shared.waiting import await_removal, wait_until
-from .copyable import check_active
 from .lookup import existing_services, find_staying
 from .namesakes import warn_of_billed
 from .offers import forget_offers, offered_when_active
@@ -212,6 +211,37 @@ def is_never_deployed(task: Task, service: Service) -> bool:
 def may_hold_data(backup: Backup) -> bool:
     """Tell whether a backup can be restored, or may become such a one."""
     return backup.status != BackupStatus.FAILED or was_complete(backup)
+
+
+IN_STATUS = {
+    ServiceStatus.SUSPENDED: "resume it first (state: resumed)",
+    ServiceStatus.FAILED: "it never came to be, so there is nothing to copy: delete it without a copy",
+    ServiceStatus.PROVISIONING: "run this again once it is ACTIVE",
+    ServiceStatus.AWAITING_ADMIN: "run this again once the platform's operators are done and it is ACTIVE",
+}
+"""What to do about a service that cannot be copied now, by status."""
+
+
+def check_active(view: View) -> None:
+    """Refuse to copy a service that may not show all that it has.
+
+    :raises Invalid: with its status and what to do.
+    """
+    status = view.service.status
+    if status != ServiceStatus.ACTIVE:
+        raise uncopyable(
+            view,
+            f"its status is {status}, and only an {ServiceStatus.ACTIVE} one shows all that it has",
+            IN_STATUS.get(status, f"run this again once it is {ServiceStatus.ACTIVE}"),
+        )
+
+
+def uncopyable(view: View, why: str, way: str) -> Invalid:
+    """Return the error for a service that cannot be copied."""
+    last = "" if "without a copy" in way else ", then delete it without a copy"
+    if way.startswith(("run this again once", "resume")):
+        last = ", or delete it without a copy"
+    return Invalid(f"keep_copy cannot copy {view.label}: {why}. Nothing was deleted. To go on, {way}{last}")
 
 
 # --- The deletion -----------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
     Interrupted,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint import BLUEPRINT
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Task
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
@@ -27,7 +28,9 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     WaitEnded,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.memory import Memory
+from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import Clock, FakeClient, carry_out, task_of
+from unit.plugins.module_utils._resources.platform import id_of, run, writes
 
 SIZE = {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20}
 ORDER: dict[str, Any] = {"name": "new", "product": "nginx", "host": "nd_1", "dimensions": SIZE}
@@ -39,9 +42,9 @@ def client() -> FakeClient:
 
 
 @pytest.fixture(autouse=True)
-def clock(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Clock:
+def clock(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, request: pytest.FixtureRequest) -> Clock | None:
     monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path / "home"))
-    return Clock(monkeypatch)
+    return None if "sandbox" in request.fixturenames else Clock(monkeypatch)
 
 
 def planned(client: FakeClient, check_mode: bool = False, **given: Any) -> tuple[Plan, Task]:
@@ -944,3 +947,151 @@ def test_what_stops_to_be_restarted_is_stopped(
     clock.then = [lambda: None, lambda: client.states.update(s=end)]
     assert done(client, id="s", state="stopped")[1] == sent
     assert client.states["s"] == "stopped"
+
+
+# --- Services that are free until a date ----------------------------------------------------------------
+
+GIFT: dict[str, Any] = {
+    "name": "gift",
+    "product": "hobby",
+    "host": "node-paris-1",
+    "dimensions": {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20},
+}
+
+
+def until(sandbox: Sandbox) -> str:
+    """Return until when the platform shows the service as free."""
+    shown = sandbox.api("GET", f"/api/resources/{id_of(sandbox, 'gift')}").json()
+    return str(shown["pricing"]["freeExpiresAt"])
+
+
+@pytest.mark.parametrize("options", [{}, {"state": "stopped"}, {"state": "suspended"}, {"wait": False}])
+def test_the_run_that_orders_tells_until_when_a_service_is_free(
+    sandbox: Sandbox, options: dict[str, Any]
+) -> None:
+    result = run(sandbox, SERVICE, **GIFT, **options)
+    assert writes(sandbox).count("order.create") == 1
+    assert result["warnings"] == [
+        f"service 'gift' ({id_of(sandbox, 'gift')}) is shown as free until {until(sandbox)}, and what "
+        "happens then is not shown: it may be billed, suspended, or deleted with its backups. Before that "
+        "date, copy what you need off the platform, and delete the service if it must not cost anything"
+    ]
+    again = run(sandbox, SERVICE, **GIFT, **options)
+    assert (again["changed"], again.get("warnings", [])) == (False, [])
+
+
+def test_a_service_that_is_not_free_has_no_such_warning(sandbox: Sandbox) -> None:
+    assert "warnings" not in run(sandbox, SERVICE, **{**GIFT, "product": "minecraft"})
+
+
+def test_nothing_is_said_before_the_order(sandbox: Sandbox) -> None:
+    assert "warnings" not in run(sandbox, SERVICE, check_mode=True, **GIFT)
+    assert writes(sandbox) == ["order.quote"]
+
+
+def warnings_of(pricing: dict[str, Any]) -> list[str]:
+    """Order a service that the platform shows with this pricing, and return what is warned of."""
+    client = FakeClient()
+    given = {"name": "gift", "product": "nginx", "host": "nd_1", "dimensions": GIFT["dimensions"]}
+
+    def priced() -> None:
+        id = next(iter(client.service_records))
+        client.service_records[id]["pricing"] = pricing
+
+    client.after["order"] = priced
+    task = task_of(SERVICE, client, **given)
+    carry_out(SERVICE.plan(task))
+    assert "order" in [call[0] for call in client.calls]
+    return [warning for warning in task.warnings if "free" in warning]
+
+
+@pytest.mark.parametrize("date", ["2001-01-01T00:00:00.000Z", "soon", "0", "9999-12-31T23:59:59.999Z"])
+def test_a_date_is_told_as_it_is_shown(date: str) -> None:
+    [warning] = warnings_of({"isFree": True, "freeExpiresAt": date})
+    assert f"is shown as free until {date}, and" in warning
+
+
+@pytest.mark.parametrize(
+    "pricing",
+    [
+        {"isFree": True, "freeExpiresAt": None},
+        {"isFree": True, "freeExpiresAt": ""},
+        {"isFree": True},
+        {"isFree": False, "freeExpiresAt": "2027-01-01T00:00:00.000Z"},
+        {},
+    ],
+)
+def test_without_an_end_of_the_free_time_nothing_is_said(pricing: dict[str, Any]) -> None:
+    assert warnings_of({"monthlyMillicents": 1060, **pricing}) == []
+
+
+def test_a_service_that_another_run_ordered_is_not_warned_of() -> None:
+    client = FakeClient()
+    given = {"name": "gift", "product": "nginx", "host": "nd_1", "dimensions": GIFT["dimensions"]}
+    task = task_of(SERVICE, client, **given)
+    plan = SERVICE.plan(task)
+    client.add_service("svc_theirs", "gift", pricing={"isFree": True, "freeExpiresAt": "soon"})
+    carry_out(plan)
+    assert "order" not in [call[0] for call in client.calls]
+    assert not [warning for warning in task.warnings if "free" in warning]
+
+
+def test_a_blueprint_that_orders_tells_it_too(sandbox: Sandbox, tmp_path: Path) -> None:
+    gift = {name: value for name, value in GIFT.items() if name != "name"}
+    blueprint = {"project": "gifts", "services": {"gift": gift}}
+    options: dict[str, Any] = {"blueprint": blueprint, "secrets_dir": str(tmp_path)}
+    result = run(sandbox, BLUEPRINT, **options)
+    assert writes(sandbox).count("order.create") == 1
+    [warning] = result["warnings"]
+    assert f"is shown as free until {until(sandbox)}, and what happens then is not shown" in warning
+    assert run(sandbox, BLUEPRINT, **options).get("warnings", []) == []
+
+
+# --- Settings that are shown late, or never --------------------------------------------------------------
+
+CHANGES: dict[str, Any] = {
+    "public": False,
+    "command": "run anew",
+    "dimensions": {"cpu_cores": 2, "ram_gb": 8, "storage_gb": 20},
+    "wait_interval": 0.2,
+}
+
+
+def test_settings_that_are_shown_late_are_waited_for_and_not_sent_again(sandbox: Sandbox) -> None:
+    sandbox.profile("plain", **{"delay": "a second late", "network.again": "recreates the container"})
+    first = run(sandbox, SERVICE, name="one", **CHANGES)
+    assert not first.get("failed"), first["msg"]
+    assert first["service"]["dimensions"]["ram_gb"] == 8
+    sandbox.clear_journal()
+    second = run(sandbox, SERVICE, name="one", **CHANGES)
+    assert not second["changed"]
+    assert writes(sandbox) == []
+
+
+def test_settings_of_a_new_service_that_are_shown_late_are_waited_for(sandbox: Sandbox) -> None:
+    """The order itself shows nothing of them, and the next run would send them again."""
+    sandbox.profile("plain", **{"delay": "a second late", "network.in_effect": "at its next start"})
+    size = {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20}
+    place = {"product": "minecraft", "host": "node-paris-1", "dimensions": size}
+    new: dict[str, Any] = {"name": "new", **place, "public": False}
+    first = run(sandbox, SERVICE, **new, state="stopped")
+    assert not first.get("failed"), first["msg"]
+    sandbox.clear_journal()
+    assert not run(sandbox, SERVICE, **new, state="stopped")["changed"]
+    assert writes(sandbox) == []
+
+
+def test_settings_that_are_accepted_and_not_shown_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    Clock(monkeypatch)
+    client = FakeClient()
+    client.add_service("s")
+
+    def forget() -> None:
+        client.setting_records["s"]["network"]["isPublic"] = False
+
+    client.after["set_network"] = forget
+    task = task_of(SERVICE, client, id="s", dimensions={"ram_gb": 7}, public=True)
+    result = carry_out(SERVICE.plan(task))
+    assert result["dimensions"]["ram_gb"] == 7
+    [told] = [text for text in task.warnings if "but shows" in text]
+    assert "public (True)" in told and "dimensions" not in told

@@ -18,7 +18,11 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import removal
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.removal import (
+    check_active,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.target import Target
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.view import View
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Step
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.secret_notes import (
     ORDERED,
@@ -457,3 +461,32 @@ def test_a_service_that_does_not_tell_what_it_offers_is_asked_for_its_copies() -
     client.backup_records["s"] = [{"id": "b", "name": "nightly", "status": "COMPLETED"}]
     with pytest.raises(Invalid, match=r"has 1 backup \(nightly\)"):
         SERVICE.plan(task_of(SERVICE, client, id="s", state="absent"))
+
+
+def view(status: str) -> View:
+    client = FakeClient()
+    client.add_service("svc_1", "web", status=status)
+    service = client.service("svc_1")
+    assert service is not None
+    return View(service)
+
+
+def test_an_active_service_can_be_copied() -> None:
+    check_active(view("ACTIVE"))
+
+
+@pytest.mark.parametrize(
+    ("status", "way"),
+    [
+        ("SUSPENDED", "To go on, resume it first (state: resumed), or delete it without a copy"),
+        ("FAILED", "there is nothing to copy: delete it without a copy"),
+        ("PROVISIONING", "To go on, run this again once it is ACTIVE, or delete it without a copy"),
+        ("NEWLY_INVENTED", "To go on, run this again once it is ACTIVE, or delete it without a copy"),
+    ],
+)
+def test_another_one_is_told_its_status_and_what_to_do(status: str, way: str) -> None:
+    with pytest.raises(Invalid) as caught:
+        check_active(view(status))
+    message = caught.value.message
+    assert message.startswith(f"keep_copy cannot copy service 'web' (svc_1): its status is {status}")
+    assert message.endswith(way) and message.count("without a copy") == 1
