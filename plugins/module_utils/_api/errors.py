@@ -89,10 +89,6 @@ class ConnectionFailed(NotSent):
     """No connection could be opened: DNS failure, connection refused, connect timeout, proxy."""
 
 
-class CertificateError(ConfigurationError):
-    """The server's certificate is not trusted. Nothing was sent; a retry does not help."""
-
-
 class RateLimited(NotSent):
     """429: too many requests. ``retry_after`` is the pause in seconds that the platform asked for, if any."""
 
@@ -109,7 +105,7 @@ class CallOutcomeUnknown(HostedError):
 
 
 class Interrupted(CallOutcomeUnknown):
-    """The request was sent, but no complete response arrived: reset, timeout, truncated body."""
+    """The request was sent, but no complete response arrived: reset, timeout, truncated body, no JSON."""
 
 
 class ServerFailure(CallOutcomeUnknown):
@@ -123,10 +119,6 @@ class ServerFailure(CallOutcomeUnknown):
     def __init__(self, message: str, retry_after: float | None = None, **details: Any) -> None:
         super().__init__(message, **details)
         self.retry_after = retry_after
-
-
-class MalformedResponse(CallOutcomeUnknown):
-    """A 2xx response whose body is not valid JSON."""
 
 
 class Refused(HostedError):
@@ -146,28 +138,20 @@ class Refused(HostedError):
 
 
 class AccessDenied(Refused):
-    """The token is rejected (:class:`TokenRejected`) or lacks the permission (:class:`Forbidden`)."""
+    """403: the token lacks the scope, or the platform forbids this one call; or it is rejected (401)."""
 
 
 class TokenRejected(AccessDenied):
     """401: the token is missing or invalid. Every other call would fail, too."""
 
 
-class Forbidden(AccessDenied):
-    """403: the token lacks the scope, or the platform forbids this one call."""
-
-
-class InvalidRequest(Refused):
-    """400 or 422: the platform rejects the request's content."""
-
-
-class BadRequest(InvalidRequest):
+class BadRequest(Refused):
     """400: the service lacks the capability, or a value is missing or out of bounds (Errors)."""
 
     may_mean_not_offered = True
 
 
-class Unprocessable(InvalidRequest):
+class Unprocessable(Refused):
     """422: the request is valid, but the current state forbids it, such as the verdict on a release."""
 
 
@@ -186,7 +170,7 @@ class Locked(Refused):
 REFUSALS: dict[int, type[Refused]] = {
     400: BadRequest,
     401: TokenRejected,
-    403: Forbidden,
+    403: AccessDenied,
     404: NotFoundResponse,
     409: Conflict,
     410: NotFoundResponse,

@@ -207,7 +207,7 @@ def tls_refusal(error: Exception, request: Request) -> errors.ConfigurationError
             "of certificates in PEM form?"
         )
     if "certificate" in said.lower():
-        return errors.CertificateError(
+        return errors.ConfigurationError(
             f"the server's certificate was not accepted: {reason}. "
             "If it is signed by an authority of your own, name its file in ca_path"
         )

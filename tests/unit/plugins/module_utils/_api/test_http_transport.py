@@ -356,7 +356,7 @@ def test_a_body_may_be_as_large_as_the_bound(monkeypatch: pytest.MonkeyPatch, si
 @pytest.mark.parametrize(
     ("said", "kind"),
     [
-        ("certificate verify failed: self-signed certificate", errors.CertificateError),
+        ("certificate verify failed: self-signed certificate", errors.ConfigurationError),
         ("[SSL: WRONG_VERSION_NUMBER] wrong version number", errors.ConfigurationError),
         ("[X509: NO_CERTIFICATE_OR_CRL_FOUND] no certificate", errors.ConfigurationError),
         ("EOF occurred in violation of protocol", errors.Interrupted),

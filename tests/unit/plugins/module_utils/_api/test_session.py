@@ -217,7 +217,7 @@ OPEN_ENDINGS: dict[str, tuple[Answer, type[errors.HostedError]]] = {
 REFUSALS: dict[str, tuple[Answer, type[errors.HostedError]]] = {
     "400": (reply(400, {"message": "no"}), errors.BadRequest),
     "401": (reply(401, {"message": "no"}), errors.TokenRejected),
-    "403": (reply(403, {"message": "no"}), errors.Forbidden),
+    "403": (reply(403, {"message": "no"}), errors.AccessDenied),
     "404": (reply(404, {"message": "no"}), errors.NotFoundResponse),
     "410": (reply(410, {"message": "no"}), errors.NotFoundResponse),
     "409": (reply(409, {"message": "no"}), errors.Conflict),
@@ -346,7 +346,7 @@ def test_success_that_is_not_json(server: Server, connect: Open, repeat: r.Idemp
         assert connect().send(route, ids) is None
         assert len(server.requests) == 1
     else:
-        assert outcome(connect(), repeat).__class__ is errors.MalformedResponse
+        assert outcome(connect(), repeat).__class__ is errors.Interrupted
         assert len(server.requests) == (1 + RETRIES if repeat in AGAIN else 1)
 
 
@@ -537,7 +537,7 @@ def test_a_body_that_is_too_large_is_not_read_to_its_end(
 
 def test_a_deeply_nested_body_is_an_error_and_not_a_crash(server: Server, connect: Open) -> None:
     server.script = [reply(200, b"[" * 200_000)]
-    assert isinstance(outcome(connect(retries=0), r.Idempotency.READ), errors.MalformedResponse)
+    assert isinstance(outcome(connect(retries=0), r.Idempotency.READ), errors.Interrupted)
     server.script = [reply(400, b"[" * 200_000)]
     assert "no reason was given" in outcome(connect(), r.Idempotency.READ).message
 

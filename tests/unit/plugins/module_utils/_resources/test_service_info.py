@@ -18,8 +18,8 @@ from ansible_collections.hosted.services.plugins.module_utils._api import models
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
+    AccessDenied,
     ConnectionFailed,
-    Forbidden,
     RateLimited,
     ServerFailure,
     TokenRejected,
@@ -139,7 +139,7 @@ def test_what_a_service_does_not_offer_is_null(client: FakeClient) -> None:
     "error",
     [
         *(error_for_status("not here", status) for status in (404, 409, 422)),
-        Forbidden("not here", 403),
+        AccessDenied("not here", 403),
         ServerFailure("not here", status=503),
         UnexpectedAnswer("not here"),
     ],

@@ -12,9 +12,9 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
+    AccessDenied,
     BadRequest,
     ConnectionFailed,
-    Forbidden,
     Interrupted,
     TokenRejected,
 )
@@ -56,7 +56,7 @@ def run(*jobs: Job) -> Facts:
 
 def test_what_fails_is_noted_and_the_rest_is_kept() -> None:
     kept: list[Any] = []
-    facts = run(job(Interrupted("lost"), kept), job(None, kept), job(Forbidden("no", 403), kept))
+    facts = run(job(Interrupted("lost"), kept), job(None, kept), job(AccessDenied("no", 403), kept))
     assert kept == ["read"]
     assert [(each.part, each.name, each.reason) for each in facts.unread] == [
         ("backups", "db", "lost"),
@@ -68,7 +68,7 @@ def test_what_a_service_does_not_offer_is_no_failure() -> None:
     refused: list[bool] = []
     facts = run(job(BadRequest("not offered", 400), [], lambda: refused.append(True)))
     assert refused == [True] and facts.unread == []
-    facts = run(job(Forbidden("no", 403), [], lambda: refused.append(True)))
+    facts = run(job(AccessDenied("no", 403), [], lambda: refused.append(True)))
     assert refused == [True] and [each.reason for each in facts.unread] == ["no"]
 
 

@@ -208,7 +208,7 @@ def test_a_rate_that_cannot_be_read_is_not_known(monkeypatch: pytest.MonkeyPatch
     "error",
     [
         errors.NotFoundResponse("gone", 404),
-        errors.Forbidden("not this one", 403),
+        errors.AccessDenied("not this one", 403),
         errors.ServerFailure("broken", status=503),
         errors.Interrupted("reset"),
         errors.UnexpectedAnswer("no host"),
