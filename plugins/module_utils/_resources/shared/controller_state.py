@@ -115,13 +115,13 @@ def lock_file(path: str, seconds: float) -> Iterator[bool]:
 
 
 @contextmanager
-def in_turn(subject: str, seconds: float) -> Iterator[bool]:
-    """Serialize the tasks of this controller that work on a subject.
+def one_at_a_time(subject: str, what: str, seconds: float = MAX_LOCK_SECONDS) -> Iterator[bool]:
+    """Serialize the tasks of this controller that work on a subject. ``what`` tells what the others are at.
 
     Yields whether this had to wait. If no lock can be created, tasks run in parallel, as those of two
     controllers do.
 
-    :raises TimeoutError: if others hold the lock for ``seconds``.
+    :raises Invalid: if the others do not finish, before anything is sent.
     """
     with ExitStack() as held:
         waited = False
@@ -129,29 +129,13 @@ def in_turn(subject: str, seconds: float) -> Iterator[bool]:
             path = os.path.join(collection_folder(LOCKS), state_key(None, subject))
             waited = held.enter_context(lock_file(path, seconds))
         except TimeoutError:
-            raise
-        except OSError:
-            pass
-        yield waited
-
-
-@contextmanager
-def one_at_a_time(subject: str, what: str, seconds: float = MAX_LOCK_SECONDS) -> Iterator[bool]:
-    """Serialize tasks as :func:`in_turn` does; ``what`` describes the others in the error.
-
-    Yields whether this had to wait.
-
-    :raises Invalid: if the others do not finish, before anything is sent.
-    """
-    with ExitStack() as turn:
-        try:
-            waited = turn.enter_context(in_turn(subject, seconds))
-        except TimeoutError:
             raise Invalid(
                 f"another task of this controller is still {what}, after a wait of {seconds:g} seconds; "
                 "nothing was sent. Run this again when it has ended. A task of a run that was killed may go "
                 "on for a while"
             ) from None
+        except OSError:
+            pass
         yield waited
 
 

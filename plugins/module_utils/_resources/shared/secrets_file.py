@@ -30,7 +30,7 @@ from typing import Any
 
 from ..._api.errors import undone_if_nothing_happened
 from ..._api.text import harmless
-from .controller_state import atomic_file, collection_folder, flush_to_disk, in_turn, make_folder_of
+from .controller_state import atomic_file, collection_folder, flush_to_disk, make_folder_of, one_at_a_time
 from .options import FilePath, Options, option
 from .plan import Task
 from .secret_notes import FOLDER, SecretNote
@@ -293,7 +293,8 @@ def write_private(path: str, content: dict[str, Any]) -> None:
 
     :raises OSError: if that fails.
     """
-    with in_turn(f"file:{os.path.realpath(path)}", LONGEST_WRITE), atomic_file(path) as file:
+    turn = one_at_a_time(f"file:{os.path.realpath(path)}", "writing this file", LONGEST_WRITE)
+    with turn, atomic_file(path) as file:
         file.write(to_text(content) + "\n")
         flush_to_disk(file)  # before the file that is there goes
         if os.path.exists(path):
