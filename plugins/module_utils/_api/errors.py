@@ -98,14 +98,14 @@ class RateLimited(NotSent):
 
 
 class CallOutcomeUnknown(HostedError):
-    """The platform may have acted on the call. Read its state before a retry."""
+    """The platform may have acted on the call, as if its response is no JSON. Read its state before a retry."""
 
     effect_unknown = True
     retry_after: float | None = None
 
 
 class Interrupted(CallOutcomeUnknown):
-    """The request was sent, but no complete response arrived: reset, timeout, truncated body, no JSON."""
+    """The request was sent, but no complete response arrived: reset, timeout, truncated body."""
 
 
 class ServerFailure(CallOutcomeUnknown):

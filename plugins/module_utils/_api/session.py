@@ -268,7 +268,7 @@ def decode(route: Route[Any], response: Response) -> Any:
 
     For an undocumented response to a write that is neither JSON nor HTML, return ``None``.
 
-    :raises Interrupted: if the body is not JSON.
+    :raises CallOutcomeUnknown: if the body is not JSON.
     :raises UnexpectedAnswer: if it is too large or too deeply nested.
     """
     if not response.body.strip():
@@ -277,12 +277,14 @@ def decode(route: Route[Any], response: Response) -> Any:
         return parse(response.body)
     except (ValueError, RecursionError) as error:
         if is_page(response):
-            raise errors.Interrupted("the response is not JSON but a web page, as proxies send") from None
+            raise errors.CallOutcomeUnknown(
+                "the response is not JSON but a web page, as proxies send"
+            ) from None
         if isinstance(route.answer, Undocumented) and route.method != "GET":
             return None  # nothing depends on the undocumented response to a write
         if isinstance(error, Excessive):
             raise errors.UnexpectedAnswer(str(error)) from None
-        raise errors.Interrupted("the response is not JSON, or was cut off") from None
+        raise errors.CallOutcomeUnknown("the response is not JSON, or was cut off") from None
 
 
 class Excessive(ValueError):
