@@ -98,7 +98,7 @@ class RateLimited(NotSent):
 
 
 class CallOutcomeUnknown(HostedError):
-    """The platform may have acted on the call, as if its response is no JSON. Read its state before a retry."""
+    """The platform may have acted, as if its response is no JSON. Read its state before a retry."""
 
     effect_unknown = True
     retry_after: float | None = None
