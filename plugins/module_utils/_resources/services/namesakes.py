@@ -131,7 +131,7 @@ def check_other_projects(task: Task[ServiceOptions], client: Client, project: Pr
         if other.id in there:
             check_elsewhere(task, project, other, is_ordered=other is ordered)
         elif alone and not task.names_made:
-            warn_of_one_left_behind(task, project, other, projects)
+            warn_of_one_left_behind(task, project, client.service(other.id), projects)
 
 
 def way_to_move(other: ServiceSummary | Service, project: Project) -> str:
@@ -140,18 +140,17 @@ def way_to_move(other: ServiceSummary | Service, project: Project) -> str:
 
 
 def warn_of_one_left_behind(
-    task: Task[ServiceOptions], project: Project, other: ServiceSummary, projects: Iterable[Project]
+    task: Task[ServiceOptions], project: Project, service: Service | None, projects: Iterable[Project]
 ) -> None:
     """Warn of a service that stays in another project and is billed, if it has the size of the order."""
-    service = task.client.service(other.id)
     home = next((each for each in projects if service and each.id == service.project_id), None)
     if service is None or home is None or not has_size(task, service):
         return
     names = f"name: {home.name!r} and new_name: {project.name!r}"
     rename = "" if project.resource_count else f". To rename the project: hosted.services.project, {names}"
     task.warn(
-        f"{label(other)} of this product and size stays in project {home.name!r} and is billed; another one "
-        f"is ordered. To move that one instead: {way_to_move(other, project)}{rename}"
+        f"{label(service)} of this product and size stays in project {home.name!r} and is billed; another "
+        f"one is ordered. To move that one instead: {way_to_move(service, project)}{rename}"
     )
 
 
