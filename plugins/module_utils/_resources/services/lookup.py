@@ -148,15 +148,6 @@ def as_sentence(text: str) -> str:
     return text if text.endswith("?") else f"{text}."
 
 
-def placeholder_project(task: Task, name: str, error: NoSuchItem) -> Project:
-    """Return a project without an id for one that an earlier task of the play would create.
-
-    :raises NoSuchItem: outside check mode.
-    """
-    expect_created(task, error, name)
-    return Project.model_construct(id=None, name=name)
-
-
 def resolve_project(task: Task, wanted: str) -> Project:
     """Return the project with this id or name; in check mode, a placeholder if it does not exist yet.
 
@@ -165,7 +156,8 @@ def resolve_project(task: Task, wanted: str) -> Project:
     try:
         return find_project_of(task, wanted)
     except NoSuchItem as error:
-        return placeholder_project(task, wanted, error)
+        expect_created(task, error, wanted)
+        return Project.model_construct(id=None, name=wanted)
 
 
 def find_project_of(task: Task, wanted: str) -> Project:

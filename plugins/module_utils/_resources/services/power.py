@@ -247,10 +247,13 @@ def plan_wait(task: Task[ServiceOptions], view: View, goal: str, changes: Servic
     """Plan the wait for a state that a container is on its way to."""
     what = f"wait until {view.label} is {goal}"
     if view.state == ContainerState.STOPPING:
-        changes.steps.insert(0, Expansion(what, lambda: stop_if_restarted(task, view), changes=False))
-        changes.result["state"] = goal
-    elif not task.check_mode:
-        changes.wait(what, lambda: wait_for_state(task, view.service.id, goal), state=goal)
+        step: Step = Expansion(what, lambda: stop_if_restarted(task, view), changes=False)
+    elif task.check_mode:
+        return
+    else:
+        step = Step(what, lambda: wait_for_state(task, view.service.id, goal), changes=False)
+    changes.steps.insert(0, step)
+    changes.result["state"] = goal
 
 
 def stop_if_restarted(task: Task[WaitOptions], view: View) -> Sequence[Step]:
@@ -272,7 +275,9 @@ def send_signal(task: Task[WaitOptions], view: View, signal: str, goal: str) -> 
             return NOTHING_DONE
         signal = "stop and start"
     if signal == "stop and start":
-        stop_first(task, view)
+        if wait_while_stopping(task, id) != ContainerState.STOPPED:
+            send_signal(task, view, "stop", ContainerState.STOPPED)
+            wait_for_state(task, id, ContainerState.STOPPED)
         signal = "start"
     if signal == "restart":
         restart(task, view)
@@ -290,14 +295,6 @@ def send_signal(task: Task[WaitOptions], view: View, signal: str, goal: str) -> 
     if signal == "start":
         in_effect()
     return None
-
-
-def stop_first(task: Task[WaitOptions], view: View) -> None:
-    """Stop a container that is to be started anew, once a restart that may be under way has ended."""
-    id = view.service.id
-    if wait_while_stopping(task, id) != ContainerState.STOPPED:
-        send_signal(task, view, "stop", ContainerState.STOPPED)
-        wait_for_state(task, id, ContainerState.STOPPED)
 
 
 def was_restarted(task: Task[WaitOptions], id: str) -> bool:

@@ -64,11 +64,6 @@ class ServiceChanges:
     just_ordered: bool = False
     """Whether this very task has ordered the service, so that nothing is used yet."""
 
-    def wait(self, summary: str, run: Callable[[], Any], **result: Any) -> None:
-        """Add a step that waits before anything is changed, and show the service as it is then."""
-        self.steps.insert(0, Step(summary, run, changes=False))
-        self.result.update(result)
-
     def add(
         self,
         summary: str,

@@ -98,17 +98,6 @@ def test_a_quote_that_is_refused_says_so_of_the_preset_unless_the_token_is_to_bl
     assert ("the size of preset 'huge'" in str(error.value)) is (kind is Invalid)
 
 
-def test_a_wait_comes_before_all_changes_and_is_none_itself() -> None:
-    changes = service_settings.ServiceChanges()
-    changes.add("open the network", lambda: None, public=True)
-    changes.wait("wait until it runs", lambda: None, state="running")
-    assert [(step.summary, step.changes) for step in changes.steps] == [
-        ("wait until it runs", False),
-        ("open the network", True),
-    ]
-    assert (changes.result, changes.after) == ({"state": "running"}, {"public": True})
-
-
 def test_a_preset_whose_size_nobody_tells_is_refused(client: FakeClient) -> None:
     with pytest.raises(Invalid, match=r"the size of preset 'large' .* the quote names no dimensions"):
         planned(client, id="s", preset="large")
