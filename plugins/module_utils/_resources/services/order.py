@@ -258,7 +258,7 @@ class Ordering:
             check_namesakes(self.task, self.project, self.listed)  # another task may have ordered since
             self.id = self._send_once()
             with suppress(OSError):
-                ordered_with(self.task, self.id).keep(used_once(self.task.options))
+                Fingerprints.of_order(self.task.options.base_url, self.id).keep(used_once(self.task.options))
         self.task.effects.facts["service_id"] = self.id
         return self.id
 
@@ -365,11 +365,6 @@ class Ordering:
             )
 
 
-def ordered_with(task: Task[ServiceOptions], id: str) -> Fingerprints:
-    """Return what is known of the settings that a service was ordered with."""
-    return Fingerprints.of_order(task.options.base_url, id)
-
-
 def used_once(options: ServiceOptions) -> dict[str, str]:
     """Return the settings that an order alone uses, as text."""
     given = {"variables": options.variables, "options": options.options}
@@ -378,7 +373,7 @@ def used_once(options: ServiceOptions) -> dict[str, str]:
 
 def differs_from_order(task: Task[ServiceOptions], id: str) -> list[str]:
     """Return the options that differ from what a service was ordered with, where that is known here."""
-    ordered, given = ordered_with(task, id), used_once(task.options)
+    ordered, given = Fingerprints.of_order(task.options.base_url, id), used_once(task.options)
     differences = ordered.differences(given)
     return sorted(differences["added"] + differences["changed"]) if given and ordered.known else []
 

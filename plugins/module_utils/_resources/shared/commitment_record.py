@@ -212,16 +212,15 @@ def as_json(content: Content) -> dict[str, Any]:
     """Return the content as JSON, with amounts as strings."""
     return {
         "entries": [
-            {**asdict(entry), "monthly": text_of(entry.monthly), "adds": str(entry.adds)}
+            {
+                **asdict(entry),
+                "monthly": None if entry.monthly is None else str(entry.monthly),
+                "adds": str(entry.adds),
+            }
             for entry in content.entries
         ],
         "runs": {run: {"added": str(added), "at": at} for run, (added, at) in content.runs.items()},
     }
-
-
-def text_of(amount: Decimal | None) -> str | None:
-    """Return an amount without loss of digits."""
-    return None if amount is None else str(amount)
 
 
 def content_from(data: Mapping[str, Any]) -> Content:

@@ -198,8 +198,8 @@ def spare_once_complete(managed: Sequence[Decision], policy: Policy) -> None:
 def rule_reasons(good: Sequence[Decision], policy: Policy) -> Iterator[tuple[Decision, str]]:
     """Yield the copies that the rules keep, each with the rule; several rules may keep one."""
     yield from within_reasons(good, policy)
-    for reasons in bucket_reasons(good, policy):
-        yield from reasons
+    for rule, count in policy.counts.items():
+        yield from newest_per_period(good, rule, count, policy.zone)
 
 
 def age_order(copy: RestorePoint) -> tuple[datetime, str]:
@@ -234,12 +234,6 @@ def within_reasons(good: Sequence[Decision], policy: Policy) -> Iterator[tuple[D
     for decision in good:
         if moment_of(decision) > border:
             yield decision, f"within {policy.within.text}"
-
-
-def bucket_reasons(good: Sequence[Decision], policy: Policy) -> Iterator[Iterator[tuple[Decision, str]]]:
-    """Yield the copies that each rule keeps."""
-    for rule, count in policy.counts.items():
-        yield newest_per_period(good, rule, count, policy.zone)
 
 
 def newest_per_period(
