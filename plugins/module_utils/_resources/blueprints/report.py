@@ -156,8 +156,8 @@ class Report:
         :raises Invalid: before anything is ordered.
         """
         costs = self._quoted()
-        balance = max((cost.funds.balance for cost in costs if cost.funds.balance is not None), default=None)
-        asked = sum_of(cost.funds.min_balance for cost in costs)
+        balance = max((cost.balance for cost in costs if cost.balance is not None), default=None)
+        asked = sum_of(cost.min_balance for cost in costs)
         if len(costs) < 2 or balance is None or balance >= asked:
             return
         has, asks = format_price(self.task, balance), format_price(self.task, asked)
@@ -173,7 +173,7 @@ class Report:
     def _quoted(self) -> list[Cost]:
         """Return the costs of the orders whose quotes tell what the balance has to be."""
         costs = (part.plan.cost for part in self.parts if part.plan is not None)
-        return [cost for cost in costs if cost is not None and cost.funds.min_balance]
+        return [cost for cost in costs if cost is not None and cost.min_balance]
 
     # --- Errors -------------------------------------------------------------------------------------
 

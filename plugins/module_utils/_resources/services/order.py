@@ -24,7 +24,6 @@ from ..shared.currency import format_price
 from ..shared.fingerprints import Fingerprints
 from ..shared.money import (
     Cost,
-    Funds,
     format_amount,
     from_cents,
     from_millicents,
@@ -159,7 +158,7 @@ def check_quote(task: Task[ServiceOptions], quote: Quote) -> Cost:
     cost = cost_of_quote(quote)
     check_max_monthly(task, cost.after, f"service {task.options.name!r}")
     if quote.covers_first_day is False:
-        balance, least = cost.funds.balance, cost.funds.min_balance
+        balance, least = cost.balance, cost.min_balance
         raise Invalid(
             f"the balance {format_price(task, balance)} does not cover the first day of service "
             f"{task.options.name!r}; at least {format_price(task, least)} is needed. Nothing was ordered",
@@ -180,12 +179,14 @@ def cost_of_quote(quote: Quote) -> Cost:
         }
         for line in quote.lines or []
     ]
-    funds = Funds(
+    return Cost(
+        from_millicents(0),
+        monthly,
+        lines,
         balance=None if quote.balance_cents is None else from_cents(quote.balance_cents),
         min_balance=None if quote.min_balance_cents is None else from_cents(quote.min_balance_cents),
         days_covered=quote.days_covered,
     )
-    return Cost(from_millicents(0), monthly, lines, funds=funds)
 
 
 class Ordering:

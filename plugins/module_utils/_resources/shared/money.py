@@ -126,15 +126,6 @@ class Move:
     monthly: Decimal | None
 
 
-@dataclass(frozen=True)
-class Funds:
-    """What a quote says of the balance, in currency units. ``None`` where it does not."""
-
-    balance: Decimal | None = None
-    min_balance: Decimal | None = None
-    days_covered: int | None = None
-
-
 BRIEF = ("monthly_before", "monthly_after", "monthly_change", "currency", "moves", "service", "service_id")
 """What tasks over many services tell of a price. The rest is known of orders alone."""
 
@@ -150,7 +141,10 @@ class Cost:
     service_id: str | None = None
     project: str | None = None
     """The name of the project that a service is ordered in, if the task names one."""
-    funds: Funds = field(default_factory=Funds)
+    balance: Decimal | None = None
+    min_balance: Decimal | None = None
+    days_covered: int | None = None
+    """What a quote says of the balance."""
 
     def as_dict(self, currency: str | None = None, moves: Iterable[Move] = ()) -> dict[str, Any]:
         """Return the amounts as strings, so that no digits are lost.
@@ -169,9 +163,9 @@ class Cost:
             "service": self.service,
             "service_id": self.service_id,
             "project": self.project,
-            "balance": format_amount(self.funds.balance),
-            "min_balance": format_amount(self.funds.min_balance),
-            "days_covered": self.funds.days_covered,
+            "balance": format_amount(self.balance),
+            "min_balance": format_amount(self.min_balance),
+            "days_covered": self.days_covered,
         }
 
     def brief(self, currency: str | None, moves: Iterable[Move]) -> dict[str, Any]:
