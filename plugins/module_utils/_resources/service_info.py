@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, get_args
 
 from .._api.client import Client
-from .._api.models import Metrics, ServiceSummary, plain
+from .._api.models import ServiceSummary, plain
 from .._api.values import FAMILIES, WITH_SETTINGS, ServiceStatus
 from .services.listing import read_or_error, replace_errors
 from .services.lookup import close_name, find_project, services_in_project
@@ -77,7 +77,7 @@ class ServiceInfoResource(Resource[ServiceInfoOptions]):
             return found
 
         if not readers:
-            return Plan(result=plain_all(services, metrics))
+            return Plan(result=[describe(task.client, service) for service in services])
         result = run_parallel(task.client, services, describe)
         for part in readers:
             for warning in replace_errors(result, part, "so it is null there"):
@@ -140,13 +140,6 @@ def warn_of_filters(task: Task[ServiceInfoOptions], services: Sequence[ServiceSu
     names = {service.name for service in services if service.name}
     if name and not any(same_name(each, name) for each in names) and (hint := close_name(name, names)):
         task.warn(f"no service is named {name!r};{hint}")
-
-
-def plain_all(
-    services: Sequence[ServiceSummary], metrics: Mapping[str, Metrics | None]
-) -> list[dict[str, Any]]:
-    """Return services without further details, with their metrics if requested."""
-    return [{**s.as_dict(), **({"metrics": plain(metrics[s.id])} if metrics else {})} for s in services]
 
 
 def readers_for(options: ServiceInfoOptions) -> dict[str, Callable[[Client, str], Any]]:
