@@ -38,7 +38,7 @@ options:
   max_parallel:
     description:
       - Maximum number of services to work on in parallel.
-      - V(auto) is 32. While the platform fails or refuses, what it is asked comes less often.
+      - V(auto) is 32. A platform that answers with 429 is asked less often.
     type: str
     default: '8'
 notes:

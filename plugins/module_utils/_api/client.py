@@ -77,11 +77,9 @@ class Client:
         """Redact the strings that ``secrets`` returns from all later error messages, as the token is."""
         self.session.hide(secrets)
 
-    def set_pace(
-        self, next_turn: Callable[[float], float], on_setback: Callable[[HostedError, float], None]
-    ) -> None:
+    def set_pace(self, next_turn: Callable[[float], float], on_refusal: Callable[[float], None]) -> None:
         """Let others decide when requests are sent: see the attributes of :class:`Session` of these names."""
-        self.session.next_turn, self.session.on_setback = next_turn, on_setback
+        self.session.next_turn, self.session.on_refusal = next_turn, on_refusal
 
     def log(self, line: str) -> None:
         """Log a line beside those of the requests."""

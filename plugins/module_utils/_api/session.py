@@ -63,8 +63,8 @@ class Session:
         """The number of requests that the last call took, retries included."""
         self.next_turn: Callable[[float], float] = lambda now: now
         """Asked before each request, retries included, when it may be sent."""
-        self.on_setback: Callable[[errors.HostedError, float], None] = lambda error, sent: None
-        """Told at once of each 429, 408 and 5xx, and when its request was sent, be it retried or not."""
+        self.on_refusal: Callable[[float], None] = lambda sent: None
+        """Told at once when the request of each 429 was sent, be it retried or not."""
         self.on_pause: Callable[[str], None] = lambda line: None
         """Told every second of a pause before a retry how long it goes on and why, for progress."""
         self.log = log or (lambda line: None)
@@ -163,8 +163,8 @@ class Session:
         except TimeoutError:
             raise errors.Interrupted(f"{route}: no complete response within {seconds:.3g} seconds") from None
         except errors.HostedError as error:
-            if isinstance(error, (errors.RateLimited, errors.ServerFailure)):
-                self.on_setback(error, begun)
+            if isinstance(error, errors.RateLimited):
+                self.on_refusal(begun)
             error.reworded(f"{route}: {self.redact(error.message)}")
             raise
         finally:

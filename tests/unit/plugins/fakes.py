@@ -62,7 +62,7 @@ class FakeClient:
     def clone(self) -> FakeClient:
         return self
 
-    def set_pace(self, next_turn: Any, on_setback: Any) -> None:
+    def set_pace(self, next_turn: Any, on_refusal: Any) -> None:
         """Nothing is sent, and so nothing is refused."""
 
     def close(self) -> None:

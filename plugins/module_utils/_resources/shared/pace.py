@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How close together calls may come: as close as the platform takes them.
 
-The specification shows no rate limit. So a call that the platform fails at, or refuses as one too many, cuts
-the rate, which then grows in small steps.
+The specification shows no rate limit. So a call that the platform refuses as one too many cuts the rate,
+which then grows in small steps.
 """
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ import threading
 
 from ..._api.errors import NotSent
 
-FEWEST = 2
-"""Failures leave the rate of so many calls under way: a route that always fails must not make hours of it."""
 LONGEST_INTERVAL = 1.0
 """The most seconds between two calls, however many are refused."""
 ASSUMED_LATENCY = 0.05
@@ -54,20 +52,17 @@ class Pace:
             self._next_turn = turn + self._interval
             return turn
 
-    def note_setback(self, sent: float, now: float, *, refused: bool) -> None:
-        """Slow down: the platform has refused a request as one too many (429), or failed at it (5xx, 408)."""
+    def note_refusal(self, sent: float, now: float) -> None:
+        """Slow down: the platform has refused a request as one too many (429)."""
         with self._lock:
             if sent <= self._cut_at:  # it was sent before slowing down could help it
                 return
-            self._cut_at = now
-            if refused:
-                self._cut_at = now + PAUSE
-                self._next_turn = max(self._next_turn, self._cut_at)
+            self._cut_at = now + PAUSE
+            self._next_turn = max(self._next_turn, self._cut_at)
             latency = ASSUMED_LATENCY if self._latency == float("inf") else self._latency
-            times = FIRST_CUT if refused and not self._interval else 2
-            longest = LONGEST_INTERVAL if refused else latency / min(FEWEST, self._most)
+            times = 2 if self._interval else FIRST_CUT
             self._refused_at = self._interval or latency / self._most
-            self._interval = max(self._interval, min(times * self._refused_at, longest))
+            self._interval = min(times * self._refused_at, LONGEST_INTERVAL)
 
     def note(self, begun: float, ended: float) -> None:
         """Take account of an item that was done: when it began and ended."""

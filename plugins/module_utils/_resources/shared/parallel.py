@@ -13,7 +13,6 @@ from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar
 
 from ..._api.client import Client
-from ..._api.errors import HostedError, RateLimited
 from .pace import Pace
 
 T = TypeVar("T")
@@ -89,9 +88,6 @@ class Crew(Generic[T, R]):
 def clone_in_pace(client: Client, pace: Pace) -> Client:
     """Return a client for another thread, whose requests wait for their turn and slow down others."""
 
-    def slow_down(error: HostedError, sent: float) -> None:
-        pace.note_setback(sent, time.monotonic(), refused=isinstance(error, RateLimited))
-
     clone = client.clone()
-    clone.set_pace(pace.next_turn, slow_down)
+    clone.set_pace(pace.next_turn, lambda sent: pace.note_refusal(sent, time.monotonic()))
     return clone

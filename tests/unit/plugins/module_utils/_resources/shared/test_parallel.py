@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import RateLimited
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pace import PAUSE
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.parallel import run_parallel
 
@@ -27,8 +26,8 @@ class Client:
         self.clones.append(Client())
         return self.clones[-1]
 
-    def set_pace(self, next_turn: Any, on_setback: Any) -> None:
-        self.next_turn, self.on_setback = next_turn, on_setback
+    def set_pace(self, next_turn: Any, on_refusal: Any) -> None:
+        self.next_turn, self.on_refusal = next_turn, on_refusal
 
     def close(self) -> None:
         self.closed = True
@@ -93,7 +92,7 @@ def test_a_refusal_makes_all_threads_wait() -> None:
 
     def work(used: Any, item: int) -> None:
         if item == 0:
-            used.on_setback(RateLimited("too many requests"), time.monotonic())
+            used.on_refusal(time.monotonic())
             refused.set()
         refused.wait(5)
         turns.append(used.next_turn(time.monotonic()))

@@ -48,7 +48,7 @@ class Connections:
     def clone(self) -> Connections:
         return Connections(self.family)
 
-    def set_pace(self, next_turn: Any, on_setback: Any) -> None:
+    def set_pace(self, next_turn: Any, on_refusal: Any) -> None:
         """Nothing is sent, and so nothing is refused."""
 
     def close(self) -> None:
