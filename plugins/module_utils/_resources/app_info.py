@@ -90,10 +90,7 @@ def app_with_parts(task: Task[AppInfoOptions], app: App) -> dict[str, Any]:
             {**release.as_dict(), "in_service": in_service is not None and release.digest == in_service}
             for release in releases
         ]
-        records = AppRecords.of(task, app.id)
-        last, undone = records.before(in_service), records.undone(in_service)
-        here = in_service in records.images()[-1:]
-        before, note = previous_release(releases, last, undone, here)
+        before, note = previous_release(releases, AppRecords.of(task, app.id), in_service)
         view["previous_release"] = before.as_dict() if before else None
         view["previous_release_note"] = note
     if "logs" in parts:

@@ -156,6 +156,10 @@ class AppRecords:
         is_before = images[-1:] == [in_service] and self.last_good(in_service) == in_service
         return failed if is_before and failed != in_service else None
 
+    def left(self) -> str | None:
+        """Return the digest that the last deploy went back from; ``None`` if it went on."""
+        return next((str(left) for record in self.pending if (left := kept(record).get("left"))), None)
+
     def record_failure(self, digest: str) -> None:
         """Record that the deploy of an image failed, until the next one that does not."""
         self._write(self.images(), failed=digest)
@@ -167,16 +171,16 @@ class AppRecords:
 
     def record_deploy(self, digest: str) -> None:
         """Record that an image is in service. A return to the previous image removes the last entry."""
-        images = self.images()
+        images, left = self.images(), None
         if images[-2:-1] == [digest]:
-            images = images[:-1]
+            *images, left = images
         elif images[-1:] != [digest]:
             images = [*images, digest]
-        self._write(images)
+        self._write(images, left=left)
 
-    def _write(self, images: Sequence[str], failed: str | None = None) -> None:
+    def _write(self, images: Sequence[str], failed: str | None = None, left: str | None = None) -> None:
         for record in self.pending:
-            keep(record, {"images": images[-MAX_IMAGES:], "failed": failed})
+            keep(record, {"images": images[-MAX_IMAGES:], "failed": failed, "left": left})
 
 
 def keep(record: Pending, content: Mapping[str, Any]) -> None:

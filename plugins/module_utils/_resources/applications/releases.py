@@ -19,6 +19,7 @@ from ..shared.parallel import run_parallel
 from ..shared.plan import Task
 from ..shared.waiting import wait_until
 from .lookup import OnAppOptions
+from .records import AppRecords
 
 REASONS = {"isolation": "the package isolates containers", "scope": "its impact leaves the component"}
 
@@ -208,23 +209,23 @@ def all_releases(task: Task[Options], slug: str, declared: Mapping[str, Declared
 
 
 def previous_release(
-    releases: Sequence[Release], before: str | None, undone: str | None, deployed_here: bool
+    releases: Sequence[Release], records: AppRecords, in_service: str | None
 ) -> tuple[Release | None, str | None]:
     """Return the release to roll back to, or ``None`` and a note on why it is unknown.
 
     The list also has releases that were never deployed or did not start, so it cannot tell by itself.
-
-    :param before: the digest that was in service before the current one; ``None`` if unknown.
-    :param undone: the digest of the last deploy if it failed, and left in service what was there before.
-    :param deployed_here: whether this controller has deployed what is in service.
     """
+    before, undone = records.before(in_service), records.undone(in_service)
     if undone is not None:
         return None, (
             f"the deploy of {undone} failed, and what was in service before it is in service. To go further "
             "back, give the tag"
         )
-    if before is None and deployed_here:
-        return None, "this controller deployed what is in service, and knows of nothing before it"
+    if before is None and in_service in records.images()[-1:]:
+        left = records.left()
+        tag = next((release.tag for release in releases if release.digest == left), left)
+        done = f"rolled back from {tag} to" if left else "deployed"
+        return None, f"this controller {done} what is in service, and knows of nothing before it"
     if before is None:
         return None, (
             "which image was in service before is not known on this controller: it has not deployed the one "
