@@ -392,7 +392,7 @@ def to_diff(task: Task[AppOptions], quote: AppQuote, cost: Cost) -> dict[str, An
     facts = {
         "slug": task.options.slug,
         "host": quote.host_label or quote.host_id or task.options.host,
-        "project": task.options.project,
+        "project": None if task.composed else task.options.project,  # a larger plan has its id
         "dimensions": quote.dimensions.as_dict() if quote.dimensions else None,
         "monthly": cost.after,
     }

@@ -256,7 +256,7 @@ def plan_deployment(
         summary += f" again: {'; '.join(reasons) or forced}"
     elif before:
         summary += f" in place of {before}"
-    outstanding = {PENDING_REASON: list(reasons)} if reasons else {}
+    again = {PENDING_REASON: list(reasons)} if reasons and before == digest else {}
     deployed = Deployed(digest, AppRecords.of(task, app.id).last_good(before), task.options.rollback, before)
 
     def reread() -> dict[str, Any]:
@@ -272,7 +272,7 @@ def plan_deployment(
             *health_steps(task, task.options.health_check, app.slug, deployed),
         ],
         reread=reread,
-        before={"digest": before, **outstanding, **monthly} if before else outstanding,
+        before={"digest": before, **again, **monthly} if before else {},
         after={"digest": digest, "tag": task.options.tag, "verdict": report.scan_status, **monthly},
         cost=None if price is None else Cost(price, price, service=app.slug, service_id=app.id),
     )

@@ -21,7 +21,7 @@ from .parts import Part
 from .rendering import Path
 
 SUMS = ("monthly_before", "monthly_after", "monthly_change", "currency")
-SUM_OF_CHANGES = "sum of these changes monthly"
+PRICE_OF_CHANGES = "monthly price of what changes"
 PLACED_ELSEWHERE = ("service_id",)
 """Facts that an entry has under another key."""
 
@@ -47,19 +47,21 @@ class Report:
         plan.result = self.entries()
         before: dict[str, Any] = {}
         after: dict[str, Any] = {}
-        made: set[str] = set()
+        made: dict[tuple[str, str], bool] = {}
         for part in self.parts:
-            if part.plan is None or part.plan.before == part.plan.after:
+            if part.plan is None:
                 continue
-            if not part.plan.before:
-                made.add(part.label)  # by this run: what a later part finds was not there before it
-            was = {} if part.label in made else shown_state(part, part.plan.before, HIDDEN)
+            # By this run, if the first part of an entry finds nothing: what later parts find was not there.
+            is_new = made.setdefault((part.section, part.key), not part.plan.before)
+            if part.plan.before == part.plan.after:
+                continue
+            was = {} if is_new else shown_state(part, part.plan.before, HIDDEN)
             for line, value in with_label(part.label, was).items():
                 before.setdefault(line, value)
             after.update(with_label(part.label, shown_state(part, part.plan.after, f"{HIDDEN} (new)")))
         cost = self.tell_price()
         if cost is not None:
-            before[SUM_OF_CHANGES], after[SUM_OF_CHANGES] = cost.before, cost.after
+            before[PRICE_OF_CHANGES], after[PRICE_OF_CHANGES] = cost.before, cost.after
         plan.before, plan.after = before, after
 
     def tell_price(self) -> Cost | None:

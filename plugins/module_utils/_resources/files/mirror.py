@@ -104,7 +104,8 @@ class MirrorWork:
             raise self._failed(self._foreseen(), changed=bool(self.changes), sftp_sync=result)
         before, after = before_and_after(self.changes, self.target)
         steps = [Step(self.describe(), lambda: self._run(plan))] if self.changes else []
-        plan = Plan(result=result, steps=steps, reread=self._result, before=before, after=after)
+        way = describe_way(self.task, self.session.login)
+        plan = Plan(result=result, steps=steps, reread=self._result, before=before, after=after, subject=way)
         return plan
 
     def _result(self) -> dict[str, Any]:
@@ -362,7 +363,7 @@ def plan_expected(
     result = mirror_result(task, login, changes, target, source.left_out)
     before, after = before_and_after(changes, target)
     steps = [Step(describe(result), lambda: None)] if changes else []
-    return Plan(result=result, steps=steps, before=before, after=after)
+    return Plan(result=result, steps=steps, before=before, after=after, subject=describe_way(task, login))
 
 
 def before_and_after(changes: TreeChanges, target: Tree) -> tuple[dict[str, str], dict[str, str]]:
@@ -404,12 +405,16 @@ def sorted_paths(paths: Iterable[str]) -> list[str]:
 
 def describe_step(task: Task[SftpSyncOptions], login: Login, result: Mapping[str, Any]) -> str:
     """Say in one line what is done."""
-    counts = describe_counts(result)
-    src, dest = task.options.src, task.options.dest
-    where = str(login) if login.host else f"service {task.options.service!r}"
+    counts = describe_counts(result) or "the content is not known yet"
+    return f"{describe_way(task, login)}: {counts}"
+
+
+def describe_way(task: Task[SftpSyncOptions], login: Login) -> str:
+    """Say what goes where."""
+    src, dest, service = task.options.src, task.options.dest, task.options.service
+    where = f"service {service!r}" if service or not login.host else str(login)
     push = pushes(task.options.direction)
-    way = f"push {src} to {dest} on {where}" if push else f"pull {src} on {where} to {dest}"
-    return f"{way}: {counts}" if counts else f"{way}: the content is not known yet"
+    return f"push {src} to {dest} on {where}" if push else f"pull {src} on {where} to {dest}"
 
 
 def describe_counts(result: Mapping[str, Any]) -> str:

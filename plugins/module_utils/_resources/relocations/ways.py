@@ -82,8 +82,8 @@ def plan_there(work: Work) -> Plan:
         },
         steps=steps,
         reread=lambda: view(work.record),
-        before=describe(work, work.old, work.origin.label),
-        after=describe(work, None, work.new_name),
+        before=describe(work, work.old, work.origin.label, rates.before),
+        after=describe(work, None, work.new_name, rates.after),
         cost=cost_of(work, rates),
         subject=work.old.name,
     )
@@ -284,8 +284,8 @@ def plan_back(work: Work) -> Plan:
         result={**view(work.record), "phase": str(Phase.RETURNED)},
         steps=steps,
         reread=lambda: view(work.record),
-        before=describe(work, new, work.new_name) if content.switched_at else {},
-        after=describe(work, work.old, work.origin.label),
+        before=describe(work, new, work.new_name, before) if content.switched_at else {},
+        after=describe(work, work.old, work.origin.label, after),
         cost=cost_of(work, Rates(before, both, after)),
         subject=work.old.name,
     )
@@ -567,12 +567,13 @@ def view(record: Relocation) -> dict[str, Any]:
     }
 
 
-def describe(work: Work, service: Service | None, name: str) -> Mapping[str, Any]:
-    """Return what a diff shows of the service that is in service."""
+def describe(work: Work, service: Service | None, name: str, monthly: Decimal | None) -> Mapping[str, Any]:
+    """Return what a diff shows of the service that is in service, and what both services cost a month."""
     if service is None:
         order = wanted_order(work.task, work.origin)
         facts = {key: order[key] for key in ("product", "runtime", "host", "preset", "dimensions", "public")}
-        return {"in service": name, **{key: value for key, value in facts.items() if value is not None}}
+        known = {key: value for key, value in facts.items() if value is not None}
+        return {"in service": name, **known, "monthly": monthly}
     return {
         "in service": name,
         "product": service.product.slug if service.product else None,
@@ -580,6 +581,7 @@ def describe(work: Work, service: Service | None, name: str) -> Mapping[str, Any
         "host": service.host.id if service.host else None,
         "dimensions": service.dimensions and service.dimensions.model_dump(include=set(SIZE)),
         "public": work.origin.public,
+        "monthly": monthly,
     }
 
 

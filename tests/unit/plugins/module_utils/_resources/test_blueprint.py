@@ -92,8 +92,8 @@ def test_check_mode_shows_everything_and_touches_nothing(sandbox: Sandbox, apply
     ]
     assert all(part["actions"] for part in planned["parts"])
     assert "hunter2" not in json.dumps(planned)
-    assert planned["diff"]["before"] == "sum of these changes monthly: 0.00 EUR\n"
-    assert "sum of these changes monthly: 18.51 EUR" in planned["diff"]["after"]
+    assert planned["diff"]["before"] == "monthly price of what changes: 0.00 EUR\n"
+    assert "monthly price of what changes: 18.51 EUR" in planned["diff"]["after"]
     assert not planned.get("warnings")  # that something is not there yet is what the blueprint is for
 
 

@@ -95,7 +95,7 @@ def test_what_one_part_makes_was_not_there_before_another_part_of_it() -> None:
     """Such as a service that is ordered, and started once it was restored."""
     parts = parts_of(Account(), {"a": (), "b": ()})
     first, second = parts.found
-    second.name = first.name
+    second.name, second.key = first.name, first.key
     first.plan = Plan(result={}, before={}, after={"status": "ACTIVE", "state": "stopped"})
     second.plan = Plan(result={}, before={"state": "stopped"}, after={"state": "running"})
     plan = Plan(result=[])
