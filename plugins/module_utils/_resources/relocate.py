@@ -32,7 +32,7 @@ from .relocations.work import Modules, Work
 from .service import SERVICE
 from .services.lookup import existing_services, find_project, find_staying, in_project, label
 from .services.on_service import service_id
-from .services.order import MAX_SERVICE_NAME
+from .services.order import MAX_SERVICE_NAME, ordered_with
 from .shared.controller_state import one_at_a_time, state_key
 from .shared.names import same_name
 from .shared.plan import Plan, Resource, Step, Task
@@ -279,6 +279,9 @@ def check_variables(task: Task[RelocateOptions], origin: Origin, record: Relocat
             f"the platform does not show the variables of the order of {origin.label}, and these are not "
             f"given: {', '.join(names)}. Nothing was ordered. Give all of them in variables"
         )
+    ordered = ordered_with(task, origin.id)
+    if ordered.known and "variables" not in ordered.prints:
+        return
     task.warn(
         f"the platform does not show whether {origin.label} was ordered with variables; "
         "the new one is ordered without any. If it had some, give them in variables"

@@ -34,7 +34,7 @@ from .lookup import (
     resolve_project,
     services_in_project,
 )
-from .on_service import check_not_left_over
+from .on_service import in_place_of
 from .placeholder import placeholder_service
 from .view import read_service
 
@@ -315,8 +315,8 @@ def plan_jobs(
 
 def compare_jobs(plan: Plan, jobs: Sequence[ServiceJob]) -> None:
     """Let the diff of the plan say what those of the jobs say."""
-    plan.before = {job.label: job.plan.before for job in jobs if job.plan}
-    plan.after = {job.label: job.plan.after for job in jobs if job.plan}
+    plan.before = {job.label: job.plan.before for job in jobs if job.plan and job.plan.before}
+    plan.after = {job.label: job.plan.after for job in jobs if job.plan and job.plan.after}
 
 
 def name_services(jobs: Sequence[ServiceJob]) -> str:
@@ -337,15 +337,29 @@ def combine_steps(jobs: Sequence[ServiceJob], operation: Operation) -> list[Step
 
 def plan_job(job: ServiceJob, id: str | None, operation: Operation) -> None:
     """Read a service in full, because its capabilities depend on its status, and plan for it."""
+    if job.by_name and id:
+        lead(job, id, operation)
     service = read_job(job, id) if id else cast(Service, job.service)  # without one, foreseen
     if job.skipped:
         return
-    if job.by_name and operation.destroys:
-        check_not_left_over(job.task, service.id, job.wanted)
     if not job.offers(service, operation):
         return
     job.plan = operation.plan(job.task, service)
     job.result = job.plan.result
+
+
+def lead(job: ServiceJob, id: str, operation: Operation) -> None:
+    """Take what is in the place of a service that a relocation left over, if the task names that.
+
+    :raises Invalid: with both ids, if the task destroys something.
+    """
+    found = in_place_of(job.task, id, job.wanted)
+    if found is None:
+        return
+    if operation.destroys:
+        raise found.refusal
+    job.task.warn(f"{found.told}, so the task works on that. Write its name, or the id of the other one")
+    job.service = read_service(job.task, found.id)
 
 
 def read_job(job: ServiceJob, id: str) -> Service:

@@ -14,7 +14,7 @@ from ..._api.models import Project, Service, ServiceSummary, SftpAccess
 from ..._api.values import FAMILIES
 from ..shared.options import FilePath, Options, option
 from ..shared.plan import SERVICE_ID, Task
-from ..shared.relocation_record import successor_of
+from ..shared.relocation_record import Successor, successor_of
 from ..shared.task_errors import Invalid, NoSuchItem
 from .lookup import (
     check_id_matches,
@@ -120,13 +120,19 @@ def find_selected(task: Task[OneServiceOptions]) -> Service | ServiceSummary:
     return find_service(services, fitting, wanted, partial(describe_location, task.client))
 
 
+def in_place_of(task: Task[Options], id: str, wanted: str | None) -> Successor | None:
+    """Return what is in the place of a service that a relocation left over, unless the task names its id."""
+    if id == wanted:
+        return None
+    return successor_of(task.options, lambda each: find_staying(task.client, each) is not None, id, "")
+
+
 def check_not_left_over(task: Task[Options], id: str, wanted: str | None) -> None:
-    """Refuse to delete or overwrite by its name what a relocation left over. By its id, it is meant.
+    """Refuse to delete or overwrite by its name what a relocation left over.
 
     :raises Invalid: with both ids.
     """
-    found = successor_of(task.options, lambda each: find_staying(task.client, each) is not None, id, "")
-    if found is not None and id != wanted:
+    if found := in_place_of(task, id, wanted):
         raise found.refusal
 
 

@@ -366,6 +366,11 @@ class Ordering:
             )
 
 
+def ordered_with(task: Task, id: str) -> Fingerprints:
+    """Return what is known of the settings that a service was ordered with."""
+    return Fingerprints.of_order(task.options.base_url, id)
+
+
 def used_once(options: ServiceOptions) -> dict[str, str]:
     """Return the settings that an order alone uses, as text."""
     given = {"variables": options.variables, "options": options.options}
