@@ -138,6 +138,7 @@ def present(task: Task[BlueprintOptions]) -> tuple[Contents, Parts]:
     task.guard.tighten(contents.budget)
     task.effects.facts.update(facts_of_plans(contents))
     parts = planned_parts(task, contents)
+    check_distinct(parts)
     if task.options.prune and not parts.failed:
         pruned = prune_parts(task, contents, parts.found, DELETERS, needed_beside(task, contents))
         parts.found = [*parts.found, *pruned]
@@ -145,6 +146,17 @@ def present(task: Task[BlueprintOptions]) -> tuple[Contents, Parts]:
     elif not task.options.prune:
         warn_of_dropped(task, contents, parts.found, needed_beside(task, contents))
     return contents, parts
+
+
+def check_distinct(parts: Parts) -> None:
+    """Refuse a second entry for one service, as after a relocation: each would undo what the other does."""
+    found: dict[str, Part] = {}
+    for part in parts.found:
+        if part.resource is SERVICE and part.id and (first := found.setdefault(part.id, part)) is not part:
+            part.error = Invalid(
+                f"it is {first.label} ({part.id}), which is in the file as well. Remove one of them, or name "
+                "the service that is meant by its id"
+            )
 
 
 def needed_beside(task: Task[SourceT], contents: Contents) -> ReadNeeded:

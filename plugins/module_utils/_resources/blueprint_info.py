@@ -19,6 +19,7 @@ from .services.shared_reads import planning_client
 from .shared.options import Options, option
 from .shared.parallel import run_parallel
 from .shared.plan import Plan, Resource, Task
+from .shared.relocation_record import left_over
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,9 +44,12 @@ class BlueprintInfoResource(Resource[BlueprintInfoOptions]):
         apps = {app.id: app for app in client.apps()}
         keys = client.ssh_keys()
         edges = dict(zip([p.id for p in known], run_parallel(client, known, read_edges), strict=True))
+        left = left_over(task.options, task.warn).surely
         blueprints, files = [], dict[str, int]()
         for project in sorted(projects, key=lambda each: each.name):
-            found = Found(project.name, services.get(project.id, []), apps, edges.get(project.id, []), keys)
+            found = Found(
+                project.name, services.get(project.id, []), apps, edges.get(project.id, []), keys, left
+            )
             file = free_key(as_key(project.name), files)
             blueprints.append({**exported(found), "project_id": project.id, "file_name": f"{file}.yml"})
         return Plan(result=blueprints)

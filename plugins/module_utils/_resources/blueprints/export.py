@@ -45,6 +45,8 @@ class Found:
     """The applications of the account by id."""
     edges: Sequence[Edge] = ()
     ssh_keys: Sequence[SshKey] = ()
+    left: Collection[str] = ()
+    """The ids of services that relocations left over, and that are deleted some day."""
 
     @cached_property
     def names(self) -> Counter[str]:
@@ -113,7 +115,7 @@ def export_project(found: Found) -> Export:
             remarks = [*unread_remarks(service), *app_remarks(service, app), *remarks]
             applications.append(Exported(service["id"], key, values, remarks))
     remarks = [*sorted(left_out.values()), *key_remarks(found)]
-    failed = [service for service in found.services if service["id"] in left_out]
+    failed = [service for service in found.services if service["status"] == ServiceStatus.FAILED]
     return Export(found.name, services, applications, remarks, failed_entries(found, failed, keys.values()))
 
 
@@ -132,10 +134,11 @@ def failed_entries(
 
 def why_left_out(found: Found, service: Mapping[str, Any]) -> str | None:
     """Return why a service is not in the blueprint; ``None`` if it is."""
-    if service["status"] != ServiceStatus.FAILED:
-        return None
     kind = "application" if service["id"] in found.apps else "service"
-    return f"{kind} {service['name']!r} ({service['id']}), whose creation failed"
+    told = f"{kind} {service['name']!r} ({service['id']}), "
+    if service["id"] in found.left:
+        return f"{told}which a relocation left over"
+    return f"{told}whose creation failed" if service["status"] == ServiceStatus.FAILED else None
 
 
 # --- Keys and names ---------------------------------------------------------------------------------

@@ -217,7 +217,7 @@ class LeftOver(NamedTuple):
     """What is left over if it is suspended and nothing but a relocation, which is on its way, did that."""
 
 
-def left_over(options: StateDirOptions, warn: Callable[[str], None]) -> LeftOver:
+def left_over(options: Options, warn: Callable[[str], None]) -> LeftOver:
     """Return the services that relocations left over.
 
     Where two records differ on a service, as it was moved to and away again, the later one is right.
