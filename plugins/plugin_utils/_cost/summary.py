@@ -188,10 +188,20 @@ def row_of(rows: dict[tuple[Any, ...], Row], entry: Entry) -> Row:
 
 
 def summarize(entries: Iterable[Entry]) -> list[Summary]:
-    """Return what was done and, after it, what check mode would do; neither if there is nothing of it."""
-    found = list(entries)
-    parts = ([each for each in found if each.origin.check_mode is checked] for checked in (False, True))
-    return [summarize_part(part, part[0].origin.check_mode) for part in parts if part]
+    """Return what was done and, after it, what check mode would do; neither if there is nothing of it.
+
+    What was predicted for a service and then done, as by a role that looks first, is told once.
+    """
+    done, left = list[Entry](), list[Entry]()
+    for entry in entries:
+        if entry.origin.check_mode:
+            left.append(entry)
+            continue
+        done.append(entry)
+        if entry.moves:
+            told = (entry.platform, entry.project, entry.service)
+            left = [each for each in left if (each.platform, each.project, each.service) != told]
+    return [summarize_part(part, part[0].origin.check_mode) for part in (done, left) if part]
 
 
 def summarize_part(entries: Sequence[Entry], check_mode: bool) -> Summary:

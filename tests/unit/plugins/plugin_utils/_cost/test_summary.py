@@ -78,6 +78,13 @@ def test_check_mode_is_apart_and_names_tell_new_services_apart() -> None:
     assert predicted.rows[0].actions == ["order"]
 
 
+def test_what_a_role_predicted_and_then_did_is_told_once() -> None:
+    new: dict[str, Any] = {"service_id": None}
+    predicted, made = entry("a", "order", "0", "2", CHECK, **new), entry("a", "order", "0", "2")
+    assert [each.check_mode for each in summarize([predicted, made])] == [False]
+    assert [each.check_mode for each in summarize([made, predicted])] == [False, True]
+
+
 def test_new_services_of_one_name_in_two_projects_stay_apart() -> None:
     """A task that names no project finds the one that an earlier task orders, if there is only one."""
     new: dict[str, Any] = {"service_id": None}
