@@ -15,6 +15,7 @@ from .._api.text import counted
 from .restore_points.off_site import plan_off_site
 from .services.lookup import label
 from .services.many_services import ManyServicesOptions, Operation, plan_many
+from .shared.names import fits
 from .shared.options import option, required
 from .shared.plan import NOTHING_DONE, Plan, Resource, Step, Task
 from .shared.restore_points import (
@@ -31,6 +32,7 @@ from .shared.retention import (
     plan_retention,
     read_policy,
 )
+from .shared.run_memory import foreseen
 from .shared.task_errors import Invalid
 from .shared.time_zones import zone_named
 from .shared.waiting import await_removal
@@ -116,7 +118,8 @@ def plan_service(task: Task[BackupRetentionOptions], service: Service, policy: P
     thinning = Thinning(task, service, policy)
     decisions = thinning.decisions
     warn_of_ambiguous(task, service, decisions)
-    if decisions and not any(decision.managed for decision in decisions):
+    planned = any(fits(name, pattern) for name in foreseen(task.options.base_url))
+    if decisions and not planned and not any(decision.managed for decision in decisions):
         task.warn(f"{pattern!r} matches none of the {len(decisions)} {kind} of {label(service)}; all stay")
     check_max_delete(decisions, task.options.max_delete)
     try:

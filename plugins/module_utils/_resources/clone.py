@@ -63,8 +63,9 @@ class CloneResource(OnBlueprint[CloneOptions]):
             tighten(task, assembly.contents.project)
             parts = planned(task, assembly.add_all())
         tell(task, source)
+        plan = assembly.whole(parts, "clone", assembly.show_blueprint, lambda: False)
         assembly.show_blueprint()
-        return assembly.whole(parts, "clone", assembly.show_blueprint, lambda: False)
+        return plan
 
 
 CLONE = CloneResource()

@@ -24,7 +24,15 @@ from .services.removal import Kept, plan_removal
 from .services.settings import ServiceChanges, plan_settings, warn_over_max_monthly
 from .services.shared_reads import planning_client
 from .services.target import Target, identify
-from .services.view import View, billed_rate, check_not_terminal, managed_settings, observe, wait_for_status
+from .services.view import (
+    View,
+    billed_rate,
+    check_not_terminal,
+    is_never_deployed,
+    managed_settings,
+    observe,
+    wait_for_status,
+)
 from .shared.currency import format_price
 from .shared.money import Move, describe_monthly
 from .shared.plan import NOTHING_DONE, Expansion, Plan, Resource, Step, Task, after_waiting
@@ -67,6 +75,7 @@ class ServiceResource(Resource[ServiceOptions]):
             return plan_order(task, target.project, looking.client)
         task.adopting(target.id)
         view = observe(task, target.id, target.service)
+        view.awaits_deploy = task.options.state == "present" and is_never_deployed(task, view.service)
         warn_of_lost_secrets(task, subject_of(ORDERED, view.service.name))
         return plan_after_creation(task, view, lambda now: plan_existing(task, now, target.home))
 
@@ -137,12 +146,37 @@ def nothing_there(
     where = f" in project {project.name!r}" if project else ""
     name = str(task.options.name)
     expect_created(task, NoSuchItem(f"there is no service named {name!r}{where} {purpose}"), name)
-    return Plan(result=expected_service(task, destination))
+    return plan_foreseen(task, destination)
+
+
+def plan_foreseen(task: Task[ServiceOptions], project: Project | None) -> Plan:
+    """Plan in check mode for a service that an earlier task of the play orders."""
+    options = task.options
+    later = later_settings(options)
+    if options.dimensions:
+        later["dimensions"] = options.dimensions.as_dict()
+    if options.new_project:
+        later["project"] = options.new_project
+    steps = [Step(describe_later(options, later), lambda: None)] if later else []
+    return Plan(result=expected_service(task, project), steps=steps, after=later, subject=options.wanted_name)
+
+
+def later_settings(options: ServiceOptions) -> dict[str, Any]:
+    """Return what a task sets once a service is ordered, which runs by then."""
+    state = None if options.state in ("present", "started", "resumed") else options.state
+    later = {"public": options.public, "command": options.command, "state": state}
+    return {name: value for name, value in later.items() if value is not None}
+
+
+def describe_later(options: ServiceOptions, later: Mapping[str, Any]) -> str:
+    """Say what a task sets once a service is ordered."""
+    told = ", ".join(f"state: {value}" if name == "state" else name for name, value in later.items())
+    return f"set {told} for service {options.wanted_name!r}"
 
 
 def plan_after_creation(task: Task[ServiceOptions], view: View, then: Callable[[View], Plan]) -> Plan:
     """Return the plan for a service, waiting first if it is still being created."""
-    if view.service.status != ServiceStatus.PROVISIONING or not task.options.wait or task.check_mode:
+    if not view.being_created or not task.options.wait or task.check_mode:
         return then(await_ready(task, view))
     what, until = f"wait until {view.label} is created", Plan(result=view.as_dict())
     return after_waiting(what, lambda: await_ready(task, view), then, until)
@@ -151,7 +185,7 @@ def plan_after_creation(task: Task[ServiceOptions], view: View, then: Callable[[
 def await_ready(task: Task[ServiceOptions], view: View) -> View:
     """Return a service once it is created."""
     service = view.service
-    if service.status == ServiceStatus.PROVISIONING and task.options.wait and not task.check_mode:
+    if view.being_created and task.options.wait and not task.check_mode:
         ready = wait_for_status(task, service.id, ServiceStatus.ACTIVE, service)
         return observe(task, service.id, ready)
     if task.options.wait or service.status == ServiceStatus.FAILED:
@@ -256,7 +290,7 @@ def plan_changes(
 ) -> None:
     """Plan the steps in order, and their cost."""
     service = view.service
-    if service.status == ServiceStatus.PROVISIONING:
+    if view.being_created:
         task.warn(f"{view.label} is still being created; its settings and its state were not looked at")
         return
     if power.stays_suspended(task, view):
@@ -305,7 +339,7 @@ def plan_order(task: Task[ServiceOptions], project: Project | None, looking: Cli
         return nothing_there(task, project, project, f"that could be {task.options.state}")
     planned = task.check_mode and task.options.wanted_name in foreseen(task.options.base_url)
     if planned and missing_options(task.options):
-        return Plan(result=expected_service(task, project))  # an earlier task of the play orders it
+        return plan_foreseen(task, project)
     ordering = Ordering(task, project)
     check_namesakes(task, project, looking.services())
     check_other_projects(task, looking, project)
@@ -356,13 +390,10 @@ def order_steps(
 
     price = describe_monthly(format_price(task, ordering.cost.after))
     summary = f"order {task.options.product} as service {ordering.name!r} {price}"
-    later = [name for name in ("public", "command") if getattr(task.options, name) is not None]
-    if task.options.state not in ("present", "started"):  # a new service runs
-        later.append(f"state: {task.options.state}")
-    then = f"set {', '.join(later)} for service {ordering.name!r}"
+    later = later_settings(task.options)
     return (
         Step(summary, order, move=Move("order", ordering.cost.after), commitment=ordering.commitment),
-        Expansion(then, go_on, changes=bool(later), move=suspension),
+        Expansion(describe_later(task.options, later), go_on, changes=bool(later), move=suspension),
     )
 
 
@@ -388,7 +419,7 @@ def follow_up(task: Task[ServiceOptions], id: str, project: Project | None) -> P
     view = observe(task, id)
     check_name_kept(task, view.service)
     warn_of_free_end(task, view.service)
-    if view.service.status == ServiceStatus.PROVISIONING and not task.options.wait:
+    if view.being_created and not task.options.wait:
         task.warn(
             f"{view.label} is still being created, and wait is false: its settings and state were not set"
         )

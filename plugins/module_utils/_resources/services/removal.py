@@ -32,7 +32,7 @@ from .options import ServiceOptions
 from .rates import cost_of
 from .settings import check_immutable, commitment_of
 from .target import Target
-from .view import View, managed_settings
+from .view import View, is_never_deployed, managed_settings
 
 NAMED_COPIES = 5
 """How many copies a refusal names."""
@@ -199,13 +199,6 @@ def never_had(task: Task, service: Service, kind: str) -> bool:
         return True
     offered = None if service.status == ServiceStatus.ACTIVE else offered_when_active(task, service)
     return offered is not None and kind not in offered
-
-
-def is_never_deployed(task: Task, service: Service) -> bool:
-    """Tell whether a service is an application that waits for its first deploy: it shows no image."""
-    if service.family != Family.APP or service.status != ServiceStatus.PROVISIONING:
-        return False
-    return any(app.id == service.id and not app.image_ref for app in task.client.apps())
 
 
 def may_hold_data(backup: Backup) -> bool:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from ..._api.errors import HostedError
 from ..._api.models import Metrics, Service, Settings
-from ..._api.values import WITH_SETTINGS, ContainerState, ServiceStatus
+from ..._api.values import WITH_SETTINGS, ContainerState, Family, ServiceStatus
 from ..shared.money import from_millicents
 from ..shared.options import WaitOptions
 from ..shared.plan import Task
@@ -48,6 +48,8 @@ class View:
     settings: Settings | None = None
     state: str | None = None
     pending: tuple[str, ...] = ()
+    awaits_deploy: bool = False
+    """Whether it is an application that may be PROVISIONING until its first deploy."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the service for results, including the container's state."""
@@ -57,6 +59,11 @@ class View:
     def label(self) -> str:
         """The name and id, for messages."""
         return f"service {self.service.name!r} ({self.service.id})"
+
+    @property
+    def being_created(self) -> bool:
+        """Whether it becomes ACTIVE by itself."""
+        return self.service.status == ServiceStatus.PROVISIONING and not self.awaits_deploy
 
 
 def read_service(task: Task, id: str) -> Service:
@@ -68,6 +75,13 @@ def read_service(task: Task, id: str) -> Service:
     if service is None or service.status == ServiceStatus.DELETED:
         raise NoSuchItem(f"there is no service of id {id!r}")
     return service
+
+
+def is_never_deployed(task: Task, service: Service) -> bool:
+    """Tell whether a service is an application that waits for its first deploy: it shows no image."""
+    if service.family != Family.APP or service.status != ServiceStatus.PROVISIONING:
+        return False
+    return any(app.id == service.id and not app.image_ref for app in task.client.apps())
 
 
 def read_state(task: Task, id: str) -> str | None:

@@ -71,7 +71,8 @@ def foresee(resource: Resource[Any], task: Task[Any], plan: Plan) -> None:
     if {"slug", "tag", "digest"} <= chosen.keys() and chosen["digest"]:
         names[f"{chosen['slug']}:{chosen['tag']}"] = str(chosen["digest"])
     with suppress(OSError), lock_file(f"{path}.lock", LOCK_SECONDS):
-        write_json(path, {**foreseen(options.base_url), **names})
+        known = foreseen(options.base_url)
+        write_json(path, {**known, **{name: said or known.get(name, "") for name, said in names.items()}})
 
 
 def _path_of_foreseen(base_url: str | None) -> str | None:
