@@ -337,8 +337,11 @@ def combine_steps(jobs: Sequence[ServiceJob], operation: Operation) -> list[Step
 
 def plan_job(job: ServiceJob, id: str | None, operation: Operation) -> None:
     """Read a service in full, because its capabilities depend on its status, and plan for it."""
-    if job.by_name and id:
-        lead(job, id, operation)
+    if job.by_name and id and (found := in_place_of(job.task, id, job.wanted)):
+        if operation.destroys:
+            raise found.refusal
+        job.task.warn(f"{found.told}, so the task works on that. Write its name, or the id of the other one")
+        job.service = read_service(job.task, found.id)
     service = read_job(job, id) if id else cast(Service, job.service)  # without one, foreseen
     if job.skipped:
         return
@@ -346,20 +349,6 @@ def plan_job(job: ServiceJob, id: str | None, operation: Operation) -> None:
         return
     job.plan = operation.plan(job.task, service)
     job.result = job.plan.result
-
-
-def lead(job: ServiceJob, id: str, operation: Operation) -> None:
-    """Take what is in the place of a service that a relocation left over, if the task names that.
-
-    :raises Invalid: with both ids, if the task destroys something.
-    """
-    found = in_place_of(job.task, id, job.wanted)
-    if found is None:
-        return
-    if operation.destroys:
-        raise found.refusal
-    job.task.warn(f"{found.told}, so the task works on that. Write its name, or the id of the other one")
-    job.service = read_service(job.task, found.id)
 
 
 def read_job(job: ServiceJob, id: str) -> Service:

@@ -439,10 +439,10 @@ def test_a_new_service_that_is_there_is_paid_already(tmp_path: Path) -> None:
     assert cost is not None and (cost.before, cost.after) == (Decimal(16), Decimal(9))
     found.account.add("new", "survival-2", "SUSPENDED")
     plan = plan_there(found.work)
-    assert plan.cost is not None and (plan.cost.before, plan.cost.after) == (Decimal(9), Decimal(9))
+    assert plan.cost is not None and (plan.cost.before, plan.cost.after) == (Decimal(6), Decimal(9))
     assert [(move.what, move.monthly) for move in plan.moves] == [
         ("suspend", Decimal(16)),
-        ("suspend", Decimal(9)),
+        ("suspend", Decimal(6)),
     ]
 
 
@@ -451,9 +451,9 @@ def test_a_diff_shows_what_is_in_service(tmp_path: Path) -> None:
     plan = plan_there(found.work)
     size = {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20}
     facts = {"product": "minecraft", "runtime": "rt_1", "dimensions": size}
-    old = {**facts, "in service": "service 'survival' (old)", "host": "nd_1", "public": False}
-    assert plan.before == old
-    assert plan.after == {**facts, "in service": "service 'survival-2'", "host": "nd_2", "public": True}
+    old = {"in service": "service 'survival' (old)", "host": "nd_1", "public": False, "monthly": Decimal(8)}
+    new = {"in service": "service 'survival-2'", "host": "nd_2", "public": True, "monthly": Decimal(6)}
+    assert (plan.before, plan.after) == ({**facts, **old}, {**facts, **new})
     assert plan.subject == "survival"
 
 
@@ -465,8 +465,10 @@ def test_a_diff_leaves_out_what_the_platform_does_not_show(tmp_path: Path) -> No
     found.work.origin = replace(found.work.origin, service=bare)
     plan = plan_there(found.work)
     unknown = dict.fromkeys(("product", "runtime", "host", "dimensions"))
-    assert plan.before == {**unknown, "in service": "service 'survival' (old)", "public": False}
-    assert plan.after == {"in service": "service 'survival-2'", "preset": "small", "public": False}
+    shown = {"public": False, "monthly": Decimal(8)}
+    assert plan.before == {**unknown, **shown, "in service": "service 'survival' (old)"}
+    shown |= {"preset": "small", "monthly": Decimal(6)}
+    assert plan.after == {**shown, "in service": "service 'survival-2'"}
 
 
 @pytest.mark.parametrize("status", [None, "DELETING", "DELETED"])
@@ -637,7 +639,7 @@ def test_the_old_service_is_in_service_before_the_new_one_is_suspended(tmp_path:
     assert "in service since 2020-01-01T00:00:00Z" in found.work.task.warnings[0]
     assert plan.result["phase"] == "returned" and plan.subject == "survival"
     shown: dict[str, Any] = {"product": "minecraft", "runtime": "rt_1", "host": "nd_1", "public": False}
-    shown["dimensions"] = {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20}
+    shown |= {"dimensions": {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20}, "monthly": Decimal(9)}
     assert plan.before == {**shown, "in service": "service 'survival-2'"}
     assert plan.after == {**shown, "in service": "service 'survival' (old)"}
 
