@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from integration.ansible_run import COLLECTIONS, PROFILE, REPOSITORY
+from integration.ansible_run import PROFILE, REPOSITORY
 from integration.database_servers import free_port
+from integration.warm import WHOLE
 
 MOLECULE = REPOSITORY / "extensions" / "molecule"
 SCENARIOS = sorted(path.parent.name for path in MOLECULE.glob("*/molecule.yml"))
@@ -37,7 +38,7 @@ def test_scenario(name: str, tmp_path: Path) -> None:
             "HOME": str(tmp_path),
             "LANG": "C.UTF-8",
             "ANSIBLE_HOME": str(tmp_path / ".ansible"),
-            "ANSIBLE_COLLECTIONS_PATH": COLLECTIONS,
+            "ANSIBLE_COLLECTIONS_PATH": WHOLE,
             "MOLECULE_EPHEMERAL_DIRECTORY": str(tmp_path / "molecule"),
             "SANDBOX_PORTS": " ".join(str(free_port()) for __ in range(4)),
             ASKED: PROFILE,
