@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 from .._api.client import Client
 from .._api.models import ServiceSummary, plain
 from .._api.values import FAMILIES, WITH_SETTINGS, ServiceStatus
-from .services.listing import read_or_error, replace_errors
+from .services.listing import read_or_error, replace_errors, sftp_if_any
 from .services.lookup import close_name, find_project, services_in_project
 from .shared.limits import MAX_LOG_LINES, check_log_lines
 from .shared.names import same_name
@@ -152,7 +152,7 @@ def readers_for(options: ServiceInfoOptions) -> dict[str, Callable[[Client, str]
         "logs": lambda client, id: client.logs(id, options.log_lines),
         "usage": lambda client, id: client.usage(id, options.usage_days),
         "billed_totals": lambda client, id: client.billed_totals(id, *bounds),
-        "sftp": lambda client, id: client.sftp(id),
+        "sftp": sftp_if_any,
         "backups": lambda client, id: client.backups(id),
         "snapshots": lambda client, id: client.snapshots(id),
     }

@@ -14,6 +14,7 @@ import re
 import time
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, TypeVar
@@ -22,6 +23,7 @@ from ..._api.client import METRICS_PER_CALL, Client
 from ..._api.errors import (
     CallOutcomeUnknown,
     HostedError,
+    NotFoundResponse,
     Refused,
     TokenRejected,
     UnexpectedAnswer,
@@ -350,7 +352,8 @@ def add_sftp(
     found: dict[str, Any] = {}
 
     def access(clone: Client, id: str) -> Any:
-        found[id] = checked_access(clone.sftp(id))
+        sftp = sftp_if_any(clone, id)
+        found[id] = sftp and checked_access(sftp)
         return found[id]
 
     try:
@@ -377,6 +380,13 @@ def read_metrics(client: Client, ids: Sequence[str]) -> dict[str, Any]:
     batches = [ids[at : at + METRICS_PER_CALL] for at in range(0, len(ids), METRICS_PER_CALL)]
     found = run_parallel(client, batches, lambda clone, batch: clone.metrics(batch))
     return {id: shown_fields(metrics) for part in found for id, metrics in part.items()}
+
+
+def sftp_if_any(client: Client, id: str) -> SftpAccess | None:
+    """Return the SFTP access of a service; ``None`` where the platform finds none."""
+    with suppress(NotFoundResponse):
+        return client.sftp(id)
+    return None
 
 
 def checked_access(sftp: SftpAccess) -> dict[str, Any]:

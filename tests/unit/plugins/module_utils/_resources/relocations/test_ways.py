@@ -439,10 +439,10 @@ def test_a_new_service_that_is_there_is_paid_already(tmp_path: Path) -> None:
     assert cost is not None and (cost.before, cost.after) == (Decimal(16), Decimal(9))
     found.account.add("new", "survival-2", "SUSPENDED")
     plan = plan_there(found.work)
-    assert plan.cost is not None and (plan.cost.before, plan.cost.after) == (Decimal(6), Decimal(9))
+    assert plan.cost is not None and (plan.cost.before, plan.cost.after) == (Decimal(9), Decimal(9))
     assert [(move.what, move.monthly) for move in plan.moves] == [
         ("suspend", Decimal(16)),
-        ("suspend", Decimal(6)),
+        ("suspend", Decimal(9)),
     ]
 
 

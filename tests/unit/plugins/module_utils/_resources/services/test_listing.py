@@ -207,7 +207,6 @@ def test_a_rate_that_cannot_be_read_is_not_known(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(
     "error",
     [
-        errors.NotFoundResponse("gone", 404),
         errors.AccessDenied("not this one", 403),
         errors.ServerFailure("broken", status=503),
         errors.Interrupted("reset"),
@@ -229,10 +228,11 @@ def test_sftp_fails_for_some(error: Exception) -> None:
     assert warning.endswith(f"'s2' (s2): {error}; and 2 more")
 
 
-def test_sftp_is_not_offered() -> None:
-    """400 is no reason for a warning."""
+@pytest.mark.parametrize("status", [400, 404])
+def test_sftp_is_not_offered(status: int) -> None:
+    """That is no reason for a warning."""
     platform = Platform([{"id": "a"}], {"1": ["a"]})
-    platform.failing = {"a": errors.error_for_status("not offered", 400)}
+    platform.failing = {"a": errors.error_for_status("not offered", status)}
     listing = read(platform, sftp=True)
     assert listing.services[0]["sftp"] is None
     assert listing.warnings == []
