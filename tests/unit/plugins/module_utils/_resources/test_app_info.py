@@ -22,6 +22,7 @@ def test_everything_is_read(platform: Platform) -> None:
     """Releases with what their tags name, logs as lines, nodes and projects as lists."""
     of_app = f"/api/resources/{platform.app['id']}"
     platform.sandbox.api("POST", f"{of_app}/power", {"signal": "restart"})  # so that it has several lines
+    platform.sandbox.clock(advance=60)
     result = platform.run(APP_INFO, include=["releases", "logs", "nodes", "projects"], log_lines=1)
     (shop,) = result["apps"]
     assert {release["tag"]: release["digest"] for release in shop["releases"]} == platform.digests

@@ -23,7 +23,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 from unit.plugins.module_utils._resources.shared import retention_model as model
 from unit.plugins.module_utils._resources.shared.restic import Restic
 
-HISTORIES = int(os.environ.get("RESTIC_HISTORIES", "200"))
+HISTORIES = (40, pytest.param(int(os.environ.get("RESTIC_HISTORIES", "200")), marks=pytest.mark.night))
 pytestmark = pytest.mark.skipif(shutil.which("restic") is None, reason="restic is not installed")
 
 
@@ -44,14 +44,15 @@ def keeps(decision: Decision, oldest: bool) -> bool:
     return decision.keep and (oldest or any("the oldest" not in reason for reason in decision.reasons))
 
 
-def test_restic_keeps_the_same(tmp_path: Path) -> None:
+@pytest.mark.parametrize("histories", HISTORIES)
+def test_restic_keeps_the_same(histories: int, tmp_path: Path) -> None:
     """Random histories with ties, gaps and moved clocks.
 
     Before 0.16 restic did not keep the oldest snapshot where a count is not used up; so that is left out.
     """
     restic, compared, seed = Restic(tmp_path), 0, 0
     now = datetime.now(UTC)
-    while compared < HISTORIES:
+    while compared < histories:
         seed += 1
         story = model.story(random.Random(seed), statuses=["COMPLETED"], foreign=0)
         story = story._replace(now=now, made=[made for made in story.made if made.at < now])
