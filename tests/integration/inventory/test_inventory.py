@@ -516,7 +516,7 @@ def test_cached_warnings(inventory: Inventory, sandbox: Sandbox, tmp_path: Path)
     """Without SFTP access a service is a host all the same; it is named for as long as the cache lasts."""
     kept: dict[str, Any] = {"cache": True, "cache_plugin": "ansible.builtin.jsonfile"}
     kept["cache_connection"] = str(tmp_path / "c")
-    sandbox.fault("sftp.get", "status", status=404)
+    sandbox.fault("sftp.get", "status", status=403)
     first = inventory.listed(**kept)
     lacking = [host["hosted_name"] for host in first.hosts.values() if "ansible_host" not in host]
     assert len(first.hosts) == 4 and len(lacking) == 1
