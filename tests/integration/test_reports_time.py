@@ -186,6 +186,7 @@ def shop(sandbox: Sandbox, tmp_path: Path) -> Run:
     sandbox.delays(start=6)
 
     def go(resource: Any, **given: Any) -> dict[str, Any]:
+        sandbox.clock(advance=10)  # a start that the task before made has ended
         return run(sandbox, resource, slug="shop", state_dir=str(tmp_path / "state"), **given)
 
     return go
