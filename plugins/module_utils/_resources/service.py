@@ -275,8 +275,7 @@ def unconfirmed_settings(now: View, changes: ServiceChanges) -> dict[str, Any]:
 def shown_settings(view: View) -> dict[str, Any]:
     """Return the settings that can be written, as they are shown; ``None`` for what is not shown."""
     service, settings = view.service, view.settings
-    parts = {"cpu_cores", "ram_gb", "storage_gb"}
-    size = service.dimensions.model_dump(include=parts) if service.dimensions else {None: None}
+    size = service.dimensions.as_size() if service.dimensions else {None: None}
     return {
         "public": settings.network.is_public if settings and settings.network else None,
         "command": settings.deploy.command if settings and settings.deploy else None,

@@ -296,7 +296,7 @@ def size_of(service: Service) -> dict[str, Any] | None:
     """Return the size of a service; nothing where the platform does not tell all of it."""
     if service.dimensions is None:
         return None
-    size = service.dimensions.model_dump(include={"cpu_cores", "ram_gb", "storage_gb"})
+    size = service.dimensions.as_size()
     return None if None in size.values() else size
 
 

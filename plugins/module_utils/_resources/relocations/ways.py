@@ -17,7 +17,6 @@ from ..._api.errors import HostedError, undone_if_nothing_happened
 from ..._api.models import Service
 from ..._api.platform_clock import CLOCKS_DIFFER
 from ..._api.values import ContainerState, ServiceStatus
-from ..blueprints.export import SIZE
 from ..clones.source import Data
 from ..services.lookup import find_staying, label
 from ..services.rates import rates_of
@@ -579,7 +578,7 @@ def describe(work: Work, service: Service | None, name: str, monthly: Decimal | 
         "product": service.product.slug if service.product else None,
         "runtime": service.runtime.id if service.runtime else None,
         "host": service.host.id if service.host else None,
-        "dimensions": service.dimensions and service.dimensions.model_dump(include=set(SIZE)),
+        "dimensions": service.dimensions and service.dimensions.as_size(),
         "public": work.origin.public,
         "monthly": monthly,
     }

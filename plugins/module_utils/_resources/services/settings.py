@@ -193,7 +193,7 @@ def size_of_preset(task: Task[ServiceOptions], view: View, preset: str) -> dict[
         raise unknown_preset(view, preset, error.message) from None
     if size is None:
         raise unknown_preset(view, preset, "the quote names no dimensions")
-    return size.model_dump(include={"cpu_cores", "ram_gb", "storage_gb"})
+    return size.as_size()
 
 
 def unknown_preset(view: View, preset: str, why: str) -> Invalid:
@@ -210,7 +210,7 @@ def plan_scale(
     """Plan a new size, after checking every rule that the platform would refuse it for."""
     service = view.service
     current = service.dimensions or Dimensions()
-    known = current.model_dump(include={"cpu_cores", "ram_gb", "storage_gb"})
+    known = current.as_size()
     target = {**known, **{name: value for name, value in size.items() if value is not None}}
     if target == known:
         return

@@ -154,9 +154,7 @@ def managed_settings(view: View, options: ServiceOptions) -> dict[str, Any]:
     if view.state is not None:
         shown_state["state"] = view.state
     if (options.dimensions is not None or options.preset is not None) and service.dimensions is not None:
-        shown_state["dimensions"] = service.dimensions.model_dump(
-            include={"cpu_cores", "ram_gb", "storage_gb"}
-        )
+        shown_state["dimensions"] = service.dimensions.as_size()
     if options.public is not None and settings and settings.network:
         shown_state["public"] = settings.network.is_public
     if options.command is not None and settings and settings.deploy:
