@@ -201,7 +201,8 @@ def check_existing(task: Task[AppOptions], app: App, size: Dimensions | None) ->
     The application routes do not show its size, node, project and price, and cannot change them. A token
     that may not read them compares nothing.
 
-    :raises Invalid: if it is on another node, which nothing changes.
+    :raises Invalid: if it is on another node, which nothing changes, or what a larger plan takes for its own
+        is in another project.
     """
     options = task.options
     if not names_given(
@@ -217,6 +218,12 @@ def check_existing(task: Task[AppOptions], app: App, size: Dimensions | None) ->
         return
     service = next(service for service in project.resources if service.id == app.id)
     check_host(task, service)
+    if task.composed and options.project not in (None, project.id, project.name):
+        raise Invalid(
+            f"application {app.slug!r} is in project {project.name!r}, and was not changed. A slug is unique "
+            "on the account: give this project's application another one, or move that one here first, with "
+            f"hosted.services.service, id: {app.id} and new_project"
+        )
     if task.check_mode and app.slug in foreseen(options.base_url):
         return  # an earlier task of the play is to change it
     for told, remedy in differences(task, project, service, size):
