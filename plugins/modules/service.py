@@ -115,8 +115,8 @@ options:
     description:
       - Command line that the container is launched with. An empty string restores the original.
       - It takes effect at the next start from stop; O(state=restarted) stops and starts the service for it,
-        O(state=started) does not. Until then, RV(service.pending_restart) and a warning name the pending change, in
-        later runs too.
+        O(state=started) does not. Until then, RV(service.pending_restart) names the pending change, as does a warning in
+        later runs.
     type: str
   max_monthly:
     description:
@@ -488,7 +488,7 @@ cost:
       description: Id of the service. Null if it does not exist yet.
       type: str
     project:
-      description: Name of the project that the service is ordered in. Null if the task names none, or orders none.
+      description: Name of the project that the service is ordered in or deleted from. Null if the task names none.
       type: str
     balance:
       description: The balance, if a quote shows it.

@@ -200,7 +200,7 @@ def plan_existing(
     power.check_not_suspended(task, view)
     before = managed_settings(view, task.options)
     if project is not None:
-        before["project"] = project.name if view.service.project_id == project.id else view.service.project_id
+        before["project"] = project_of(task, view.service, project)
     changes = ServiceChanges(pending=set(view.pending), just_ordered=just_ordered)
     plan_changes(task, view, project, changes)
     if not just_ordered:
@@ -226,6 +226,14 @@ def plan_existing(
         cost=changes.cost,
         subject=view.service.name,
     )
+
+
+def project_of(task: Task[ServiceOptions], service: Service, project: Project) -> str | None:
+    """Return the name of the project that a service is in, such as ``project``; its id if it is gone."""
+    if service.project_id == project.id:
+        return project.name
+    names = {each.id: each.name for each in task.client.projects()}
+    return names.get(str(service.project_id), service.project_id)
 
 
 def await_changes_shown(task: Task[ServiceOptions], view: View, changes: ServiceChanges) -> View:

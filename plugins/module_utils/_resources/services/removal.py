@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -95,12 +95,13 @@ def plan_removal(
         move=Move("delete", Decimal(0)),
         commitment=commitment_of(view, "delete", Decimal(0)),
     )
+    project = target.project.name if target.project else None
     return Plan(
         result=None,
         steps=[*first, delete],
-        before=managed_settings(view, task.options),
+        before={**managed_settings(view, task.options), **({"project": project} if project else {})},
         after=kept.after if kept else {},
-        cost=cost_of(service, Decimal(0)),
+        cost=replace(cost_of(service, Decimal(0)), project=project),
         subject=service.name,
     )
 

@@ -140,7 +140,7 @@ class Cost:
     service: str | None = None
     service_id: str | None = None
     project: str | None = None
-    """The name of the project that a service is ordered in, if the task names one."""
+    """The name of the project that a service is ordered in or deleted from, if the task names one."""
     balance: Decimal | None = None
     min_balance: Decimal | None = None
     days_covered: int | None = None
