@@ -21,9 +21,12 @@ from collections.abc import Iterable
 
 from ..._api.client import Client
 from ..._api.models import Project, Service, ServiceSummary
+from ..._api.values import WITH_SETTINGS
+from ..shared.controller_state import state_key
 from ..shared.names import likely_meant, look_alike, same_name
 from ..shared.plan import Task
 from ..shared.record_file import RecordFile
+from ..shared.run_memory import first_said
 from ..shared.task_errors import Invalid
 from .lookup import existing_services, label, oldest_projects, services_in_project, with_name
 from .options import ServiceOptions
@@ -48,6 +51,7 @@ def order_record(task: Task[ServiceOptions], project: str | None) -> RecordFile:
 
 def remember_order(task: Task[ServiceOptions], project: Project | None, id: str) -> None:
     """Remember what was ordered. It is there, so a record that cannot be written is no reason to fail."""
+    first_said(run_subject(task, id), lambda: "ordered")
     try:
         order_record(task, project.name if project else None).write({"id": id})
     except Invalid as error:
@@ -146,12 +150,20 @@ def warn_of_one_left_behind(
     home = next((each for each in projects if service and each.id == service.project_id), None)
     if service is None or home is None or not has_size(task, service):
         return
+    if first_said(run_subject(task, service.id), lambda: None) is not None:
+        return  # this run has ordered both
+    move = f". To move that one instead: {way_to_move(service, project)}"
     names = f"name: {home.name!r} and new_name: {project.name!r}"
     rename = "" if project.resource_count else f". To rename the project: hosted.services.project, {names}"
     task.warn(
         f"{label(service)} of this product and size stays in project {home.name!r} and is billed; another "
-        f"one is ordered. To move that one instead: {way_to_move(service, project)}{rename}"
+        f"one is ordered{move if service.family in WITH_SETTINGS else ''}{rename}"
     )
+
+
+def run_subject(task: Task[ServiceOptions], id: str) -> str:
+    """Return what the tasks of a run call a service by that one of them has ordered."""
+    return f"ordered.{state_key(task.options.base_url, id)}"
 
 
 def has_size(task: Task[ServiceOptions], other: Service) -> bool:
