@@ -411,27 +411,32 @@ class BudgetGuard(Guard):
         predicted.entries = [entry for entry in predicted.entries if entry.key not in keys]
         for entry in [each for each in predicted.entries if any(would_end(one, each) for one in made)]:
             predicted.settle(entry, done=True)
+        if plan.budgeted_whole:
+            self._predict_together(made, content, predicted)
+            return
         needs, stopped = needs_of(plan.steps), set[Step]()
         for step in plan.steps:
             if needs[step] & stopped:
                 stopped.add(step)
                 continue
             try:
-                self._predict_step(step, content, predicted)
+                self._predict_together(step.commits, content, predicted)
             except BudgetExceeded as error:
-                if step.branch is None or plan.budgeted_whole:
+                if step.branch is None:
                     raise
                 step.branch.error = error
                 stopped.add(step)
 
-    def _predict_step(self, step: Step, content: Content, predicted: Content) -> None:
-        """Add what one step would commit.
+    def _predict_together(
+        self, commitments: Sequence[Commitment], content: Content, predicted: Content
+    ) -> None:
+        """Add what would be committed one after the other.
 
         :raises BudgetExceeded: if it may not.
         """
-        for commitment in step.commits:
-            checked = self._check(self.task.client, content, [commitment], predicted)
-            predicted.entries.append(new_entry(commitment, checked.adds[0], run_id(), {}))
+        checked = self._check(self.task.client, content, commitments, predicted)
+        for commitment, adds in zip(commitments, checked.adds, strict=True):
+            predicted.entries.append(new_entry(commitment, adds, run_id(), {}))
 
     # --- Deciding -----------------------------------------------------------------------------------
 
@@ -504,13 +509,16 @@ class BudgetGuard(Guard):
         added = content.added_by(run) if run else Decimal(0)
         added += predicted.added_by(run) if predicted else Decimal(0)
         holdings, adds = seen.holdings, list[Decimal | None]()
+        first: tuple[Commitment, Excess, int] | None = None
         for limit, commitment in zip(limits, commitments, strict=True):
             excess = find_excess(limit, commitment, holdings, added)
-            if excess is not None:  # what lowers the rate has no limits
-                raise self._refusal(commitment, excess, others=len(adds))
+            if excess is not None and first is None:  # what lowers the rate has no limits
+                first = commitment, excess, len(adds)
             adds.append(added_by(commitment, holdings))
             added += adds[-1] or Decimal(0)
             holdings = with_commitment(holdings, commitment)
+        if first is not None:
+            raise self._refusal(*first, adds)
         return replace(seen, adds=adds)
 
     def _limits_of(self, client: Client, commitment: Commitment) -> Limits:
@@ -583,10 +591,13 @@ class BudgetGuard(Guard):
 
     # --- Refusing -----------------------------------------------------------------------------------
 
-    def _refusal(self, commitment: Commitment, excess: Excess, others: int) -> BudgetExceeded:
+    def _refusal(
+        self, commitment: Commitment, excess: Excess, others: int, adds: Sequence[Decimal | None]
+    ) -> BudgetExceeded:
         """Return the error for a commitment that does not fit: all figures, and what to do.
 
-        ``others`` is how many other commitments of the same task are in the figures.
+        ``others`` is how many other commitments of the same task are in the figures, ``adds`` what each of
+        the task's would add, those after it included.
         """
         facts = [self._describe_change(excess)]
         if excess.running is not None:
@@ -598,6 +609,9 @@ class BudgetGuard(Guard):
             facts.append(
                 f"the figures include {counted(others, 'change')} that this task would make before it"
             )
+        known = [each for each in adds if each is not None]
+        if len(adds) > others + 1 and len(known) == len(adds):
+            facts.append(f"all changes of this task would add {self._price(sum(known, Decimal(0)))}")
         return BudgetExceeded(
             f"{describe(commitment)} is refused by {option or 'the budget'}{self._verdict(excess)}: "
             f"{', '.join(facts)}. {NOTHING_SENT}. {self._remedy(excess, option)}",
