@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 from .._sftp.compare import TreeChanges
+from .._sftp.errors import LoginRefused
 from .._sftp.host_keys import STANDARD_PORT, HostKeys
 from .._sftp.library import require
 from .._sftp.mirror import PUSH, Mirror
@@ -40,7 +41,7 @@ from .services.lookup import expect_created
 from .services.on_service import access_of, check_not_left_over, known_id
 from .shared.controller_state import state_key
 from .shared.plan import Plan, Resource, Step, Task
-from .shared.run_memory import first_said
+from .shared.run_memory import any_new, first_said, foreseen
 from .shared.task_errors import Invalid, NoSuchItem
 
 HIGHEST_MODE = 0o7777
@@ -94,7 +95,15 @@ class SftpSyncResource(Resource[SftpSyncOptions]):
             login.port,
             task.warn,
         )
-        session = task.closing.enter_context(SftpSession(login, keys, remember=not task.check_mode))
+        try:
+            session = task.closing.enter_context(SftpSession(login, keys, remember=not task.check_mode))
+        except LoginRefused as error:
+            if not task.check_mode or any_new("ssh_key") not in foreseen(options.base_url):
+                raise
+            task.warn(
+                f"{error.message}. An earlier task is to register a key; what is there was not looked at"
+            )
+            return plan_for_expected_service(task, login, rules)
         return session.run(plan_mirror(task, session, rules))
 
 
@@ -157,7 +166,7 @@ async def plan_mirror(
     await mirror.leave_running(target)
     work = MirrorWork(task, session, mirror, source, target, modes)
     await work.compare()
-    warn_of_idle_patterns(task, patterns, target)
+    warn_of_idle_patterns(task, patterns, work.changes)
     check_deletions(task, work.source, work.changes)
     if options.delete:
         warn_of_another_source(work, session.login)

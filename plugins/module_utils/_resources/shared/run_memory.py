@@ -63,7 +63,9 @@ def foresee(resource: Resource[Any], task: Task[Any], plan: Plan) -> None:
     if path is None or not plan.changed:
         return
     chosen = {name: getattr(options, name) for name in resource.selectors - resource.secret_options}
-    names = dict.fromkeys(_names_in([list(chosen.values()), plan.result]), "")
+    names = dict.fromkeys(
+        [any_new(resource.result_key), *_names_in([list(chosen.values()), plan.result])], ""
+    )
     if getattr(options, "state", None) == "absent":
         names = {f"no {resource.result_key} {chosen.get('id') or chosen.get('name')}": ""}
     if isinstance(plan.result, dict) and plan.result.get("id") and "new_name" in chosen:
@@ -73,6 +75,11 @@ def foresee(resource: Resource[Any], task: Task[Any], plan: Plan) -> None:
     with suppress(OSError), lock_file(f"{path}.lock", LOCK_SECONDS):
         known = foreseen(options.base_url)
         write_json(path, {**known, **{name: said or known.get(name, "") for name, said in names.items()}})
+
+
+def any_new(kind: str) -> str:
+    """Return what :func:`foreseen` has if an earlier task planned anything of a kind, such as ``ssh_key``."""
+    return f"a new {kind}"
 
 
 def _path_of_foreseen(base_url: str | None) -> str | None:
