@@ -119,8 +119,10 @@ def plan_service(task: Task[BackupRetentionOptions], service: Service, policy: P
     decisions = thinning.decisions
     warn_of_ambiguous(task, service, decisions)
     planned = any(fits(name, pattern) for name in foreseen(task.options.base_url))
-    if decisions and not planned and not any(decision.managed for decision in decisions):
-        task.warn(f"{pattern!r} matches none of the {len(decisions)} {kind} of {label(service)}; all stay")
+    named = task.options.services is not None  # one of many may have none of them yet
+    if named and decisions and not planned and not any(decision.managed for decision in decisions):
+        found = counted(len(decisions), kind.removesuffix("s"))
+        task.warn(f"{label(service)} has {found}, and {pattern!r} matches none: nothing is deleted")
     check_max_delete(decisions, task.options.max_delete)
     try:
         check_max_delete(thinning.off_site, task.options.max_delete)

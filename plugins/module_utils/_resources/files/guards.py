@@ -186,10 +186,10 @@ def is_empty(source: Tree) -> bool:
     return set(source.entries) == {ROOT} and source.entries[ROOT].kind is Kind.DIRECTORY
 
 
-def warn_of_idle_patterns(task: Task[SftpSyncOptions], patterns: Patterns, target: Tree) -> None:
-    """Warn of patterns that keep nothing from being deleted. Where nothing is there, nothing is lost."""
+def warn_of_idle_patterns(task: Task[SftpSyncOptions], patterns: Patterns, changes: TreeChanges) -> None:
+    """Warn of patterns that keep nothing from being deleted, if anything is deleted."""
     keeps_excluded = task.options.delete and not task.options.delete_excluded
-    if keeps_excluded and ROOT in target and patterns.unused:
+    if keeps_excluded and patterns.unused and (changes.extra or changes.in_the_way):
         listed = ", ".join(repr(pattern) for pattern in patterns.unused)
         task.warn(
             f"exclude: {listed} matched nothing in src or in dest, and so protects nothing from delete: "

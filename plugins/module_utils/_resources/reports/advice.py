@@ -22,6 +22,8 @@ from .reading import Facts
 CRITICAL, WARNING, NOTICE = "critical", "warning", "notice"
 LEVELS = (CRITICAL, WARNING, NOTICE)
 CRITICAL_BALANCE_DAYS = 7
+UNUSED_AGE = timedelta(days=7)
+"""How old a key is before it counts as never used."""
 
 Found = Mapping[str, Any]
 
@@ -246,7 +248,12 @@ def ssh_keys(facts: Facts, measures: Measures) -> Iterator[Matter]:
     known = measures.known_keys
     keys = sorted(facts.keys or (), key=lambda key: (key.name or "", key.id))
     unknown = [key for key in keys if known is not None and key.fingerprint not in known]
-    unused = [key for key in keys if key.last_used_at is None and key not in unknown]
+    old = measures.as_of - UNUSED_AGE
+    unused = [
+        key
+        for key in keys
+        if key.last_used_at is None and key not in unknown and (parse_moment(key.created_at) or old) <= old
+    ]
 
     def told(key: Any, detail: str) -> Subject:
         return Subject(key.name or key.id, key.id, f"{key.fingerprint or 'no fingerprint'}, {detail}")

@@ -115,7 +115,9 @@ def test_a_pattern_that_owns_nothing_is_reported(sandbox: Sandbox) -> None:
     add(sandbox, "one", "by-hand")
     result = run(sandbox, BACKUP_RETENTION, services=["one"], pattern="nightly-*", keep_last=1)
     assert not result["changed"]
-    assert "'nightly-*' matches none of the 1 backups" in result["warnings"][0]
+    assert "has 1 backup, and 'nightly-*' matches none: nothing is deleted" in result["warnings"][0]
+    of_many = run(sandbox, BACKUP_RETENTION, project="web", pattern="nightly-*", keep_last=1)
+    assert (of_many["changed"], of_many.get("warnings")) == (False, None)
 
 
 def test_the_list_is_read_again_before_each_deletion(sandbox: Sandbox) -> None:
