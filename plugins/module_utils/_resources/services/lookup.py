@@ -237,7 +237,7 @@ def find_service(
 ) -> S:
     """Return the service with this id, or else the only one with this name among ``fitting``.
 
-    :param where: describes the location of a service that has the name but is not in ``fitting``.
+    :param where: describes the location of one of several services that have the name.
     :raises Invalid: if the id is that of a service outside ``fitting``.
     :raises NoSuchItem: if there is none.
     :raises Ambiguous: if several have the name.
@@ -248,7 +248,7 @@ def find_service(
             f"{label(found)} is in another project or of another family than the task says; "
             "nothing was done. Correct project and family, or leave them out where the id is enough"
         )
-    found = found or only_service(with_name(fitting, wanted, None), wanted)
+    found = found or only_service(with_name(fitting, wanted, None), wanted, where)
     if found is None:
         elsewhere = [where(service) for service in with_name(everything, wanted, None)]
         if elsewhere:
@@ -328,17 +328,16 @@ def in_default_project(client: Client, services: Sequence[S]) -> Sequence[S | Se
     return [each for each in read if each is not None and each.project_id in defaults] or services
 
 
-def only_service(services: Sequence[S], name: str) -> S | None:
+def only_service(services: Sequence[S], name: str, where: Callable[[S], str] = lambda s: s.id) -> S | None:
     """Return the only service in the list, or ``None`` if it is empty.
 
-    :raises Ambiguous: if there are several, with their ids.
+    :raises Ambiguous: if there are several, with their ids and, by ``where``, their locations.
     """
     if len(services) > 1:
-        ids = [service.id for service in services]
         raise Ambiguous(
-            f"{len(services)} services are named {name!r}: {', '.join(ids)}. "
+            f"{len(services)} services are named {name!r}: {', '.join(map(where, services))}. "
             "Name one by id, or narrow the name by project or family",
-            ids=ids,
+            ids=[service.id for service in services],
         )
     return services[0] if services else None
 

@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 from ..._api.models import Project, Service, ServiceSummary
 from ..shared.plan import Task
 from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
 from .lookup import (
     check_id_matches,
+    describe_location,
     find_project_of,
     find_services,
     in_default_project,
@@ -105,10 +107,11 @@ def find_by_name(task: Task[ServiceOptions], target: Target) -> Service | Servic
     named = find_services(task.client, name, target.project, family)
     if target.project is None and task.options.state in KEEPING_UP:
         named = in_default_project(task.client, named)
-    found = only_service(named, name)
+    where = partial(describe_location, task.client)
+    found = only_service(named, name, where)
     if target.destination is None or target.project is None:
         return found
-    moved = only_service(find_services(task.client, name, target.destination, family), name)
+    moved = only_service(find_services(task.client, name, target.destination, family), name, where)
     if found and moved and found.id != moved.id:
         raise Ambiguous(
             f"service {name!r} ({found.id}) cannot be moved by its name: project {target.destination.name!r} "

@@ -536,7 +536,7 @@ def test_a_name_of_several_services_is_refused_until_it_is_narrowed(client: Fake
     client.add_project("prj_1", "shop")
     client.add_service("a")
     client.add_service("b", projectId="prj_1", family="GAME")
-    with pytest.raises(Ambiguous, match="2 services are named 'web': a, b"):
+    with pytest.raises(Ambiguous, match="2 services are named 'web': APP service a in project 'default', "):
         planned(client, name="web")
     assert planned(client, name="web", family="GAME")[0].result["id"] == "b"
     assert planned(client, name="web", project="shop")[0].result["id"] == "b"

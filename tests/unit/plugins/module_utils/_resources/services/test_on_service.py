@@ -63,7 +63,7 @@ def test_a_service_is_named_by_id_or_by_what_narrows_its_name(
     ("given", "error", "words"),
     [
         ({"service": None}, Invalid, "no service is named"),
-        ({"service": "web"}, Ambiguous, "s_1, s_2"),
+        ({"service": "web"}, Ambiguous, "s_1 in .* s_2 in"),
         ({"service": "s_1", "family": "GAME"}, Invalid, "nothing was done"),
         ({"service": "s_2", "project": "a"}, Invalid, "nothing was done"),
         ({"service": "dbx"}, NoSuchItem, "did you mean 'db'"),

@@ -98,7 +98,7 @@ def test_a_name_is_looked_for_where_a_service_is_and_where_it_is_moved_to(
 
 def test_a_name_without_a_project_is_looked_for_everywhere(account: Account) -> None:
     account.add_service("svc_other", "web", projectId="prj_b")
-    with pytest.raises(Ambiguous, match="svc_web, svc_other"):
+    with pytest.raises(Ambiguous, match=r"svc_web in .*svc_other in"):
         identify(task_of(SERVICE, account, name="web", new_project="b"))
 
 
