@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -216,7 +216,7 @@ class FleetRun:
         plan = Plan(
             result=self.report.entries(ServiceJob.planned),
             before={job.label: job.plan.before for job in self.jobs if job.plan},
-            after={job.label: job.plan.after for job in self.jobs if job.plan},
+            after={job.label: self.after(job) for job in self.jobs if job.plan},
             failure=self.report.failure,
             max_parallel=options.max_parallel,
             subject=name_services(self.jobs),
@@ -227,6 +227,13 @@ class FleetRun:
             rollout = Rollout(batches, gate, options.pause, self.task.progress)
             plan.steps = self.with_end(rollout.build(self.first_step(), self.step_of), plan)
         return plan
+
+    def after(self, job: ServiceJob) -> dict[str, Any]:
+        """Return how a service is afterwards, for the diff, and in which batch it is worked on."""
+        member = self.members.get(getattr(job.service, "id", None) or job.wanted)
+        batch = {"batch": member.batch} if member and member.acts else {}
+        after = job.plan.after if job.plan else {}
+        return {**(after if isinstance(after, Mapping) else {}), **batch}
 
     def with_end(self, steps: list[Step], plan: Plan) -> list[Step]:
         """Return the steps with a last one, which collects the results."""
