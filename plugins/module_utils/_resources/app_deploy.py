@@ -16,7 +16,7 @@ from typing import Any
 
 from .._api.errors import HostedError
 from .._api.models import App, ProjectDetail, ScanReport
-from .._api.text import printable, shortened
+from .._api.text import first_of, printable, shortened
 from .._api.values import ScanStatus, ServiceStatus
 from .applications.health import HealthCheck, health_steps
 from .applications.lookup import (
@@ -47,7 +47,7 @@ from .applications.rollout import (
     read_log_tail,
     roll_back,
 )
-from .services.lookup import expect_created, near_miss
+from .services.lookup import expect_created
 from .shared.busy_retry import under_way
 from .shared.limits import check_log_lines
 from .shared.money import Cost, from_millicents
@@ -58,6 +58,8 @@ from .shared.task_errors import Invalid, NoSuchItem
 
 Prepared = Callable[[App, Plan], Plan]
 LAST_GOOD = "last_good_digest"
+NAMED_TAGS = 10
+"""How many tags an error names: the most similar version is not the one that is meant."""
 PENDING_REASON = "not in effect"
 PRICE_NOT_OPEN = "not shown to this token; a deploy does not change it"
 
@@ -189,7 +191,8 @@ def check_found(task: Task[AppDeployOptions], app: App, report: ScanReport | Non
 def undeclared_tag(task: Task[AppDeployOptions], app: App) -> NoSuchItem:
     """Return the error for a tag that is not declared, with a hint."""
     tag = task.options.tag
-    hint = near_miss(tag, read_declared(task.client, app.slug)) if app.id else ""
+    tags = sorted(map(repr, read_declared(task.client, app.slug) if app.id else ()))
+    hint = f"; there are: {first_of(tags, NAMED_TAGS)}" if tags else ""
     return NoSuchItem(
         f"release {tag!r} of application {app.slug!r} is not declared "
         f"(hosted.services.app_release declares one){hint}"

@@ -105,6 +105,8 @@ def plan_replacement(
 def describe_changes(app: App, names: Mapping[str, list[str]], last: Fingerprints) -> str:
     """Describe the changes in one sentence."""
     what = "; ".join(f"{kind} {', '.join(found)}" for kind, found in names.items() if found)
+    if not last.known and never_deployed(app):
+        return f"set the environment of application {app.slug!r}"
     if not last.known:
         what = "what it was before is not known"
     return (

@@ -893,7 +893,7 @@ def test_a_verdict_that_stays_away_ends_the_deploy(plain: Platform) -> None:
     ("wish", "said"),
     [
         ({"tag": "v11"}, "is not declared"),
-        ({"tag": "v11"}, "did you mean 'v1'?"),
+        ({"tag": "v11"}, "there are: 'blocked', 'broken', 'v1', 'v2'"),
         ({"tag": "v1", "digest": "sha256:1"}, "is not a digest"),
         ({"slug": "shp"}, "did you mean 'shop'?"),
     ],
