@@ -196,7 +196,8 @@ def dump_content(task: Task[ServiceOptions], view: View, settings: Settings | No
     try:
         return DumpContent(find_source(connection_facts(connection, settings)))
     except NoDumpError as error:
-        raise uncopyable(view, str(error), "dump the database from where it can be reached") from None
+        other = "dump the database from where that is possible, or copy what you need in another way"
+        raise uncopyable(view, str(error), other) from None
 
 
 def own_application(task: Task[ServiceOptions], view: View) -> App | None:
