@@ -42,6 +42,8 @@ PARTS = "HOSTED_RECORD_CALLS"
 PLUGINS_PATH = "/hosted/services/plugins/"
 HUNK = re.compile(r"^@@ -\S+ \+(\d+)(?:,(\d+))? @@", re.M)
 NAMED = re.compile(r"(?:roles|playbooks|rulebooks|guides|molecule)/(\w+)")
+PLANS = "tests/unit/plugins/test_plans.py"
+"""Runs the cases of tests/unit/data."""
 WHOLE_FILE = ""
 """Stands for what is outside of any function."""
 
@@ -95,6 +97,8 @@ def concerned(files: list[str], base: str) -> list[str]:
     plugins = [path for path in files if path.startswith("plugins/") and path.endswith(".py")]
     for path in plugins:
         found.update(callers(path, changed_functions(path, base)))
+    if any(path.startswith("tests/unit/data/") for path in files):
+        found.add(PLANS)
     targets = targets_of({path for path in there if path in plugins})
     targets |= {path.split("/")[3] for path in files if path.startswith("tests/integration/targets/")}
     if any(path.startswith("tests/sandbox/") for path in files):
@@ -110,7 +114,7 @@ def callers(path: str, changed: set[str]) -> set[str]:
     """Return the unit tests that call functions of a file; of the whole file where that is not known."""
     if not RECORD.is_file():
         mirror = f"tests/unit/{Path(path).with_name('test_' + Path(path).name)}"
-        return {mirror} if (ROOT / mirror).is_file() else set()
+        return {each for each in (mirror, PLANS) if (ROOT / each).is_file()}
     tests, calls = json.loads(RECORD.read_text())
     known: dict[str, list[int]] = calls.get(path, {})
     every = [number for numbers in known.values() for number in numbers]

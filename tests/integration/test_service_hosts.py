@@ -138,7 +138,9 @@ NAMED: dict[str, tuple[str, dict[str, Any], set[str]]] = {
 
 
 def test_what_a_task_names_is_meant(hosts: Hosts) -> None:
-    tasks = [{"name": name, f"hosted.services.{module}": given} for name, (module, given, _) in NAMED.items()]
+    tasks = [
+        {"name": name, f"hosted.services.{module}": given} for name, (module, given, __) in NAMED.items()
+    ]
     run = hosts.play("survival", tasks).succeed()
     assert {name: hosts.touched(by=run[name]) for name in NAMED} == {name: NAMED[name][2] for name in NAMED}
 

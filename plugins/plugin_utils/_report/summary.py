@@ -78,7 +78,7 @@ def answers(page: Page) -> Element:
 
 def answer(question: str, short: list[Content], more: list[Content]) -> list[Content]:
     """Return a question, its short answer, and what is to be added to it."""
-    rest = element("dd", more) if any(more) else None
+    rest = element("dd", more) if any(each is not None for each in more) else None
     return [element("dt", question), element("dd", short, class_="answer"), rest]
 
 

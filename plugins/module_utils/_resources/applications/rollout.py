@@ -273,7 +273,7 @@ def deploy_again(task: Task[ReleaseOptions], tag: str, undecided: bool) -> None:
         deploy_once(task, tag, undecided)
     except DeployFailed as error:
         if error.may_be_busy:
-            raise first_may_go_on(error, tag) from error
+            raise first_may_go_on(error, tag) from None
         error.began = True  # if not by this attempt, then maybe by the one before
         raise
     except (Refused, NotSent) as error:

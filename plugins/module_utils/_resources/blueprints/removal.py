@@ -66,7 +66,7 @@ class Deleters:
     """Deletes a project once all that is in it is gone."""
 
 
-ReadNeeded = Callable[[], Callable[[Named], str | None]]
+ReadNeeded = Callable[[], Callable[[Named], "str | None"]]
 """Reads what is needed though nothing describes it.
 
 Returns what tells what a service is needed for, and what to do; ``None`` if it is not needed.

@@ -10,6 +10,7 @@ import posixpath
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 from ..._api.models import SftpAccess
@@ -41,7 +42,7 @@ LAST_TIME = 2**32 - 1
 """The protocol counts seconds from 1970 in four bytes."""
 MAX_NAMED_PATHS = 5
 """How many paths a message names. The result has them all."""
-AS_THEY_ARE: Mapping[str, int | None] = {"file_mode": None, "directory_mode": None}
+AS_THEY_ARE: Mapping[str, int | None] = MappingProxyType({"file_mode": None, "directory_mode": None})
 """The permissions of what is copied, where nobody says otherwise."""
 
 

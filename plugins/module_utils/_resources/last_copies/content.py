@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 from ..._api.models import SftpAccess
 from ..._api.text import counted
@@ -273,7 +273,7 @@ class DumpContent:
             raise TransferFailed(str(error)) from None
 
 
-Content = FileContent | DumpContent
+Content: TypeAlias = "FileContent | DumpContent"
 
 
 def check_room(content: Content, root: str, shared: bool) -> None:

@@ -69,7 +69,8 @@ def test_a_value_that_ansible_refuses_shows_no_secret(
         HostedModule(SERVICE)
     told = json.loads(capsys.readouterr().out)
     assert told["failed"] and "asleep" in told["msg"]
-    assert told["invocation"]["module_args"]["variables"] == HIDDEN
+    shown = told.get("invocation", {}).get("module_args", {})  # 2.22 shows no arguments
+    assert shown.get("variables", HIDDEN) == HIDDEN
     assert "hunter2" not in str(told)
 
 
