@@ -19,7 +19,7 @@ from .services.namesakes import check_name_kept, check_namesakes, check_other_pr
 from .services.options import ServiceOptions
 from .services.order import Ordering, check_quote, differs_from_order, missing_options, quote_of
 from .services.pending_changes import warn_of_pending
-from .services.rates import compare_rate, cost_of, expected_pricing, has_expected_size, note_billed, rates_of
+from .services.rates import compare_rate, cost_of, expected_pricing, has_expected_size, note_billed
 from .services.removal import Kept, plan_removal
 from .services.settings import ServiceChanges, plan_settings, warn_over_max_monthly
 from .services.shared_reads import planning_client
@@ -213,8 +213,6 @@ def plan_existing(
         if changes.cost and has_expected_size(now.service, result):
             advice = "Check it in the customer web space"
             compare_rate(task, view.label, billed_rate(now.service), changes.cost, advice)
-            for commitment in (made for step in changes.steps for made in step.commits):
-                task.guard.note_rate(commitment, rates_of(now.service).full)
         return now.as_dict()
 
     return Plan(

@@ -274,22 +274,6 @@ class BudgetGuard(Guard):
                 record.write(content)
         self._local.unknown = []
 
-    def note_rate(self, commitment: Commitment, monthly: Decimal | None) -> None:
-        """Let a commitment count with the full rate that its service shows, if that is less than expected.
-
-        The platform never shows the rate that was expected then. A rate that is as before may only be late.
-        """
-        before, most = commitment.before, commitment.monthly
-        if not self.budget or commitment.lowers or before is None or most is None or monthly is None:
-            return
-        if monthly == before or monthly >= most:
-            return
-        with self._noting(commitment, "is done", ENTRY_STAYS):
-            record = CommitmentRecord.of(account_of(self.task))
-            with record.locked() as content:
-                correct(content, commitment, monthly)
-                record.write(content)
-
     @contextmanager
     def _noting(self, commitment: Commitment | Entry, outcome: str, stays: str) -> Iterator[None]:
         """Warn if the outcome of a call cannot be noted. To fail would hide what came of the call.
@@ -742,17 +726,4 @@ def confirm(content: Content, entry: Entry) -> None:
     """Note that the call of an entry was carried out."""
     content.entries = [
         replace(each, done=True) if each.token == entry.token else each for each in content.entries
-    ]
-
-
-def correct(content: Content, commitment: Commitment, monthly: Decimal) -> None:
-    """Let the entry of a commitment of this run that was carried out count with this rate, which is lower."""
-    content.entries = [
-        replace(each, monthly=monthly, adds=max(Decimal(0), each.adds - (each.monthly - monthly)))
-        if (each.key, each.kind, each.monthly) == (commitment.key, commitment.kind, commitment.monthly)
-        and each.run == run_id()
-        and each.done
-        and each.monthly is not None
-        else each
-        for each in content.entries
     ]

@@ -222,9 +222,6 @@ class Guard:
     def took_effect(self) -> None:
         """Note that the last call of this step, whose outcome was unknown, turned out to have its effect."""
 
-    def note_rate(self, commitment: Commitment, monthly: Decimal | None) -> None:
-        """Note the full rate that the service shows once all steps of its task are done."""
-
     def tighten(self, budget: Budget, option: str | None = None) -> None:
         """Let the limits of this budget hold too. ``option`` is what a refusal names in its place."""
 
