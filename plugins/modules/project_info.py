@@ -76,53 +76,12 @@ projects:
       description: Number of services in the project.
       type: int
     services:
-      description: The services in the project, as M(hosted.services.service_info) returns them.
+      description:
+        - The services in the project, with the keys of RV(hosted.services.service_info#module:services) without what
+          its O(include) adds.
       returned: if O(include) contains V(services)
       type: list
       elements: dict
-      contains:
-        id:
-          description: Id of the service.
-          type: str
-        name:
-          description: Name of the service.
-          type: str
-        family:
-          description: Family of the service.
-          type: str
-        status:
-          description: Administrative status.
-          type: str
-        can_power:
-          description: Whether the service accepts power signals.
-          type: bool
-        address:
-          description: Host and port of the service. May be null.
-          type: str
-        product:
-          description: The ordered product, with the keys of RV(hosted.services.service#module:service.product).
-          type: dict
-        runtime:
-          description: Edition of the product. May be null.
-          type: dict
-        host:
-          description: Node that runs the service, with the keys of RV(hosted.services.service#module:service.host).
-          type: dict
-        dimensions:
-          description: Size of the service, with the keys of RV(hosted.services.service#module:service.dimensions).
-          type: dict
-        monthly_millicents:
-          description: Price per month, in millicents.
-          type: int
-        hourly_label:
-          description: Price per hour, as readable text.
-          type: str
-        is_free:
-          description: Whether the service is free.
-          type: bool
-        created_at:
-          description: When the service was created, in UTC.
-          type: str
     spend:
       description: Cost of the project in the last C(range) days, by day and by service, in cents.
       returned: if O(include) contains V(spend)

@@ -74,7 +74,7 @@ OPEN = {
     "database_info": {"database.page.records"},
     "database_query": {"result.records"},
     "environment": {"environment.variables"},
-    "project_info": {"projects.graph.edges", "projects.services.runtime", "projects.spend.services.parts"},
+    "project_info": {"projects.graph.edges", "projects.spend.services.parts"},
     "recover": {"parts.result", "recovery.services.verified"},
     "report_info": {"report.applications.releases.counts"},
     "service": {"secrets"},
@@ -85,7 +85,7 @@ OPEN = {
 of another module or of a role has them. Any other has to name its keys."""
 BORROWED = re.compile(
     r"keys of RV\((hosted\.services\.(?P<module>\w+)#module:)?(?P<path>[\w.\[\]]+)\)"
-    r"( but C\((?P<left_out>\w+)\))?"
+    r"( but C\((?P<left_out>\w+)\)| (?P<basic>without what its O\(include\) adds))?"
 )
 """How a description says that a dictionary has the keys of another one."""
 TYPES: dict[str, tuple[type, ...]] = {
@@ -122,7 +122,11 @@ def inner_keys(module: str, key: Mapping[str, Any]) -> dict[str, Any]:
     lender: Mapping[str, Any] = {"contains": written(origin)}
     for name in said["path"].replace("[]", "").split("."):
         lender = lender["contains"][name]
-    taken = {name: key for name, key in inner_keys(origin, lender).items() if name != said["left_out"]}
+    taken = {
+        name: key
+        for name, key in inner_keys(origin, lender).items()
+        if name != said["left_out"] and not (said["basic"] and "O(include)" in key.get("returned", ""))
+    }
     return {**taken, **own}
 
 
