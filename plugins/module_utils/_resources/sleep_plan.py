@@ -27,7 +27,7 @@ from .services.many_services import (
     warn_of_nothing,
 )
 from .services.rates import rates_of
-from .services.start_order import Order, add_references, explicit_references, order_of, warn_of_cycles
+from .services.start_order import Order, explicit_references, read_order
 from .shared.currency import currency_of
 from .shared.names import same_name
 from .shared.options import state_dir_of
@@ -310,19 +310,15 @@ class Run:
 
     def read_references(self) -> None:
         """Find out which services need which, if that matters in this run."""
-        ids = [sleeper.id for sleeper in self.sleepers]
-        if not ids:
+        if not self.sleepers:
             return
         references = explicit_references(
             self.task.options.start_after,
             lambda names: [self.id_in_order(name) for name in names],
         )
         kept = any(sleeper.record.keep for sleeper in self.sleepers)
-        if kept or any(self.verdict_on(sleeper, None).act != "nothing" for sleeper in self.sleepers):
-            for project in sorted({str(s.service.project_id) for s in self.sleepers if s.service.project_id}):
-                add_references(self.task, project, references)
-        self.order = order_of(ids, references)
-        warn_of_cycles(self.task, self.order, {each.id: each.service.name for each in self.sleepers})
+        acts = kept or any(self.verdict_on(sleeper, None).act != "nothing" for sleeper in self.sleepers)
+        self.order = read_order(self.task, [each.service for each in self.sleepers], references, acts)
 
     def id_in_order(self, wanted: str) -> str:
         """Return the id of a service that ``start_after`` names, also of one that a relocation left over.

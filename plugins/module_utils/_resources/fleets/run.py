@@ -25,7 +25,7 @@ from ..services.many_services import (
     run_job,
     select_jobs,
 )
-from ..services.start_order import add_references, explicit_references, order_of, warn_of_cycles
+from ..services.start_order import explicit_references, read_order
 from ..shared.controller_state import one_at_a_time
 from ..shared.options import state_dir_of
 from ..shared.parallel import run_parallel
@@ -163,14 +163,10 @@ class FleetRun:
 
     def read_order(self) -> None:
         """Find out which services come before which."""
-        ids = list(self.members)
         references = explicit_references(
             self.task.options.start_after, lambda names: self.named(names, "start_after")
         )
-        for project in sorted({str(m.service.project_id) for m in self.members.values()} - {"None"}):
-            add_references(self.task, project, references)
-        order = order_of(ids, references)
-        warn_of_cycles(self.task, order, {id: member.service.name for id, member in self.members.items()})
+        order = read_order(self.task, [member.service for member in self.members.values()], references)
         stops = self.task.options.state == "stopped"
         needs = {id: set(others) for id, others in order.needs.items()}
         self.before = turned_around(needs) if stops else needs

@@ -122,7 +122,7 @@ def check_other_projects(task: Task[ServiceOptions], client: Client, project: Pr
     :raises Invalid: if that is the very service that was ordered for it.
     """
     services = existing_services(client.services())
-    warn_of_slip(task, services)
+    warn_of_slip(task, services, ", so one would be ordered")
     alone = len(with_name(services, task.options.wanted_name, None)) == 1
     others = [] if project is None or task.options.allow_duplicate_name else of_product(task, services)
     if project is None or not others:
@@ -194,16 +194,14 @@ def check_elsewhere(
         )
 
 
-def warn_of_slip(task: Task[ServiceOptions], services: list[ServiceSummary]) -> None:
+def warn_of_slip(task: Task[ServiceOptions], services: list[ServiceSummary], then: str = "") -> None:
     """Warn in check mode of the service whose name is probably meant."""
     name = task.options.wanted_name
     if task.check_mode and not task.names_made and not with_name(services, name, None):
         meant = likely_meant(name, (service.name for service in services))
         if meant is not None:
-            task.warn(
-                f"there is no service named {name!r}, so one would be ordered; did you mean {meant!r}"
-                f"{look_alike(name, meant)}?"
-            )
+            alike = look_alike(name, meant)
+            task.warn(f"there is no service named {name!r}{then}; did you mean {meant!r}{alike}?")
 
 
 def check_name_kept(task: Task[ServiceOptions], service: Service) -> None:
@@ -237,6 +235,5 @@ def warn_of_billed(task: Task[ServiceOptions]) -> None:
                 f"there is no service named {name!r} here, but {label(other)}, which was ordered as that, "
                 "exists and was left alone. To delete it, give its id alone"
             )
-    meant = likely_meant(name, (service.name for service in services)) if task.check_mode and not id else None
-    if meant is not None and not with_name(services, name, None):
-        task.warn(f"there is no service named {name!r}; did you mean {meant!r}{look_alike(name, meant)}?")
+    if not id:
+        warn_of_slip(task, services)

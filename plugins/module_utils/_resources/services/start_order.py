@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..._api.errors import HostedError
+from ..._api.models import Service
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid
 
@@ -100,8 +101,18 @@ def add_references(task: Task[Any], project: str, references: dict[str, set[str]
             references.setdefault(edge.from_, set()).add(edge.to)
 
 
-def warn_of_cycles(task: Task[Any], order: Order, names: Mapping[str, str]) -> None:
-    """Warn of services that need each other. ``names`` are those of the services, by id."""
+def read_order(
+    task: Task[Any], services: Sequence[Service], references: dict[str, set[str]], projects: bool = True
+) -> Order:
+    """Return the order of services by ``references`` and, if wanted, those in their projects.
+
+    Warns of services that need each other.
+    """
+    for project in sorted({each.project_id for each in services if each.project_id}) if projects else ():
+        add_references(task, project, references)
+    names = {each.id: each.name for each in services}
+    order = order_of(names, references)
     for cycle in order.cycles:
         named = ", ".join(repr(names[id]) for id in cycle)
         task.warn(f"services {named} need each other, so there is no order between them")
+    return order
