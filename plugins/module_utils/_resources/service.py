@@ -14,7 +14,7 @@ from .._api.client import Client
 from .._api.models import Product, Project, Service
 from .._api.values import ContainerState, ServiceStatus
 from .services import power
-from .services.lookup import expect_created, find_staying, label
+from .services.lookup import expect_created, find_staying, label, project_name
 from .services.namesakes import check_name_kept, check_namesakes, check_other_projects
 from .services.options import ServiceOptions
 from .services.order import Ordering, check_quote, differs_from_order, missing_options, quote_of
@@ -200,7 +200,8 @@ def plan_existing(
     power.check_not_suspended(task, view)
     before = managed_settings(view, task.options)
     if project is not None:
-        before["project"] = project_of(task, view.service, project)
+        home = view.service.project_id
+        before["project"] = project.name if home == project.id else project_name(task.client, home) or home
     changes = ServiceChanges(pending=set(view.pending), just_ordered=just_ordered)
     plan_changes(task, view, project, changes)
     if not just_ordered:
@@ -224,14 +225,6 @@ def plan_existing(
         cost=changes.cost,
         subject=view.service.name,
     )
-
-
-def project_of(task: Task[ServiceOptions], service: Service, project: Project) -> str | None:
-    """Return the name of the project that a service is in, such as ``project``; its id if it is gone."""
-    if service.project_id == project.id:
-        return project.name
-    names = {each.id: each.name for each in task.client.projects()}
-    return names.get(str(service.project_id), service.project_id)
 
 
 def await_changes_shown(task: Task[ServiceOptions], view: View, changes: ServiceChanges) -> View:

@@ -18,6 +18,7 @@ from ..._sftp.errors import TransferFailed
 from ..._sftp.trees import printable_path
 from ..databases.dump import NoDumpError, find_source
 from ..databases.engine import connection_facts, find_connection
+from ..services.lookup import project_name
 from ..services.options import ServiceOptions
 from ..services.removal import Kept, own_copies_folder, uncopyable
 from ..services.view import View, read_settings, read_state
@@ -271,7 +272,7 @@ def service_options(task: Task[Any], view: View, settings: Settings | None) -> d
     network, deploy = settings and settings.network, settings and settings.deploy
     return {
         "name": service.name,
-        "project": project_name(task, service),
+        "project": project_name(task.client, service.project_id) or service.project_id,
         "family": service.family,
         "product": service.product.slug if service.product else None,
         "runtime": service.runtime.id if service.runtime else None,
@@ -287,7 +288,7 @@ def app_options(task: Task[Any], service: Service, app: App) -> dict[str, Any]:
     """Return what creates an application, in the options of the module."""
     return {
         "slug": app.slug,
-        "project": project_name(task, service),
+        "project": project_name(task.client, service.project_id) or service.project_id,
         "host": service.host.id if service.host else None,
         "dimensions": size_of(service),
     }
@@ -299,11 +300,3 @@ def size_of(service: Service) -> dict[str, Any] | None:
         return None
     size = service.dimensions.as_size()
     return None if None in size.values() else size
-
-
-def project_name(task: Task[Any], service: Service) -> str | None:
-    """Return the name of the project of a service, which outlives its id where it is made anew."""
-    if service.project_id is None:
-        return None
-    names = {project.id: project.name for project in task.client.projects()}
-    return names.get(service.project_id) or service.project_id

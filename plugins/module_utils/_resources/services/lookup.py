@@ -225,11 +225,15 @@ def describe_location(client: Client, service: Identifiable) -> str:
     said = f"{service.family} service {service.id}"
     try:
         full = client.service(service.id)
-        home = full.project_id if full else None
-        name = next((project.name for project in client.projects() if project.id == home), None)
+        name = project_name(client, full.project_id) if full else None
     except HostedError:
         return said
     return f"{said} in project {name!r}" if name else said
+
+
+def project_name(client: Client, id: str | None) -> str | None:
+    """Return the name of the project with this id; ``None`` if there is none."""
+    return next((project.name for project in client.projects() if project.id == id), None)
 
 
 def find_service(
