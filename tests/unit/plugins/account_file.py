@@ -4,25 +4,39 @@
 """An account as a file describes it: it answers what is read, and refuses to change anything.
 
 `services` and `projects` are in the form of the specification; what a service leaves out is as in SERVICE.
-A service has further keys of its own: `state` and `uptime` of its container, `settings`, `backups`,
-`snapshots`. `apps`, `keys` and `wallet` are lists and an object of the specification as well. `answers` has
-whatever else is read, by method and path; `{status: 403, message: no}` refuses it.
+Services may also be given by their ids, so that a case can change one of them, or take it away with null.
+A service has further keys of its own:
+
+- `state` and `uptime` of its container, other `metrics`, `alias`, `settings`, `snapshots`
+- `backups`: COMPLETED, unless they say otherwise
+- `files` by their paths: a text, or an entry's fields with the `content` that is read
+- `app`: what is told of it as an application
+- `uses`: its variables that refer to others, by id
+
+`apps` (each with its `releases`: some fields of the scan by tag), `keys`, `wallet` and `quote` are lists and
+objects of the specification as well. `answers` has whatever else is read, by method and path;
+`{status: 403, message: denied}` refuses it, and `asks` is the body that it answers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from email.utils import formatdate
 from typing import Any
 
+import pytest
+
 from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import error_for_status
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
+    ServerFailure,
+    error_for_status,
+)
 from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 
 SERVICE: dict[str, Any] = {
     "name": "web",
-    "family": "GAME_SERVER",
+    "family": "GAME",
     "status": "ACTIVE",
     "projectId": "prj_default",
     "product": {"slug": "minecraft"},
@@ -46,8 +60,12 @@ SETTINGS: dict[str, Any] = {
     "deploy": {"command": "", "editable": True},
     "deletable": True,
 }
+QUOTE = {"monthlyMillicents": 1060, "coversFirstDay": True}
 DEFAULT_PROJECT = {"id": "prj_default", "name": "default", "createdAt": "2026-01-01T00:00:00Z"}
-OWN_KEYS = ("state", "uptime", "settings", "backups", "snapshots")
+LATER = {"createdAt": "2026-02-01T00:00:00Z"}
+OWN_KEYS = frozenset(
+    {"state", "uptime", "metrics", "alias", "app", "uses", "settings", "backups", "snapshots", "files"}
+)
 """The keys of a service that are read by routes of their own."""
 
 
@@ -57,8 +75,20 @@ class AccountFile(Session):
     def __init__(self, account: Mapping[str, Any]) -> None:
         super().__init__(Connection("https://account.example", "token"))
         self.clock.set(formatdate(usegmt=True))
-        self.services = {each["id"]: merged(SERVICE, each) for each in account.get("services", ())}
-        self.answers = {**self._own_answers(account), **account.get("answers", {})}
+        given = account.get("services", ())
+        if isinstance(given, Mapping):
+            given = [{"id": id, **each} for id, each in given.items() if each is not None]
+        self.services = {each["id"]: merged(SERVICE, each) for each in given}
+        self.asked: list[str] = []
+        """What was read, by method and path, in its order."""
+        self.answers = {
+            **self._of_account(account),
+            **self._of_projects(
+                [DEFAULT_PROJECT, *({**LATER, **each} for each in account.get("projects", ()))]
+            ),
+            **releases_of(account.get("apps", ())),
+            **account.get("answers", {}),
+        }
 
     def clone(self) -> AccountFile:
         """Return the same account."""
@@ -74,63 +104,124 @@ class AccountFile(Session):
     ) -> Any:
         """Answer a read.
 
-        :raises Refused: as the file says, and with 404 for a service or a project that it does not have.
-        :raises AssertionError: for a write, and for what the file does not answer.
+        :raises HostedError: as the file says, and with 404 for a service or a project that it does not have.
+        :raises Failed: for a write, and for what the file does not answer: nobody takes it for a defect.
         """
         asked = f"{route.method} {route.url(ids, str)}"
-        assert route.idempotency is r.READ, f"a plan sends {asked} {body}"
+        self.asked.append(asked)
+        if route.idempotency is not r.READ:
+            pytest.fail(f"a plan sends {asked} {body}")
         if route is r.METRICS:
             return {id: self._metrics(id) for id in (query or {})["ids"].split(",")}
         answer = self.answers.get(asked)
+        if answer is None and route in (r.FILES, r.FILE_CONTENTS):
+            return read_files(self.services[ids["id"]].get("files", {}), **(query or {}))
         if answer is None and route in (r.SERVICE, r.PROJECT):
             raise error_for_status(f"{asked}: not found", 404)
-        assert answer is not None, f"the account of the file has no answer to {asked}"
+        if answer is None:
+            pytest.fail(f"the account of the file has no answer to {asked}")
         if isinstance(answer, dict) and "message" in answer:
-            raise error_for_status(f"{asked}: {answer['message']}", answer["status"])
+            message, status = f"{asked}: {answer['message']}", answer["status"]
+            raise ServerFailure(message) if status >= 500 else error_for_status(message, status)
+        if isinstance(answer, dict) and body != answer.get("asks", body):
+            pytest.fail(f"{asked} is sent with {body}")
         return answer
 
     def _metrics(self, id: str) -> dict[str, Any] | None:
         service = self.services[id]
         state = service.get("state", "running")
-        return None if state is None else {"state": state, "uptimeSeconds": service.get("uptime", 100)}
+        seen = {"state": state, "uptimeSeconds": service.get("uptime", 100), **service.get("metrics", {})}
+        return None if state is None else seen
 
-    def _own_answers(self, account: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the answers about services and projects, by method and path."""
-        full = {
+    @property
+    def _full(self) -> dict[str, dict[str, Any]]:
+        """The services in full form, by id."""
+        return {
             id: {key: value for key, value in each.items() if key not in OWN_KEYS}
             for id, each in self.services.items()
         }
+
+    def _of_account(self, account: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the answers about services, and about what is the account's, by method and path."""
+        full = self._full
+        own = [{**full[id], **each["app"]} for id, each in self.services.items() if "app" in each]
+        given = [{"name": app["slug"], "status": "ACTIVE", **app} for app in account.get("apps", ())]
         answers: dict[str, Any] = {
             "GET /api/resources": [
                 {key: value for key, value in each.items() if key != "projectId"} for each in full.values()
             ],
-            "GET /api/apps": account.get("apps", []),
+            "GET /api/apps/whoami": {"email": "me@account.example"},
+            "GET /api/apps": [*own, *given],
             "GET /api/users/me/ssh-keys": account.get("keys", []),
             "GET /api/wallet": account.get("wallet", {"currency": "EUR"}),
+            "POST /api/order/quote": {**QUOTE, **account.get("quote", {})},
         }
         for id, each in self.services.items():
             base = f"GET /api/resources/{id}"
             answers[base] = full[id]
             answers[f"{base}/settings"] = merged(SETTINGS, each.get("settings", {}))
-            answers |= {f"{base}/{name}": each.get(name, []) for name in ("backups", "snapshots")}
-        projects = [DEFAULT_PROJECT, *account.get("projects", ())]
-        inside = {
-            one["id"]: [each for each in full.values() if each["projectId"] == one["id"]] for one in projects
-        }
-        answers["GET /api/projects"] = [
-            {"resourceCount": len(inside[each["id"]]), **each} for each in projects
-        ]
-        for project in projects:
-            held, path = inside[project["id"]], f"GET /api/projects/{project['id']}"
-            answers[path] = {**project, "resources": held}
-            nodes = [{"id": each["id"], "name": each["name"]} for each in held]
-            answers[f"{path}/graphe"] = {"nodes": nodes, "edges": []}
+            answers[f"{base}/backups"] = [{"status": "COMPLETED", **one} for one in each.get("backups", ())]
+            answers[f"{base}/snapshots"] = each.get("snapshots", [])
         return answers
+
+    def _of_projects(self, projects: list[dict[str, Any]]) -> dict[str, Any]:
+        """Return the answers about projects, by method and path."""
+        answers: dict[str, Any] = {"GET /api/projects": []}
+        for project in projects:
+            held = [each for each in self._full.values() if each["projectId"] == project["id"]]
+            own = {each["id"]: self.services[each["id"]] for each in held}
+            path = f"GET /api/projects/{project['id']}"
+            answers["GET /api/projects"].append({"resourceCount": len(held), **project})
+            answers[path] = {**project, "resources": held}
+            answers[f"{path}/graphe"] = {
+                "nodes": [
+                    {"id": id, "name": each["name"], "alias": each.get("alias")} for id, each in own.items()
+                ],
+                "edges": [
+                    {"from": id, "to": other, "through": names}
+                    for id, each in own.items()
+                    for other, names in each.get("uses", {}).items()
+                ],
+            }
+        return answers
+
+
+def releases_of(apps: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the answers about the releases of applications, by method and path."""
+    answers: dict[str, Any] = {}
+    for app in apps:
+        base, releases = f"GET /api/apps/{app['slug']}/releases", app.get("releases", {})
+        answers[base] = [
+            {"tag": tag, **{key: it for key, it in each.items() if key in ("digest", "createdAt")}}
+            for tag, each in releases.items()
+        ]
+        for tag, scan in releases.items():
+            answers[f"{base}/{tag}/scan"] = {"tag": tag, "scanStatus": "PASSED", **scan}
+    return answers
+
+
+def read_files(files: Mapping[str, Any], directory: str | None = None, path: str = "") -> Any:
+    """Answer with what is in a directory, or in a file.
+
+    :raises Refused: with 404 for what is not there or no directory, with 415 for a file without text.
+    """
+    entries = {each: {"content": it} if isinstance(it, str) else it for each, it in files.items()}
+    entry, inside = entries.get(path), (directory or "").strip("/")
+    if directory is None and entry and "content" in entry:
+        return {"content": entry["content"]}
+    if directory is None or (inside and not entries.get(inside, {}).get("directory")):
+        raise error_for_status(f"{directory or path} cannot be read", 415 if entry else 404)
+    return [
+        {"name": name, "size": len(entry.get("content", "").encode()), "directory": False}
+        | {key: value for key, value in entry.items() if key != "content"}
+        for each, entry in entries.items()
+        for parent, __, name in [each.rpartition("/")]
+        if parent == inside
+    ]
 
 
 def merged(base: Any, changes: Any) -> Any:
     """Return nested data with changes: an object keeps what they leave out, anything else is replaced."""
     if not isinstance(base, Mapping) or not isinstance(changes, Mapping):
         return changes
-    both = {**base, **{key: merged(base.get(key), value) for key, value in changes.items()}}
-    return {key: both[key] for key in both}
+    return {**base, **{key: merged(base.get(key), value) for key, value in changes.items()}}
