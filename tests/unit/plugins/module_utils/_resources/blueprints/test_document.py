@@ -19,16 +19,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.bluepri
     Rendered,
     Unread,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
-    Invalid,
-    NoSuchItem,
-)
-
-
-def problems(text: str) -> list[str]:
-    """Return what is wrong with a text, each with its place."""
-    document = parse_document(text, "shop.yml")
-    return [f"{document.where(each.path)}: {each.message}" for each in document.problems]
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 
 
 def test_each_value_has_its_place() -> None:
@@ -45,62 +36,11 @@ def test_what_was_not_written_is_where_it_would_be() -> None:
     assert document.where(("services", "db", "host")) == "shop.yml:2:3: services.db.host"
 
 
-def test_data_of_a_task_has_keys_alone() -> None:
-    assert Document({}, "").where(("services", "db")) == "services.db"
-
-
-def test_problems_come_at_once_in_the_order_of_the_file() -> None:
-    document = parse_document("a: 1\nb: 2\n", "shop.yml")
-    document.add_problem(("b",), "second")
-    document.add_problem(("a",), "first")
-    with pytest.raises(Invalid) as failure:
-        document.check()
-    assert failure.value.message == (
-        "the blueprint has 2 problems, and nothing was done.\n"
-        "- shop.yml:1:1: a: first\n- shop.yml:2:1: b: second"
-    )
-    assert failure.value.details["problems"] == ["shop.yml:1:1: a: first", "shop.yml:2:1: b: second"]
-
-
-def test_a_key_that_is_written_twice() -> None:
-    [found] = problems("services:\n  db: {}\n  web: {}\n  db: {}\n")
-    assert found == "shop.yml:4:3: services.db: the key is written twice, also in line 2; remove one"
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("a: !vault x", "shop.yml:1:1: a: !vault is decrypted in a file of the controller alone"),
-        ("a: '{{ x }}'", "shop.yml:1:1: a: a template is rendered in a file of the controller alone"),
-        ("a: !vault [x]", "!vault is for a text"),
-        ("a: {{ x }}", "put a template in quotes"),
-        ("!unsafe [1, 2]: x", "a key is a list or a mapping"),
-        ("a: !python/object:os.system x", "means nothing in a blueprint; remove it"),
-        ("a: &x [*x]", "it holds itself, through an anchor"),
-        ("[1, 2]: x", "a key is a list or a mapping"),
-    ],
-)
-def test_what_would_be_taken_for_something_else(text: str, said: str) -> None:
-    [found] = problems(text)
-    assert said in found
-
-
-def test_anchors_may_be_used_to_write_something_once() -> None:
-    document = parse_document("a: &size {ram_gb: 2}\nb: *size\n", "shop.yml")
-    assert document.data == {"a": {"ram_gb": 2}, "b": {"ram_gb": 2}}
-
-
 def test_many_anchors_do_not_take_forever() -> None:
     """Each line names the one before it nine times, so there are nine to the power of thirty values."""
     lines = ["a0: &a0 [x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 30)]
     assert parse_document("\n".join(lines), "shop.yml").problems == []
-
-
-def test_an_empty_file_holds_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "shop.yml"
-    path.write_text("# nothing\n")
-    assert read_document(str(path)).data is None
 
 
 def test_an_error_of_the_parser_does_not_show_the_text(tmp_path: Path) -> None:
@@ -109,12 +49,6 @@ def test_an_error_of_the_parser_does_not_show_the_text(tmp_path: Path) -> None:
     with pytest.raises(Invalid, match=r"is not valid YAML: .* in line") as failure:
         read_document(str(path))
     assert "hunter2" not in str(failure.value)
-
-
-@pytest.mark.parametrize("name", ["missing.yml", "."])
-def test_a_file_that_cannot_be_read(tmp_path: Path, name: str) -> None:
-    with pytest.raises(NoSuchItem, match="cannot be read"):
-        read_document(str(tmp_path / name))
 
 
 def test_deep_nesting_is_refused(tmp_path: Path) -> None:
