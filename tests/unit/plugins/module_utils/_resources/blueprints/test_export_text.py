@@ -43,17 +43,3 @@ def test_odd_line_breaks_and_what_turns_around_the_text_are_escaped() -> None:
         text = export_text(export)
         assert parse_document(text, "shop.yml").data == export.data
         assert not [char for char in text if not char.isprintable() and char != "\n"]
-
-
-def test_an_entry_is_easy_to_read() -> None:
-    size = {"cpu_cores": 1, "ram_gb": 2}
-    text = export_text(Export("shop", services=[Exported("1", "db", {"dimensions": size}, ["remark"])]))
-    assert text.endswith(
-        "project: shop\nservices:\n  db:\n    # remark\n    dimensions: {cpu_cores: 1, ram_gb: 2}\n"
-    )
-
-
-def test_the_first_line_names_the_schema_for_editors() -> None:
-    first, *__ = export_text(Export("shop")).splitlines()
-    assert first.startswith("# yaml-language-server: $schema=https://")
-    assert first.endswith("/blueprint.schema.json")
