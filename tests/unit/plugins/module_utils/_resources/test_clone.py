@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint import BLUEPRINT
 from hosted_sandbox.testing import Sandbox
@@ -75,14 +74,6 @@ def test_a_project_is_cloned_at_the_price_that_was_announced(
     check_unchanged(sandbox, clone)
 
 
-def test_names_of_a_clone_are_not_taken_for_slips(sandbox: Sandbox, clone: Clone) -> None:
-    alone = {"services": ["lobby", "acme-api"], "environments": None, "secret_environments": None}
-    done = clone(**alone, rename={"suffix": "-x"})
-    assert not done.get("failed"), done["msg"]
-    assert set(ids_of(sandbox, "shop-staging")) == {"lobby-x", "acme-api-x"}
-    assert not any("did you mean" in warning for warning in done.get("warnings", ()))
-
-
 def test_a_launch_command_is_cloned(sandbox: Sandbox, clone: Clone) -> None:
     lobby = ids_of(sandbox, "shop")["lobby"]
     assert sandbox.api("PUT", f"/api/resources/{lobby}/deploy", {"command": "java -jar lobby.jar"}).ok
@@ -137,84 +128,10 @@ def test_a_new_release_of_the_source_is_deployed_in_the_clone(sandbox: Sandbox, 
     } == {"acme-api-staging"}
 
 
-def test_nodes_sizes_and_single_services_differ(sandbox: Sandbox, clone: Clone) -> None:
-    done = clone(
-        **NO_APPS,
-        hosts={"node-paris-1": "node-frankfurt-1"},
-        dimensions={"ram_gb": 4},
-        public=False,
-        rename={"pattern": "^(.)", "replacement": r"new-\1", "names": {"lobby": "hall"}},
-        overrides={"lobby": {"host": "node-paris-1", "state": "started"}},
-    )
-    assert not done.get("failed"), done.get("msg")
-    made = ids_of(sandbox, "shop-staging")
-    assert set(made) == {"new-Survival", "hall"}
-    found = {name: sandbox.api("GET", f"/api/resources/{id}").json() for name, id in made.items()}
-    assert found["new-Survival"]["host"]["id"] == "node-frankfurt-1"
-    assert found["hall"]["host"]["id"] == "node-paris-1"
-    assert [found[name]["dimensions"]["ramGb"] for name in made] == [4, 4]
-    settings = sandbox.api("GET", f"/api/resources/{made['hall']}/settings").json()
-    assert settings["network"]["isPublic"] is False
-    metrics = sandbox.api("GET", f"/api/resources/metrics?ids={made['hall']}").json()
-    assert metrics[made["hall"]]["state"] == "running"
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"project": "shop"}, "a project cannot be cloned onto itself"),
-        ({"project": "default"}, "may be the default project"),
-        ({"project": "taken"}, "which the clone did not make. Nothing was done"),
-        ({"project": "alike", "existing": "keep"}, "existing: adopt takes it for the clone"),
-        ({"rename": None}, "slugs are unique across all accounts"),
-        ({"rename": {"suffix": "_x"}}, "must have 3 to 40, and of lowercase letters"),
-        ({"rename": {"pattern": "("}}, "rename.pattern '(' with its replacement is wrong"),
-        ({"rename": {"pattern": ".*", "replacement": "one"}}, "would all be"),
-        ({"rename": {"suffix": "-x", "names": {"nobody": "a"}}}, "rename.names names 'nobody', which is not"),
-        ({"rename": {"pattern": "web$", "replacement": "taken"}, "services": ["acme-web"],
-          "environments": {"acme-web": {"API": "x"}}},
-         "this account has applications 'acme-taken' in other projects"),
-        ({"environments": None}, "lacks API"),
-        ({"environments": {"lobby": {"A": "b"}}}, "environments names 'lobby'; the applications that"),
-        ({"services": ["acme-web"], "secret_environments": None}, "which is not cloned. Clone it as well"),
-        ({"services": ["nobody"]}, "services: the source has no 'nobody'"),
-        ({**NO_APPS, "services": ["Survival"], "without_data": ["lobby"]}, "without_data names 'lobby'"),
-        ({"overrides": {"lobby": {"prodct": "x"}}}, "did you mean 'product'?"),
-        ({"overrides": {"lobby": "x"}}, "overrides: 'lobby' must have a dictionary"),
-        ({"copy_secrets": True}, "set src"),
-        ({"wait": False}, "wait cannot be false"),
-        ({"max_monthly": "1"}, "max_monthly of project 'shop-staging' is 1.00 EUR a month"),
-        ({"private_key_file": "no-such-key"}, "private_key_file 'no-such-key' cannot be read"),
-        ({**NO_APPS, "services": None, "source": "metal"}, "family DEDICATED holds"),
-        ({**NO_APPS, "services": None, "source": "blocked"}, "blocked by its last scan"),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_cloned_is_refused_before_anything_is_ordered(
-    given: dict[str, Any], said: str, sandbox: Sandbox, clone: Clone
-) -> None:
-    sandbox.seed(MORE)
-    sandbox.clear_journal()
-    for check_mode in (True, False):
-        refused = clone(check_mode=check_mode, **given)
-        assert refused.get("failed") and said in refused["msg"], refused
-    assert commits(sandbox) == []
-
-
 MORE: dict[str, Any] = {
-    "projects": ["taken", "alike", "metal", "blocked", "elsewhere"],
     "services": [
         {"name": "other", "product": "minecraft", "project": "taken"},
         {"name": "lobby-staging", "product": "minecraft", "project": "alike"},
-        {"name": "iron", "product": "dedicated", "project": "metal", "host": "node-metal-1"},
-    ],
-    "apps": [
-        {"slug": "acme-taken", "project": "elsewhere"},
-        {
-            "slug": "acme-flawed",
-            "project": "blocked",
-            "images": [{"tag": "v1", "packages": {"runc": "1.0.0~rc6"}}],
-            "deployed": "v1",
-        },
     ],
 }
 
@@ -259,33 +176,6 @@ def test_what_somebody_made_after_an_order_that_came_to_nothing_is_left_alone(
     assert files(sandbox, ids_of(sandbox, "shop-staging")["Survival-staging"]) == {"/precious.txt": "mine"}
 
 
-def test_environments_come_from_the_blueprint_of_the_source(
-    sandbox: Sandbox, clone: Clone, tmp_path: Path
-) -> None:
-    """Its secrets only if that is said, and its keys stand for what they name."""
-    path = tmp_path / "shop.yml"
-    described = {
-        "project": "shop",
-        "applications": {
-            "api": {"slug": "acme-api"},
-            "front": {
-                "slug": "acme-web",
-                "environment": {"API": "${api.URL}"},
-                "secret_environment": {"SESSION_KEY": "of-production"},
-            },
-        },
-    }
-    path.write_text(yaml.safe_dump(described))
-    given = {"src": str(path), "environments": None, "secret_environments": None}
-    done = clone(**given)
-    assert not done.get("failed"), done.get("msg")
-    assert environment(sandbox, "acme-web-staging") == {"API": WEB["API"]}
-    assert clone(copy_secrets=True, **given)["changed"]
-    assert environment(sandbox, "acme-web-staging")["SESSION_KEY"] == "of-production"
-    data = {**given, "src": None, "blueprint": described}
-    assert not clone(copy_secrets=True, **data)["changed"]
-
-
 def test_a_clone_is_deleted_by_its_own_blueprint(sandbox: Sandbox, clone: Clone, tmp_path: Path) -> None:
     made = clone()
     assert "environment" not in str(made["blueprint"])
@@ -294,25 +184,6 @@ def test_a_clone_is_deleted_by_its_own_blueprint(sandbox: Sandbox, clone: Clone,
     assert not gone.get("failed"), gone.get("msg")
     assert "shop-staging" not in [each["name"] for each in sandbox.api("GET", "/api/projects").json()]
     assert ids_of(sandbox, "shop") == originals
-
-
-def test_a_service_without_content_is_cloned_if_that_is_said(sandbox: Sandbox, clone: Clone) -> None:
-    sandbox.seed(MORE)
-    given = {"source": "metal", "environments": None, "secret_environments": None}
-    done = clone(without_data=["iron"], **given)
-    assert not done.get("failed"), done.get("msg")
-    assert set(ids_of(sandbox, "shop-staging")) == {"iron-staging"}
-
-
-def test_a_suspended_clone_is_left_alone(sandbox: Sandbox, clone: Clone) -> None:
-    alone: dict[str, Any] = {"services": ["Survival"], "environments": None, "secret_environments": None}
-    clone(**alone)
-    made = ids_of(sandbox, "shop-staging")["Survival-staging"]
-    sandbox.api("POST", f"/api/resources/{made}/suspend")
-    sandbox.clear_journal()
-    done = clone(overrides={"Survival": {"state": "suspended"}}, **alone)
-    assert not done["changed"] and "is suspended, so its files were left" in str(done["warnings"])
-    assert commits(sandbox) == []
 
 
 def test_a_clone_that_the_platform_names_otherwise_is_not_ordered_again(
