@@ -360,54 +360,6 @@ def test_a_project_that_lives_is_not_touched(sandbox: Sandbox, recover: Recover)
     assert "/live" not in files(sandbox, made["Survival"])
 
 
-def test_what_is_missing_is_told_before_anything_is_ordered(sandbox: Sandbox, recover: Recover) -> None:
-    blueprint: dict[str, Any] = {
-        **BLUEPRINT,
-        "services": {**BLUEPRINT["services"], "cache": {"product": "valkey"}},
-        "applications": {"web": {"slug": "acme-web", "image": {"tag": "v1", "digest": f"sha256:{'0' * 64}"}}},
-    }
-    refused = recover(blueprint=blueprint)
-    assert "no copy of service 'cache'" in refused["msg"]
-    assert "no copy of application 'acme-web'" in refused["msg"]
-    refused = recover(blueprint=blueprint, without_data=["cache", "web"])
-    assert "the registry has no image of 'acme-web'" in refused["msg"]
-    assert "is not before the moment" in recover(before="2026-11-19T00:00:00Z")["msg"]
-    assert "would cost" in recover(max_monthly="0.01")["msg"] or commits(sandbox) == []
-    assert commits(sandbox) == []
-
-
-@pytest.mark.parametrize(
-    ("about", "told"),
-    [
-        ({"name": "Survival-2"}, True),
-        ({"name": "shop-lobby", "slug": "lobby"}, True),
-        ({"name": "lobby"}, False),
-        ({"name": "Survival-2", "project": "another"}, False),
-    ],
-    ids=["relocated", "application", "in the blueprint", "elsewhere"],
-)
-def test_newer_copies_that_nothing_gets_are_told_before_anything_is_ordered(
-    recover: Recover, tmp_path: Path, about: dict[str, str], told: bool
-) -> None:
-    """A service that was relocated has them under another name, and what is restored is old."""
-    shelve(tmp_path / "copies", "svc_9", WORLD, moment="20261121T031500Z", **about)
-    result = recover(check_mode=True, without_data=["lobby"])
-    assert not result.get("failed"), result["msg"]
-    warnings = [each for each in result.get("warnings", []) if "nothing in the blueprint gets" in each]
-    assert ["svc_9" in each and "made at 2026-11-21T03:15:00Z" in each for each in warnings] == [True] * told
-
-
-def test_copies_that_everyone_can_write_to_are_told_before_they_are_restored(
-    recover: Recover, tmp_path: Path
-) -> None:
-    """Whoever wrote to one decides what the service runs. One that nothing gets does not matter."""
-    for id in ("svc_1", "svc_2"):
-        (tmp_path / "copies" / id).chmod(0o777)
-    result = recover(check_mode=True, without_data=["lobby"])
-    [warning] = [each for each in result["warnings"] if "every user of this machine can write to" in each]
-    assert warning.endswith(f"chmod o-w {tmp_path / 'copies' / 'svc_1'}")
-
-
 def test_an_application_gets_its_files_and_runs(sandbox: Sandbox, recover: Recover, tmp_path: Path) -> None:
     """Its image is in the registry still. One without an image is made, and nothing more."""
     app = {"slug": "acme-web", "project": "old", "images": [{"tag": "v1"}], "deployed": "v1"}
@@ -446,13 +398,6 @@ def test_a_drill_leaves_nothing(sandbox: Sandbox, recover: Recover) -> None:
     assert {name: files(sandbox, id) for name, id in live.items()} == before
     assert [each["name"] for each in sandbox.api("GET", "/api/projects").json()] == ["default", "old", "shop"]
     assert not recover(state="absent", project="shop-drill")["changed"]
-
-
-def test_names_of_a_drill_are_not_taken_for_slips(sandbox: Sandbox, recover: Recover) -> None:
-    assert not recover().get("failed")
-    made = recover(**{**DRILL, "rename": {"suffix": "-x"}})
-    assert set(ids_of(sandbox, "shop-drill")) == {"Survival-x", "lobby-x"}
-    assert not any("did you mean" in warning for warning in made.get("warnings", ()))
 
 
 def test_what_somebody_made_after_an_order_that_came_to_nothing_is_left_alone(
@@ -545,19 +490,3 @@ def test_a_drill_of_another_account_is_left_alone(sandbox: Sandbox, recover: Rec
     assert ids_of(sandbox, "shop-drill") == made
     assert not recover(state="absent", project="shop-drill").get("failed")
     assert "shop-drill" not in [each["name"] for each in sandbox.api("GET", "/api/projects").json()]
-
-
-def test_only_what_a_drill_made_is_deleted(sandbox: Sandbox, recover: Recover) -> None:
-    """A project that somebody made, a recovery that is meant to last, and what somebody put into a drill."""
-    sandbox.seed({"projects": ["shop-drill"]})
-    assert "no drill from this controller made it" in recover(**DRILL)["msg"]
-    assert "must not be in project 'shop' itself" in recover(drill=True)["msg"]
-    assert not recover().get("failed")
-    assert "meant to last" in recover(state="absent", project="shop")["msg"]
-    other = {**DRILL, "project": "other-drill"}
-    assert not recover(**other).get("failed")
-    sandbox.seed({"services": [{"name": "mine", "product": "minecraft", "project": "other-drill"}]})
-    kept = recover(state="absent", project="other-drill")
-    assert "which the drill did not make" in " ".join(kept["warnings"])
-    assert set(ids_of(sandbox, "other-drill")) == {"mine"}
-    assert MOMENT and set(ids_of(sandbox, "shop")) == {"Survival", "lobby"}

@@ -15,6 +15,9 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api.models import ServiceSummary
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.members import Member
 from ansible_collections.hosted.services.plugins.module_utils._resources.recover import RECOVER
+from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.options import (
+    RecoverOptions,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.record import (
     RecoveryRecord,
 )
@@ -98,3 +101,8 @@ def member(name: str, *, id: str | None = None, slug: str | None = None) -> Memb
 def record_of(sandbox: Sandbox, project: str) -> RecoveryRecord:
     """Return the record of a project, as the module reads it."""
     return RecoveryRecord.read(StateDirOptions(base_url=sandbox.base_url, token="x"), project)
+
+
+def options(**given: Any) -> RecoverOptions:
+    """Return options with these."""
+    return RecoverOptions(**{"base_url": "https://platform.example.com", "token": "x", **given})

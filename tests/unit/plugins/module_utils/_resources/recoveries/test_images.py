@@ -25,8 +25,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 )
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.clones.platform import ids_of
-from unit.plugins.module_utils._resources.recoveries.platform import Recover, member, recovering
-from unit.plugins.module_utils._resources.recoveries.test_options import options
+from unit.plugins.module_utils._resources.recoveries.platform import Recover, member, options, recovering
 
 APP = {"slug": "acme-web", "project": "old", "images": [{"tag": "v1"}], "deployed": "v1"}
 DRILL: dict[str, Any] = {"project": "drill", "drill": True, "rename": {"suffix": "-drill"}}
