@@ -54,7 +54,6 @@ class Account(FakeClient):
         super().__init__()
         self.aliases = {"old": "mc", "new": "mc-2"}
         self.tag: str | None = "v1"
-        self.source_shown = True
         self.declared = {"v1": DIGEST}
         self.applications: list[App] = []
         self.add("old", "survival")
@@ -85,8 +84,7 @@ class Account(FakeClient):
 
     def settings(self, id: str) -> Settings:
         """Return the tag that an application was deployed with."""
-        source = {"tag": self.tag} if self.source_shown else None
-        return Settings.model_validate({**self.setting_records[id], "source": source})
+        return Settings.model_validate({**self.setting_records[id], "source": {"tag": self.tag}})
 
     def releases(self, slug: str) -> list[dict[str, Any]]:
         """Return the tags that are declared, with their digests."""
@@ -103,10 +101,6 @@ class Noted:
     """Called when a module is carried out, and may raise."""
     rounds: dict[str, int] = field(default_factory=dict)
     """How often a module finds something to do; always, if it is not in here."""
-    quoted: Cost | None = field(default_factory=lambda: Cost(Decimal(0), Decimal(5)))
-    """What the order costs."""
-    warnings: list[str] = field(default_factory=list)
-    """What every plan warns of."""
     planned: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
     """What was planned, whether it was carried out or not."""
 
@@ -143,8 +137,6 @@ class Module:
         """Return a plan of one step."""
         options = cast(Mapping[str, Any], task.options)
         self.noted.planned.append((self.name, options))
-        for warning in self.noted.warnings:
-            task.warn(warning)
         if len(self.noted.of(self.name)) >= self.noted.rounds.get(self.name, 1000):
             return Plan(result=None, cost=GONE)
 
@@ -163,7 +155,7 @@ class Module:
             move=move,
             commitment=Commitment("order", "service", Decimal(0)) if move else None,
         )
-        return Plan(result=None, steps=[step], cost=self.noted.quoted if is_order else GONE)
+        return Plan(result=None, steps=[step], cost=Cost(Decimal(0), Decimal(5)) if is_order else GONE)
 
     def change(self, task: Task[Any], options: Mapping[str, Any]) -> None:
         """Let a service be as it was asked for."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +23,8 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.relocat
     plan_there,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.work import (
-    costing,
     rescued,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import Commitment
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import Move
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
     Expansion,
     Plan,
@@ -38,10 +34,8 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import Clock, carry_out
-from unit.plugins.module_utils._resources.clones.platform import ids_of
-from unit.plugins.module_utils._resources.relocations.in_memory import DIGEST, OTHER, Account, Case, case, web
+from unit.plugins.module_utils._resources.relocations.in_memory import DIGEST, OTHER, Case, case, web
 from unit.plugins.module_utils._resources.relocations.platform import (
-    SEED,
     done,
     pair,
     relocating,
@@ -64,16 +58,6 @@ def test_a_step_that_fails_is_rescued_once_wherever_it_is() -> None:
     assert [error.message for error in seen] == ["no"]
 
 
-def test_moves_tell_what_both_services_cost() -> None:
-    commitment = Commitment("suspend", "service 'a'", Decimal(1))
-    step = Step("suspend", lambda: None, move=Move("suspend", Decimal(1)), commitment=commitment)
-    steps = costing([step, Expansion("more", lambda: [step]), Step("read", lambda: None)], Decimal(5))
-    assert steps[0].move == Move("suspend", Decimal(5))
-    assert steps[0].commitment is commitment
-    assert [each.move for each in steps[1].run()] == [Move("suspend", Decimal(5))]
-    assert steps[2].move is None
-
-
 def test_an_old_service_that_cannot_be_started_again_is_said(
     sandbox: Sandbox, key_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -87,20 +71,6 @@ def test_an_old_service_that_cannot_be_started_again_is_said(
     done(relocate(state="returned"))
     assert status_of(sandbox, old) == ("ACTIVE", "running")
     assert status_of(sandbox, new)[0] == "SUSPENDED"
-
-
-def test_an_application_that_is_not_in_service_is_not_deployed(
-    sandbox: Sandbox, key_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    relocate = relocating(sandbox, key_file, tmp_path, monkeypatch)
-    app = ids_of(sandbox, "shop")["acme-web"]
-    sandbox.api("POST", f"/api/resources/{app}/suspend")
-    sandbox.clear_journal()
-    moved = done(relocate())
-    assert "takes effect at its next deploy" in " ".join(moved["warnings"])
-    assert [line for line in sandbox.journal() if line["path"].endswith("/deploy")] == []
-    assert status_of(sandbox, app)[0] == "SUSPENDED"
-    assert SEED["apps"][0]["slug"] in moved["relocation"]["dependents"]
 
 
 # --- Part by part ---------------------------------------------------------------------------------------
@@ -167,15 +137,6 @@ def test_nothing_else_is_taken_for_the_new_service(id: str | None, tmp_path: Pat
     assert found.noted.planned == []
 
 
-def test_a_reference_may_name_either_service(tmp_path: Path) -> None:
-    """By its alias, or by a name that the platform may have made an alias of."""
-    found = case(tmp_path, Phase.ORDERED)
-    assert found.work.names == {"mc", "mc-2", "survival", "survival-2"}
-    found.account.aliases = {"other": "elsewhere"}
-    found.work.record.content.new_id, found.work.record.content.new_name = None, ""
-    assert found.work.names == {"mc", "survival"}
-
-
 def test_references_lead_to_the_alias_of_the_new_service(tmp_path: Path) -> None:
     found = case(tmp_path, Phase.SWITCHED)
     found.account.aliases["new"] = "mc-7"
@@ -202,43 +163,6 @@ def test_what_was_stopped_and_runs_the_release_already_is_started(tmp_path: Path
     found.work.record.content.paused = ["app_1"]
     done_steps(found.work.dependent_steps("old", "it")[1:])
     assert found.noted.steps == ["switched: service app_1 started"]
-
-
-def test_a_tag_is_looked_for_only_if_the_application_can_be_deployed(tmp_path: Path) -> None:
-    none = case(tmp_path, dependents=(web(Account(), deployed=False),))
-    none.account.declared = {}
-    replace(none.work)
-    some = case(tmp_path)
-    some.account.declared = {}
-    with pytest.raises(Invalid, match=r"shows no tag of the image .*without_dependents\. Nothing was done$"):
-        replace(some.work)
-
-
-def test_on_the_way_back_what_cannot_be_deployed_comes_last(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whatever the reason: nothing that is read of it keeps the old service from coming back."""
-    found = case(tmp_path, Phase.RELOCATED, state="returned")
-    first, idle = web(found.account), web(found.account, deployed=False)
-    other = replace(first, app=first.app.model_copy(update={"id": "app_2", "slug": "other-web"}))
-    found.account.setting_records["app_2"] = found.account.setting_records["app_1"]
-    settings = found.account.settings
-
-    def refuse(id: str) -> Any:
-        if id == "app_1":
-            raise HostedError("not now")
-        return settings(id)
-
-    monkeypatch.setattr(found.account, "settings", refuse)
-    work = replace(found.work, dependents=[first, other, idle])
-    assert list(work.dependents) == [other, idle, first]
-    assert work.task.warnings == [
-        "application 'acme-web' is deployed last, because that will probably fail: not now. service "
-        "'survival' (old) is brought back before that"
-    ]
-    forward = replace(work.task, options=replace(work.task.options, state="relocated"))
-    with pytest.raises(HostedError, match="not now"):
-        replace(work, task=forward)
 
 
 def test_what_is_deployed_again_is_the_image_that_runs_by_then(tmp_path: Path) -> None:
@@ -537,18 +461,6 @@ def test_the_checks_of_the_task_are_made(tmp_path: Path) -> None:
         done_steps([found.work.healthy_step()])
 
 
-def test_steps_that_only_wait_or_remember_change_nothing(tmp_path: Path) -> None:
-    found = case(tmp_path, Phase.ORDERED, Data.DATABASE)
-    quiet = [found.work.note(Phase.STOPPED), *found.work.compare_steps(), found.work.healthy_step()]
-    assert [step.changes for step in quiet] == [False, False, False]
-    assert [step.summary for step in quiet] == [
-        "remember that the relocation is stopped",
-        "compare both databases once more",
-        "wait until service 'survival-2' is healthy",
-    ]
-    assert found.work.note().summary == "remember what is to be done"
-
-
 @pytest.mark.parametrize(("ran", "said"), [(True, "runs again"), (False, "is as it was")])
 def test_what_is_rescued_is_said(ran: bool, said: str, tmp_path: Path) -> None:
     """A new service that cannot be stopped is no reason to say less."""
@@ -580,12 +492,6 @@ def test_a_rescue_that_fails_leaves_the_record_as_it_was(tmp_path: Path) -> None
         "state: returned"
     )
     assert found.content.phase == Phase.STOPPED
-
-
-def test_an_expansion_moves_what_its_steps_do() -> None:
-    inner = Step("resume", fail, move=Move("resume", None), commitment=Commitment("resume", "a", Decimal(1)))
-    [outer] = costing([Expansion("more", lambda: [inner], move=Move("resume", Decimal(1)))], Decimal(5))
-    assert outer.move == Move("resume", Decimal(5))
 
 
 def done_steps(steps: Sequence[Step]) -> None:
