@@ -15,10 +15,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.bluepri
     BlueprintOptions,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.applied import (
-    entry_in,
-    facts_of,
     last_applied,
-    path_of,
     remember,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.contents import Contents
@@ -98,10 +95,3 @@ def test_a_folder_that_cannot_be_written_to_is_a_warning(tmp_path: Path) -> None
     (tmp_path / "file").write_text("")
     [warning] = apply(tmp_path / "file", SHOP)
     assert "drift_info cannot tell" in warning
-
-
-def test_a_path_names_its_entry() -> None:
-    for name, __ in facts_of(WEB):
-        if not name.startswith("names."):
-            assert entry_in(name) == WEB.path
-    assert path_of(WEB, "slug") == "applications.web.slug"

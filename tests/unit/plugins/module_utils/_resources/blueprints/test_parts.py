@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -97,14 +96,6 @@ def test_what_needs_nothing_new_is_planned_for_real() -> None:
     assert [part.foreseen for part in parts.found] == [False, False, True]
 
 
-def test_in_check_mode_every_step_is_shown() -> None:
-    account = Account()
-    parts = parts_of(account, {"a": (), "b": ["a"]}, check_mode=True)
-    parts.make_plans()
-    assert [step.summary for step in parts.steps() if step.changes] == ["make a", "make b"]
-    assert account.lines == []
-
-
 def test_what_needs_nothing_comes_after_what_is_first() -> None:
     parts = parts_of(Account(), {"a": (), "b": ["a"], "c": ()})
     parts.make_plans()
@@ -112,13 +103,6 @@ def test_what_needs_nothing_comes_after_what_is_first() -> None:
     needs = {step.summary: step.needs for step in parts.steps([first])}
     assert needs["make a"] == needs["make c"] == [first]
     assert needs["make b"] and first not in needs["make b"]
-
-
-def test_a_second_run_finds_nothing_to_do() -> None:
-    account = Account(there=["a", "b"])
-    parts = parts_of(account, {"a": (), "b": ["a"]})
-    parts.make_plans()
-    assert parts.steps() == []
 
 
 def test_an_error_stops_what_needs_it_and_nothing_else() -> None:
@@ -136,25 +120,6 @@ def test_an_error_stops_what_needs_it_and_nothing_else() -> None:
     assert failure.details["actions"] == ["make d"]
 
 
-def test_the_next_run_goes_on_from_there() -> None:
-    account, needs = Account(broken=["b"]), {"a": (), "b": ["a"], "c": ["b"]}
-    apply(parts_of(account, needs))
-    account.broken.clear()
-    assert apply(parts_of(account, needs)).failure() is None
-    assert account.lines == ["a", "b", "c"]
-
-
-def test_nothing_is_done_if_one_cannot_be_planned() -> None:
-    account = Account()
-    parts = parts_of(account, {"a": (), "b": ()})
-    parts.found[1].arguments = refuse
-    parts.make_plans()
-    assert parts.failed and not parts_of(account, {"a": ()}).failed
-    refusal = Report(parts.task, parts.found).refusal()
-    assert refusal is not None
-    assert refusal.message == "1 part of the blueprint cannot be made, and nothing was done:\n- thing 'b': no"
-
-
 def test_a_graph_with_many_paths_is_looked_at_once() -> None:
     """Each needs the two before it, so there are more paths to the first one than can be walked."""
     keys = [f"n{number}" for number in range(90)]
@@ -164,9 +129,16 @@ def test_a_graph_with_many_paths_is_looked_at_once() -> None:
     assert parts.found[-1].blocked_by is parts.found[0]
 
 
-def refuse(part: Part) -> Mapping[str, Any]:
-    """Refuse to be planned."""
-    raise Invalid("no")
+def test_what_one_part_makes_was_not_there_before_another_part_of_it() -> None:
+    """Such as a service that is ordered, and started once it was restored."""
+    parts = parts_of(Account(), {"a": (), "b": ()})
+    first, second = parts.found
+    second.name, second.key = first.name, first.key
+    first.plan = Plan(result={}, after={"status": "ACTIVE", "state": "stopped"})
+    second.plan = Plan(result={}, before={"state": "stopped"}, after={"state": "running"})
+    plan = Plan(result=[])
+    Report(parts.task, parts.found).update(plan)
+    assert (plan.before, plan.after) == ({}, {"thing 'a' status": "ACTIVE", "thing 'a' state": "running"})
 
 
 KEYS = [f"k{number}" for number in range(10)]

@@ -13,7 +13,6 @@ import yaml
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.schema import (
     BackupSection,
-    Blueprint,
     BusySection,
     ExceptionSection,
     KeepSection,
@@ -21,10 +20,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.bluepri
     Section,
     SleepSection,
     WindowSection,
-    as_amount,
     fields_of,
-    keys_of,
-    refuse_truth_values,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import ServiceResource
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.options import (
@@ -67,12 +63,6 @@ def test_the_keys_of_a_service_are_options_of_its_module() -> None:
     assert ServiceOptions.__dataclass_fields__.keys() > keys
 
 
-@pytest.mark.parametrize(("value", "shown"), [(12.5, "12.5"), (12, "12"), ("12.50", "12.50")])
-def test_amounts_keep_their_digits(value: Any, shown: str) -> None:
-    data = {"project": "a", "services": {"db": {"max_monthly": value}}}
-    assert Blueprint.model_validate(data).services["db"].max_monthly == shown
-
-
 # --- Plans ------------------------------------------------------------------------------------------
 
 
@@ -100,40 +90,3 @@ def test_a_plan_has_what_its_role_takes(role: str, section: type[Section]) -> No
 )
 def test_so_have_its_parts(role: str, option: str, section: type[Section]) -> None:
     assert set(fields_of(section)) == set(options_of(role)[option]["options"])
-
-
-# --- Keys and types ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("path", "some"),
-    [
-        ((), {"project", "services", "backups"}),
-        (("services", "db"), {"product", "dimensions"}),
-        (("services", "db", "dimensions"), {"ram_gb"}),
-        (("services", "db", "options", 0), {"option", "choice"}),
-        (("applications", "web", "image"), {"tag", "archive"}),
-        (("ssh_keys", "ops"), {"public_key_file"}),
-        (("defaults",), {"services", "applications"}),
-        (("defaults", "services", "dimensions"), {"ram_gb"}),
-        (("sleep", "nights", "awake", 0), {"days", "from", "to"}),
-        (("sleep", "nights", "exceptions", 1, "awake", 0), {"from", "to"}),
-        (("backups", "nightly", "keep"), {"daily", "max_delete"}),
-    ],
-)
-def test_the_keys_at_a_place(path: tuple[Any, ...], some: set[str]) -> None:
-    assert some <= set(keys_of(Blueprint, path))
-
-
-@pytest.mark.parametrize(
-    "path", [("project",), ("services", "db", "variables", "x"), ("nowhere", "at", "all")]
-)
-def test_a_value_has_no_keys(path: tuple[Any, ...]) -> None:
-    assert keys_of(Blueprint, path) == []
-
-
-def test_a_truth_value_is_no_number() -> None:
-    for check in (refuse_truth_values, as_amount):
-        with pytest.raises(ValueError, match="is true, a truth value; it must be a number"):
-            check(True)
-    assert (refuse_truth_values(5), as_amount(12.5), as_amount("1.10")) == (5, "12.5", "1.10")
