@@ -15,14 +15,12 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint import BLUEPRINT
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.clones.platform import (
-    SIZE,
     WEB,
     cloned,
     environment,
     files,
     ids_of,
     monthly_rate,
-    records,
     writes_to,
 )
 from unit.plugins.module_utils._resources.platform import renaming, run
@@ -74,15 +72,6 @@ def test_a_project_is_cloned_at_the_price_that_was_announced(
     check_unchanged(sandbox, clone)
 
 
-def test_a_launch_command_is_cloned(sandbox: Sandbox, clone: Clone) -> None:
-    lobby = ids_of(sandbox, "shop")["lobby"]
-    assert sandbox.api("PUT", f"/api/resources/{lobby}/deploy", {"command": "java -jar lobby.jar"}).ok
-    assert clone(**{**NO_APPS, "services": ["lobby"]})["changed"]
-    made = ids_of(sandbox, "shop-staging")["lobby-staging"]
-    settings = sandbox.api("GET", f"/api/resources/{made}/settings").json()
-    assert settings["deploy"]["command"] == "java -jar lobby.jar"
-
-
 def check_unchanged(sandbox: Sandbox, clone: Clone) -> None:
     """Check that another run finds nothing to do, in check mode either."""
     sandbox.clear_journal()
@@ -128,14 +117,6 @@ def test_a_new_release_of_the_source_is_deployed_in_the_clone(sandbox: Sandbox, 
     } == {"acme-api-staging"}
 
 
-MORE: dict[str, Any] = {
-    "services": [
-        {"name": "other", "product": "minecraft", "project": "taken"},
-        {"name": "lobby-staging", "product": "minecraft", "project": "alike"},
-    ],
-}
-
-
 def test_a_key_that_is_not_registered_says_how_to_register_one(
     sandbox: Sandbox, clone: Clone, tmp_path: Path
 ) -> None:
@@ -146,20 +127,6 @@ def test_a_key_that_is_not_registered_says_how_to_register_one(
     refused = clone()
     assert "Register a key with hosted.services.ssh_key" in refused["msg"]
     assert commits(sandbox) == []
-
-
-def test_what_is_there_is_kept_or_taken_over_only_if_that_is_said(sandbox: Sandbox, clone: Clone) -> None:
-    sandbox.seed(MORE)
-    alone: dict[str, Any] = {"services": ["lobby"], "environments": None, "secret_environments": None}
-    kept = clone(project="taken", existing="keep", **alone)
-    assert not kept.get("failed"), kept.get("msg")
-    assert set(ids_of(sandbox, "taken")) == {"other", "lobby-staging"}
-    there = ids_of(sandbox, "alike")["lobby-staging"]
-    adopted = clone(project="alike", existing="adopt", **alone)
-    assert not adopted.get("failed"), adopted.get("msg")
-    assert ids_of(sandbox, "alike") == {"lobby-staging": there}
-    assert files(sandbox, there) == files(sandbox, ids_of(sandbox, "shop")["lobby"])
-    assert not clone(project="alike", **alone)["changed"]
 
 
 def test_what_somebody_made_after_an_order_that_came_to_nothing_is_left_alone(
@@ -200,23 +167,3 @@ def test_a_clone_that_the_platform_names_otherwise_is_not_ordered_again(
     assert len(sandbox.journal("order.create")) == 1
     made, original = ids_of(sandbox, "shop-staging"), ids_of(sandbox, "shop")
     assert files(sandbox, made["Survival-staging"]) == files(sandbox, original["Survival"])
-
-
-def test_two_services_of_nearly_one_name_are_cloned(sandbox: Sandbox, clone: Clone) -> None:
-    body = {"name": "LOBBY", "productSlug": "minecraft", "hostId": "node-paris-1", "dimensions": SIZE}
-    [shop] = [each for each in records(sandbox, "project") if each["name"] == "shop"]
-    sandbox.api("POST", "/api/order", {**body, "projectId": shop["id"]})
-    sandbox.clock(advance=60)
-    originals = ids_of(sandbox, "shop")
-    done = clone(**{**NO_APPS, "services": [originals[name] for name in ("lobby", "LOBBY")]}, rename=None)
-    assert not done.get("failed"), done.get("msg")
-    assert set(ids_of(sandbox, "shop-staging")) == {"lobby", "LOBBY"}
-
-
-def test_other_rules_do_not_order_again(sandbox: Sandbox, clone: Clone) -> None:
-    clone()
-    sandbox.clear_journal()
-    done = clone(rename={"prefix": "staging-"})
-    assert not done.get("failed") and not done["changed"], done.get("msg")
-    assert "would be named 'staging-acme-web' now; the platform cannot rename it" in str(done["warnings"])
-    assert commits(sandbox) == []

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from base64 import b64decode
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -14,19 +14,8 @@ from urllib.parse import unquote
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api.models import App, Project
-from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.export import (
-    Export,
-    Exported,
-    as_key,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.clone import CLONE
 from ansible_collections.hosted.services.plugins.module_utils._resources.clones import files as clone_files
-from ansible_collections.hosted.services.plugins.module_utils._resources.clones.source import (
-    Data,
-    Original,
-    SourceProject,
-)
 from ansible_collections.hosted.services.plugins.module_utils._sftp.errors import LoginRefused
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.platform import run
@@ -157,23 +146,6 @@ def writes_to(sandbox: Sandbox, originals: Mapping[str, str] | Iterable[str]) ->
         and not line["path"].startswith("/api/projects/")
         and any(f"{line['path']}/".find(f"{mark}/") >= 0 for mark in marks)
     ]
-
-
-def original(name: str = "web", *, slug: str | None = None, **given: Any) -> Original:
-    """Return something that is cloned."""
-    app = (
-        App(id=f"id-{name}", slug=slug, status="ACTIVE", image_ref=given.pop("image_ref", None))
-        if slug
-        else None
-    )
-    exported = Exported(f"id-{name}", given.pop("key", as_key(slug or name)), given.pop("values", {}))
-    record = {"name": name, "family": "GAME", "status": "ACTIVE", "host": None, **given.pop("record", {})}
-    return Original(exported, record, given.pop("data", Data.FILES), app, **given)
-
-
-def source_of(*originals: Original, others: Sequence[Original] = ()) -> SourceProject:
-    """Return a project that is cloned."""
-    return SourceProject(Project(id="prj-shop", name="shop"), list(originals), list(others), Export("shop"))
 
 
 def refuse_logins(

@@ -5,35 +5,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._api.models import App, Project
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.export import (
+    Export,
+    Exported,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.clones.environments import (
     Environments,
     read_environments,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.clones.options import CloneOptions
 from ansible_collections.hosted.services.plugins.module_utils._resources.clones.rules import blueprint_of
+from ansible_collections.hosted.services.plugins.module_utils._resources.clones.source import (
+    Data,
+    Original,
+    SourceProject,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.fingerprints import (
     Fingerprints,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
-from unit.plugins.module_utils._resources.clones.platform import original, source_of
 
 DIGEST = f"sha256:{'a1' * 32}"
 
 
+def source_of(*slugs: str, ran: Sequence[str] = (), tag: str | None = None) -> SourceProject:
+    """Return a project of applications, of which some have been deployed and the first shows its tag."""
+    originals = [
+        Original(
+            Exported(slug, slug, {}),
+            {"name": slug, "host": None, "settings": {"source": {"tag": tag if slug == slugs[0] else None}}},
+            Data.NONE,
+            App(id=slug, slug=slug, status="ACTIVE", image_ref=f"r/a@{DIGEST}" if slug in ran else None),
+            variables={"id-db": ["URL"]},
+        )
+        for slug in slugs
+    ]
+    return SourceProject(Project(id="prj-shop", name="shop"), originals, [], Export("shop"))
+
+
 def test_an_image_is_that_of_the_source() -> None:
-    ref = f"registry.example/main/acme-web@{DIGEST}"
-    tagged = original(
-        "acme-web", slug="acme-web", image_ref=ref, record={"settings": {"source": {"tag": "v2"}}}
-    )
-    bare = original("acme-api", slug="acme-api", image_ref=ref)
-    source = source_of(tagged, bare, original("new", slug="acme-new"))
+    source = source_of("acme-web", "acme-api", "acme-new", ran=("acme-web", "acme-api"), tag="v2")
     names = {each.key: f"{each.name}-x" for each in source.originals}
     options = CloneOptions(source="shop", project="copy")
     data, _states = blueprint_of(options, source, Environments(source), names, {})
@@ -45,8 +65,8 @@ def test_an_image_is_that_of_the_source() -> None:
 
 
 def test_variables_that_this_controller_wrote_are_known(tmp_path: Path) -> None:
-    source = source_of(original("acme-web", slug="acme-web", variables={"id-db": ["URL"]}))
-    Fingerprints.read(str(tmp_path), None, "acme-web", "id-acme-web").keep({"LOG_LEVEL": "info", "URL": "x"})
+    source = source_of("acme-web")
+    Fingerprints.read(str(tmp_path), None, "acme-web", "acme-web").keep({"LOG_LEVEL": "info", "URL": "x"})
 
     def read(**given: Any) -> None:
         own: Any = {"source": "shop", "project": "copy", "state_dir": str(tmp_path), **given}
