@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from datetime import UTC, datetime
 from pathlib import Path
@@ -64,16 +63,6 @@ def test_it_is_there_in_the_next_run(tmp_path: Path) -> None:
     assert not again.has_restored("world", other()) and not again.has_restored("world", None)
     assert not again.made(other()), "its id is known by now, so a namesake is another one"
     assert not again.may_replace("world", other().id)
-
-
-def test_a_record_of_an_earlier_version_is_read(tmp_path: Path) -> None:
-    """It has no value that came later; to lose it would leave what was made to nobody."""
-    record = read(tmp_path)
-    record.note("prj_1", {"world": "svc_1"})
-    [file] = tmp_path.rglob("*.json")
-    kept = json.loads(file.read_text())
-    file.write_text(json.dumps({name: kept[name] for name in kept if not name.startswith("run_")}))
-    assert read(tmp_path).ids == {"world": "svc_1"}
 
 
 def other() -> Member:
@@ -162,13 +151,6 @@ def test_it_can_be_forgotten(tmp_path: Path) -> None:
     record.note("prj_1", {"world": "svc_world"})
     record.forget()
     record.forget()
-    assert not read(tmp_path).known
-
-
-def test_a_damaged_one_counts_as_none(tmp_path: Path) -> None:
-    record = read(tmp_path)
-    record.note("prj_1", {"world": "svc_world"})
-    Path(record.path).write_text('{"names": []')
     assert not read(tmp_path).known
 
 
