@@ -175,19 +175,6 @@ def test_a_service_that_is_copied_to_holds_nothing_newer(tmp_path: Path) -> None
     assert (content.since, content.paused) == (None, [])
 
 
-@pytest.mark.parametrize("ran", [True, False])
-def test_a_run_that_was_killed_at_the_stop_goes_on_there(ran: bool, tmp_path: Path) -> None:
-    """The old service is stopped by then, so that only the record knows whether it ran."""
-    found = case(tmp_path, Phase.STOPPED, running=False, facts={"ran": ran}, dependents=())
-    found.carry_out(plan_there(found.work))
-    assert found.noted.steps == [
-        "stopped: service old stopped",
-        "stopped: files old new",
-        *["stopped: service new started"] * ran,
-        "switched: service old suspended",
-    ]
-
-
 def test_a_run_that_was_killed_after_the_switch_copies_nothing_again(tmp_path: Path) -> None:
     """What the new service has got by then would be overwritten."""
     found = case(tmp_path, Phase.SWITCHED, facts={"switched_at": SINCE, "newer": True})
@@ -429,13 +416,6 @@ def test_a_database_is_copied_back_while_nothing_writes_to_it(
     assert copies == [("new", "old")] * 2, "the second time to compare both"
 
 
-def test_nothing_is_copied_back_from_a_service_that_got_nothing(tmp_path: Path) -> None:
-    facts = {"newer": False, "switched_at": None}
-    found = returning(tmp_path, Phase.STOPPED, facts=facts, copy_back=True, dependents=())
-    found.carry_out(plan_back(found.work))
-    assert found.noted.of("files") == []
-
-
 def test_before_the_old_service_was_stopped_only_the_new_one_is_suspended(tmp_path: Path) -> None:
     facts = {"newer": False, "switched_at": None, "paused": ["app_1"]}
     found = returning(tmp_path, Phase.ORDERED, facts=facts)
@@ -476,20 +456,6 @@ def test_what_could_not_be_resumed_is_not_back(error: HostedError, is_back: bool
     with pytest.raises(HostedError):
         found.carry_out(plan_back(found.work))
     assert (found.content.back_since is not None) is is_back
-
-
-def test_a_suspended_service_is_resumed_to_copy_back_from_it(tmp_path: Path) -> None:
-    found = returning(tmp_path, copy_back=True, dependents=())
-    found.account.add("new", "survival-2", "SUSPENDED")
-    found.carry_out(plan_back(found.work))
-    assert found.noted.steps == [
-        "returning: service old resumed",
-        "returning: service new resumed",
-        "returning: service new stopped",
-        "returning: files new old",
-        "returning: service old started",
-        "returning: service new suspended",
-    ]
 
 
 @pytest.mark.parametrize("data", [Data.FILES, Data.DATABASE])
