@@ -74,93 +74,6 @@ def outcomes(result: dict[str, Any]) -> dict[str, str]:
     return {one["service"]: one["outcome"] for one in result["services"]}
 
 
-def test_a_window_brings_back_only_what_ran(sandbox: Sandbox, go: Go) -> None:
-    """In the order of the references, and its reverse; a second run of each changes nothing."""
-    planned = go("stopped", check_mode=True)
-    assert writes(sandbox) == []
-    stopped = go("stopped")
-    assert planned["actions"] == stopped["actions"]
-    assert planned["fleet"]["batches"] == stopped["fleet"]["batches"] == [["alone"], ["web"], ["db"]]
-    assert signals(sandbox) == [("alone", "stop"), ("web", "stop"), ("db", "stop")]
-    assert outcomes(stopped) == {
-        "web": "changed",
-        "db": "changed",
-        "alone": "changed",
-        "idle": "unchanged",
-        "asleep": "left alone",
-        "bucket": "skipped",
-    }
-    assert not go("stopped")["changed"]
-    sandbox.clear_journal()
-    started = go("started")
-    assert signals(sandbox) == [("alone", "start"), ("db", "start"), ("web", "start")]
-    assert outcomes(started)["idle"] == "left alone"
-    running = [name for name, state in states(sandbox).items() if state == "running"]
-    assert running == ["web", "db", "alone"]
-    sandbox.clear_journal()
-    assert not go("started")["changed"]
-    assert writes(sandbox) == []
-
-
-def test_a_second_stop_does_not_forget_what_ran(sandbox: Sandbox, go: Go) -> None:
-    """What someone started meanwhile ran, too."""
-    go("stopped")
-    by_hand(sandbox, "idle", "start")
-    go("stopped")
-    go("started")
-    assert [name for name, state in states(sandbox).items() if state == "running"] == [
-        "web",
-        "db",
-        "alone",
-        "idle",
-    ]
-    go("stopped")
-    by_hand(sandbox, "idle", "start")
-    go("started")
-    by_hand(sandbox, "alone", "stop")
-    again = go("started")
-    assert not again["changed"] and outcomes(again)["alone"] == "left alone"
-
-
-def test_what_somebody_stops_after_a_stop_that_failed_is_not_started(sandbox: Sandbox, go: Go) -> None:
-    """The fleet never stopped it: it was not begun, and the maintenance was given up."""
-    sandbox.fault("resources.power", "status", status=409)
-    failed = go("stopped")
-    assert [failed["fleet"]["failed"], failed["fleet"]["not_begun"]] == [["alone"], ["db", "web"]]
-    sandbox.clear_faults()
-    by_hand(sandbox, "web", "stop")
-    sandbox.clear_journal()
-    assert not go("stopped").get("failed")
-    assert signals(sandbox) == [("alone", "stop"), ("db", "stop")]
-    sandbox.clear_journal()
-    started = go("started")
-    assert signals(sandbox) == [("alone", "start"), ("db", "start")]
-    assert outcomes(started)["web"] == "left alone"
-
-
-def test_a_fleet_that_was_never_stopped_is_not_started(sandbox: Sandbox, go: Go) -> None:
-    """Unless the task asks for all."""
-    for name in ("web", "alone"):
-        by_hand(sandbox, name, "stop")
-    refused = go("started")
-    assert refused["failed"] and "remembers nothing" in refused["msg"]
-    everything = go("started", only_what_ran=False, resume=True)
-    assert outcomes(everything) == {
-        **dict.fromkeys(("web", "alone", "idle", "asleep"), "changed"),
-        "db": "unchanged",
-        "bucket": "skipped",
-    }
-    assert everything["fleet"]["cost"]["monthly_change"] is not None
-
-
-def test_the_canary_goes_first_and_the_rest_in_batches(sandbox: Sandbox, go: Go) -> None:
-    """What does not run is not restarted."""
-    result = go("restarted", batch_size=["50%"], canary=True)
-    assert result["fleet"]["batches"] == [["alone"], ["db"], ["web"]]
-    assert outcomes(result)["idle"] == "left alone"
-    assert [signal for _name, signal in signals(sandbox)] == ["restart"] * 3
-
-
 def dead(*services: str) -> list[dict[str, Any]]:
     """Return health checks that these services fail."""
     url = "http://127.0.0.1:9/"
@@ -185,41 +98,6 @@ def test_nothing_is_begun_beyond_the_bound(sandbox: Sandbox, go: Go) -> None:
     sandbox.clear_journal()
     go("restarted", **order)
     assert [name for name, _signal in signals(sandbox)] == ["db", "web", "alone"]
-
-
-def test_failures_within_the_bound_are_a_warning(sandbox: Sandbox, go: Go) -> None:
-    """Each service shows its own."""
-    result = go("restarted", wait_timeout=1.0, health_checks=dead("alone"), max_failures="20%")
-    assert not result.get("failed") and outcomes(result)["alone"] == "failed"
-    assert result["fleet"]["failed"] == ["alone"] and result["fleet"]["max_failures"] == 1
-    assert any("which max_failures allows" in line for line in result["warnings"])
-
-
-def test_nothing_is_done_on_an_unknown_state(sandbox: Sandbox, go: Go) -> None:
-    """It counts as a failure before anything is begun, and what comes after it is not begun either."""
-    sandbox.operator("nodes/node-paris-1", reachable=False)
-    for check_mode in (True, False):
-        result = go("stopped", check_mode=check_mode)
-        assert result["failed"] and "is unknown: its node cannot be reached" in result["msg"]
-        assert "changed" not in outcomes(result).values()
-    assert writes(sandbox) == []
-
-
-def test_an_update_changes_size_and_command(sandbox: Sandbox, go: Go) -> None:
-    """What runs is stopped and started for its command; what does not run stays so."""
-    result = go(
-        "updated",
-        services=["alone", "idle"],
-        command="run --fast",
-        dimensions={"cpu_cores": None, "ram_gb": 6, "storage_gb": None},
-    )
-    assert not result.get("failed"), result.get("msg")
-    assert signals(sandbox) == [("alone", "stop"), ("alone", "start")]
-    assert states(sandbox)["idle"] == "stopped"
-    assert result["fleet"]["cost"]["monthly_change"] != "0.00"
-    assert result["services"][0]["cost"]["moves"] == ["resize"]
-    sandbox.clear_journal()
-    assert not go("updated", services=["alone", "idle"], command="run --fast")["changed"]
 
 
 def test_a_release_reaches_one_application_after_the_other(sandbox: Sandbox, go: Go) -> None:
@@ -283,36 +161,6 @@ def test_a_size_that_somebody_changed_is_set_again(sandbox: Sandbox, go: Go) -> 
     assert [line["path"] for line in sandbox.journal("settings.scale")] == [path]
 
 
-@pytest.mark.parametrize(
-    ("given", "says"),
-    [
-        ({"state": "stopped", "family": "DEDICATED"}, "no service matches"),
-        ({"state": "stopped", "wait": False}, "wait must be true"),
-        ({"state": "stopped", "tag": "v1"}, "tag go with state: updated alone"),
-        ({"state": "stopped", "resume": True}, "resume goes with state: started alone"),
-        ({"state": "updated"}, "does not say what to update"),
-        ({"state": "updated", "dimensions": {}}, "dimensions is empty"),
-        ({"state": "updated", "tag": "v1", "command": "x"}, "cannot be updated at once"),
-        ({"state": "updated", "tag": "v1", "services": ["alone"]}, "is no application"),
-        ({"state": "stopped", "batch_size": ["0"]}, "batch_size is '0'"),
-        ({"state": "stopped", "max_failures": "101%"}, "max_failures is '101%'"),
-        ({"state": "stopped", "pause": -1.0}, "pause is -1.0"),
-        ({"state": "restarted", "health_checks": [{}]}, "either url or tcp"),
-        (
-            {"state": "restarted", "health_checks": [{"tcp": True, "services": ["nobody"]}]},
-            "health_checks names",
-        ),
-        ({"state": "restarted", "health_checks": [{"url": "ftp://x"}]}, "must begin with http"),
-        ({"state": "stopped", "start_after": {"web": []}}, "start_after of 'web'"),
-    ],
-)
-def test_what_makes_no_sense_is_refused(sandbox: Sandbox, go: Go, given: dict[str, Any], says: str) -> None:
-    """Before anything is done."""
-    result = go(**given)
-    assert result["failed"] and says in result["msg"]
-    assert writes(sandbox) == []
-
-
 @pytest.fixture
 def endpoint() -> Iterator[tuple[str, list[int]]]:
     """A server that responds with each of these statuses in turn, the last one for ever."""
@@ -356,22 +204,3 @@ def test_a_restart_is_not_sent_twice(sandbox: Sandbox, go: Go, tmp_path: Path) -
     assert signals(sandbox) == []
     go("restarted", services=["alone"], start_over=True)
     assert signals(sandbox) == [("alone", "restart")]
-
-
-@pytest.mark.parametrize(
-    ("state", "given", "refused"),
-    [
-        ("updated", {"services": ["web", "alone"], "dimensions": {"ram_gb": 16}}, ["web", "alone"]),
-        ("started", {"services": ["asleep"], "resume": True, "only_what_ran": False}, ["asleep"]),
-    ],
-)
-def test_a_budget_refuses_in_check_mode_what_it_refuses_in_a_run(
-    state: str, given: dict[str, Any], refused: list[str], sandbox: Sandbox, go: Go
-) -> None:
-    for check_mode in (True, False):
-        result = go(state, check_mode, **given, budget={"account": "1"})
-        assert result["failed"] and "is refused by the budget" in result["msg"]
-        outcomes = {each["service"]: each["outcome"] for each in result["services"]}
-        assert list(outcomes) == refused and outcomes[refused[0]] == "failed"
-        assert all(outcome == "not begun" for outcome in [*outcomes.values()][1:])
-    assert writes(sandbox) == []

@@ -25,7 +25,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.rollout import NotBegun
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.run import (
     FleetRun,
-    plan_nothing,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.many_services import (
     SomeFailed,
@@ -130,55 +129,6 @@ def memory_in(folder: Path) -> Memory:
 # --- Reading ----------------------------------------------------------------------------------------
 
 
-def test_a_selection_is_sorted_by_name_unless_the_task_names_it(tmp_path: Path) -> None:
-    """In which order a platform lists services is not shown."""
-    client = Account("b", "c", "a")
-    run = new_run(tmp_path, client, "restarted")
-    run.select()
-    assert [job.name for job in run.jobs] == list(run.members) == ["a", "b", "c"]
-    named = new_run(tmp_path, client, "restarted", services=["c", "a"])
-    named.select()
-    assert list(named.members) == ["c", "a"]
-    assert {id: one.state for id, one in named.members.items()} == {"c": "running", "a": "running"}
-
-
-def test_a_selection_of_nothing_is_refused(tmp_path: Path) -> None:
-    """A fleet of no services is a mistake in the task."""
-    with pytest.raises(Invalid, match="no service matches the selection, and nothing was done"):
-        new_run(tmp_path, Account("a"), "stopped", family="DEDICATED").select()
-
-
-def test_metrics_are_read_of_what_is_active_alone(tmp_path: Path) -> None:
-    """A suspended service has no container."""
-    client = Account("a", "b")
-    client.service_records["b"]["status"] = "SUSPENDED"
-    run = new_run(tmp_path, client, "restarted")
-    run.select()
-    assert run.members["a"].metrics is not None and run.members["b"].metrics is None
-
-
-@pytest.mark.parametrize(
-    ("fields", "says"),
-    [
-        ({"status": "PROVISIONING"}, "skipped: service 'a' (a) has status PROVISIONING"),
-        ({"capabilities": ["files"]}, "skipped: service 'a' (a) has no power signals"),
-    ],
-)
-def test_what_the_operation_makes_no_sense_for_is_skipped(
-    tmp_path: Path, fields: dict[str, Any], says: str
-) -> None:
-    """The rest goes on. If it was named, it is an error instead."""
-    client = Account("a", "b")
-    client.service_records["a"].update(fields)
-    run = new_run(tmp_path, client, "restarted")
-    run.select()
-    assert list(run.members) == ["b"] and str(run.jobs[0].skipped).startswith(says)
-    assert run.task.warnings == []
-    named = new_run(tmp_path, client, "restarted", services=["a"])
-    assert planned(named).actions == []
-    assert named.jobs[0].skipped is None and named.jobs[0].error is not None
-
-
 def test_what_has_left_the_project_is_skipped(tmp_path: Path) -> None:
     """Since the project was listed."""
     client = Account("a")
@@ -190,40 +140,7 @@ def test_what_has_left_the_project_is_skipped(tmp_path: Path) -> None:
     assert run.jobs[0].skipped == "skipped: service 'a' (a) is in another project by now"
 
 
-def test_a_service_that_is_not_there_is_the_error_of_its_job(tmp_path: Path) -> None:
-    """The others are read all the same, and the error counts as a failure."""
-    run = new_run(tmp_path, Account("a"), "stopped", services=["nobody", "a"])
-    plan = planned(run)
-    assert list(run.members) == ["a"] and "nobody" in str(run.jobs[0].error)
-    assert outcomes(plan)["nobody"] == "failed" and [job.name for job in run.gate.failed] == ["nobody"]
-
-
 # --- Deciding ---------------------------------------------------------------------------------------
-
-
-def test_the_order_is_turned_around_to_stop(tmp_path: Path) -> None:
-    """By the references of the platform, and by those of the task."""
-    client = Account("a", "b", "c")
-    client.edges = [("a", "b")]
-    for state, expected in (
-        ("restarted", {"a": {"b", "c"}, "b": {"c"}, "c": set()}),
-        ("stopped", {"a": set(), "b": {"a"}, "c": {"a", "b"}}),
-    ):
-        run = new_run(tmp_path, client, state, start_after={"b": ["c"]})
-        run.select()
-        run.read_order()
-        assert run.before == expected
-
-
-def test_what_is_not_in_the_fleet_cannot_be_named(tmp_path: Path) -> None:
-    """Neither for the order nor for a health check; names stand for ids."""
-    client = Account("a", "b")
-    client.service_records["a"]["name"] = "web"
-    run = new_run(tmp_path, client, "restarted", services=["a"])
-    run.select()
-    assert run.named(["web", "a"], "start_after") == ["a", "a"]
-    with pytest.raises(Invalid, match=r"start_after names a service that is not in the fleet: .*'b'"):
-        run.named(["b"], "start_after")
 
 
 def test_health_checks_of_each_service(tmp_path: Path) -> None:
@@ -234,53 +151,7 @@ def test_health_checks_of_each_service(tmp_path: Path) -> None:
     assert run.checks_of() == {"a": [for_all], "b": [for_b, for_all]}
 
 
-def test_what_ran_has_to_be_known_to_bring_it_back(tmp_path: Path) -> None:
-    """Of one service at least, if any stands still."""
-    client = Account("a", "b")
-    planned(new_run(tmp_path, client, "started"))
-    client.states["b"] = "stopped"
-    with pytest.raises(Invalid, match="fleet 'shop' remembers nothing of these services"):
-        planned(new_run(tmp_path, client, "started"))
-    everything = new_run(tmp_path, client, "started", only_what_ran=False)
-    assert outcomes(planned(everything)) == {"a": "unchanged", "b": "changed"}
-    run = new_run(tmp_path, client, "started")
-    run.memory.record.note_stop("a", True)
-    assert outcomes(planned(run)) == {"a": "unchanged", "b": "left alone"}
-    assert run.task.warnings == []
-
-
-def test_an_error_of_one_service_is_its_own(tmp_path: Path) -> None:
-    """Its state is not known, so it is the only one without a plan."""
-    client = Account("a", "b")
-    client.states["a"] = None
-    run = new_run(tmp_path, client, "stopped")
-    run.select()
-    run.decide()
-    assert "its node cannot be reached" in str(run.members["a"].job.error)
-    assert run.members["a"].job.plan is None and run.members["b"].job.planned() == ["stop b"]
-    assert run.members["b"].job.result["state"] == "running"
-
-
 # --- The plan ---------------------------------------------------------------------------------------
-
-
-def test_the_plan_has_batches_of_those_that_act(tmp_path: Path) -> None:
-    """Sizes are parts of all services, and what is done already has no batch."""
-    client = Account("a", "b", "c", "d")
-    client.states["b"] = "stopped"
-    run = new_run(tmp_path, client, "stopped", batch_size=["50%"], max_failures="50%", max_parallel=3)
-    plan = planned(run)
-    assert run.task.effects.facts["fleet"]["batches"] == [["a", "c"], ["d"]]
-    assert [one["batch"] for one in plan.result] == [1, None, 1, 2]
-    assert run.gate.allowed == 2 and plan.max_parallel == 3 and plan.subject == "of a, b, c, d"
-    assert plan.actions == ["stop a", "stop c", "stop d"]
-    assert [step.summary for step in plan.steps if not step.changes] == [
-        "remember what fleet 'shop' is at",
-        "end batch 1",
-        "end batch 2",
-        "note the end of the run",
-    ]
-    assert client.signals == []
 
 
 def test_a_stop_is_remembered_before_anything_is_sent(tmp_path: Path) -> None:
@@ -611,6 +482,37 @@ def test_what_is_suspended_while_it_stops_is_not_resumed(
     assert run.members["a"].verdict.left_alone == "it is suspended"
 
 
+def test_a_restart_that_was_begun_is_awaited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By reading the container anew at each look, and no longer than until it shows."""
+    client, seen = Account("a"), list[Any]()
+    begun = cut_off(client, tmp_path, "restarted")
+
+    def poll(shows: Any) -> None:
+        for uptime in (100, 101, 1):
+            client.uptimes["a"] = uptime
+            seen.append(shows())
+
+    monkeypatch.setattr(members, "poll_for", poll)
+    begun.members["a"].await_restart()
+    assert seen == [False, False, True]
+    for state in ("started", "restarted"):
+        other = new_run(tmp_path, client, state, start_over=True)
+        planned(other)
+        other.members["a"].await_restart()
+    assert len(seen) == 3
+
+
+def test_a_plan_for_later_warns_of_nothing(tmp_path: Path) -> None:
+    """The plan in its turn does."""
+    client = Account("a")
+    client.service_records["a"]["status"], client.states["a"] = "SUSPENDED", "stopped"
+    run = new_run(tmp_path, client, "started", resume=True, only_what_ran=False)
+    run.modules = MODULES
+    assert planned(run).changed and run.task.warnings == []
+    run.begin(run.members["a"])
+    assert len(run.task.warnings) == 1
+
+
 def test_what_the_task_resumes_is_resumed_in_its_turn(tmp_path: Path) -> None:
     """Also if it was suspended only then."""
     client = Dozing("a")
@@ -664,12 +566,3 @@ def test_what_is_up_after_its_plan(
     if was_up:
         run.memory.record.up.add("a")
     assert run.is_up(run.members["a"]) is expected
-
-
-def test_no_plan_is_made_for_a_single_service(tmp_path: Path) -> None:
-    """The operation has one that is empty, and its entries have all facts."""
-    run = new_run(tmp_path, Account("a"), "restarted")
-    plan = plan_nothing(run.task, cast(Any, None))
-    assert plan.result is None and list(plan.steps) == []
-    assert run.operation.blank == {"status": None, "state": None, "ran": None, "cost": None}
-    assert run.operation.plan is plan_nothing
