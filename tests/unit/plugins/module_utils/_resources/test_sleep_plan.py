@@ -161,78 +161,6 @@ def test_a_fraction_of_a_second_changes_no_forecast(tick: Tick, late: float) -> 
     assert entry(told, "alone")["forecast"]["asleep_hours"] == 13
 
 
-def test_a_release_ends_whatever_was_done_by_hand(sandbox: Sandbox, tick: Tick) -> None:
-    """A wish, and a change on the platform."""
-    tick(NIGHT, keep_awake={"services": ["web"], "until": "2h"})
-    tick(NIGHT)
-    sandbox.api("POST", f"/api/resources/{id_of(sandbox, 'alone')}/resume")
-    tick(NIGHT + HOUR, release=["web", id_of(sandbox, "alone")])
-    assert set(status(sandbox).values()) == {"SUSPENDED"}
-
-
-@pytest.mark.parametrize(
-    ("given", "says"),
-    [
-        (
-            {"keep_awake": {"services": ["web"], "until": "2h"}, "release": ["ID"]},
-            "both in keep_awake and in release",
-        ),
-        (
-            {"keep_awake": {"services": ["ID"], "until": "2h"}, "release": ["web"]},
-            "both in keep_awake and in release",
-        ),
-        ({"keep_awake": {"services": ["mail"], "until": "2h"}}, "'mail', which is not a service of the plan"),
-        ({"keep_awake": {"services": [], "until": "2h"}}, "services of keep_awake is an empty list"),
-        ({"keep_awake": {"services": ["web"], "until": "9999d"}}, "within 366 days"),
-        ({"start_after": {"web": []}}, "start_after of 'web'"),
-        ({"start_after": {"web": ["mail"]}}, "start_after names 'mail'"),
-        ({"services": ["one", "two"], "project": "web", "release": ["twin"]}, "names 'twin'"),
-    ],
-)
-def test_contradictions_are_refused_before_anything_is_done(
-    sandbox: Sandbox, tick: Tick, given: dict[str, Any], says: str
-) -> None:
-    """Whether a service is written by its name or by its id."""
-    id = id_of(sandbox, "web")
-    named = {**given, **({"release": [id]} if given.get("release") == ["ID"] else {})}
-    if (named.get("keep_awake") or {}).get("services") == ["ID"]:
-        named["keep_awake"] = {**named["keep_awake"], "services": [id]}
-    result = tick(NIGHT, **named)
-    assert says in result["msg"]
-    assert writes(sandbox) == []
-
-
-def test_a_name_that_two_services_have_is_no_name(sandbox: Sandbox, tick: Tick) -> None:
-    """Their ids are listed."""
-    result = tick(NIGHT, family="GAME", keep_awake={"services": ["twin"], "until": "2h"})
-    assert "2 services of the plan have that name" in result["msg"]
-
-
-def test_nothing_is_lost_when_a_service_fails(sandbox: Sandbox, tick: Tick) -> None:
-    """What waits for it is not touched, the rest is; the next run makes up for both."""
-    sandbox.operator(f"services/{id_of(sandbox, 'web')}", status="FAILED")
-    told = tick(NIGHT)
-    assert entry(told, "web")["skipped"] and "status FAILED" in entry(told, "web")["msg"]
-    assert status(sandbox) == {"db": "SUSPENDED", "web": "FAILED", "alone": "SUSPENDED"}
-
-
-def test_what_is_busy_is_not_suspended_nor_is_what_it_needs(sandbox: Sandbox, tick: Tick) -> None:
-    """At most for so long; a node that cannot be reached is an unknown, for as long as it takes."""
-    busy = {"not_while_busy": {"cpu_percent": 10, "at_most": 60}}
-    options = {"services": ["web", "db"]}
-    told = tick(NIGHT, **options, **as_busy(**busy["not_while_busy"]))
-    assert "busy: its CPU was at 12.5 %" in entry(told, "web")["why"] and entry(told, "web")["delayed"]
-    calm = as_busy(cpu_percent=90)
-    sandbox.operator("nodes/node-paris-1", reachable=False)
-    told = tick(NIGHT + HOUR / 2, **options, **calm)
-    assert "unknown" in entry(told, "web")["why"]
-    tick(NIGHT + 9 * HOUR, **options, **calm)
-    assert status(sandbox)["web"] == "ACTIVE"
-    sandbox.operator("nodes/node-paris-1", reachable=True)
-    told = tick(NIGHT + HOUR, **options, **as_busy(**busy["not_while_busy"]))
-    assert told["changed"] and status(sandbox) == {"db": "SUSPENDED", "web": "SUSPENDED", "alone": "ACTIVE"}
-
-
 @pytest.mark.parametrize("restored", [False, True])
 def test_what_a_backup_is_made_of_or_restored_to_is_not_suspended(
     sandbox: Sandbox, tick: Tick, restored: bool
@@ -298,47 +226,9 @@ def test_a_backup_takes_no_time_from_what_is_busy(sandbox: Sandbox, tick: Tick) 
     assert status(sandbox)["alone"] == "ACTIVE"
 
 
-@pytest.mark.parametrize(("fault", "warned"), [(403, False), (400, True)])
-def test_backups_that_cannot_be_read_keep_nothing_awake(
-    sandbox: Sandbox, tick: Tick, fault: int, warned: bool
-) -> None:
-    sandbox.fault("backups.list", "status", status=fault)
-    told = tick(NIGHT, services=["alone"])
-    assert status(sandbox)["alone"] == "SUSPENDED"
-    assert ("without knowing whether" in " ".join(told.get("warnings", []))) is warned
-
-
 def as_busy(**given: Any) -> dict[str, Any]:
     """Return the option with its defaults, as Ansible gives it."""
     return {"not_while_busy": {"minutes": 15, "at_most": 240, **given}}
-
-
-def test_a_service_that_is_awake_holds_what_it_needs(sandbox: Sandbox, tick: Tick) -> None:
-    """Someone resumed it by hand; what it refers to is not taken away from it."""
-    tick(NIGHT, services=["web"])
-    sandbox.api("POST", f"/api/resources/{id_of(sandbox, 'web')}/resume")
-    told = tick(NIGHT + HOUR)
-    assert "'web' needs it" in entry(told, "db")["why"] and entry(told, "db")["delayed"]
-    assert status(sandbox) == {"db": "ACTIVE", "web": "ACTIVE", "alone": "SUSPENDED"}
-
-
-def test_services_without_the_capability_are_left_out(sandbox: Sandbox, tick: Tick) -> None:
-    """By name that is an error, and the others are suspended all the same."""
-    sandbox.seed(
-        {"services": [{"name": "metal", "product": "dedicated", "host": "node-metal-1", "project": "shop"}]}
-    )
-    told = tick(NIGHT)
-    metal = entry(told, "metal")
-    assert metal["skipped"] or metal["status"] == "SUSPENDED"
-    assert status(sandbox)["db"] == "SUSPENDED"
-
-
-def test_the_price_is_told_with_each_move(sandbox: Sandbox, tick: Tick) -> None:
-    """Before and after, by the platform's own rates."""
-    cost = entry(tick(NIGHT), "alone")["cost"]
-    assert cost["moves"] == ["suspend"] and Decimal(cost["monthly_change"]) < 0
-    assert entry(tick(NIGHT + HOUR), "alone")["cost"] is None
-    assert entry(tick(DAY), "alone")["cost"]["moves"] == ["resume"]
 
 
 def test_a_budget_lets_services_sleep_and_refuses_to_resume_them(
@@ -368,34 +258,6 @@ def test_a_resumption_that_a_budget_refuses_leaves_the_others_alone(
     refused = tick(DAY)
     assert "services failed" in refused["msg"]
     assert {"ACTIVE", "SUSPENDED"} <= set(status(sandbox).values())
-
-
-def test_check_mode_says_what_a_budget_would_refuse_and_goes_on(
-    sandbox: Sandbox, tick: Tick, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As the run itself: what fits is planned, and what needs a refused one is not."""
-    night = tick(NIGHT)
-    more = -Decimal(entry(night, "alone")["cost"]["monthly_change"])
-    ids = [one["id"] for one in sandbox.api("GET", "/api/resources").json()["items"]]
-    pages = [sandbox.api("GET", f"/api/resources/{id}").json() for id in ids]
-    running = Decimal(sum(page["pricing"]["billedMonthlyMillicents"] for page in pages)) / 1000
-    monkeypatch.setenv("HOSTED_SERVICES_BUDGET", str(running + more))
-    sandbox.clear_journal()
-    planned = tick(DAY, check_mode=True, start_after={"db": ["alone"]})
-    assert writes(sandbox) == []
-    done = tick(DAY, start_after={"db": ["alone"]})
-    for result in (planned, done):
-        assert result["failed"] and result["changed"] and names(result)[:1] == ["alone"]
-        assert entry(result, "alone")["status"] == "ACTIVE" and not entry(result, "alone")["failed"]
-        assert "the resumption of service 'db'" in entry(result, "db")["msg"]
-        assert "is refused by the budget" in entry(result, "db")["msg"]
-        assert "it waits for another service to resume first" in entry(result, "web")["msg"]
-        assert entry(result, "db")["actions"] == entry(result, "web")["actions"] == []
-    outcomes = [
-        [(one["service"], one["failed"], one["changed"]) for one in each["services"]]
-        for each in (planned, done)
-    ]
-    assert outcomes[0] == outcomes[1] and names(planned) == names(done)
 
 
 def test_announced_is_what_the_ledger_saves_in_sixty_days(sandbox: Sandbox, tick: Tick) -> None:

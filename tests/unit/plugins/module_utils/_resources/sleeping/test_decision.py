@@ -15,7 +15,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.decision import (
     Situation,
     decide,
-    hold,
     read_until,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.load import Load
@@ -34,35 +33,6 @@ def later(case: Situation, hours: float, **changes: object) -> Situation:
     """Return what the next run finds: the record as this one leaves it, and the clock moved on."""
     record = decide(case).after
     return replace(case, now=case.now + hours * HOUR, record=record, **changes)  # type: ignore[arg-type]
-
-
-def test_the_clock_decides() -> None:
-    """Without any record, whatever the runs before were."""
-    assert decide(AWAKE_AT_NIGHT).act == "suspend"
-    assert decide(ASLEEP_BY_DAY).act == "resume"
-    assert decide(replace(AWAKE_AT_NIGHT, suspended=True)).act == "nothing"
-    assert decide(replace(ASLEEP_BY_DAY, suspended=False)).act == "nothing"
-    assert decide(later(AWAKE_AT_NIGHT, 0, suspended=True)).act == "nothing", "a doubled run"
-
-
-@pytest.mark.parametrize("case", [AWAKE_AT_NIGHT, ASLEEP_BY_DAY])
-def test_a_change_by_hand_is_respected_until_the_next_boundary(case: Situation) -> None:
-    """After that the clock decides again, also if it comes to the same state as two boundaries before."""
-    settled = later(case, 0.1, suspended=not case.suspended)
-    by_hand = later(settled, 0.1, suspended=case.suspended)
-    verdict = decide(by_hand)
-    assert (verdict.act, "by hand" in verdict.why) == ("nothing", True)
-    assert verdict.awake is not case.suspended
-    tomorrow = replace(case.period, since=NOW + 23 * HOUR)
-    assert decide(later(by_hand, 24, period=tomorrow)).act == decide(case).act
-
-
-def test_a_plan_that_only_suspends_resumes_nothing() -> None:
-    """But what is kept awake by hand."""
-    case = replace(ASLEEP_BY_DAY, resumes=False)
-    assert decide(case).act == "nothing"
-    assert decide(replace(case, keep=Keep(NOW, NOW + HOUR))).act == "resume"
-    assert decide(replace(AWAKE_AT_NIGHT, resumes=False)).act == "suspend"
 
 
 def test_what_is_kept_awake_sleeps_when_that_ends() -> None:
@@ -103,50 +73,7 @@ def test_a_busy_service_may_wait_again_when_it_is_no_longer_kept_awake(ticks: bo
     assert decide(later(ended, 2)).act == "suspend"
 
 
-def test_nothing_is_done_on_an_unknown() -> None:
-    """Not even when at_most is over."""
-    case = replace(BUSY, load=Load(None, "no metrics"))
-    assert "unknown" in decide(case).why
-    assert decide(later(case, 9)).act == "nothing"
-
-
 KEPT = Keep(NOW, NOW + HOUR)
-ONLY_SUSPENDS = "in its hours, but the plan only suspends (resume is false)"
-
-
-@pytest.mark.parametrize(
-    ("case", "told"),
-    [
-        (AWAKE_AT_NIGHT, ("suspend", False, "outside of its hours", False)),
-        (ASLEEP_BY_DAY, ("resume", True, "in its hours", False)),
-        (replace(AWAKE_AT_NIGHT, suspended=True), ("nothing", False, "outside of its hours", False)),
-        (replace(ASLEEP_BY_DAY, suspended=False), ("nothing", True, "in its hours", False)),
-        (replace(ASLEEP_BY_DAY, resumes=False), ("nothing", False, ONLY_SUSPENDS, False)),
-        (replace(AWAKE_AT_NIGHT, keep=KEPT), ("nothing", True, "kept awake by hand", False)),
-        (replace(AWAKE_AT_NIGHT, keep=KEPT, suspended=True), ("resume", True, "kept awake by hand", False)),
-        (BUSY, ("nothing", True, "busy: much CPU", True)),
-        (replace(BUSY, load=Load(False, "idle")), ("suspend", False, "outside of its hours", False)),
-        (
-            replace(BUSY, load=Load(None, "no metrics")),
-            ("nothing", True, "unknown whether it is busy, so nothing is done: no metrics", True),
-        ),
-        (
-            later(BUSY, 2),
-            ("suspend", False, "outside of its hours, and busy for longer than at_most 120 minutes", False),
-        ),
-        (
-            later(AWAKE_AT_NIGHT, 0.1),
-            ("nothing", True, "resumed by hand since; left so until the next boundary", False),
-        ),
-        (
-            later(ASLEEP_BY_DAY, 0.1),
-            ("nothing", False, "suspended by hand since; left so until the next boundary", False),
-        ),
-    ],
-)
-def test_what_is_told_of_a_decision(case: Situation, told: tuple[str, bool, str, bool]) -> None:
-    verdict = decide(case)
-    assert (verdict.act, verdict.awake, verdict.why, verdict.delayed) == told
 
 
 def test_what_is_kept_awake_is_so_until_that_very_moment() -> None:
@@ -177,13 +104,6 @@ def test_what_is_settled_is_the_period_or_the_wish() -> None:
     kept = decide(replace(AWAKE_AT_NIGHT, keep=KEPT)).after.settled
     assert kept is not None and (kept.awake, kept.since) == (True, "kept since 2026-11-23T20:00:00Z")
     assert decide(later(AWAKE_AT_NIGHT, 0.1)).due is None, "what somebody changed by hand is not settled"
-
-
-def test_a_service_that_is_needed_is_held() -> None:
-    """It stays as it is, and nothing is settled."""
-    held = hold(decide(AWAKE_AT_NIGHT), "web")
-    assert (held.act, held.awake, held.delayed, held.due) == ("nothing", True, True, None)
-    assert "'web'" in held.why
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleep_plan import SLEEP_PLAN
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.options import (
     SleepPlanOptions,
-    check_limits,
     schedule_of,
 )
 
@@ -49,50 +47,3 @@ def test_a_plan_of_a_calendar_alone_is_the_other_way_at_all_other_times(tmp_path
     schedule = schedule_of(options(calendar=str(tmp_path / "a.ics"), events=events))
     awake = events == "awake"
     assert (schedule.period(SUNDAY).awake, schedule.period(MONDAY).awake) == (awake, not awake)
-
-
-@pytest.mark.parametrize(
-    ("given", "says"),
-    [
-        ({}, "does not say when its services are awake"),
-        ({"awake": [{"days": []}]}, "days of a window in awake is an empty list"),
-        ({"awake": [{"begins": ""}]}, "awake: from is ''; write a time from 00:00 to 24:00"),
-        (
-            {"exceptions": [{"date": "2026-12-24", "awake": [{"ends": "25:00"}]}]},
-            "awake of an exception: to is '25:00'",
-        ),
-        ({"awake": [], "time_zone": "Mars/Crater"}, "time_zone 'Mars/Crater' is not known"),
-        (
-            {
-                "exceptions": [
-                    {"date": "2026-12-24", "until": "2026-12-26", "awake": []},
-                    {"date": "2026-12-26", "awake": []},
-                ]
-            },
-            "2026-12-26 is in two exceptions",
-        ),
-    ],
-)
-def test_a_plan_that_contradicts_itself_is_refused(given: dict[str, Any], says: str) -> None:
-    """Before anything is read."""
-    with pytest.raises(Invalid, match=says):
-        schedule_of(options(**given))
-
-
-@pytest.mark.parametrize(
-    ("given", "says"),
-    [
-        ({"forecast_days": 0}, "forecast_days is 0"),
-        ({"forecast_days": 367}, "forecast_days is 367"),
-        ({"not_while_busy": {}}, "does not say what is busy"),
-        ({"not_while_busy": {"cpu_percent": -1}}, "cpu_percent of not_while_busy is -1"),
-        ({"not_while_busy": {"cpu_percent": float("nan")}}, "cpu_percent of not_while_busy is nan"),
-        ({"not_while_busy": {"cpu_percent": 1, "minutes": 0}}, "minutes of not_while_busy is 0"),
-        ({"not_while_busy": {"cpu_percent": 1, "at_most": 99999}}, "at_most of not_while_busy is 99999"),
-    ],
-)
-def test_numbers_have_limits(given: dict[str, Any], says: str) -> None:
-    """The error names the option and its value."""
-    with pytest.raises(Invalid, match=says):
-        check_limits(options(**given))
-    check_limits(options())
