@@ -16,9 +16,6 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
 from ansible_collections.hosted.services.plugins.module_utils._api.models import Service
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup_info import BACKUP_INFO
-from ansible_collections.hosted.services.plugins.module_utils._resources.backup_retention import (
-    BACKUP_RETENTION,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleet import FLEET
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.many_services import (
     Operation,
@@ -39,14 +36,12 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.runner import apply_plan
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
-    Invalid,
     WaitEnded,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleep_plan import SLEEP_PLAN
-from ansible_collections.hosted.services.plugins.module_utils._resources.snapshot import SNAPSHOT
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import FakeClient, task_of
-from unit.plugins.module_utils._resources.platform import add, backups, calls, id_of, run, writes
+from unit.plugins.module_utils._resources.platform import add, backups, calls, id_of, run
 
 
 def test_one_that_fails_does_not_stop_the_others(sandbox: Sandbox) -> None:
@@ -64,69 +59,6 @@ def test_one_that_fails_does_not_stop_the_others(sandbox: Sandbox) -> None:
     assert result["msg"].startswith("4 of 5 services failed:\n- service 'nobody': ")
     assert result["actions"] == entries["two"]["actions"]
     assert [backup["name"] for backup in backups(sandbox, "two")] == ["n"]
-
-
-def test_check_mode_fails_where_the_task_would(sandbox: Sandbox) -> None:
-    """The others are planned, and nothing is written."""
-    result = run(sandbox, BACKUP, True, services=["one", "metal"], name="n")
-    assert result["failed"] and result["changed"]
-    assert [entry["changed"] for entry in result["services"]] == [True, False]
-    assert writes(sandbox) == []
-
-
-def test_check_mode_reads_nothing_of_a_service_that_is_still_to_be_created(sandbox: Sandbox) -> None:
-    """It has no id, so no route can be called for it; the one that is there is read."""
-    id = id_of(sandbox, "one")
-    sandbox.clear_journal()
-    result = run(sandbox, BACKUP, True, services=["new", "one"], name="n")
-    assert not result.get("failed"), result["msg"]
-    assert [entry["changed"] for entry in result["services"]] == [True, True]
-    read = [line["path"] for line in sandbox.journal() if line["path"].endswith("/backups")]
-    assert set(read) == {f"/api/resources/{id}/backups"}
-
-
-def test_a_project_brings_along_what_offers_backups(sandbox: Sandbox) -> None:
-    """The rest is skipped, and the result says why."""
-    result = run(sandbox, BACKUP, project="web", name="n")
-    assert not result.get("failed"), result
-    skipped = {entry["service"] for entry in result["services"] if entry["skipped"]}
-    assert skipped == {"metal"}
-    assert len(result["actions"]) == 4
-    assert not result.get("warnings")
-
-
-def test_a_selection_of_which_nothing_offers_backups_is_told(sandbox: Sandbox) -> None:
-    """Else a schedule would back up nothing, night after night."""
-    result = run(sandbox, BACKUP, family="DEDICATED", name="n")
-    assert result["warnings"] == ["no service matches the selection and offers 'backups'"]
-
-
-@pytest.mark.parametrize("check_mode", [False, True])
-@pytest.mark.parametrize(
-    "given", [{"services": ["gone", "one"]}, {"project": "gone"}], ids=["service", "project"]
-)
-def test_only_reading_and_deleting_are_quiet_where_a_service_or_project_is_gone(
-    sandbox: Sandbox, given: dict[str, Any], check_mode: bool
-) -> None:
-    """So that a play that tears down runs twice, and no backup or check of its age passes for nothing."""
-    quiet: list[tuple[Any, dict[str, Any]]] = [
-        (BACKUP, {"name": "n", "state": "absent"}),
-        (SNAPSHOT, {"name": "n", "state": "absent"}),
-        (BACKUP_INFO, {}),
-    ]
-    for resource, options in quiet:
-        wanted = {**given, "services": ["gone"]} if resource is SNAPSHOT and "services" in given else given
-        result = run(sandbox, resource, check_mode, **wanted, **options)
-        assert not result.get("failed") and not result["changed"] and not result.get("warnings"), result
-    if check_mode:
-        return
-    errors: list[tuple[Any, dict[str, Any]]] = [
-        (BACKUP, {"name": "n"}),
-        (BACKUP_INFO, {"max_age": "1d"}),
-        (BACKUP_RETENTION, {"pattern": "n-*", "keep_last": 1}),
-    ]
-    for resource, options in errors:
-        assert "gone" in run(sandbox, resource, **given, **options)["msg"]
 
 
 def test_a_project_takes_its_own_page_and_no_other(sandbox: Sandbox) -> None:
@@ -158,40 +90,6 @@ def test_a_service_that_is_named_by_id_is_read_once(
     assert not result.get("failed"), result["msg"]
     planned_as_service = resource is FLEET  # which reads it once more
     assert calls(sandbox).count("resources.get") == len(ids) * (1 + planned_as_service)
-
-
-@pytest.mark.parametrize("noun", OTHERS)
-@pytest.mark.parametrize(
-    ("where", "words"),
-    [
-        ({"project": "default"}, "but the task says project"),
-        ({"family": "APP"}, "but the task says family"),
-    ],
-)
-def test_an_id_that_is_elsewhere_is_refused_and_named(
-    sandbox: Sandbox, tmp_path: Path, noun: str, where: dict[str, Any], words: str
-) -> None:
-    resource, given = OTHERS[noun]
-    home: dict[str, Any] = {} if resource is BACKUP else {"state_dir": str(tmp_path)}
-    result = run(sandbox, resource, services=[id_of(sandbox, "one")], **where, **given, **home)
-    assert result["failed"] and words in result["msg"] and "service 'one'" in result["msg"]
-    assert writes(sandbox) == []
-
-
-def test_a_service_that_is_named_twice_is_one(sandbox: Sandbox) -> None:
-    """By name and by id it is the same service."""
-    result = run(sandbox, BACKUP, services=["one", id_of(sandbox, "one")], name="n")
-    assert len(result["services"]) == 1
-    assert len(backups(sandbox, "one")) == 1
-
-
-def test_capabilities_are_those_of_the_moment(sandbox: Sandbox) -> None:
-    """A suspended service does not offer what it offers when it is active."""
-    sandbox.profile(sandbox.control("GET", "/profile")["name"], **{"suspended.capabilities": "logs"})
-    sandbox.operator(f"services/{id_of(sandbox, 'one')}", status="SUSPENDED")
-    result = run(sandbox, BACKUP, services=["one"], name="n")
-    assert "while its status is SUSPENDED" in result["msg"]
-    assert writes(sandbox) == []
 
 
 def test_a_restore_that_breaks_off_half_way_has_changed_its_service(
@@ -259,40 +157,6 @@ def nothing_to_do(task: Task[Any], service: Service) -> Plan:
     return Plan(result={"found": service.name})
 
 
-@pytest.mark.parametrize(
-    ("given", "names"),
-    [
-        ({"family": "APP"}, ["shop", "cache"]),
-        ({"project": "web"}, ["shop", "cache"]),
-        ({"project": "web", "family": "GAME"}, []),
-        ({"services": ["game"]}, ["game"]),
-    ],
-)
-def test_each_selector_is_enough_by_itself(given: dict[str, Any], names: list[str]) -> None:
-    plan, _task = planned(Account(), nothing_to_do, **given)
-    assert [entry["service"] for entry in plan.result] == names
-
-
-def test_a_selection_that_holds_nothing_is_told() -> None:
-    plan, task = planned(Account(), nothing_to_do, family="BUCKET")
-    assert plan.result == [] and task.warnings == ["no service matches the selection"]
-    _plan, task = planned(Account(), nothing_to_do, family="GAME")
-    assert task.warnings == []
-
-
-@pytest.mark.parametrize("status", ["DELETING", "DELETED"])
-def test_a_service_that_is_being_deleted_is_not_selected(status: str) -> None:
-    client = Account()
-    client.service_records["svc_1"]["status"] = status
-    plan, _task = planned(client, nothing_to_do, family="APP")
-    assert [entry["service"] for entry in plan.result] == ["cache"]
-
-
-def test_without_a_selector_no_service_is_selected() -> None:
-    with pytest.raises(Invalid, match="no service is selected; set services, project or family"):
-        planned(Account(), nothing_to_do)
-
-
 @pytest.mark.parametrize("option", ["services", "service", "project", "family"])
 def test_each_selector_names_what_to_work_on_and_must_hold_something(option: str) -> None:
     assert not BACKUP_INFO.works_on_host({option: None}), "the host of the play is another service"
@@ -320,14 +184,6 @@ def test_how_many_is_a_number_or_left_to_the_task(written: Any, read: int | None
     assert BACKUP.read_options({"services": ["a"], "name": "n", "max_parallel": written}).max_parallel == read
 
 
-@pytest.mark.parametrize("written", ["many", "", "2.5", "Auto"])
-def test_how_many_is_nothing_else(written: str) -> None:
-    with pytest.raises(
-        Invalid, match=f"max_parallel is '{written}'; it must be a number, 1 or more, or auto"
-    ):
-        read_max_parallel(written)
-
-
 def test_as_many_backups_as_help_leave_what_eight_do(sandbox: Sandbox) -> None:
     names = [f"game {number}" for number in range(12)]
     sandbox.seed({"services": [{"name": name, "product": "minecraft"} for name in names]})
@@ -337,12 +193,6 @@ def test_as_many_backups_as_help_leave_what_eight_do(sandbox: Sandbox) -> None:
     assert [[backup["name"] for backup in backups(sandbox, name)] for name in names] == [["n"]] * len(names)
     again = run(sandbox, BACKUP, services=names, name="n", max_parallel="auto")
     assert not again.get("failed") and not again["changed"] and len(sandbox.writes()) == len(names)
-
-
-@pytest.mark.parametrize("many", [0, -1])
-def test_at_least_one_service_is_worked_on_at_a_time(many: int) -> None:
-    with pytest.raises(Invalid, match=f"max_parallel is {many}; it must be 1 or more"):
-        planned(Account(), nothing_to_do, family="APP", max_parallel=many)
 
 
 @pytest.mark.parametrize(
@@ -379,11 +229,6 @@ def failing(*names: str) -> PlanOne:
     return plan
 
 
-def test_a_task_that_only_reads_has_nothing_to_carry_out() -> None:
-    plan, _task = planned(Account(), nothing_to_do, family="APP")
-    assert not plan.steps and not plan.changed
-
-
 def test_each_entry_tells_what_became_of_its_service() -> None:
     plan, task = planned(Account(), failing("cache"), services=["shop", "cache"])
     with pytest.raises(SomeFailed) as error:
@@ -416,19 +261,6 @@ def test_a_service_is_read_again_only_if_something_was_done(outcome: object, fou
     apply_plan(plan, task)
     (entry,) = plan.reread() if plan.reread else plan.result
     assert entry["found"] == found and entry["changed"] is (outcome is None)
-
-
-def test_a_service_that_is_not_there_fails_the_task_though_nothing_is_left_to_do() -> None:
-    plan, task = planned(Account(), nothing_to_do, services=["shop", "gone"])
-    with pytest.raises(SomeFailed, match=r"1 of 2 services failed:\n- service 'gone'"):
-        apply_plan(plan, task)
-
-
-def test_each_service_that_is_not_there_is_told() -> None:
-    """Two without an id are not the same service."""
-    with pytest.raises(SomeFailed) as error:
-        apply_plan(*planned(Account(), nothing_to_do, services=["lost", "gone", "lost"]))
-    assert [entry["service"] for entry in error.value.details["services"]] == ["lost", "gone"]
 
 
 # --- All or none ------------------------------------------------------------------------------------
