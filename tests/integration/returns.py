@@ -21,6 +21,7 @@ COMMON = {
     "attempts", "item", "ansible_loop_var", "failed_when_result",
 }  # fmt: skip
 """Keys of Ansible, or that every module has."""
+DATA = "tests/unit/data/"
 UNIT = "tests/unit/plugins/module_utils/_resources/"
 HERE = "tests/integration/"
 ELSEWHERE: dict[str, dict[str, str]] = {
@@ -31,11 +32,11 @@ ELSEWHERE: dict[str, dict[str, str]] = {
     "report_info": {
         "report.answers.costs_most.project": f"{UNIT}test_report_info.py",
         "report.money.top": f"{UNIT}test_report_info.py",
-        "report.money.saved": f"{UNIT}reports/test_spending.py",
-        "report.projects.spend.services.parts": f"{UNIT}reports/test_spending.py",
-        "report.backups.drill": f"{UNIT}reports/test_figures.py",
-        "report.backups.plans": f"{UNIT}reports/test_figures.py",
-        "report.applications.releases.blocking": f"{UNIT}reports/test_verdicts.py",
+        "report.money.saved": f"{DATA}report_info/money.yml",
+        "report.projects.spend.services.parts": f"{DATA}report_info/money.yml",
+        "report.backups.drill": f"{DATA}report_info/services.yml",
+        "report.backups.plans": f"{DATA}report_info/services.yml",
+        "report.applications.releases.blocking": f"{DATA}report_info/releases.yml",
     },
     "service": {
         "last_log_lines": f"{HERE}test_open_outcomes.py",

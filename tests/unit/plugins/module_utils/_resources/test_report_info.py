@@ -222,30 +222,6 @@ def test_a_report_answers_what_people_ask_first(sandbox: Sandbox) -> None:
     assert answers["month"] == report["money"]["forecast"]["amount"]
 
 
-def test_an_image_in_service_that_became_blocking_is_urgent(sandbox: Sandbox) -> None:
-    images = [{"tag": "v1"}, {"tag": "v2", "packages": VULNERABLE}]
-    sandbox.reset(delays=NO_DELAYS, seed={"apps": [{"slug": "acme-web", "images": images, "deployed": "v2"}]})
-    report = report_of(sandbox)
-    assert kinds(report)["blocked_in_service"] == ["acme-web"]
-    assert "blocked_release" not in kinds(report)
-
-
-@pytest.mark.parametrize(("options", "told"), [({}, False), ({"free_days": 31}, True)])
-def test_a_service_whose_free_time_ends_is_told(
-    sandbox: Sandbox, options: dict[str, Any], told: bool
-) -> None:
-    sandbox.reset(delays=NO_DELAYS)
-    size = {"cpuCores": 1, "ramGb": 1, "storageGb": 5}
-    order = {"productSlug": "hobby", "hostId": "node-paris-1", "dimensions": size, "name": "gift"}
-    id = sandbox.api("POST", "/api/order", order).json()["instanceId"]
-    until = answer(sandbox, f"/api/resources/{id}")["pricing"]["freeExpiresAt"]
-    report = report_of(sandbox, as_of=None, **options)
-    found = [matter["subjects"] for matter in report["advice"] if matter["kind"] == "free_ends"]
-    assert found == ([[{"name": "gift", "id": id, "detail": f"free until {until}"}]] if told else [])
-    [service] = report["services"]
-    assert (service["is_free"], service["free_expires_at"]) == (True, until)
-
-
 def test_a_report_on_one_project_has_nothing_of_others(sandbox: Sandbox) -> None:
     report_account.build(sandbox, report_account.shown_account(), delays=NO_DELAYS)
     report = report_of(sandbox, project="blog")
@@ -272,44 +248,6 @@ def test_a_registry_token_shows_applications_and_names_the_rest(sandbox: Sandbox
     assert all(each["reason"] for each in report["unread"])
 
 
-def test_a_token_that_no_route_accepts_ends_the_task(sandbox: Sandbox) -> None:
-    result = run(sandbox, REPORT_INFO, token="gone")
-    assert result["failed"] and "the token was not accepted (401)" in result["msg"], result["msg"]
-
-
-def test_one_service_whose_route_fails_is_named(sandbox: Sandbox) -> None:
-    report_account.build(sandbox, report_account.shown_account(), delays=NO_DELAYS)
-    for route in ("/api/resources/{id}", "/api/resources/{id}/backups", "/api/resources/{id}/settings"):
-        sandbox.fault(f"GET {route}", "status", status=418)
-    report = report_of(sandbox, retries=0)
-    unread = {each["part"]: each for each in report["unread"]}
-    assert sorted(each["part"] for each in report["unread"]) == ["backups", "rates and projects", "settings"]
-    assert report["money"]["unpriced"] == [unread["rates and projects"]["name"]]
-    assert report["money"]["forecast"]["complete"] is False
-    assert report["backups"]["unknown_ids"] == [unread["backups"]["id"]]
-    assert unread["backups"]["id"] not in {row["id"] for row in report["backups"]["services"]}
-    assert report["answers"]["backed_up"]["unknown"] == 1
-
-
-def test_a_node_that_cannot_be_reached_leaves_states_unknown(sandbox: Sandbox) -> None:
-    report_account.build(sandbox, report_account.shown_account(), delays=NO_DELAYS)
-    sandbox.operator("nodes/node-paris-1", reachable=False)
-    report = report_of(sandbox)
-    states = {each["name"]: (each["state"], each["disk"]) for each in report["services"]}
-    assert states["db"] == (None, None)
-    assert "stopped_billed" not in kinds(report)
-    unknown = {each["name"] for each in report["unread"] if each["part"] == "live states and disks"}
-    assert "db" in unknown and "event-2027" not in unknown
-
-
-def test_nothing_to_read_is_an_error(sandbox: Sandbox) -> None:
-    sandbox.reset(delays=NO_DELAYS)
-    for route in ("/api/resources", "/api/apps"):
-        sandbox.fault(f"GET {route}", "status", status=418, count=None)
-    done = run(sandbox, REPORT_INFO, retries=0)
-    assert done["failed"] and "neither the services nor the applications" in done["msg"]
-
-
 # --- Secrets and options --------------------------------------------------------------------------------
 
 
@@ -324,20 +262,3 @@ def test_no_secret_is_in_a_report(sandbox: Sandbox) -> None:
 def database_id(sandbox: Sandbox) -> str:
     """Return the id of the shop's database."""
     return next(str(each["id"]) for each in answer(sandbox, "/api/resources") if each["name"] == "db")
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"as_of": "yesterday"}, "as_of is 'yesterday'; it must be a timestamp"),
-        ({"max_age": "a day"}, "'a day' is not a duration"),
-        ({"balance_days": -1}, "balance_days is -1; it must be 0 or more"),
-        ({"free_days": -1}, "free_days is -1; it must be 0 or more"),
-        ({"disk_percent": 0}, "disk_percent is 0; it must be from 1 to 100"),
-        ({"disk_percent": 101}, "disk_percent is 101; it must be from 1 to 100"),
-        ({"project": "nowhere"}, "nowhere"),
-    ],
-)
-def test_wrong_options_are_refused(sandbox: Sandbox, options: dict[str, Any], said: str) -> None:
-    done = run(sandbox, REPORT_INFO, **options)
-    assert done["failed"] and said in done["msg"]

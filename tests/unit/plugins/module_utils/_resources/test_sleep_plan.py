@@ -161,33 +161,6 @@ def test_a_fraction_of_a_second_changes_no_forecast(tick: Tick, late: float) -> 
     assert entry(told, "alone")["forecast"]["asleep_hours"] == 13
 
 
-@pytest.mark.parametrize("restored", [False, True])
-def test_what_a_backup_is_made_of_or_restored_to_is_not_suspended(
-    sandbox: Sandbox, tick: Tick, restored: bool
-) -> None:
-    """The platform may cut that off. What the service needs stays awake with it, for a day at most."""
-    sandbox.profile("plain", **{"copy.suspended": "it fails"})
-    backups = f"/api/resources/{id_of(sandbox, 'web')}/backups"
-    sandbox.clock(freeze=True)
-    sandbox.api("POST", backups, {"name": "nightly"})
-    if restored:
-        sandbox.clock(advance=5)
-        [made] = sandbox.api("GET", backups).json()
-        sandbox.delays(restore=5)
-        sandbox.api("POST", f"{backups}/{made['id']}/restore")
-    told = tick(NIGHT, check_mode=True)
-    assert entry(told, "web")["delayed"]
-    told = tick(NIGHT)
-    progress = "being restored" if restored else "being made"
-    assert entry(told, "web")["why"] == f"backup 'nightly' is {progress}" and entry(told, "db")["delayed"]
-    assert status(sandbox) == {"db": "ACTIVE", "web": "ACTIVE", "alone": "SUSPENDED"}
-    sandbox.clock(advance=5)
-    tick(NIGHT + HOUR / 2)
-    assert status(sandbox) == {"db": "SUSPENDED", "web": "SUSPENDED", "alone": "SUSPENDED"}
-    kept = sandbox.control("GET", "/state")["records"]["backup"]
-    assert [each["status"] for each in kept] == ["COMPLETED"]
-
-
 def begin_backup(sandbox: Sandbox, name: str, seconds: float = 30) -> None:
     """Begin a backup of a service; a platform lists it that is a second or a read late."""
     sandbox.delays(backup=seconds)

@@ -8,15 +8,11 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import pytest
-
 from ansible_collections.hosted.services.plugins.module_utils._api.models import Service, ServiceSummary
 from ansible_collections.hosted.services.plugins.module_utils._resources.reports.copies import (
-    backups_of,
     row_of,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.reports.measures import Measures
-from ansible_collections.hosted.services.plugins.module_utils._resources.reports.reading import Facts
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.retention import (
     RestorePoint,
     Span,
@@ -63,11 +59,6 @@ def test_a_failed_backup_is_told_unless_another_was_made_that_day() -> None:
     assert row(copy(1), copy(0, "FAILED"))["last_failed"] is True
 
 
-def test_a_backup_of_this_hour_is_no_hour_old() -> None:
-    found = row(RestorePoint("b", "n", "COMPLETED", AS_OF - timedelta(minutes=30)))
-    assert (found["age_hours"], found["longest_gap_hours"]) == (0, 0)
-
-
 def test_a_backup_that_is_not_complete_is_none() -> None:
     found = row(copy(0, "PENDING"), RestorePoint("x", "x", "COMPLETED", None))
     assert set(found["cells"]) == {"none"}
@@ -86,24 +77,3 @@ def test_the_newest_backup_of_what_is_suspended_does_not_grow_old() -> None:
     found = row(copy(9), detail=detail, status="SUSPENDED")
     assert (found["freshness"], found["age_hours"]) == ("fresh", 1)
     assert found["cells"][-10:] == ["fresh"] * 10
-
-
-def test_backups_after_the_moment_of_the_report_do_not_count() -> None:
-    assert row(copy(-1), copy(5))["freshness"] == "stale"
-
-
-def test_each_service_is_in_one_place() -> None:
-    facts = Facts(services=[summary(id=id) for id in ("kept", "none", "lost")])
-    facts.services = [*(facts.services or []), summary(id="new", status="PROVISIONING")]
-    facts.backups["kept"] = []
-    facts.without_backups.add("none")
-    found = backups_of(facts, MEASURES)
-    assert [each["id"] for each in found["services"]] == ["kept"]
-    assert (found["not_offered_ids"], found["unknown_ids"]) == (["none"], ["lost"])
-    assert (found["days"][0], found["days"][-1], len(found["days"])) == ("2026-10-21", "2026-11-19", 30)
-
-
-@pytest.mark.parametrize("hours", [25, 26, 27])
-def test_the_limit_itself_is_fresh(hours: int) -> None:
-    made = RestorePoint("b", "n", "COMPLETED", AS_OF - timedelta(hours=hours))
-    assert row(made)["freshness"] == ("fresh" if hours <= 26 else "stale")
