@@ -13,11 +13,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api import models as m
 from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
@@ -32,13 +31,12 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
     BudgetGuard,
     account_of,
     anticipates,
+    correct,
     ends,
     may_be_there,
     proves,
-    rate_of,
-    read_holdings,
     replaces,
-    shows_rate,
+    run_id,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.options import (
     BudgetOptions,
@@ -53,6 +51,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.commitment_record import (
     CommitmentRecord,
+    Content,
     Entry,
     new_entry,
 )
@@ -313,23 +312,6 @@ def test_a_plan_for_real_reads_no_account_if_it_only_lowers_the_rate(account: Ac
     guard_of(account, 10).expect(plan_of(gone))
 
 
-def test_check_mode_refuses_a_branch_and_what_waits_for_it(account: Account) -> None:
-    """The other branches go on, and what is not done counts nowhere."""
-    guard = guard_of(account, 10, True)
-    branches = [Branch(guard.task) for __ in range(4)]
-    first, second, last, small = (
-        Step(name, bool, needs=(), branch=branch, commitment=order(name, monthly))
-        for name, monthly, branch in zip(
-            ("one", "two", "three", "four"), ("6", "5", "1", "4"), branches, strict=True
-        )
-    )
-    last = replace(last, needs=[second])
-    guard.expect(Plan(None, [first, second, last, small]))
-    assert [type(branch.error) for branch in branches] == [type(None), BudgetExceeded, *[type(None)] * 2]
-    with pytest.raises(BudgetExceeded, match=r"the running rate is 10\.00"):
-        guard_of(account, 10, True).expect(Plan(None, [Step("five", bool, commitment=order("five"))]))
-
-
 def test_budgets_of_the_environment_hold_too(account: Account, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOSTED_SERVICES_BUDGET", "{account: 5, run: 1}")
     assert guard_of(account, {"account": 7, "run": "0.5"}).budget.as_option() == {
@@ -501,6 +483,19 @@ def ordered_after_a_smaller_size(sandbox: Sandbox, shown: bytes, **budget: str) 
         return [smaller, run(sandbox, SERVICE, **new, **more)]
 
 
+@pytest.mark.parametrize("budget", [{"account": "18"}, {"run": "9"}], ids=str)
+def test_a_size_that_is_cheaper_than_it_might_be_counts_with_what_it_costs(
+    sandbox: Sandbox, tmp_path: Path, budget: dict[str, str]
+) -> None:
+    """From when the platform shows it: the run has added nothing then."""
+    smaller, ordered = ordered_after_a_smaller_size(sandbox, b"8000", **budget)
+    assert smaller["changed"] and not smaller.get("failed"), smaller
+    assert not ordered.get("failed"), ordered["msg"]
+    assert writes(sandbox).count("settings.scale") == writes(sandbox).count("order.create") == 1
+    content = CommitmentRecord(str(record_file(tmp_path))).read()
+    assert content.added_by(run_id()) == 9, "the order alone"
+
+
 @pytest.mark.parametrize(("budget", "over"), [({"account": "18.5"}, "0.18"), ({"run": "9"}, "0.68")], ids=str)
 def test_a_size_whose_rate_is_shown_late_counts_with_what_it_may_cost(
     sandbox: Sandbox, budget: dict[str, str], over: str
@@ -510,6 +505,49 @@ def test_a_size_whose_rate_is_shown_late_counts_with_what_it_may_cost(
     assert smaller["changed"] and not smaller.get("failed"), smaller
     assert ordered["failed"] and f"{over} EUR over it" in ordered["msg"]
     assert writes(sandbox).count("settings.scale") == 1 and "order.create" not in writes(sandbox)
+
+
+SMALLER = Commitment("resize", "it", Decimal(12), id="svc", before=Decimal(10), shrinks=True)
+
+
+@pytest.mark.parametrize(
+    ("shown", "monthly", "adds"),
+    [("8", 8, 0), ("11", 11, 1), ("10", 12, 2), ("12", 12, 2), ("13", 12, 2), (None, 12, 2)],
+    ids=["lower", "higher", "as before", "as expected", "more than expected", "not told"],
+)
+def test_the_rate_that_is_shown_replaces_a_higher_one_that_was_expected(
+    account: Account, tmp_path: Path, shown: str | None, monthly: int, adds: int
+) -> None:
+    account.has("svc", 10000)
+    guard = guard_of(account, {"account": 20})
+    commit(guard, SMALLER)
+    commit(guard, replace(SMALLER, id="other"))
+    guard.note_rate(SMALLER, None if shown is None else Decimal(shown))
+    Guard().note_rate(SMALLER, Decimal(8))
+    found = {entry.id: (entry.monthly, entry.adds) for entry in entries(tmp_path)}
+    assert found == {"svc": (monthly, adds), "other": (12, 2)}
+    assert guard.task.warnings == []
+
+
+def test_a_size_whose_response_is_lost_counts_with_what_it_may_cost(account: Account, tmp_path: Path) -> None:
+    """So does that of another run."""
+    account.has("svc", 10000)
+    guard = guard_of(account, {"account": 20})
+    with pytest.raises(Interrupted):
+        commit(guard, SMALLER, lose)
+    guard.note_rate(SMALLER, Decimal(8))
+    [entry] = entries(tmp_path)
+    assert (entry.done, entry.monthly, entry.adds) == (False, 12, 2)
+    done = Content([replace(entry, done=True, run="another"), replace(entry, done=True, monthly=Decimal(14))])
+    correct(done, SMALLER, Decimal(8))
+    assert [each.monthly for each in done.entries] == [12, 14]
+
+
+def test_without_a_budget_no_rate_is_noted(account: Account, tmp_path: Path) -> None:
+    guard_of(account, None).note_rate(SMALLER, Decimal(8))
+    guard_of(account, 20).note_rate(replace(SMALLER, monthly=None), Decimal(8))
+    guard_of(account, 20).note_rate(replace(SMALLER, before=None), Decimal(8))
+    assert not (tmp_path / "home").exists()
 
 
 def test_what_is_deleted_ends_its_own_entries_and_stays_added_to_the_run(
@@ -547,19 +585,6 @@ def test_a_branch_is_refused_alone_unless_the_plan_is_budgeted_as_a_whole(
     assert isinstance(branch.error, BudgetExceeded) is check_mode
     with pytest.raises(BudgetExceeded, match=r"1\.00 over it"):
         guard.expect(Plan(None, steps, budgeted_whole=True))
-
-
-def test_what_waits_for_something_that_waits_is_not_done_either(account: Account) -> None:
-    guard = guard_of(account, 5, True)
-    branches = [Branch(guard.task) for _each in range(3)]
-    steps: list[Step] = []
-    for name, branch in zip(("big", "one", "two"), branches, strict=True):
-        price = "6" if name == "big" else "3"
-        needs = steps[-1:]
-        steps.append(Step(name, bool, needs=needs, branch=branch, commitment=order(name, price)))
-    guard.expect(Plan(None, steps))
-    assert [branch.error is not None for branch in branches] == [True, False, False]
-    guard_of(account, 5, True).expect(plan_of(order("other", "5")))
 
 
 def test_a_limit_holds_in_the_project_that_the_plan_creates_alone(account: Account) -> None:
@@ -1027,94 +1052,3 @@ def test_every_module_that_commits_has_a_budget() -> None:
     with_budget = {name for name, each in RESOURCES.items() if issubclass(each.options_type, BudgetOptions)}
     many = {"blueprint", "clone", "fleet", "recover", "relocate"}
     assert with_budget == {"app", "service", "sleep_plan", *many}
-
-
-def summary(status: str = "ACTIVE", monthly: int | None = 10000, **more: Any) -> m.ServiceSummary:
-    return m.ServiceSummary(
-        id="s", name="web", family="APP", status=status, monthly_millicents=monthly, **more
-    )
-
-
-def detail(status: str = "ACTIVE", **pricing: Any) -> m.Service:
-    return m.Service(id="s", name="web", family="APP", status=status, pricing=m.Pricing(**pricing))
-
-
-@pytest.mark.parametrize(
-    ("service", "full", "rate"),
-    [
-        (summary(), None, "10"),
-        (summary(), detail(billed_monthly_millicents=9000), "9"),
-        (summary("SUSPENDED"), detail("SUSPENDED", billed_monthly_millicents=1700), "1.7"),
-        (summary("SUSPENDED"), detail("SUSPENDED", storage_monthly_millicents=1700), "1.7"),
-        (summary("SUSPENDED"), None, "10"),
-        (summary("PROVISIONING"), detail("PROVISIONING", billed_monthly_millicents=0), "10"),
-        (summary("AWAITING_ADMIN"), detail("AWAITING_ADMIN", billed_monthly_millicents=0), "10"),
-        (summary("FAILED"), detail("FAILED", billed_monthly_millicents=0), "0"),
-        (summary("FAILED"), detail("FAILED"), "10"),
-        (summary("A NEW ONE"), detail("A NEW ONE", billed_monthly_millicents=12000), "12"),
-        (summary(monthly=None), detail(monthly_millicents=8000), "8"),
-        (summary(monthly=None), None, None),
-        (summary(monthly=None, is_free=True), None, "0"),
-        (summary(is_free=True), detail(billed_monthly_millicents=0), "0"),
-        (summary(is_free=True), None, "10"),
-        (summary("SUSPENDED"), detail("SUSPENDED"), "10"),
-        (summary("ACTIVE"), detail("SUSPENDED", storage_monthly_millicents=1700), "1.7"),
-        (summary("A NEW ONE"), detail("A NEW ONE", billed_monthly_millicents=9000), "10"),
-        (summary("A NEW ONE", None), detail("A NEW ONE", billed_monthly_millicents=9000), None),
-        (summary(monthly=7000), detail("A NEW ONE", monthly_millicents=8000), "7"),
-    ],
-)
-def test_what_counts(service: m.ServiceSummary, full: m.Service | None, rate: str | None) -> None:
-    assert rate_of(service, full) == (None if rate is None else Decimal(rate))
-
-
-@pytest.mark.parametrize(
-    ("service", "shown"),
-    [
-        (summary(), True),
-        (summary("PROVISIONING"), True),
-        (summary("AWAITING_ADMIN"), True),
-        (summary("SUSPENDED"), False),
-        (summary("FAILED"), False),
-        (summary(monthly=None), False),
-        (summary(monthly=None, is_free=True), False),
-        (summary("SUSPENDED", 0, is_free=True), True),
-        (summary(monthly=10, is_free=True), False),
-    ],
-)
-def test_whether_the_list_shows_what_is_paid(service: m.ServiceSummary, shown: bool) -> None:
-    assert shows_rate(service) is shown
-
-
-class Reader(FakeClient):
-    """An account whose list shows prices, and which notes what is read by its id."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.read: list[str] = []
-        for id, status in {"a": "ACTIVE", "s": "SUSPENDED", "p": "PROVISIONING", "d": "DELETING"}.items():
-            self.add_service(id, id, status, monthlyMillicents=2000)
-
-    def service(self, id: str) -> m.Service | None:
-        self.read.append(id)
-        return super().service(id)
-
-
-def test_only_what_the_list_does_not_show_is_asked() -> None:
-    account = Reader()
-    holdings = read_holdings(cast(Client, account), each=False)
-    assert account.read == ["s"] and set(holdings) == {"a", "s", "p"}
-    assert holdings["s"].monthly == Decimal("1.06") and holdings["a"].projects is None
-    each = read_holdings(cast(Client, account), each=True)
-    assert sorted(account.read) == ["a", "p", "s", "s"]
-    assert each["a"].projects == frozenset({"prj_default"}) and each["a"].monthly == Decimal("1.06")
-
-
-@pytest.mark.parametrize("status", ["DELETING", "DELETED"])
-def test_what_is_deleted_meanwhile_is_not_paid_any_more(status: str) -> None:
-    """The list may show it a little longer."""
-    account = Reader()
-    listed = account.services()
-    account.services = lambda: listed  # type: ignore[method-assign]
-    account.service_records["a"]["status"] = status
-    assert set(read_holdings(cast(Client, account), each=True)) == {"s", "p"}

@@ -111,41 +111,6 @@ def test_what_fits_the_account_and_the_project(
         assert (excess and excess.over) == over
 
 
-@pytest.mark.parametrize(
-    "limits", [Limits(account=Decimal(100)), Limits(projects=[SHOP]), Limits(run=Decimal(9))]
-)
-def test_an_unknown_price_never_fits(limits: Limits) -> None:
-    excess = find_excess(limits, ordered(None), {}, Decimal(0))
-    assert excess is not None and excess.over is None and excess.adds is None
-
-
-def test_an_unknown_rate_counts_against_the_commitment() -> None:
-    excess = find_excess(Limits(account=Decimal(100)), ordered("1"), of(held(None)), Decimal(0))
-    assert excess is not None and excess.unpriced == ["'one' (one)"]
-    elsewhere = of(held(None, project="p2"))
-    assert find_excess(Limits(projects=[SHOP]), ordered("1"), elsewhere, Decimal(0)) is None
-    anywhere = of(held("9.5", project=None))
-    assert find_excess(Limits(projects=[SHOP]), ordered("1"), anywhere, Decimal(0)) is not None
-
-
-def test_a_run_adds_up() -> None:
-    limits = Limits(run=Decimal(10))
-    assert find_excess(limits, ordered("4"), {}, Decimal(6)) is None
-    excess = find_excess(limits, ordered("4"), {}, Decimal("6.5"))
-    assert excess is not None and (excess.scope, excess.over) == ("this run", Decimal("0.5"))
-    assert find_excess(limits, resized("14", "10"), {}, Decimal(6)) is None
-
-
-def test_a_move_raises_the_project_that_it_leads_to() -> None:
-    move = Commitment("move", "one", Decimal(6), id="one", project="p1")
-    there = of(held("6", project="p2"), held("5", "two"))
-    excess = find_excess(Limits(account=Decimal(1), projects=[SHOP]), move, there, Decimal(0))
-    assert excess is not None and (excess.scope, excess.over) == ("project 'shop'", Decimal(1))
-    assert find_excess(Limits(projects=[SHOP]), move, of(held("6"), held("5", "two")), Decimal(0)) is None
-    unknown = of(held("6", project=None), held("3", "two"))
-    assert find_excess(Limits(projects=[SHOP]), move, unknown, Decimal(0)) is None
-
-
 def test_commitments_follow_each_other() -> None:
     holdings = with_commitment(of(held("4")), ordered("6"))
     assert sum(holding.monthly or 0 for holding in holdings.values()) == 10
