@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Backups on a real server: what is adopted, what is asked first, and what goes wrong."""
+"""Backups on a real server: what is adopted, what is waited for, and what goes wrong."""
 
 from __future__ import annotations
 
@@ -12,16 +12,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api import models as m
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._resources import backup
-from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP, find_targets
-from ansible_collections.hosted.services.plugins.module_utils._resources.restore_points.resources import (
-    RestorePointResource,
-)
+from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import waiting
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Ambiguous
-from ansible_collections.hosted.services.plugins.module_utils._resources.snapshot import SNAPSHOT
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import FakeClient, task_of
 from unit.plugins.module_utils._resources.platform import (
@@ -43,28 +37,6 @@ def test_one_that_is_being_made_is_adopted(sandbox: Sandbox) -> None:
     assert not result["changed"]
     assert result["services"][0]["backup"]["status"] == "COMPLETED"
     assert writes(sandbox) == []
-
-
-NUMBERED = [
-    m.Backup(id=id, name=name, status="COMPLETED") for id, name in (("2", "1"), ("3", "2"), ("4", "4"))
-]
-
-
-@pytest.mark.parametrize("state", ["present", "restored", "absent"])
-def test_a_number_that_is_one_backups_id_and_anothers_name_is_told_apart(state: str) -> None:
-    """A platform may count its backups, as a pipeline names them by its builds."""
-
-    def found(name: str) -> list[str]:
-        task = task_of(BACKUP, FakeClient(), services=["one"], name=name, state=state)
-        return [each.id for each in find_targets(task, NUMBERED)]
-
-    assert found("1") == ["2"] and found("4") == ["4"]
-    assert found("3") == ([] if state == "present" else ["3"])
-    if state == "present":
-        assert found("2") == ["3"]
-        return
-    with pytest.raises(Ambiguous, match="'2' is the id of backup '1' and the name of the one with id '3'"):
-        found("2")
 
 
 @pytest.mark.parametrize("kind", ["reset", "truncated"])
@@ -140,17 +112,6 @@ def test_one_that_ends_as_failed_is_an_error(sandbox: Sandbox) -> None:
     sandbox.delays(backup=0)
     assert run(sandbox, BACKUP, services=["one"], name="n")["services"][0]["backup"]["status"] == "COMPLETED"
     assert len(backups(sandbox, "one")) == 1
-
-
-def test_a_restore_asks_first(sandbox: Sandbox) -> None:
-    """It says what it overwrites, also in check mode, and nothing is sent."""
-    add(sandbox, "one", "n")
-    for check_mode in (True, False):
-        result = run(sandbox, BACKUP, check_mode, services=["one"], name="n", state="restored")
-        assert result["failed"]
-        assert result["overwrites"].startswith("the restore replaces all files of service 'one'")
-        assert "Set confirm: true" in result["msg"]
-    assert writes(sandbox) == []
 
 
 @pytest.mark.parametrize("seconds", [0, 3], ids=["quick", "slow"])
@@ -279,60 +240,6 @@ def test_a_restore_that_is_not_waited_for_looks_at_nothing_after_it(sandbox: San
     assert calls(sandbox)[-2:] == ["backups.restore", "backups.list"]
 
 
-@pytest.mark.parametrize("seconds", [-1.0, float("nan"), float("inf")])
-def test_a_quiet_time_without_an_end_is_refused(sandbox: Sandbox, seconds: float) -> None:
-    """Before anything is sent."""
-    add(sandbox, "one", "n")
-    sandbox.clear_journal()
-    options = dict[str, Any](services=["one"], name="n", state="restored", confirm=True)
-    result = run(sandbox, BACKUP, quiet_time=seconds, **options)
-    assert "quiet_time is" in result["msg"] and calls(sandbox) == []
-
-
-@pytest.mark.parametrize(
-    ("made", "says"),
-    [
-        ([], "has no backup of id or name 'n'"),
-        (["FAILED"], "is FAILED; only a COMPLETED one can be restored"),
-        (["PENDING"], "is PENDING; only a COMPLETED one can be restored"),
-        (["COMPLETED", "COMPLETED"], "has 2 backups named 'n'"),
-    ],
-)
-def test_what_cannot_be_restored(sandbox: Sandbox, made: list[str], says: str) -> None:
-    """The error says which rule forbids it; an id tells namesakes apart."""
-    for status in made:
-        add(sandbox, "one", "n", status=status)
-    result = run(sandbox, BACKUP, services=["one"], name="n", state="restored", confirm=True)
-    assert says in result["msg"]
-    assert writes(sandbox) == []
-    if len(made) > 1:
-        ids = result["ids"]
-        assert run(sandbox, BACKUP, services=["one"], name=ids[1], state="restored", confirm=True)["changed"]
-
-
-def test_nothing_is_restored_where_one_of_many_cannot_be(sandbox: Sandbox) -> None:
-    """All are looked at before the first restore is sent, and the error lists those that have no backup."""
-    add(sandbox, "one", "n")
-    wanted: dict[str, Any] = {
-        "services": ["one", "two", "three"],
-        "name": "n",
-        "state": "restored",
-        "confirm": True,
-    }
-    result = run(sandbox, BACKUP, **wanted)
-    assert result["failed"] and not result["changed"]
-    assert result["actions"] == []
-    assert "nothing was done: 2 of 3 services failed" in result["msg"]
-    assert "'two'" in result["msg"] and "'three'" in result["msg"] and "service 'one'" not in result["msg"]
-    assert "allow_partial: true" in result["msg"]
-    assert [(entry["failed"], entry["changed"]) for entry in result["services"]] == [
-        (False, False),
-        (True, False),
-        (True, False),
-    ]
-    assert writes(sandbox) == []
-
-
 def test_a_restore_of_what_can_be_is_allowed_by_name(sandbox: Sandbox) -> None:
     """The task still fails at the end, and says which services were not restored."""
     add(sandbox, "one", "n")
@@ -343,60 +250,10 @@ def test_a_restore_of_what_can_be_is_allowed_by_name(sandbox: Sandbox) -> None:
     assert writes(sandbox) == ["backups.restore"]
 
 
-@pytest.mark.parametrize("state", ["present", "absent"])
-def test_only_a_restore_can_be_partial(sandbox: Sandbox, state: str) -> None:
-    """Elsewhere the option would promise what it does not do."""
-    result = run(sandbox, BACKUP, services=["one"], name="n", state=state, allow_partial=True)
-    assert result["failed"] and "allow_partial is for state: restored" in result["msg"]
-    assert writes(sandbox) == []
-
-
-def test_a_check_goes_on_where_the_play_may_make_the_backup_before(sandbox: Sandbox) -> None:
-    """As a restore drill does."""
-    result = run(sandbox, BACKUP, True, services=["one"], name="n", state="restored", confirm=True)
-    assert result["changed"] and not result.get("failed")
-    assert "has no backup of id or name 'n'" in result["warnings"][0]
-    assert writes(sandbox) == []
-
-
-@pytest.mark.parametrize("status", ["FAILED", "PENDING"])
-def test_a_check_goes_on_where_the_play_may_make_it_anew(sandbox: Sandbox, status: str) -> None:
-    """State present makes a failed one again, and waits for one that is being made."""
-    sandbox.delays(backup=3600)
-    add(sandbox, "one", "n", status=status)
-    options = dict[str, Any](services=["one"], name="n", state="restored", confirm=True)
-    result = run(sandbox, BACKUP, True, **options)
-    assert result["changed"] and not result.get("failed")
-    assert f"is {status}; only a COMPLETED one" in result["warnings"][0]
-    assert run(sandbox, BACKUP, **options)["failed"]
-    assert writes(sandbox) == []
-
-
 def test_what_is_being_made_is_deleted_when_it_is_done(sandbox: Sandbox) -> None:
-    """Without waiting it is an error; a second deletion is no change."""
     sandbox.api("POST", f"/api/resources/{id_of(sandbox, 'one')}/backups", {"name": "n"})
-    refused = run(sandbox, BACKUP, services=["one"], name="n", state="absent", wait=False)
-    assert "is PENDING and cannot be deleted now" in refused["msg"]
     assert run(sandbox, BACKUP, services=["one"], name="n", state="absent")["changed"]
     assert backups(sandbox, "one") == []
-    for wait in (True, False):
-        again = run(sandbox, BACKUP, services=["one"], name="n", state="absent", wait=wait)
-        assert not again["changed"] and not again.get("failed")
-
-
-@pytest.mark.parametrize("check_mode", [True, False])
-def test_the_diff_shows_each_backup_of_a_name(sandbox: Sandbox, check_mode: bool) -> None:
-    """All of them are deleted, so each is a line, with what tells it from the others."""
-    for days in (1, 2):
-        add(sandbox, "one", "n", days)
-    there = backups(sandbox, "one")
-    result = run(sandbox, BACKUP, check_mode, services=["one"], name="n", state="absent")
-    assert len(result["actions"]) == 2
-    assert writes(sandbox) == ["backups.delete"] * (0 if check_mode else 2)
-    for made in there:
-        line = f"n of {made['createdAt']} ({made['id']}): COMPLETED"
-        assert result["diff"]["before"].count(line) == 1
-        assert line not in result["diff"]["after"]
 
 
 # --- What a platform may do that the specification does not show ---------------------------------------
@@ -618,38 +475,6 @@ def test_the_deletion_of_a_failed_backup_remains_a_change(
 # --- Names that are much like another one -------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("resource", "service"), [(BACKUP, "one"), (SNAPSHOT, "disk")], ids=["backup", "snapshot"]
-)
-def test_names_are_compared_as_they_are(
-    sandbox: Sandbox, resource: RestorePointResource[Any], service: str
-) -> None:
-    """Each is of its own, whatever it begins with or differs in; two Unicode forms of one name are one."""
-    stem = "before-upgrade-of-the-production-shop-to-1.21"
-    alike = [
-        stem,
-        f"{stem}.4",
-        "nightly",
-        "Nightly",
-        "v2",
-        "V2",
-        "2026-11-29",
-        "2026-11-29-evening",
-        "caf\xe9",
-    ]
-    for name in alike:
-        result = run(sandbox, resource, services=[service], name=name)
-        assert result["changed"] and not result.get("warnings"), result
-    one = dict[str, Any](services=[service], name="cafe\u0301")
-    assert not run(sandbox, resource, **one)["changed"]
-    assert run(sandbox, resource, **one, state="absent")["changed"]
-    gone = run(sandbox, resource, services=[service], name="NIGHTLY", state="absent")
-    assert not gone["changed"] and not gone.get("warnings")
-    key, kind = id_of(sandbox, service), resource.kind
-    listed = sandbox.api("GET", f"/api/resources/{key}/{kind}").json()
-    assert sorted(copy["name"] for copy in listed) == sorted(alike[:-1])
-
-
 def another_appears(monkeypatch: pytest.MonkeyPatch, sandbox: Sandbox, name: str) -> None:
     """Let another run make a backup at the moment in which this one asks for its own."""
     monkeypatch.setattr(waiting, "QUIET_SECONDS", 1.0)
@@ -660,13 +485,6 @@ def another_appears(monkeypatch: pytest.MonkeyPatch, sandbox: Sandbox, name: str
         create(client, id, wanted)
 
     monkeypatch.setattr(Client, "create_backup", create_second)
-
-
-@pytest.mark.parametrize("name", [" nightly", "nightly\n", "night\tly"])
-def test_a_name_that_a_platform_may_tidy_is_refused(sandbox: Sandbox, name: str) -> None:
-    sandbox.clear_journal()
-    assert "must not begin or end with a blank" in run(sandbox, BACKUP, services=["one"], name=name)["msg"]
-    assert calls(sandbox) == []
 
 
 @pytest.mark.parametrize("wait", [True, False])

@@ -19,7 +19,6 @@ from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.platform import (
     calls,
     id_of,
-    rename_snapshots,
     run,
     snapshots,
     take,
@@ -33,21 +32,12 @@ def test_snapshots(sandbox: Sandbox) -> None:
     assert run(sandbox, SNAPSHOT, **name)["changed"]
     assert not run(sandbox, SNAPSHOT, **name)["changed"]
     sandbox.api("POST", f"/api/resources/{disk}/files/write", {"path": "b.txt", "content": "later"})
-    refused = run(sandbox, SNAPSHOT, **name, state="rolled_back")
-    assert "all changes on service 'disk'" in refused["msg"]
     assert run(sandbox, SNAPSHOT, **name, state="rolled_back", confirm=True)["changed"]
     assert sandbox.api("GET", f"/api/resources/{disk}/files?directory=").json() == []
     info = run(sandbox, SNAPSHOT_INFO, services=["disk"], max_age="1h")["services"][0]
     assert (info["newest"]["name"], info["freshness"]) == ("s", "fresh")
     assert run(sandbox, SNAPSHOT, **name, state="absent")["changed"]
     assert not run(sandbox, SNAPSHOT, **name, state="absent")["changed"]
-
-
-def test_a_name_that_could_not_be_deleted_is_refused(sandbox: Sandbox) -> None:
-    """Snapshots are addressed by their names, and no address can hold these."""
-    for name in (".", ".."):
-        assert "cannot be part of an address" in run(sandbox, SNAPSHOT, services=["disk"], name=name)["msg"]
-    assert writes(sandbox) == []
 
 
 def test_no_call_is_spared_or_wasted(sandbox: Sandbox) -> None:
@@ -59,22 +49,6 @@ def test_no_call_is_spared_or_wasted(sandbox: Sandbox) -> None:
     assert result["services"][0]["snapshot"]["name"] == "s"
 
 
-def test_nothing_is_rolled_back_where_one_of_many_cannot_be(sandbox: Sandbox) -> None:
-    """All are looked at before the first rollback is sent."""
-    run(sandbox, SNAPSHOT, services=["disk"], name="n")
-    sandbox.clear_journal()
-    wanted: dict[str, Any] = {
-        "services": ["disk", "nobody"],
-        "name": "n",
-        "state": "rolled_back",
-        "confirm": True,
-    }
-    result = run(sandbox, SNAPSHOT, **wanted)
-    assert result["failed"] and not result["changed"]
-    assert "nothing was done: 1 of 2 services failed" in result["msg"]
-    assert writes(sandbox) == []
-
-
 def test_a_rollback_is_never_sent_twice(sandbox: Sandbox) -> None:
     """When its answer is lost nobody knows, and the error says so."""
     run(sandbox, SNAPSHOT, services=["disk"], name="s")
@@ -83,17 +57,6 @@ def test_a_rollback_is_never_sent_twice(sandbox: Sandbox) -> None:
     result = run(sandbox, SNAPSHOT, services=["disk"], name="s", state="rolled_back", confirm=True)
     assert "is unknown" in result["msg"] and "The call was not sent again" in result["msg"]
     assert writes(sandbox) == ["snapshots.rollback"]
-
-
-def test_a_check_goes_on_where_the_play_may_take_the_snapshot_before(sandbox: Sandbox) -> None:
-    """With a warning; outside check mode there is nothing to go back to."""
-    options = dict[str, Any](services=["disk"], name="s", state="rolled_back", confirm=True)
-    result = run(sandbox, SNAPSHOT, True, **options)
-    assert result["changed"] and not result.get("failed")
-    assert "has no snapshot named 's'" in result["warnings"][0]
-    assert "only if the play makes it before this task" in result["warnings"][0]
-    assert "has no snapshot named 's'" in run(sandbox, SNAPSHOT, **options)["msg"]
-    assert writes(sandbox) == []
 
 
 def test_a_rollback_that_goes_on_after_its_answer_is_waited_for(sandbox: Sandbox) -> None:
@@ -159,13 +122,8 @@ def test_a_snapshot_that_is_accepted_and_never_listed_is_told(
 
 
 @pytest.mark.parametrize("newer", POINTS["rollback.newer"].values)
-def test_a_rollback_past_newer_snapshots_asks_first(sandbox: Sandbox, newer: str) -> None:
-    """They may be lost with it, and what was lost is told."""
+def test_what_a_rollback_past_newer_snapshots_loses_is_told(sandbox: Sandbox, newer: str) -> None:
     three(sandbox, **{"rollback.newer": newer})
-    for check_mode in (True, False):
-        refused = run(sandbox, SNAPSHOT, check_mode, **BACK, name="first")
-        assert "'second', 'third'" in refused["msg"] and "discard_newer: true" in refused["msg"]
-    assert writes(sandbox) == [] and names(sandbox) == ["first", "second", "third"]
     result = run(sandbox, SNAPSHOT, **BACK, name="first", discard_newer=True)
     gone = [snapshot["name"] for snapshot in result["services"][0]["vanished"]]
     assert result["changed"] and gone == (["second", "third"] if newer == "deletes them" else [])
@@ -215,29 +173,6 @@ def test_a_snapshot_is_deleted_once_a_backup_is_over(sandbox: Sandbox) -> None:
     result = run(sandbox, SNAPSHOT, services=["disk"], name="old", state="absent", wait_timeout=60.0)
     assert result["failed"] and not result["changed"]
     assert writes(sandbox) == ["snapshots.delete"] and names(sandbox) == ["old"]
-
-
-@pytest.mark.parametrize("check_mode", [True, False])
-@pytest.mark.parametrize(
-    ("state", "what"),
-    [({"state": "rolled_back", "confirm": True}, "roll back to"), ({"state": "absent"}, "delete")],
-)
-def test_a_name_of_several_snapshots_is_refused(
-    sandbox: Sandbox, state: dict[str, Any], what: str, check_mode: bool
-) -> None:
-    """The platform knows them by name only, so nobody can say which one it would take."""
-    take(sandbox, "first", "second", "third")
-    rename_snapshots(sandbox, second="first")
-    there = snapshots(sandbox)
-    sandbox.clear_journal()
-    result = run(sandbox, SNAPSHOT, check_mode, services=["disk"], name="first", **state)
-    assert result["failed"] and not result["changed"]
-    assert "has 2 snapshots named 'first'" in result["msg"] and f"which one it would {what}" in result["msg"]
-    assert all(snapshot["createdAt"] in result["msg"] for snapshot in there[:2])
-    assert result["ids"] == [snapshot["id"] for snapshot in there[:2]]
-    assert writes(sandbox) == [] and snapshots(sandbox) == there
-    assert run(sandbox, SNAPSHOT, **{"services": ["disk"], "name": "third", **state})["changed"]
-    assert not run(sandbox, SNAPSHOT, services=["disk"], name="first")["changed"]
 
 
 @pytest.mark.parametrize("wait", [True, False])
