@@ -15,6 +15,9 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._resources import backup
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
+from ansible_collections.hosted.services.plugins.module_utils._resources.restore_points.resources import (
+    quiet_seconds,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import waiting
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import FakeClient, task_of
@@ -143,6 +146,13 @@ def test_a_restore_brings_the_files_back(sandbox: Sandbox) -> None:
     again = run(sandbox, BACKUP, services=["one"], name="n", state="restored", confirm=True)
     assert not again["changed"] and writes(sandbox) == []
     assert again["services"][0]["backup"]["status"] == "COMPLETED"
+
+
+@pytest.mark.parametrize(
+    ("quiet", "timeout", "seconds"), [(30.0, 600.0, 30.0), (30.0, 20.0, 10.0), (0.0, 20.0, 0.0)]
+)
+def test_a_short_wait_makes_the_quiet_time_shorter(quiet: float, timeout: float, seconds: float) -> None:
+    assert quiet_seconds(task_of(BACKUP, FakeClient(), quiet_time=quiet, wait_timeout=timeout)) == seconds
 
 
 def changed_since_backup(sandbox: Sandbox, **fill: str) -> str:

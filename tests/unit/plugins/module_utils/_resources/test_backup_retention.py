@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Retention on a real server: only what check mode has said is deleted, or nothing."""
+"""Retention on a real server: how it deletes, and what others do between the plan and the deletion."""
 
 from __future__ import annotations
 
@@ -29,29 +29,6 @@ from unit.plugins.module_utils._resources.platform import (
 )
 
 
-def test_retention_deletes_what_it_says_in_check_mode(sandbox: Sandbox) -> None:
-    """Only what the pattern owns goes; a second run changes nothing."""
-    for day in range(5):
-        add(sandbox, "one", f"nightly-{day}", day + 0.5)
-    add(sandbox, "one", "by-hand", 30)
-    add(sandbox, "one", "nightly-busy", 40, "PENDING")
-    policy: dict[str, Any] = {"services": ["one"], "pattern": "nightly-*", "keep_last": 2}
-    planned = run(sandbox, BACKUP_RETENTION, True, **policy)
-    done = run(sandbox, BACKUP_RETENTION, **policy)
-    assert planned["services"] == done["services"]
-    assert planned["actions"] == done["actions"] and planned["diff"] == done["diff"]
-    assert {b["name"] for b in backups(sandbox, "one")} == {
-        "nightly-0",
-        "nightly-1",
-        "by-hand",
-        "nightly-busy",
-    }
-    again = run(sandbox, BACKUP_RETENTION, **policy)
-    assert not again["changed"]
-    entry = done["services"][0]
-    assert (entry["kept"], entry["deleted"], entry["unmanaged"]) == (3, 3, 1)
-
-
 def test_the_task_ends_when_the_list_has_lost_what_it_deleted(sandbox: Sandbox) -> None:
     """A run that follows at once neither deletes it again nor counts it."""
     sandbox.profile("plain", **{"delay": "a second late"})
@@ -63,61 +40,6 @@ def test_the_task_ends_when_the_list_has_lost_what_it_deleted(sandbox: Sandbox) 
     assert len(done["actions"]) == 2 and not again["changed"]
     assert again["services"][0]["kept"] == 1
     assert len(writes(sandbox)) == 2
-
-
-def test_the_brake_stops_one_service_alone(sandbox: Sandbox) -> None:
-    """The other one is thinned out."""
-    for day in range(4):
-        add(sandbox, "one", f"nightly-{day}", day)
-    for day in range(3):
-        add(sandbox, "two", f"nightly-{day}", day)
-    result = run(
-        sandbox, BACKUP_RETENTION, services=["one", "two"], pattern="nightly-*", keep_last=1, max_delete=2
-    )
-    assert "would delete 3 copies, and max_delete is 2" in result["msg"]
-    assert (len(backups(sandbox, "one")), len(backups(sandbox, "two"))) == (4, 1)
-
-
-def test_a_brake_of_zero_deletes_nothing(sandbox: Sandbox) -> None:
-    """It is a limit like any other, and fails as soon as there is something to delete."""
-    add(sandbox, "one", "nightly-0", 0)
-    rules: dict[str, Any] = {"pattern": "nightly-*", "keep_last": 1, "max_delete": 0}
-    assert not run(sandbox, BACKUP_RETENTION, services=["one"], **rules).get("failed")
-    add(sandbox, "one", "nightly-1", 1)
-    assert "max_delete is 0" in run(sandbox, BACKUP_RETENTION, services=["one"], **rules)["msg"]
-    assert len(backups(sandbox, "one")) == 2
-
-
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        ({"pattern": "nightly-*"}, "the policy is empty"),
-        ({"pattern": "nightly-*", "keep_daily": -1}, "keep_daily is -1"),
-        ({"pattern": "*", "keep_last": 1}, "would match every copy"),
-        ({"pattern": "nightly-*", "keep_last": 1, "max_delete": -1}, "max_delete is -1"),
-        ({"pattern": "nightly-*", "keep_last": 1, "time_zone": "Mars/Crater"}, "time_zone 'Mars/Crater'"),
-        ({"pattern": "nightly-*", "keep_last": 1, "max_parallel": 0}, "max_parallel is 0"),
-    ],
-)
-def test_a_policy_that_makes_no_sense_deletes_nothing(
-    sandbox: Sandbox, options: dict[str, Any], says: str
-) -> None:
-    """The error comes before anything is deleted."""
-    add(sandbox, "one", "nightly-1", 1)
-    add(sandbox, "one", "nightly-2", 2)
-    result = run(sandbox, BACKUP_RETENTION, services=["one"], **options)
-    assert says in result["msg"]
-    assert writes(sandbox) == []
-
-
-def test_a_pattern_that_owns_nothing_is_reported(sandbox: Sandbox) -> None:
-    """Nothing is deleted, and a warning counts what is unmanaged."""
-    add(sandbox, "one", "by-hand")
-    result = run(sandbox, BACKUP_RETENTION, services=["one"], pattern="nightly-*", keep_last=1)
-    assert not result["changed"]
-    assert "has 1 backup, and 'nightly-*' matches none: nothing is deleted" in result["warnings"][0]
-    of_many = run(sandbox, BACKUP_RETENTION, project="web", pattern="nightly-*", keep_last=1)
-    assert (of_many["changed"], of_many.get("warnings")) == (False, None)
 
 
 def test_the_list_is_read_again_before_each_deletion(sandbox: Sandbox) -> None:
@@ -263,24 +185,6 @@ def test_a_deletion_whose_answer_was_lost_is_counted(sandbox: Sandbox) -> None:
 AUTO: dict[str, Any] = {"services": ["disk"], "kind": "snapshots", "pattern": "auto-*", "keep_last": 1}
 
 
-def test_snapshots_of_one_name_all_stay(sandbox: Sandbox) -> None:
-    """The platform deletes by name, so that it may delete the one to keep."""
-    take(sandbox, "auto-1", "auto-2", "auto-3", "auto-4")
-    rename_snapshots(sandbox, **{"auto-3": "auto-1"})
-    ids = [snapshot["id"] for snapshot in snapshots(sandbox) if snapshot["name"] == "auto-1"]
-    for check_mode in (True, False):
-        sandbox.clear_journal()
-        result = run(sandbox, BACKUP_RETENTION, check_mode, **AUTO)
-        (entry,), (warning,) = result["services"], result["warnings"]
-        assert "has 2 snapshots named 'auto-1'" in warning and "all of them stay" in warning
-        assert len(result["actions"]) == entry["deleted"] == 1 and entry["kept"] == 3
-        assert writes(sandbox) == ([] if check_mode else ["snapshots.delete"])
-    assert [snapshot["name"] for snapshot in snapshots(sandbox)] == ["auto-1", "auto-1", "auto-4"]
-    assert [snapshot["id"] for snapshot in snapshots(sandbox)][:2] == ids
-    sandbox.clear_journal()
-    assert not run(sandbox, BACKUP_RETENTION, **AUTO)["changed"] and writes(sandbox) == []
-
-
 def test_a_snapshot_that_is_not_the_only_one_of_its_name_any_more_stays(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -294,62 +198,4 @@ def test_a_snapshot_that_is_not_the_only_one_of_its_name_any_more_stays(
     assert "was to be deleted, but now stays: ambiguous: 2 snapshots have this name" in result["warnings"][0]
 
 
-def test_snapshots_of_one_name_that_all_stay_anyway_are_nothing_to_tell(sandbox: Sandbox) -> None:
-    """Nor are backups, which have ids."""
-    take(sandbox, "auto-1", "auto-2")
-    rename_snapshots(sandbox, **{"auto-2": "auto-1"})
-    assert not run(sandbox, BACKUP_RETENTION, **{**AUTO, "keep_last": 2}).get("warnings")
-    for day in range(2):
-        add(sandbox, "one", "nightly", day)
-    result = run(sandbox, BACKUP_RETENTION, **{**NIGHTLY, "pattern": "nightly"})
-    assert result["services"][0]["deleted"] == 1 and len(backups(sandbox, "one")) == 1
-
-
 # --- Off-site copies ----------------------------------------------------------------------------------
-
-OFF_SITE: dict[str, Any] = {"services": ["one"], "pattern": "nightly-*", "keep_last": 1}
-
-
-def names_of(days: int) -> list[str]:
-    """Return the names of copies of as many days, the newest first."""
-    return [f"nightly-202601{day:02}T020000Z" for day in range(days, 0, -1)]
-
-
-def test_the_policy_applies_to_off_site_copies(sandbox: Sandbox) -> None:
-    """Nothing more is deleted on the platform, and check mode says the same."""
-    newest, *rest = names_of(3)
-    add(sandbox, "one", newest, 0)
-    for check_mode in (True, False):
-        result = run(sandbox, BACKUP_RETENTION, check_mode, **OFF_SITE, off_site_copies=[*rest, newest])
-        (entry,) = result["services"]
-        assert [one["name"] for one in entry["off_site_copies"]] == [newest, *rest]
-        assert [one["keep"] for one in entry["off_site_copies"]] == [True, False, False]
-        assert entry["off_site_copies"][0]["created_at"] == "2026-01-03T02:00:00.000Z"
-        assert not result["changed"] and entry["deleted"] == 0
-    assert writes(sandbox) == []
-    assert run(sandbox, BACKUP_RETENTION, **OFF_SITE)["services"][0]["off_site_copies"] == []
-
-
-def test_the_brake_counts_off_site_copies(sandbox: Sandbox) -> None:
-    """Neither those nor the backups go if there are too many of them."""
-    newest, *rest = names_of(4)
-    add(sandbox, "one", newest, 0)
-    add(sandbox, "one", "nightly-old", 5)
-    result = run(sandbox, BACKUP_RETENTION, **OFF_SITE, max_delete=2, off_site_copies=[newest, *rest])
-    assert "off-site copies: the policy would delete 3 copies, and max_delete is 2" in result["msg"]
-    assert writes(sandbox) == [] and len(backups(sandbox, "one")) == 2
-
-
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        ({"kind": "snapshots"}, "leave it out with kind: snapshots"),
-        ({"services": ["one", "two"]}, "services has 2 entries"),
-        ({"services": None, "project": "default"}, "services has 0 entries"),
-    ],
-)
-def test_off_site_copies_need_one_service(sandbox: Sandbox, options: dict[str, Any], says: str) -> None:
-    """Those of one service would be taken for those of each."""
-    result = run(sandbox, BACKUP_RETENTION, **{**OFF_SITE, "off_site_copies": [], **options})
-    assert result["failed"] and says in result["msg"]
-    assert writes(sandbox) == []
