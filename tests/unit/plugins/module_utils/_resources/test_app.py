@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Applications: created once, quoted first, within the rules."""
+"""Applications: created once, whatever becomes of the call, and what another run creates meanwhile."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     TokenRejected,
     UnexpectedAnswer,
 )
-from ansible_collections.hosted.services.plugins.module_utils._api.models import AppQuote
 from ansible_collections.hosted.services.plugins.module_utils._resources import app
 from ansible_collections.hosted.services.plugins.module_utils._resources.app import APP
 from ansible_collections.hosted.services.plugins.module_utils._resources.applications.lookup import find_app
@@ -28,29 +27,12 @@ __all__ = ["plain", "platform", "server"]
 CREATE = "apps.create"
 
 
-@pytest.mark.parametrize("check_mode", [True, False])
-def test_a_slip_in_the_slug_is_named_before_another_one_is_created(
-    platform: Platform, check_mode: bool
-) -> None:
-    """One more application is one more bill, and the image goes there."""
-    assert platform.run(APP, slug="webshop-next")["changed"]
-    result = platform.run(APP, check_mode=check_mode, slug="wbeshop-next")
-    assert result["changed"]
-    warned = any("did you mean 'webshop-next'?" in warning for warning in result.get("warnings", ()))
-    assert warned is check_mode
-
-
 def test_an_application_is_created_once(platform: Platform) -> None:
-    """Check mode writes nothing, the first run creates what it said, the second finds it."""
     wish: dict[str, Any] = {"slug": "blog", "host": "Paris 1", "project": "default", "max_monthly": "4"}
-    planned = platform.run(APP, check_mode=True, **wish)
-    assert platform.writes() == []
     created = platform.run(APP, **wish)
     assert platform.uses_only_application_routes()
     again = platform.run(APP, **wish)
-    assert [planned["changed"], created["changed"], again["changed"]] == [True, True, False]
-    assert created["actions"] == planned["actions"] and len(created["actions"]) == 1
-    assert created["cost"]["monthly_after"] == "3.885"
+    assert [created["changed"], again["changed"]] == [True, False]
     assert again["app"] == created["app"]
     assert created["app"]["digest"] is None and created["app"]["image_ref"] is None
     assert len(platform.writes()) == 1
@@ -66,45 +48,6 @@ def test_what_was_quoted_is_what_is_created(plain: Platform) -> None:
     assert quote["body"] == {"hostId": None, "dimensions": None}
     priced = {name: quote["answer"][name] for name in ("hostId", "dimensions")}
     assert priced == {name: create["body"][name] for name in priced} and all(priced.values())
-
-
-@pytest.mark.parametrize(
-    ("wish", "said"),
-    [
-        ({"slug": "ab"}, "2 characters"),
-        ({"slug": "a" * 41}, "41 characters"),
-        ({"slug": "Shop"}, "lowercase"),
-        ({"slug": "shop_1"}, "hyphens"),
-        ({"slug": "blog", "host": "node-paris-2"}, "did you mean 'node-paris-1'?"),
-        ({"slug": "blog", "host": "node-metal-1"}, "unknown host"),
-        ({"slug": "blog", "dimensions": {"cpu_cores": 1}}, "lacks ram_gb, storage_gb"),
-        ({"slug": "blog", "max_monthly": "3"}, "over max_monthly 3.00"),
-        ({"slug": "blog", "max_monthly": "cheap"}, "must be an amount"),
-        ({"max_monthly": "cheap"}, "must be an amount"),
-        ({"dimensions": {"cpu_cores": 1}}, "lacks ram_gb, storage_gb"),
-    ],
-)
-def test_what_cannot_be_is_refused_before_anything_is_written(
-    platform: Platform, wish: dict[str, Any], said: str
-) -> None:
-    """The same error in check mode and out of it."""
-    planned = platform.run(APP, check_mode=True, **wish)
-    refused = platform.run(APP, **wish)
-    assert refused["failed"] and said in refused["msg"]
-    assert planned["msg"] == refused["msg"]
-    assert platform.writes() == []
-
-
-def test_a_project_may_still_come_in_check_mode_alone(platform: Platform) -> None:
-    wish: dict[str, Any] = {"slug": "blog", "project": "defualt"}
-    planned = platform.run(APP, check_mode=True, **wish)
-    assert planned["changed"] and planned["cost"]["monthly_after"] == "3.885"
-    assert planned["diff"]["after"]
-    [warning] = planned["warnings"]
-    assert "did you mean 'default'?" in warning and "makes it before this task" in warning
-    refused = platform.run(APP, **wish)
-    assert refused["failed"] and refused["msg"] in warning
-    assert platform.writes() == []
 
 
 def test_a_slug_of_another_account_is_told(platform: Platform) -> None:
@@ -177,29 +120,6 @@ OTHERWISE: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("wish", "said"), OTHERWISE)
-def test_what_is_there_and_otherwise_than_asked_is_told(
-    plain: Platform, wish: dict[str, Any], said: str
-) -> None:
-    """Module service changes it, perhaps in the same play. A node is not changed by anything."""
-    plain.sandbox.seed({"projects": ["web"]})
-    result = plain.run(APP, token=plain.sandbox.token, **wish)
-    (warning,) = result["warnings"]
-    assert not result.get("failed") and said in warning and "hosted.services.service with" in warning
-    refused = plain.run(APP, token=plain.sandbox.token, host="node-helsinki-arm", **wish)
-    assert refused["failed"] and "is on host 'Paris 1', not 'node-helsinki-arm'" in refused["msg"]
-    assert plain.writes() == []
-
-
-def test_what_is_there_as_asked_is_unchanged(platform: Platform) -> None:
-    """By label or id, with a token that can read it."""
-    for host, project in (("Paris 1", "default"), ("node-paris-1", None)):
-        wish: dict[str, Any] = {"host": host, "project": project, "dimensions": SIZE, "max_monthly": "3.885"}
-        result = platform.run(APP, token=platform.sandbox.token, **wish)
-        assert not result["changed"] and not result.get("failed") and "warnings" not in result
-        assert "warnings" not in platform.run(APP, **wish), "a small token compares nothing"
-
-
 def test_an_application_may_stay_provisioning_until_its_first_deploy(plain: Platform) -> None:
     """It is not waited for for ever."""
     plain.sandbox.profile("plain", **{"app.first_status": "PROVISIONING"})
@@ -235,17 +155,6 @@ def test_an_application_that_was_made_and_cannot_be_read_is_named(
     result = plain.run(APP, slug="blog", wait=wait)
     assert result["failed"] and result["changed"]
     assert result["msg"].startswith("application 'blog' was created, but its state is unknown: the platform")
-
-
-def test_a_quote_without_a_price_is_told(plain: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Never as nothing to pay; a limit for the price is not kept by it."""
-    monkeypatch.setattr(Client, "quote_app", lambda *given: AppQuote(host_label="Paris 1"))
-    planned = plain.run(APP, check_mode=True, slug="blog")
-    assert planned["actions"][0] == "create application 'blog' at a price that the quote does not show"
-    assert planned["cost"]["monthly_after"] is None and planned["cost"]["monthly_change"] is None
-    limited = plain.run(APP, slug="blog", max_monthly="5")
-    assert limited["failed"] and "is not known, so max_monthly" in limited["msg"]
-    assert plain.writes() == []
 
 
 # --- What another run creates in the meantime ---------------------------------------------------------
