@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Releases: declared by digest, waited for, judged."""
+"""Releases: whether their image was pushed, and what becomes of a declaration."""
 
 from __future__ import annotations
 
@@ -27,92 +27,6 @@ from unit.plugins.apps import Platform, plain, platform, server
 __all__ = ["plain", "platform", "server"]
 DECLARE = "releases.declare"
 NOT_PUSHED = f"sha256:{'0' * 64}"
-
-
-def test_the_digest_decides(platform: Platform) -> None:
-    """Declared once, unchanged for the same image, declared again for another one."""
-    wish: dict[str, Any] = {"tag": "new", "digest": platform.digests["v1"]}
-    planned = platform.run(APP_RELEASE, check_mode=True, **wish)
-    assert planned["changed"] and platform.writes() == []
-    declared = platform.run(APP_RELEASE, **wish)
-    again = platform.run(APP_RELEASE, **wish)
-    assert [declared["changed"], again["changed"]] == [True, False]
-    assert declared["actions"] == [f"declare release 'new' of application 'shop' as {wish['digest']}"]
-    assert declared["release"]["scan_status"] == "PASSED" and declared["diff"]["before"] == ""
-    moved = platform.run(APP_RELEASE, tag="new", digest=platform.digests["v2"])
-    assert moved["changed"] and moved["release"]["warnings"][0]["fix_version"] == "1:1.2.11.dfsg-4.1"
-    assert platform.digests["v1"] in moved["diff"]["before"]
-    assert platform.digests["v2"] in moved["diff"]["after"]
-    assert not platform.run(APP_RELEASE, tag="new", digest=platform.digests["v2"])["changed"]
-    assert len(platform.writes()) == 2
-    assert platform.uses_only_application_routes()
-
-
-def test_what_is_blocked_is_declared_and_told(platform: Platform) -> None:
-    """As data and as a sentence; the next run says the same and writes nothing."""
-    wish: dict[str, Any] = {"tag": "new", "digest": platform.digests["blocked"]}
-    first, second = platform.run(APP_RELEASE, **wish), platform.run(APP_RELEASE, **wish)
-    for result in (first, second):
-        assert result["failed"]
-        assert "CVE-2024-21626 in runc 1.0.0~rc6" in result["msg"]
-        assert "fixed in 1.1.5+ds1-1+deb12u1" in result["msg"]
-        assert result["blocking"][0]["reason"] == "isolation"
-        assert result["release"]["scan_status"] == "BLOCKED"
-    assert [first["changed"], second["changed"]] == [True, False]
-    assert not platform.run(APP_RELEASE, fail_on=[], **wish).get("failed")
-
-
-@pytest.mark.parametrize(
-    ("tag", "fail_on", "fails"),
-    [
-        ("v1", ["blocked", "warned", "failed", "critical", "high", "medium", "low"], False),
-        ("v2", ["blocked", "failed", "high"], False),
-        ("v2", ["warned"], True),
-        ("v2", ["critical"], True),
-        ("blocked", ["warned", "critical"], False),
-        ("blocked", ["high"], True),
-    ],
-)
-def test_the_user_has_limits_of_his_own(plain: Platform, tag: str, fail_on: list[str], fails: bool) -> None:
-    """Verdicts and severities."""
-    result = plain.run(APP_RELEASE, tag=tag, digest=plain.digests[tag], fail_on=fail_on)
-    assert bool(result.get("failed")) is fails
-    assert not result["changed"] and result["release"]["tag"] == tag
-
-
-@pytest.mark.parametrize(
-    ("wish", "said"),
-    [
-        ({"digest": "sha256:abc"}, "is not a digest"),
-        ({"digest": "v1"}, "is not a digest"),
-        ({"digest": f"sha256:{'A' * 64}"}, "is not a digest"),
-        ({"tag": "a b"}, "'a b'"),
-        ({"tag": ""}, "''"),
-        ({"tag": "x" * 129}, "128"),
-        ({"slug": "Shop"}, "lowercase"),
-    ],
-)
-def test_what_cannot_be_is_refused_before_anything_is_written(
-    plain: Platform, wish: dict[str, Any], said: str
-) -> None:
-    """In check mode too."""
-    given = {"tag": "new", "digest": plain.digests["v1"], **wish}
-    assert said in plain.run(APP_RELEASE, check_mode=True, **given)["msg"]
-    assert said in plain.run(APP_RELEASE, **given)["msg"]
-    assert plain.writes() == []
-
-
-def test_an_application_that_is_missing_may_still_come(plain: Platform) -> None:
-    """For check mode, by an earlier task of the play; for real it is an error, with the near miss."""
-    wish: dict[str, Any] = {"slug": "sshop", "tag": "new", "digest": NOT_PUSHED}
-    result = plain.run(APP_RELEASE, **wish)
-    assert result["failed"] and "did you mean 'shop'?" in result["msg"]
-    planned = plain.run(APP_RELEASE, check_mode=True, **wish)
-    assert planned["changed"] and planned["release"]["digest"] == NOT_PUSHED
-    assert planned["warnings"] == [
-        f"{result['msg']} That is right only if the play makes it before this task"
-    ]
-    assert plain.writes() == []
 
 
 def test_an_image_that_was_not_pushed_is_told(platform: Platform) -> None:
@@ -180,14 +94,6 @@ def test_a_verdict_that_does_not_come_ends_the_wait(platform: Platform) -> None:
     result = platform.run(APP_RELEASE, tag="new", digest=platform.digests["v2"], wait_timeout=1)
     assert result["failed"] and result["changed"] and "wait_timeout" in result["msg"]
     assert len(platform.writes(DECLARE)) == 1
-
-
-@pytest.mark.parametrize("check_mode", [True, False], ids=["check", "run"])
-def test_a_verdict_that_nobody_waits_for_is_not_waited_for(plain: Platform, check_mode: bool) -> None:
-    """The list of releases tells the digest."""
-    scan(plain, "v2", "PENDING")
-    result = plain.run(APP_RELEASE, check_mode, tag="v2", digest=plain.digests["v2"], wait=False)
-    assert not result["changed"] and result["release"]["scan_status"] == "PENDING"
 
 
 @pytest.mark.parametrize("kind", ["reset", "truncated"])
