@@ -32,9 +32,6 @@ from ansible_collections.hosted.services.plugins.module_utils._api.registry_sess
 from ansible_collections.hosted.services.plugins.module_utils._api.text import megabytes
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_image import APP_IMAGE
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_release import APP_RELEASE
-from ansible_collections.hosted.services.plugins.module_utils._resources.applications.oci_layout import (
-    same_platform,
-)
 from hosted_sandbox.registry.images import build_image
 from unit.plugins.apps import Platform, plain, server
 from unit.sandbox_parts.registry.conftest import serving
@@ -403,21 +400,3 @@ def test_a_registry_that_is_no_host_is_told(host: str) -> None:
     """Instead of an error of some library, or of a login for whoever else is named."""
     with pytest.raises(UnexpectedAnswer, match="which is not a host name"):
         registry.scheme_of(host)
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "same"),
-    [
-        ("linux/amd64", "linux/amd64", True),
-        ("linux/arm64/v8", "linux/arm64", True),
-        ("amd64", "linux/amd64", True),
-        ("linux/x86_64", "linux/amd64", True),
-        ("aarch64", "arm64", True),
-        ("linux/amd64", "linux/arm64", False),
-        ("windows/amd64", "linux/amd64", False),
-    ],
-)
-def test_same_platform(one: str, other: str, same: bool) -> None:
-    """Variants and other names of the same machine."""
-    for pair in ((one, other), (other, one)):
-        assert same_platform(*pair) is same

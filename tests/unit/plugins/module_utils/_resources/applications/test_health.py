@@ -33,6 +33,12 @@ def test_the_address_of_the_application_may_be_in_the_url() -> None:
         check.url_of(App.model_construct(slug="a", address=None))
 
 
+def test_a_password_in_the_url_is_not_shown() -> None:
+    with pytest.raises(Invalid) as raised:
+        HealthCheck(url="http://me:secret@a/").check()
+    assert "secret" not in raised.value.message
+
+
 def test_a_release_is_healthy_once_it_responds(plain: Platform) -> None:
     """Check mode requests nothing; each run does, also one that changes nothing."""
     with responding(lambda number: 200 if number > 2 else 503) as workload:
