@@ -11,19 +11,14 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import Interrupted
-from ansible_collections.hosted.services.plugins.module_utils._api.models import Service
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import (
     power as service_power,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import view as service_view
-from ansible_collections.hosted.services.plugins.module_utils._resources.services.settings import (
-    ServiceChanges,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
     EffectUnverified,
-    Invalid,
     WaitEnded,
 )
 from hosted_sandbox.testing import Sandbox
@@ -135,65 +130,43 @@ def test_a_restart_whose_answer_is_lost_is_looked_for_until_it_shows(
     assert task.effects.writes == 1
 
 
-def test_an_uptime_that_was_short_before_proves_no_lost_restart(client: FakeClient) -> None:
+@pytest.mark.parametrize("uptime", [0, 100])
+def test_a_restart_that_is_not_known_to_have_begun_is_not_sent_again(client: FakeClient, uptime: int) -> None:
+    """An uptime that was short before proves nothing."""
+
     def lose() -> None:
         raise Interrupted("POST: reset")
 
-    client.uptimes["s"] = 0
+    client.uptimes["s"] = uptime
     client.before["power"] = lose
     with pytest.raises(EffectUnverified, match="The call was not sent again"):
         done(client, state="restarted")
-
-
-# --- What sleeps ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("check_mode", [True, False])
-def test_a_restart_wakes_nothing(client: FakeClient, check_mode: bool) -> None:
-    client.add_service("s", status="SUSPENDED", state="stopped", pricing=RATES)
-    with pytest.raises(Invalid, match=r"from 1\.50 to 10\.00 a month") as caught:
-        SERVICE.plan(task_of(SERVICE, client, check_mode, id="s", state="restarted"))
-    assert "state: started" in caught.value.message
-    assert "state: resumed" in caught.value.message
-    assert client.calls == []
-
-
-@pytest.mark.parametrize("state", ["started", "resumed"])
-@pytest.mark.parametrize("check_mode", [True, False])
-def test_what_wakes_says_what_it_costs(client: FakeClient, check_mode: bool, state: str) -> None:
-    client.add_service("s", status="SUSPENDED", state="stopped", pricing=RATES)
-    task = task_of(SERVICE, client, check_mode, id="s", state=state)
-    plan = SERVICE.plan(task)
-    (warning,) = task.warnings
-    assert "from 1.50 to 10.00 a month" in warning
-    assert plan.cost is not None
-    assert plan.cost.as_dict()["monthly_change"] == "8.50"
+    assert client.calls == [("power", "s", "restart")]
 
 
 @pytest.mark.parametrize(
-    "size", [{"dimensions": {"cpu_cores": 4}}, {"preset": "large"}], ids=["size", "preset"]
+    ("state", "uptime", "shows"),
+    [
+        ("running", 0, True),
+        ("running", 11, True),
+        ("running", 12, False),
+        ("running", None, False),
+        ("stopped", 99, True),
+        ("starting", None, True),
+        ("unknown", None, False),
+        (None, None, False),
+    ],
 )
-@pytest.mark.parametrize("state", ["started", "resumed"])
-@pytest.mark.parametrize("check_mode", [True, False])
-def test_what_wakes_with_a_new_size_says_what_both_cost(
-    client: FakeClient, check_mode: bool, state: str, size: dict[str, Any]
+def test_what_a_container_shows_of_a_start(
+    client: FakeClient, clock: Clock, state: str | None, uptime: int | None, shows: bool
 ) -> None:
-    """4 x 300 + 4 x 100 + 20 x 3 millicents; the price of the old size is not what it ends at."""
-    client.add_service("s", status="SUSPENDED", state="stopped", pricing=RATES)
-    client.quote_answer["dimensions"] = {"cpuCores": 4, "ramGb": 4, "storageGb": 20}
-    task = task_of(SERVICE, client, check_mode, id="s", state=state, **size)
-    plan = SERVICE.plan(task)
-    (warning,) = task.warnings
-    assert "from 1.50 to 1.66 a month" in warning
-    assert plan.cost is not None
-    assert plan.cost.as_dict()["monthly_after"] == "1.66"
+    """Ten seconds after it; uptimes are whole seconds."""
+    client.states["s"], client.uptimes["s"] = state, uptime
+    task = task_of(SERVICE, client, id="s")
+    assert service_view.shows_start_since(task, "s", clock.now - 10) is shows
 
 
-def test_a_refusal_to_wake_tells_that_its_price_is_that_of_the_present_size(client: FakeClient) -> None:
-    client.add_service("s", status="SUSPENDED", state=None, pricing=RATES)
-    for state in ("restarted", "started"):
-        with pytest.raises(Invalid, match=r"to 10\.00 a month at its present size"):
-            done(client, state=state, dimensions={"cpu_cores": 4})
+# --- What sleeps ----------------------------------------------------------------------------------------
 
 
 def test_what_is_not_known_once_it_is_resumed_costs_what_the_new_size_does(client: FakeClient) -> None:
@@ -203,76 +176,7 @@ def test_what_is_not_known_once_it_is_resumed_costs_what_the_new_size_does(clien
         done(client, state="started", dimensions={"cpu_cores": 4})
 
 
-# --- What is to sleep on --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("check_mode", [True, False])
-def test_a_start_without_resumption_leaves_what_sleeps_as_it_is(client: FakeClient, check_mode: bool) -> None:
-    client.add_service("s", status="SUSPENDED", state="stopped", pricing=RATES)
-    given: dict[str, Any] = {"dimensions": {"cpu_cores": 4}, "command": "serve", "public": True}
-    task = task_of(SERVICE, client, check_mode, id="s", state="started", resume=False, **given)
-    plan = SERVICE.plan(task)
-    assert not plan.changed
-    assert plan.cost is None
-    assert plan.before == plan.after
-    assert plan.result["status"] == "SUSPENDED"
-    assert plan.result["pricing"]["billed_monthly_millicents"] == 1500
-    (warning,) = task.warnings
-    assert "is suspended, and resume is false; nothing was changed" in warning
-
-
-def test_a_start_without_resumption_starts_what_is_in_service(client: FakeClient) -> None:
-    client.add_service("s", state="stopped")
-    _result, task = done(client, state="started", resume=False)
-    assert client.calls == [("power", "s", "start")]
-    assert task.warnings == []
-
-
-def test_a_start_without_resumption_still_refuses_another_product(client: FakeClient) -> None:
-    client.add_service("s", status="SUSPENDED", state="stopped", pricing=RATES)
-    with pytest.raises(Invalid, match="has product 'nginx', not 'redis'"):
-        done(client, state="started", resume=False, product="redis")
-
-
-def test_to_resume_without_resumption_is_a_contradiction(client: FakeClient) -> None:
-    with pytest.raises(Invalid, match="resume: false contradicts state: resumed"):
-        done(client, state="resumed", resume=False)
-    assert client.calls == []
-
-
-def test_resumed_resumes_and_sends_no_start(client: FakeClient) -> None:
-    client.add_service("s", status="SUSPENDED", state="stopped", pricing=RATES)
-    task = task_of(SERVICE, client, id="s", state="resumed")
-    plan = SERVICE.plan(task)
-    assert plan.result["status"] == "ACTIVE"
-    assert plan.cost is not None
-    assert plan.cost.as_dict()["monthly_after"] == "10.00"
-    assert carry_out(plan)["status"] == "ACTIVE"
-    assert client.calls == [("resume", "s")]
-    assert len(task.warnings) == 1, "that of the price"
-    assert not SERVICE.plan(task).changed, "what is in service stays as it is, stopped or not"
-
-
-def test_resumed_keeps_to_the_budget(client: FakeClient) -> None:
-    client.add_service("s", status="SUSPENDED", state="stopped", pricing=RATES)
-    with pytest.raises(Invalid, match="over max_monthly"):
-        done(client, state="resumed", max_monthly="9.99")
-
-
 # --- What tells no state --------------------------------------------------------------------------------
-
-
-def test_what_tells_no_state_is_not_resumed_to_be_started(sandbox: Sandbox) -> None:
-    """The resume is billed, and nothing would show whether it runs then."""
-    sandbox.seed({"services": [{"name": "store", "product": "minecraft", "status": "SUSPENDED"}]})
-    sandbox.operator("nodes/node-paris-1", reachable=False)
-    sandbox.clear_journal()
-    refused = run(sandbox, SERVICE, name="store", state="started")
-    assert refused["failed"]
-    assert "its node cannot be reached" in refused["msg"]
-    assert "state: resumed" in refused["msg"]
-    assert writes(sandbox) == []
-    assert run(sandbox, SERVICE, name="store", state="resumed")["service"]["status"] == "ACTIVE"
 
 
 def test_an_order_that_wants_no_state_needs_none(client: FakeClient, clock: Clock) -> None:
@@ -347,75 +251,20 @@ def test_a_signal_that_the_metrics_show_late(sandbox: Sandbox, state: str) -> No
     assert writes(sandbox) == ["resources.power"]
 
 
-@pytest.mark.parametrize(
-    ("state", "status", "shown", "unknown"),
-    [
-        ("started", "ACTIVE", None, True),
-        ("stopped", "ACTIVE", "unknown", True),
-        ("restarted", "ACTIVE", "NEW_OF_TOMORROW", True),
-        ("killed", "ACTIVE", None, True),
-        ("started", "ACTIVE", "stopping", False),
-        ("started", "PROVISIONING", None, False),
-        ("present", "ACTIVE", None, False),
-        ("suspended", "ACTIVE", None, False),
-    ],
-)
-def test_only_a_signal_needs_to_know_the_state(
-    client: FakeClient, state: str, status: str, shown: str | None, unknown: bool
-) -> None:
-    """An order that wants no state is not waited for until its metrics tell one."""
-    service = client.add_service("s", status=status)
-    view = service_view.View(Service.model_validate(service), state=shown)
-    assert service_power.is_state_unknown(task_of(SERVICE, client, id="s", state=state), view) is unknown
-
-
-# --- Which signal leads where ---------------------------------------------------------------------------
-
-SIGNALS = {
-    "running": {"started": None, "restarted": "restart", "stopped": "stop", "killed": "kill"},
-    "starting": {"started": None, "restarted": "restart", "stopped": "stop", "killed": "kill"},
-    "installing": {"started": None, "restarted": "restart", "stopped": "stop", "killed": "kill"},
-    "stopping": {"started": "start", "restarted": "restart", "stopped": None, "killed": "kill"},
-    "stopped": {"started": "start", "restarted": "start", "stopped": None, "killed": None},
-}
-
-
-@pytest.mark.parametrize("state", SIGNALS)
-@pytest.mark.parametrize("wanted", ["started", "restarted", "stopped", "killed"])
-def test_the_signal_follows_from_the_state(state: str, wanted: str) -> None:
-    """A container that must be made anew is stopped and started in place of what would keep it."""
-    signal = SIGNALS[state][wanted]
-    anew = signal in (None, "restart") and wanted in ("started", "restarted")
-    assert service_power.signal_for(wanted, state, anew=False) == signal
-    assert service_power.signal_for(wanted, state, anew=True) == ("stop and start" if anew else signal)
+# --- What is under way --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("wait", [True, False])
-@pytest.mark.parametrize("check_mode", [True, False])
-@pytest.mark.parametrize(("state", "shown"), [("started", "starting"), ("stopped", "stopping")])
-def test_what_is_under_way_is_waited_for_and_no_change(
-    client: FakeClient, state: str, shown: str, check_mode: bool, wait: bool
+@pytest.mark.parametrize("way", [("started", "starting", "running"), ("stopped", "stopping", "stopped")])
+def test_what_is_under_way_is_seen_to_end_if_the_task_waits(
+    client: FakeClient, clock: Clock, way: tuple[str, str, str], wait: bool
 ) -> None:
+    state, shown, end = way
     client.states["s"] = shown
-    plan = SERVICE.plan(task_of(SERVICE, client, check_mode, id="s", state=state, wait=wait))
-    goal = {"started": "running", "stopped": "stopped"}[state]
-    plans = wait and (not check_mode or shown == "stopping")  # after which there may be something to stop
-    said = [f"wait until service 'web' (s) is {goal}"] if plans else []
-    assert not plan.changed and [step.summary for step in plan.steps] == said
-
-
-def test_what_is_under_way_is_seen_to_end(client: FakeClient, clock: Clock) -> None:
-    client.states["s"] = "stopping"
-    clock.then = [lambda: None, lambda: client.states.update(s="stopped")]
-    done(client, state="stopped")
-    assert client.calls == [] and len(clock.pauses) == 2
-
-
-@pytest.mark.parametrize(("state", "wait"), [("running", True), ("stopped", True), ("running", False)])
-def test_what_has_the_state_needs_no_wait(client: FakeClient, state: str, wait: bool) -> None:
-    client.states["s"] = state
-    wanted = {"running": "started", "stopped": "stopped"}[state]
-    assert SERVICE.plan(task_of(SERVICE, client, id="s", state=wanted, wait=wait)).steps == []
+    clock.then = [lambda: None, lambda: client.states.update(s=end)]
+    result, _task = done(client, state=state, wait=wait)
+    assert client.calls == [] and len(clock.pauses) == (2 if wait else 0)
+    assert result["state"] == (end if wait else shown)
 
 
 def test_a_start_is_not_sent_before_the_container_has_stopped(client: FakeClient, clock: Clock) -> None:
@@ -435,55 +284,7 @@ def test_a_signal_to_what_runs_is_sent_at_once(
     assert client.calls == [("power", "s", signal)] and clock.pauses == []
 
 
-@pytest.mark.parametrize("state", ["started", "stopped", "restarted", "killed", "suspended"])
-@pytest.mark.parametrize("status", ["PROVISIONING", "FAILED", "AWAITING_ADMIN"])
-def test_only_what_is_in_service_takes_a_signal_or_is_suspended(
-    client: FakeClient, state: str, status: str
-) -> None:
-    view = service_view.View(Service.model_validate(client.add_service("s", status=status)), state="running")
-    task = task_of(SERVICE, client, id="s", state=state)
-    with pytest.raises(Invalid, match=f"has status {status}; only an ACTIVE one can be {state}"):
-        service_power.plan_power(task, view, ServiceChanges())
-
-
-def test_only_what_is_suspended_is_resumed(client: FakeClient) -> None:
-    view = service_view.View(Service.model_validate(client.add_service("s", status="FAILED")))
-    task = task_of(SERVICE, client, id="s", state="resumed")
-    with pytest.raises(Invalid, match="has status FAILED; only a SUSPENDED one can be resumed"):
-        service_power.plan_power(task, view, ServiceChanges())
-
-
-@pytest.mark.parametrize(("shown", "why"), [("unknown", "its state is 'unknown'"), (None, "its node cannot")])
-def test_nothing_is_sent_on_an_unknown_state(client: FakeClient, shown: str | None, why: str) -> None:
-    client.states["s"] = shown
-    with pytest.raises(Invalid, match=f"whether service 'web' \\(s\\) runs is unknown: {why}"):
-        done(client, state="stopped")
-    assert client.calls == []
-
-
-@pytest.mark.parametrize(("state", "needs"), [("stopped", "powerSignals"), ("suspended", "suspension")])
-def test_what_a_service_does_not_offer_is_refused_before_the_call(
-    client: FakeClient, state: str, needs: str
-) -> None:
-    client.service_records["s"]["capabilities"].remove(needs)
-    with pytest.raises(Invalid, match=needs):
-        done(client, state=state)
-    assert client.calls == []
-
-
 # --- Suspension -----------------------------------------------------------------------------------------
-
-
-def test_a_suspension_costs_what_the_storage_does(client: FakeClient) -> None:
-    client.add_service("s", pricing={**RATES, "billedMonthlyMillicents": 10000})
-    task = task_of(SERVICE, client, id="s", state="suspended")
-    plan = SERVICE.plan(task)
-    assert plan.actions == ["suspend service 'web' (s)"] and plan.result["status"] == "SUSPENDED"
-    assert plan.cost is not None and plan.cost.as_dict()["monthly_after"] == "1.50"
-    assert [(move.what, str(move.monthly)) for move in plan.moves] == [("suspend", "1.5")]
-    assert carry_out(plan)["status"] == "SUSPENDED"
-    assert client.calls == [("suspend", "s")]
-    assert not SERVICE.plan(task).changed
 
 
 @pytest.mark.parametrize("wait", [True, False])
@@ -524,34 +325,6 @@ def test_a_resumption_is_seen_before_anything_else_is_done(client: FakeClient, c
     statuses: list[str] = []
     done(client, state="started")
     assert client.calls == [("resume", "s"), ("power", "s", "start")] and statuses == ["ACTIVE"]
-
-
-@pytest.mark.parametrize(
-    ("state", "status", "needed"),
-    [
-        ("started", "SUSPENDED", True),
-        ("resumed", "SUSPENDED", True),
-        ("restarted", "SUSPENDED", False),
-        ("stopped", "SUSPENDED", False),
-        ("present", "SUSPENDED", False),
-        ("started", "ACTIVE", False),
-    ],
-)
-def test_only_what_is_to_be_in_service_is_resumed(
-    client: FakeClient, state: str, status: str, needed: bool
-) -> None:
-    view = service_view.View(Service.model_validate(client.add_service("s", status=status)))
-    assert service_power.needs_resume(task_of(SERVICE, client, id="s", state=state), view) is needed
-
-
-@pytest.mark.parametrize(
-    ("state", "words"), [("started", "starting it resumes it"), ("resumed", "it is resumed")]
-)
-def test_the_warning_says_what_resumes(client: FakeClient, state: str, words: str) -> None:
-    client.add_service("s", status="SUSPENDED", state="stopped", pricing=RATES)
-    task = task_of(SERVICE, client, id="s", state=state)
-    SERVICE.plan(task)
-    assert f"is suspended: {words}, and" in task.warnings[0]
 
 
 # --- A service that the platform is at something else with --------------------------------------------------
