@@ -12,9 +12,6 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import Refused, error_for_status
-from ansible_collections.hosted.services.plugins.module_utils._api.models import ProjectGraph
-from ansible_collections.hosted.services.plugins.module_utils._resources.app import APP
-from ansible_collections.hosted.services.plugins.module_utils._resources.quote import QUOTE
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import (
     settings as service_settings,
@@ -22,7 +19,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.view import View
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
     Plan,
-    Resource,
     Task,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
@@ -32,8 +28,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import Clock, FakeClient, carry_out, task_of
 from unit.plugins.module_utils._resources.platform import add, fail_pending_backups, id_of, run, writes
-
-BIGGER = {"cpuCores": 4, "ramGb": 8, "storageGb": 40}
 
 
 @pytest.fixture
@@ -45,69 +39,12 @@ def client(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeClient:
     return client
 
 
-def planned(client: FakeClient, resource: Resource = SERVICE, **given: Any) -> tuple[Plan, Task]:
-    task = task_of(resource, client, **given)
-    return resource.plan(task), task
-
-
-@pytest.mark.parametrize("pricing", [None, {"isFree": True}])
-def test_a_size_of_what_is_free_or_has_no_price(client: FakeClient, pricing: dict[str, Any] | None) -> None:
-    client.add_service("s", pricing=pricing)
-    if pricing is None:
-        assert planned(client, id="s", dimensions={"ram_gb": 8})[0].changed
-        return
-    with pytest.raises(Invalid, match="a free service cannot be resized"):
-        planned(client, id="s", dimensions={"ram_gb": 8})
+def planned(client: FakeClient, **given: Any) -> tuple[Plan, Task]:
+    task = task_of(SERVICE, client, **given)
+    return SERVICE.plan(task), task
 
 
 # --- Presets --------------------------------------------------------------------------------------------
-
-
-def test_a_preset_of_another_size_is_a_change_of_size(client: FakeClient) -> None:
-    client.quote_answer["dimensions"] = BIGGER
-    plan, _task = planned(client, id="s", preset="large")
-    assert client.quoted == {"productSlug": "nginx", "hostId": "nd_1", "presetId": "large"}
-    assert plan.cost is not None
-    assert plan.cost.as_dict()["monthly_after"] == "2.12"
-    assert isinstance(plan.before, dict) and isinstance(plan.after, dict)
-    assert (plan.before["dimensions"]["ram_gb"], plan.after["dimensions"]["ram_gb"]) == (4, 8)
-    carry_out(plan)
-    assert client.calls == [("set_scale", "s", (4, 8, 40))]
-    assert not planned(client, id="s", preset="large")[0].changed
-
-
-def test_a_preset_keeps_to_the_rules_of_a_size(client: FakeClient) -> None:
-    client.quote_answer["dimensions"] = {**BIGGER, "storageGb": 10}
-    with pytest.raises(Invalid, match="a disk cannot shrink"):
-        planned(client, id="s", preset="small")
-    client.quote_answer["dimensions"] = BIGGER
-    with pytest.raises(Invalid, match="over max_monthly"):
-        planned(client, id="s", preset="large", max_monthly="2")
-
-
-@pytest.mark.parametrize(("status", "kind"), [(400, Invalid), (404, Invalid), (401, Refused), (403, Refused)])
-def test_a_quote_that_is_refused_says_so_of_the_preset_unless_the_token_is_to_blame(
-    client: FakeClient, monkeypatch: pytest.MonkeyPatch, status: int, kind: type[Exception]
-) -> None:
-    def refuse(body: dict[str, Any]) -> Any:
-        raise error_for_status("no such preset", status)
-
-    monkeypatch.setattr(client, "quote", refuse)
-    with pytest.raises(kind, match="no such preset") as error:
-        planned(client, id="s", preset="huge")
-    assert ("the size of preset 'huge'" in str(error.value)) is (kind is Invalid)
-
-
-def test_a_preset_whose_size_nobody_tells_is_refused(client: FakeClient) -> None:
-    with pytest.raises(Invalid, match=r"the size of preset 'large' .* the quote names no dimensions"):
-        planned(client, id="s", preset="large")
-
-    def refuse(order: dict[str, Any]) -> Any:
-        raise error_for_status("POST /api/order/quote: unknown preset huge", 422)
-
-    client.quote = refuse  # type: ignore[method-assign]
-    with pytest.raises(Invalid, match=r"'huge' .* unknown preset huge.*Set dimensions instead"):
-        planned(client, id="s", preset="huge")
 
 
 def test_an_order_by_preset_is_unchanged_when_it_is_run_again(sandbox: Sandbox) -> None:
@@ -139,41 +76,6 @@ def test_what_an_order_alone_uses_is_said_to_have_no_effect_if_it_differs(client
     assert planned(client, id="s", **given)[1].warnings == [], "where it was ordered is not known"
     (warning,) = planned(client, id="svc_2", **given)[1].warnings
     assert "options and variables had no effect" in warning and "hunter" not in warning
-
-
-# --- The limit ------------------------------------------------------------------------------------------
-
-AMOUNTS = ["12,50", "-5", "", "NaN", "Infinity", "1_000", "five", " "]
-
-
-@pytest.mark.parametrize("amount", AMOUNTS)
-@pytest.mark.parametrize("state", ["present", "suspended", "absent"])
-def test_the_form_of_the_limit_is_checked_though_nothing_is_ordered(
-    client: FakeClient, amount: str, state: str
-) -> None:
-    with pytest.raises(Invalid, match=f"max_monthly is '{amount}'"):
-        planned(client, id="s", state=state, max_monthly=amount)
-
-
-@pytest.mark.parametrize("amount", AMOUNTS)
-def test_the_form_of_the_limit_is_checked_before_anything_is_read(client: FakeClient, amount: str) -> None:
-    with pytest.raises(Invalid, match=f"max_monthly is '{amount}'"):
-        planned(client, APP, slug="shop", max_monthly=amount)
-    with pytest.raises(Invalid, match=f"max_monthly is '{amount}'"):
-        planned(client, QUOTE, max_monthly=amount)
-
-
-@pytest.mark.parametrize(("most", "over"), [("1.05", True), ("1.06", False)])
-def test_what_runs_above_the_limit_is_told(client: FakeClient, most: str, over: bool) -> None:
-    plan, task = planned(client, id="s", max_monthly=most)
-    assert not plan.changed
-    assert [("costs 1.06 a month, over max_monthly 1.05" in w) for w in task.warnings] == [True] * over
-
-
-def test_the_rate_that_runs_counts_not_the_full_one(client: FakeClient) -> None:
-    pricing = {"monthlyMillicents": 10000, "billedMonthlyMillicents": 1500}
-    client.add_service("s", status="SUSPENDED", state="stopped", pricing=pricing)
-    assert planned(client, id="s", max_monthly="2")[1].warnings == []
 
 
 # --- What a network change leaves behind ------------------------------------------------------------------
@@ -215,35 +117,6 @@ def test_a_network_change_that_is_stopped_after_need_not_run(sandbox: Sandbox) -
 @pytest.fixture
 def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path / "home"))
-
-
-@pytest.mark.usefixtures("home")
-@pytest.mark.parametrize("status", ["PROVISIONING", "AWAITING_ADMIN", "FAILED", "DELETING"])
-def test_the_settings_of_a_service_that_is_not_in_service(sandbox: Sandbox, status: str) -> None:
-    """The task says in which status the service is, and writes nothing."""
-    service = {"name": "new", "product": "minecraft"}
-    id = sandbox.seed({"services": [service]})["services"]["new"]
-    sandbox.operator(f"services/{id}", status=status)
-    sandbox.clear_journal()
-    result = run(sandbox, SERVICE, id=id, command="x", public=False, wait_timeout=1)
-    assert result["failed"]
-    said = {
-        "AWAITING_ADMIN": "awaits an intervention",
-        "FAILED": "the creation of service 'new'",
-        "DELETING": "is being deleted",
-    }
-    assert said.get(status, status) in result["msg"]
-    assert writes(sandbox) == []
-
-
-@pytest.mark.usefixtures("home")
-@pytest.mark.parametrize(
-    "wish", [{"command": "x"}, {"public": False}, {"state": "resumed", "dimensions": {"ram_gb": 8}}]
-)
-def test_the_settings_of_a_suspended_service(sandbox: Sandbox, wish: dict[str, Any]) -> None:
-    assert run(sandbox, SERVICE, name="one", state="suspended")["changed"]
-    result = run(sandbox, SERVICE, name="one", **wish)
-    assert result["changed"] and not result.get("failed")
 
 
 @pytest.mark.usefixtures("home")
@@ -298,66 +171,6 @@ def test_a_service_that_is_created_is_neither_stopped_nor_suspended(sandbox: San
 # --- What cannot be set, and when it takes effect -----------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("part", "given", "words"),
-    [
-        ("network", {"public": True}, "the network of service 'web' .* cannot be changed"),
-        ("deploy", {"command": "run"}, "the launch command of service 'web' .* cannot be changed"),
-        (
-            "scale",
-            {"dimensions": {"ram_gb": 8}},
-            "the size of .* is locked: no reason was given",
-        ),
-    ],
-)
-def test_what_cannot_be_edited_is_refused_where_it_differs(
-    client: FakeClient, part: str, given: dict[str, Any], words: str
-) -> None:
-    client.setting_records["s"][part]["editable"] = False
-    same: dict[str, Any] = {"public": False, "command": "", "dimensions": {"ram_gb": 4}}
-    assert not planned(client, id="s", **same)[0].changed
-    with pytest.raises(Invalid, match=words):
-        planned(client, id="s", **given)
-    client.setting_records["s"][part] = None
-    with pytest.raises(Invalid, match="does not offer"):
-        planned(client, id="s", **given)
-
-
-@pytest.mark.parametrize(
-    ("dimensions", "words"),
-    [
-        ({"cpu_cores": 9}, "cpu_cores 9 is outside"),
-        ({"cpu_cores": 0}, "cpu_cores 0 is outside"),
-        ({"ram_gb": 33}, "ram_gb 33 is outside the bounds of the node of .*: 1 to 32"),
-        ({"storage_gb": 201}, "storage_gb 201 is outside"),
-        ({"storage_gb": 19}, "a disk cannot shrink"),
-        ({"cpu_cores": 8, "ram_gb": 32, "storage_gb": 200}, None),
-        ({"cpu_cores": 1, "ram_gb": 1, "storage_gb": 20}, None),
-    ],
-)
-def test_the_bounds_of_a_size(client: FakeClient, dimensions: dict[str, int], words: str | None) -> None:
-    if words is None:
-        assert planned(client, id="s", dimensions=dimensions)[0].changed
-        return
-    with pytest.raises(Invalid, match=words):
-        planned(client, id="s", dimensions=dimensions)
-
-
-@pytest.mark.parametrize(
-    ("most", "fine"), [("1.46", True), ("1.45", False), (None, True)], ids=["at the limit", "over", "none"]
-)
-def test_a_new_size_may_cost_the_limit_and_no_more(client: FakeClient, most: str | None, fine: bool) -> None:
-    wish: dict[str, Any] = {"id": "s", "dimensions": {"ram_gb": 8}, "max_monthly": most}
-    if fine:
-        assert planned(client, **wish)[0].changed
-        return
-    with pytest.raises(Invalid, match=r"would cost 1.46 a month, over max_monthly 1.45; nothing changed"):
-        planned(client, **wish)
-    client.setting_records["s"]["scale"]["ramMillicentsPerGbMonth"] = None
-    with pytest.raises(Invalid, match=r"is not known, so max_monthly 1.45 cannot be checked"):
-        planned(client, **wish)
-
-
 def test_a_network_change_that_is_not_waited_for_is_looked_at_once(client: FakeClient) -> None:
     """A container whose uptime goes on was not recreated, and the change takes effect later."""
     client.after["set_network"] = lambda: client.uptimes.update(s=101)
@@ -378,119 +191,7 @@ def view_of(client: FakeClient, state: str | None = None) -> View:
     return View(service, settings, state)
 
 
-@pytest.mark.parametrize(
-    ("status", "seen", "now"),
-    [
-        ("ACTIVE", "stopped", "stopped"),
-        ("ACTIVE", "running", "running"),
-        ("ACTIVE", None, "read now"),
-        ("SUSPENDED", "stopped", None),
-        ("SUSPENDED", None, None),
-    ],
-)
-def test_the_state_is_that_of_a_service_in_service(
-    client: FakeClient, status: str, seen: str | None, now: str | None
-) -> None:
-    """What a suspended one is in once it is resumed, nobody can tell. A second look would cost a call."""
-    client.states["s"] = "read now"
-    client.service_records["s"]["status"] = status
-    assert (
-        service_settings.read_state_for_setting(task_of(SERVICE, client, id="s"), view_of(client, seen))
-        == now
-    )
-
-
-@pytest.mark.parametrize(
-    ("status", "state", "pending"),
-    [
-        ("ACTIVE", "stopped", []),
-        ("ACTIVE", "running", ["command"]),
-        ("ACTIVE", None, ["command"]),
-        ("SUSPENDED", "stopped", ["command"]),
-    ],
-)
-def test_a_command_waits_for_a_start_unless_the_container_is_stopped(
-    client: FakeClient, status: str, state: str | None, pending: list[str]
-) -> None:
-    client.service_records["s"]["status"] = status
-    client.states["s"] = state
-    plan, _task = planned(client, id="s", command="run")
-    assert plan.result["pending_restart"] == pending
-    result = carry_out(plan)
-    assert client.calls == [("set_command", "s", "run")]
-    assert result["pending_restart"] == pending
-    assert planned(client, id="s", command="run")[0].result["pending_restart"] == pending
-
-
-def test_a_command_that_is_refused_waits_for_nothing(client: FakeClient) -> None:
-    def refuse() -> None:
-        raise error_for_status("no", 422)
-
-    client.before["set_command"] = refuse
-    plan, _task = planned(client, id="s", command="run")
-    with pytest.raises(Refused):
-        carry_out(plan)
-    assert planned(client, id="s")[0].result["pending_restart"] == []
-
-
-@pytest.mark.parametrize(
-    ("now", "wanted", "action"),
-    [
-        ("", "run", "set the command of service 'web' (s)"),
-        ("run", "", "restore the original command of service 'web' (s)"),
-    ],
-)
-def test_an_empty_command_restores_the_original(
-    client: FakeClient, now: str, wanted: str, action: str
-) -> None:
-    client.setting_records["s"]["deploy"]["command"] = now
-    plan, _task = planned(client, id="s", command=wanted)
-    assert plan.actions == [action]
-    assert isinstance(plan.before, dict) and isinstance(plan.after, dict)
-    assert (plan.before["command"], plan.after["command"]) == (now, wanted)
-    carry_out(plan)
-    assert client.calls == [("set_command", "s", wanted)]
-
-
-def test_a_command_that_is_not_told_is_the_original(client: FakeClient) -> None:
-    client.setting_records["s"]["deploy"]["command"] = None
-    assert not planned(client, id="s", command="")[0].changed
-    assert planned(client, id="s", command="run")[0].changed
-
-
-@pytest.mark.parametrize("part", ["network", "deploy", "scale"])
-def test_what_is_locked_while_it_is_suspended_is_set_once_it_is_resumed(
-    client: FakeClient, part: str
-) -> None:
-    client.service_records["s"]["status"] = "SUSPENDED"
-    client.setting_records["s"][part]["editable"] = False
-    given: dict[str, dict[str, Any]] = {
-        "network": {"public": True},
-        "deploy": {"command": "run"},
-        "scale": {"dimensions": {"ram_gb": 8}},
-    }
-    plan, _task = planned(client, id="s", state="resumed", **given[part])
-    carry_out(plan)
-    assert client.calls[0] == ("resume", "s") and len(client.calls) == 2
-    client.service_records["s"]["status"] = "SUSPENDED"
-    client.setting_records["s"][part]["editable"] = False
-    client.setting_records["s"]["network"]["isPublic"] = client.setting_records["s"]["deploy"]["command"] = (
-        None
-    )
-    client.service_records["s"]["dimensions"]["ramGb"] = 4
-    with pytest.raises(Invalid, match=r"cannot be (changed|resized)"):
-        planned(client, id="s", **given[part])
-
-
 # --- Sizes ----------------------------------------------------------------------------------------------
-
-
-def test_a_step_names_both_sizes(client: FakeClient) -> None:
-    plan, _task = planned(client, id="s", dimensions={"cpu_cores": 3, "ram_gb": 8, "storage_gb": 40})
-    assert plan.actions == [
-        "scale service 'web' (s) from 2 vCPU, 4 GB memory, 20 GB disk to 3 vCPU, 8 GB memory, 40 GB disk"
-    ]
-    assert plan.result["dimensions"]["ram_gb"] == 8
 
 
 @pytest.mark.parametrize(
@@ -509,35 +210,6 @@ def test_a_size_that_somebody_else_changed_meanwhile_is_left_so(
     with pytest.raises(Invalid, match=f"was changed to {told} while this task ran"):
         carry_out(plan)
     assert client.calls == []
-
-
-@pytest.mark.parametrize("part", ["cpuCores", "ramGb", "storageGb"])
-def test_a_part_of_a_size_that_nobody_tells_has_to_be_given(client: FakeClient, part: str) -> None:
-    names = {"cpuCores": "cpu_cores", "ramGb": "ram_gb", "storageGb": "storage_gb"}
-    client.service_records["s"]["dimensions"][part] = None
-    wanted = {names[other]: 25 if other == "storageGb" else 3 for other in names if other != part}
-    with pytest.raises(Invalid, match=f"the platform does not show {names[part]} of"):
-        planned(client, id="s", dimensions=wanted)
-    assert planned(client, id="s", dimensions={**wanted, names[part]: 25 if part == "storageGb" else 3})[
-        0
-    ].changed
-
-
-@pytest.mark.parametrize(
-    "bound", ["cpuMin", "cpuMax", "ramMinGb", "ramMaxGb", "storageMinGb", "storageMaxGb"]
-)
-def test_a_bound_that_the_node_does_not_tell_is_for_the_platform(client: FakeClient, bound: str) -> None:
-    client.setting_records["s"]["scale"].update({bound: None, "storageGb": None})
-    outside = {
-        "cpuMin": 0,
-        "cpuMax": 9,
-        "ramMinGb": 0,
-        "ramMaxGb": 33,
-        "storageMinGb": 4,
-        "storageMaxGb": 201,
-    }
-    name = {"cpu": "cpu_cores", "ram": "ram_gb", "sto": "storage_gb"}[bound[:3]]
-    assert planned(client, id="s", dimensions={name: outside[bound]})[0].changed
 
 
 # --- Whether the container was recreated ----------------------------------------------------------------
@@ -676,124 +348,7 @@ def test_a_network_change_that_is_refused_is_done_only_if_it_shows(client: FakeC
     assert planned(client, id="s")[0].result["pending_restart"] == []
 
 
-@pytest.mark.parametrize(
-    ("public", "way"), [(True, "open {} to the Internet"), (False, "close {} to the Internet")]
-)
-def test_a_step_says_which_way_the_network_goes(client: FakeClient, public: bool, way: str) -> None:
-    client.setting_records["s"]["network"]["isPublic"] = not public
-    plan, task = planned(client, id="s", public=public)
-    assert plan.actions == [way.format("service 'web' (s)")]
-    assert "if it runs, it is restarted" in task.warnings[0]
-    assert not planned(client, id="s", public=not public)[0].changed
-
-
-# --- Projects and facts ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("family", ["APP", "GAME", "BUCKET"])
-def test_a_move_is_told_to_the_neighbors(client: FakeClient, family: str) -> None:
-    client.add_project("prj_2", "games")
-    client.service_records["s"]["family"] = family
-    plan, task = planned(client, id="s", new_project="games")
-    assert plan.actions == ["move service 'web' (s) to project 'games'"]
-    assert plan.result["project_id"] == "prj_2"
-    assert any("its neighbors there can no longer reach it" in warning for warning in task.warnings)
-    assert any("is not documented" in warning for warning in task.warnings) is (family == "BUCKET")
-    carry_out(plan)
-    assert client.calls == [("set_project", "s", "prj_2")]
-    assert not planned(client, id="s", new_project="games")[0].changed
-
-
-@pytest.mark.parametrize(
-    ("given", "fits"),
-    [
-        ({"product": "nginx", "runtime": "rt_1", "host": "nd_1", "family": "APP"}, True),
-        ({"runtime": "stable", "host": "Node 1"}, True),
-        ({"product": "apache"}, False),
-        ({"runtime": "latest"}, False),
-        ({"host": "nd_2"}, False),
-    ],
-)
-def test_what_cannot_be_changed_is_refused_where_it_differs(
-    client: FakeClient, given: dict[str, Any], fits: bool
-) -> None:
-    """A runtime and a node may be given by id or by name."""
-    if fits:
-        assert not planned(client, id="s", **given)[0].changed
-        return
-    (name,) = given
-    with pytest.raises(Invalid, match=f"has {name} '.*', not '{given[name]}'; the platform cannot change it"):
-        planned(client, id="s", **given)
-    client.service_records["s"][name] = None
-    assert not planned(client, id="s", **given)[0].changed, "what the platform does not show is not refused"
-
-
-class Neighbors(FakeClient):
-    """Projects whose services have aliases."""
-
-    def __init__(self, **aliases: str) -> None:
-        super().__init__()
-        self.add_project("prj_2", "games")
-        self.add_service("s")
-        self.aliases = aliases
-
-    def project_graph(self, id: str) -> ProjectGraph:
-        nodes = [
-            {"id": record["id"], "alias": self.aliases.get(record["id"])}
-            for record in self.service_records.values()
-            if record["projectId"] == id
-        ]
-        return ProjectGraph.model_validate({"id": id, "nodes": nodes})
-
-
-@pytest.mark.parametrize(
-    ("aliases", "warns"),
-    [
-        ({"s": "db", "t": "db"}, True),
-        ({"s": "db", "t": "web"}, False),
-        ({"t": "db"}, False),
-        ({"s": "db"}, False),
-    ],
-)
-def test_a_move_tells_of_an_alias_that_is_taken_there(
-    monkeypatch: pytest.MonkeyPatch, aliases: dict[str, str], warns: bool
-) -> None:
-    Clock(monkeypatch)
-    client = Neighbors(**aliases)
-    client.add_service("t", projectId="prj_2")
-    _plan, task = planned(client, id="s", new_project="games")
-    assert any("alias 'db'" in warning for warning in task.warnings) is warns
-
-
 # --- What the platform does not show --------------------------------------------------------------------
-
-
-def test_a_preset_is_quoted_with_what_is_known_of_the_service(client: FakeClient) -> None:
-    client.service_records["s"].update(product=None, host=None)
-    client.quote_answer["dimensions"] = BIGGER
-    planned(client, id="s", preset="large")
-    assert client.quoted == {"presetId": "large"}
-
-
-def test_a_size_that_is_not_told_has_to_be_given_whole(client: FakeClient) -> None:
-    client.service_records["s"]["dimensions"] = None
-    whole = {"cpu_cores": 2, "ram_gb": 8, "storage_gb": 20}
-    assert planned(client, id="s", dimensions=whole)[0].changed
-    with pytest.raises(Invalid, match="the platform does not show cpu_cores, storage_gb of"):
-        planned(client, id="s", dimensions={"ram_gb": 8})
-
-
-def test_settings_are_read_once(client: FakeClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    reads: list[str] = []
-    read = client.settings
-
-    def settings(id: str) -> Any:
-        reads.append(id)
-        return read(id)
-
-    monkeypatch.setattr(client, "settings", settings)
-    planned(client, id="s", dimensions={"ram_gb": 8}, command="run", public=True)
-    assert reads == ["s"]
 
 
 def test_a_new_size_of_a_service_that_is_gone_is_for_the_platform_to_refuse(client: FakeClient) -> None:
@@ -806,22 +361,6 @@ def test_a_new_size_of_a_service_that_is_gone_is_for_the_platform_to_refuse(clie
     client.service_records = defaultdict(dict)
     client.before["set_scale"] = refuse
     with pytest.raises(Refused, match="there is none"):
-        carry_out(plan)
-
-
-def test_a_rate_that_is_not_told_is_over_no_limit(client: FakeClient) -> None:
-    client.add_service("s", pricing=None)
-    assert planned(client, id="s", max_monthly="0")[1].warnings == []
-
-
-def test_a_refused_change_of_a_network_that_is_not_shown_is_refused(client: FakeClient) -> None:
-    def refuse() -> None:
-        client.setting_records["s"]["network"] = None
-        raise error_for_status("no port is left", 409)
-
-    client.before["set_network"] = refuse
-    plan, _task = planned(client, id="s", public=True)
-    with pytest.raises(Refused, match="no port is left"):
         carry_out(plan)
 
 
@@ -850,48 +389,3 @@ def test_a_recreated_container_may_be_stopped_for_a_moment(
     with pytest.raises(WaitEnded, match=ends):
         service_settings.wait_for_recreation(task, view_of(client))
     assert 10 <= sum(clock.pauses) < 20
-
-
-def test_what_was_just_ordered_by_a_preset_has_its_size(client: FakeClient) -> None:
-    client.quote_answer["dimensions"] = BIGGER
-    task = task_of(SERVICE, client, id="s", preset="large")
-    wanted = service_settings.wanted_size
-    assert wanted(task, view_of(client), service_settings.ServiceChanges(just_ordered=True)) is None
-    assert wanted(task, view_of(client), service_settings.ServiceChanges()) is not None
-
-
-# --- What a change commits ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("size", "shrinks"),
-    [
-        ({"cpu_cores": 4, "ram_gb": 8}, False),
-        ({"cpu_cores": 1, "ram_gb": 8}, False),
-        ({"cpu_cores": 1, "ram_gb": 2}, True),
-        ({"ram_gb": 2}, True),
-    ],
-)
-def test_only_a_size_that_grows_nowhere_shrinks(
-    client: FakeClient, size: dict[str, int], shrinks: bool
-) -> None:
-    (step,) = planned(client, id="s", dimensions=size)[0].steps
-    assert step.commitment is not None
-    assert (step.commitment.kind, step.commitment.shrinks) == ("resize", shrinks)
-
-
-def test_a_size_that_is_not_known_before_does_not_shrink(client: FakeClient) -> None:
-    client.service_records["s"]["dimensions"]["cpuCores"] = None
-    (step,) = planned(client, id="s", dimensions={"cpu_cores": 1, "ram_gb": 2})[0].steps
-    assert step.commitment is not None and not step.commitment.shrinks
-
-
-def test_a_change_commits_to_the_project_in_which_the_service_is_by_then(client: FakeClient) -> None:
-    client.add_project("prj_2", "second")
-    client.service_records["s"]["projectId"] = "prj_default"
-    (alone,) = planned(client, id="s", dimensions={"ram_gb": 8})[0].steps
-    moved = planned(client, id="s", new_project="second", dimensions={"ram_gb": 8})[0].steps
-    seen = [(step.commitment.kind, step.commitment.project) for step in moved if step.commitment]
-    assert alone.commitment is not None and alone.commitment.project == "prj_default"
-    assert seen == [("move", "prj_2"), ("resize", "prj_2")]
-    assert not any(step.commitment.shrinks for step in moved if step.commitment)
