@@ -18,11 +18,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import removal
-from ansible_collections.hosted.services.plugins.module_utils._resources.services.removal import (
-    check_active,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.target import Target
-from ansible_collections.hosted.services.plugins.module_utils._resources.services.view import View
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Step
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.secret_notes import (
     ORDERED,
@@ -36,36 +32,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.waiting import QUIET_SECONDS
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import Clock, FakeClient, carry_out, task_of
-from unit.plugins.module_utils._resources.platform import add, id_of, run, writes
-
-
-def remove(sandbox: Sandbox, name: str, check_mode: bool = False, **given: Any) -> dict[str, Any]:
-    sandbox.clear_journal()
-    return run(sandbox, SERVICE, check_mode, id=id_of(sandbox, name), state="absent", **given)
-
-
-def is_there(sandbox: Sandbox, name: str) -> bool:
-    return any(s["name"] == name for s in sandbox.api("GET", "/api/resources").json()["items"])
-
-
-def kept(sandbox: Sandbox, name: str, result: dict[str, Any]) -> bool:
-    """Tell whether a refusal left the service alone: no call that changes anything, and it is still there."""
-    return bool(result.get("failed")) and writes(sandbox) == [] and is_there(sandbox, name)
-
-
-@pytest.mark.parametrize("status", ["PROVISIONING", "AWAITING_ADMIN"])
-@pytest.mark.parametrize("check_mode", [False, True])
-def test_what_cannot_be_listed_counts_as_there(sandbox: Sandbox, status: str, check_mode: bool) -> None:
-    """A service that is resumed may pass PROVISIONING; capabilities are missing then, backups are not.
-
-    Another one of its product shows that it never had snapshots.
-    """
-    add(sandbox, "one", "nightly")
-    sandbox.operator(f"services/{id_of(sandbox, 'one')}", status=status)
-    result = remove(sandbox, "one", check_mode)
-    assert kept(sandbox, "one", result)
-    assert f"may have backups, but they cannot be listed while its status is {status}" in result["msg"]
-    assert "Run this again once it is ACTIVE, or set delete_backups: true" in result["msg"]
+from unit.plugins.module_utils._resources.platform import id_of, run, writes
 
 
 def test_a_part_of_a_larger_task_is_not_told_to_resume_what_that_suspended(
@@ -83,115 +50,17 @@ def test_a_part_of_a_larger_task_is_not_told_to_resume_what_that_suspended(
         SERVICE.plan(replace(task, composed=True))
 
 
-def test_an_application_that_was_never_deployed_is_deleted(sandbox: Sandbox) -> None:
-    """It never became ACTIVE, so nothing of it can have been backed up; one that shows an image may have."""
-    sandbox.seed(
-        {"apps": [{"slug": "acme-web"}, {"slug": "acme-shop", "images": [{"tag": "v1"}], "deployed": "v1"}]}
-    )
-    for name in ("acme-web", "acme-shop"):
-        sandbox.operator(f"services/{id_of(sandbox, name)}", status="PROVISIONING")
-    assert remove(sandbox, "acme-web")["changed"]
-    assert kept(sandbox, "acme-shop", remove(sandbox, "acme-shop"))
-
-
-@pytest.mark.parametrize(("remembered", "kinds"), [(True, "backups"), (False, "backups and snapshots")])
-def test_what_a_service_offered_when_it_was_active_tells_what_it_may_have(
-    sandbox: Sandbox, remembered: bool, kinds: str
-) -> None:
-    """Nothing else does where there is no other service of its product."""
+def test_a_suspension_remembers_what_the_service_offered(sandbox: Sandbox) -> None:
+    """Nothing else tells what it may have where there is no other service of its product."""
     sandbox.profile("plain", **{"suspended.capabilities": "logs"})
     sandbox.seed({"services": [{"name": "only", "product": "mariadb"}]})
     id = id_of(sandbox, "only")
-    if remembered:
-        assert run(sandbox, SERVICE, id=id, state="suspended")["changed"]
-    else:
-        sandbox.operator(f"services/{id}", status="SUSPENDED")
-    refused = remove(sandbox, "only")
-    assert kept(sandbox, "only", refused) and f"may have {kinds}, but" in refused["msg"]
+    assert run(sandbox, SERVICE, id=id, state="suspended")["changed"]
+    sandbox.clear_journal()
+    refused = run(sandbox, SERVICE, id=id, state="absent")
+    assert refused["failed"] and "may have backups, but" in refused["msg"] and writes(sandbox) == []
     sandbox.profile("plain")
-    result = remove(sandbox, "only")
-    assert result["changed"] if remembered else "may have snapshots, but" in result["msg"]
-
-
-def test_the_explicit_word_deletes_what_cannot_be_listed(sandbox: Sandbox) -> None:
-    sandbox.operator(f"services/{id_of(sandbox, 'one')}", status="AWAITING_ADMIN")
-    assert remove(sandbox, "one", delete_backups=True)["changed"]
-    assert not is_there(sandbox, "one")
-
-
-@pytest.mark.parametrize("status", ["COMPLETED", "RESTORING", "PENDING"])
-def test_a_backup_counts_in_every_status_but_failed(sandbox: Sandbox, status: str) -> None:
-    add(sandbox, "one", "nightly", status=status)
-    result = remove(sandbox, "one")
-    assert kept(sandbox, "one", result)
-    assert result["backups"] == ["nightly"]
-    assert "has 1 backup (nightly), which would be destroyed with it" in result["msg"]
-    assert remove(sandbox, "one", delete_backups=True)["changed"]
-
-
-def test_a_failed_backup_alone_holds_nothing(sandbox: Sandbox) -> None:
-    add(sandbox, "one", "nightly", status="FAILED")
-    assert remove(sandbox, "one")["changed"]
-    assert not is_there(sandbox, "one")
-
-
-@pytest.mark.parametrize("sign", [{"completedAt": "2026-11-01T02:00:00.000Z"}, {"sizeBytes": 1}])
-def test_a_backup_whose_restore_failed_holds_the_deletion(sign: dict[str, Any]) -> None:
-    """It was complete before, so it may hold data; `backup` keeps such a one, too."""
-    client = FakeClient()
-    client.add_service("s")
-    client.backup_records["s"] = [{"id": "b", "name": "nightly", "status": "FAILED", **sign}]
-    with pytest.raises(Invalid, match=r"has 1 backup \(nightly\)"):
-        SERVICE.plan(task_of(SERVICE, client, id="s", state="absent"))
-    carry_out(SERVICE.plan(task_of(SERVICE, client, id="s", state="absent", delete_backups=True)))
-    assert client.calls == [("delete_service", "s")]
-
-
-def test_snapshots_count_as_backups_do(sandbox: Sandbox) -> None:
-    disk = id_of(sandbox, "disk")
-    sandbox.api("POST", f"/api/resources/{disk}/snapshots", {"name": "before-upgrade"})
-    result = remove(sandbox, "disk")
-    assert kept(sandbox, "disk", result)
-    assert result["snapshots"] == ["before-upgrade"]
-    assert "1 snapshot (before-upgrade)" in result["msg"]
-    assert remove(sandbox, "disk", delete_backups=True)["changed"]
-
-
-def test_what_an_active_service_does_not_offer_it_does_not_have(sandbox: Sandbox) -> None:
-    """A whole machine has neither backups nor snapshots, and nothing is asked for them."""
-    assert remove(sandbox, "metal")["changed"]
-    assert not [line for line in sandbox.journal() if line["route"].endswith(("backups", "snapshots"))]
-
-
-@pytest.mark.parametrize("status", [400, 403, 404, 409, 422])
-@pytest.mark.parametrize("route", ["settings.get", "backups.list", "snapshots.list"])
-def test_a_failed_creation_is_deleted_whatever_its_routes_refuse(
-    sandbox: Sandbox, route: str, status: int
-) -> None:
-    """How routes refuse a service that never came to be is not shown; it never held anything to copy."""
-    sandbox.operator(f"services/{id_of(sandbox, 'one')}", status="FAILED", reason="no node")
-    sandbox.fault(route, "status", status=status)
-    result = remove(sandbox, "one")
-    assert result["changed"] and not result.get("failed"), result
-    assert not is_there(sandbox, "one")
-
-
-@pytest.mark.parametrize("route", ["backups.list", "snapshots.list"])
-def test_a_list_that_cannot_be_read_stops_the_deletion_of_any_other(sandbox: Sandbox, route: str) -> None:
-    sandbox.fault(route, "status", status=403)
-    assert kept(sandbox, "disk", remove(sandbox, "disk"))
-    sandbox.clear_faults()
-    sandbox.fault(route, "status", status=500)
-    assert kept(sandbox, "disk", remove(sandbox, "disk", retries=0))
-
-
-def test_a_failed_creation_with_a_backup_on_its_list_is_kept() -> None:
-    client = FakeClient()
-    client.add_service("s", status="FAILED", capabilities=[])
-    client.backup_records["s"] = [{"id": "b", "name": "nightly", "status": "COMPLETED"}]
-    with pytest.raises(Exception, match=r"1 backup \(nightly\)"):
-        SERVICE.plan(task_of(SERVICE, client, id="s", state="absent"))
-    assert client.calls == []
+    assert run(sandbox, SERVICE, id=id, state="absent")["changed"]
 
 
 # --- What deletable: false means ------------------------------------------------------------------------
@@ -223,37 +92,6 @@ def test_a_refusal_cites_the_flag() -> None:
     with pytest.raises(Conflict) as refused:
         carry_out(SERVICE.plan(task_of(SERVICE, client, id="s", state="absent")))
     assert refused.value.message == "DELETE: no. The settings of service 'web' (s) say deletable: false"
-
-
-def test_check_mode_tells_of_the_flag_alone() -> None:
-    client = FakeClient()
-    client.add_service("s")
-    task = task_of(SERVICE, client, check_mode=True, id="s", state="absent")
-    assert SERVICE.plan(task).changed and task.warnings == []
-
-
-def test_check_mode_tells_of_the_flag() -> None:
-    task = task_of(SERVICE, marked(), check_mode=True, id="s", state="absent")
-    assert SERVICE.plan(task).changed
-    assert "say deletable: false; the platform may refuse" in task.warnings[0]
-
-
-# --- What else the task says ----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("other", [{"product": "factorio"}, {"host": "node-frankfurt-1"}])
-@pytest.mark.parametrize("check_mode", [False, True])
-def test_a_product_or_a_host_that_contradicts_stops_a_deletion(
-    sandbox: Sandbox, other: dict[str, str], check_mode: bool
-) -> None:
-    result = remove(sandbox, "one", check_mode, **other)
-    assert kept(sandbox, "one", result)
-    assert f"not '{next(iter(other.values()))}'" in result["msg"]
-
-
-def test_an_id_of_which_nothing_is_left_is_absent_without_a_word(sandbox: Sandbox) -> None:
-    result = run(sandbox, SERVICE, id="00000000-dead-beef-0000-000000000000", state="absent")
-    assert not result["changed"] and not result.get("warnings")
 
 
 @pytest.mark.parametrize("gone", [True, False])
@@ -335,47 +173,6 @@ def test_a_deletion_is_waited_for_until_the_service_is_gone(
     assert client.calls == [("delete_service", "s")] and len(clock.pauses) == 2
 
 
-def test_what_is_shown_as_deleted_is_not_deleted_again() -> None:
-    client = FakeClient()
-    client.add_service("s", status="DELETED")
-    assert not SERVICE.plan(task_of(SERVICE, client, id="s", state="absent")).steps
-
-
-def test_a_service_that_is_there_is_read_once() -> None:
-    class Reads(FakeClient):
-        reads = 0
-
-        def service(self, id: str) -> Any:
-            self.reads += 1
-            return super().service(id)
-
-    client = Reads()
-    client.add_service("s")
-    SERVICE.plan(task_of(SERVICE, client, id="s", state="absent"))
-    assert client.reads == 1
-
-
-def test_a_refusal_lists_the_kinds_of_copies_that_are_there() -> None:
-    client = FakeClient()
-    client.add_service("s", capabilities=["backups", "snapshots"])
-    client.snapshot_records["s"] = [{"id": "p", "name": "before"}]
-    with pytest.raises(Invalid, match=r"has 1 snapshot \(before\)") as error:
-        SERVICE.plan(task_of(SERVICE, client, id="s", state="absent"))
-    assert error.value.details == {"snapshots": ["before"]}
-
-
-@pytest.mark.parametrize(("number", "named"), [(5, "(0, 1, 2, 3, 4)"), (6, "(0, 1, 2, 3, 4, …)")])
-def test_a_refusal_names_the_first_copies(number: int, named: str) -> None:
-    client = FakeClient()
-    client.add_service("s")
-    client.backup_records["s"] = [
-        {"id": f"b{one}", "name": str(one), "status": "COMPLETED"} for one in range(number)
-    ]
-    with pytest.raises(Invalid) as error:
-        SERVICE.plan(task_of(SERVICE, client, id="s", state="absent"))
-    assert f"has {number} backups {named}, which would be destroyed" in error.value.message
-
-
 def note_left_by_delete(client: FakeClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> bool:
     """Delete service `s`; tell whether the note of an order of its name that was killed just now is left."""
     monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path / "home"))
@@ -453,40 +250,3 @@ def test_a_list_that_cannot_be_read_after_the_deletion_keeps_the_note(
 
     client.after["delete_service"] = gone
     assert note_left_by_delete(client, tmp_path, monkeypatch)
-
-
-def test_a_service_that_does_not_tell_what_it_offers_is_asked_for_its_copies() -> None:
-    client = FakeClient()
-    client.add_service("s", capabilities=None)
-    client.backup_records["s"] = [{"id": "b", "name": "nightly", "status": "COMPLETED"}]
-    with pytest.raises(Invalid, match=r"has 1 backup \(nightly\)"):
-        SERVICE.plan(task_of(SERVICE, client, id="s", state="absent"))
-
-
-def view(status: str) -> View:
-    client = FakeClient()
-    client.add_service("svc_1", "web", status=status)
-    service = client.service("svc_1")
-    assert service is not None
-    return View(service)
-
-
-def test_an_active_service_can_be_copied() -> None:
-    check_active(view("ACTIVE"))
-
-
-@pytest.mark.parametrize(
-    ("status", "way"),
-    [
-        ("SUSPENDED", "To go on, resume it first (state: resumed), or delete it without a copy"),
-        ("FAILED", "there is nothing to copy: delete it without a copy"),
-        ("PROVISIONING", "To go on, run this again once it is ACTIVE, or delete it without a copy"),
-        ("NEWLY_INVENTED", "To go on, run this again once it is ACTIVE, or delete it without a copy"),
-    ],
-)
-def test_another_one_is_told_its_status_and_what_to_do(status: str, way: str) -> None:
-    with pytest.raises(Invalid) as caught:
-        check_active(view(status))
-    message = caught.value.message
-    assert message.startswith(f"keep_copy cannot copy service 'web' (svc_1): its status is {status}")
-    assert message.endswith(way) and message.count("without a copy") == 1
