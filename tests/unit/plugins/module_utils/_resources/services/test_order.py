@@ -21,12 +21,10 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     error_for_status,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources import service
-from ansible_collections.hosted.services.plugins.module_utils._resources.quote import QUOTE
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.order import (
     Ordering,
     check_quote,
-    order_fields,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Task
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.secret_notes import (
@@ -50,6 +48,8 @@ ORDER: dict[str, Any] = {
     "host": "node-paris-1",
     "dimensions": {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20},
 }
+WISH: dict[str, Any] = {**ORDER, "product": "nginx", "host": "nd_1"}
+"""The same order on the account in memory."""
 ORDERED = "order minecraft as service 'survival' for 10.74 EUR a month"
 
 
@@ -96,6 +96,11 @@ def test_a_service_that_is_still_being_created_was_only_ordered(sandbox: Sandbox
     assert "its settings and state were not set" in result["warnings"][0]
 
 
+def planned(client: FakeClient, **given: Any) -> tuple[Plan, Task[Any]]:
+    task = task_of(SERVICE, client, **{**WISH, **given})
+    return SERVICE.plan(task), task
+
+
 def lost(client: FakeClient, appears: str | None, placed: bool) -> None:
     """Lose the answer to an order, while somebody else orders a service of another name."""
 
@@ -115,10 +120,10 @@ def account_with_namesake() -> FakeClient:
     return client
 
 
-def ordered(client: FakeClient) -> Any:
-    """Order another service of the name."""
-    given = {**ORDER, "product": "nginx", "host": "nd_1", "project": "games"}
-    return carry_out(SERVICE.plan(task_of(SERVICE, client, **given, allow_duplicate_name=True)))
+def ordered(client: FakeClient) -> tuple[str, Task[Any]]:
+    """Order another service of the name; return its id, and the task."""
+    plan, task = planned(client, project="games", allow_duplicate_name=True)
+    return str(carry_out(plan)["id"]), task
 
 
 @pytest.mark.parametrize("appears", ["another", None])
@@ -163,48 +168,37 @@ def test_what_others_order_is_not_to_be_deleted(monkeypatch: pytest.MonkeyPatch)
         client.add_service("svc_foreign", "survival")
 
     client.after["order"] = add
-    given = {**ORDER, "product": "nginx", "host": "nd_1", "project": "games"}
-    task = task_of(SERVICE, client, **given, allow_duplicate_name=True)
-    assert carry_out(SERVICE.plan(task))["id"] == "svc_2"
-    assert "namesakes" not in task.effects.facts and "svc_foreign" not in str(task.warnings)
+    id, task = ordered(client)
+    assert id == "svc_2" and "namesakes" not in task.effects.facts and "svc_foreign" not in str(task.warnings)
 
 
 def test_a_lost_order_is_known_by_its_new_service(monkeypatch: pytest.MonkeyPatch) -> None:
     Clock(monkeypatch)
     client = account_with_namesake()
     lost(client, "another", placed=True)
-    assert ordered(client)["id"] == "svc_2"
+    assert ordered(client)[0] == "svc_2"
     assert [call[0] for call in client.calls] == ["order"]
 
 
-def test_check_mode_names_the_state_that_follows_the_order(sandbox: Sandbox) -> None:
-    result = run(sandbox, SERVICE, check_mode=True, **ORDER, state="suspended")
-    assert result["actions"] == [ORDERED, "set state: suspended for service 'survival'"]
-    assert set(writes(sandbox)) <= {"order.quote"}
-
-
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
-def test_tasks_side_by_side_order_a_name_once(
-    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, host: str
+def test_tasks_side_by_side_order_a_name_once_however_they_write_the_address(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     let_both_plan(monkeypatch)
-    url = sandbox.base_url.replace("127.0.0.1", host)
-    tasks: list[dict[str, Any]] = [ORDER, {**ORDER, "base_url": url}]
-    with ThreadPoolExecutor() as threads:
-        results = list(threads.map(lambda given: run(sandbox, SERVICE, **given), tasks))
+    url = sandbox.base_url.replace("127.0.0.1", "localhost")
+    results = together(sandbox, [ORDER, {**ORDER, "base_url": url}])
     assert writes(sandbox).count("order.create") == 1
     assert not any(result.get("failed") for result in results)
 
 
-def let_both_plan(monkeypatch: pytest.MonkeyPatch, tasks: int = 2) -> None:
-    """Let each of several tasks go on once all have looked at the platform."""
-    all_have_planned = Barrier(tasks, timeout=300)
+def let_both_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let each of two tasks go on once both have looked at the platform."""
+    both_have_planned = Barrier(2, timeout=300)
 
-    def planned(*given: Any) -> Any:
-        all_have_planned.wait()
+    def wait(*given: Any) -> Any:
+        both_have_planned.wait()
         return check_quote(*given)
 
-    monkeypatch.setattr(service, "check_quote", planned)
+    monkeypatch.setattr(service, "check_quote", wait)
 
 
 def together(sandbox: Sandbox, tasks: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -228,12 +222,6 @@ def test_only_the_task_that_ordered_says_so(
     assert second["diff"]["before"] == second["diff"]["after"] and "survival" in second["diff"]["before"]
     assert second["service"] == first["service"] and second["service_id"] == first["service"]["id"]
     assert any("appeared before it was ordered; it is used instead" in text for text in second["warnings"])
-
-
-def test_a_service_that_is_named_by_id_has_to_be_there(sandbox: Sandbox) -> None:
-    result = run(sandbox, SERVICE, id="no-such-id", state="started")
-    assert result["failed"] and "there is no service of id 'no-such-id'" in result["msg"]
-    assert writes(sandbox) == []
 
 
 def test_a_task_that_uses_what_another_ordered_says_what_it_changed(
@@ -305,203 +293,32 @@ def test_what_was_returned_does_not_stay_on_disk(
     assert not any("generated on" in text for text in run(sandbox, SERVICE, **DATABASE).get("warnings", []))
 
 
-@pytest.mark.parametrize(
-    ("given", "lacks"),
-    [
-        ({"product": None}, "product"),
-        ({"host": None}, "host"),
-        ({"product": None, "host": None}, "product and host"),
-        ({"host": None, "dimensions": None}, "host, and dimensions or preset"),
-        ({"product": None, "host": None, "dimensions": None}, "product, host, and dimensions or preset"),
-        ({"dimensions": None}, "dimensions or preset"),
-        (
-            {"dimensions": {"cpu_cores": 2, "ram_gb": 4, "storage_gb": None}},
-            "dimensions (cpu_cores, ram_gb and storage_gb) or preset",
-        ),
-        ({"dimensions": None, "preset": "small"}, None),
-        ({}, None),
-    ],
-)
-def test_what_an_order_lacks_is_named(given: dict[str, Any], lacks: str | None) -> None:
-    client = FakeClient()
-    wish = {**ORDER, **given}
-    if lacks is None:
-        assert SERVICE.plan(task_of(SERVICE, client, **wish)).changed
-        return
-    with pytest.raises(Invalid) as error:
-        SERVICE.plan(task_of(SERVICE, client, **wish))
-    assert error.value.message.endswith(f"To order it, also set {lacks}")
-
-
 def test_what_is_ordered_is_what_was_quoted() -> None:
     client = FakeClient()
+    client.add_project("prj_1", "shop")
+    planned(client, options=[])
+    assert client.quoted.keys() == {"productSlug", "hostId", "dimensions"}, "nothing that was not asked for"
     choice = {"option": "opt_1", "choice": "ch_2"}
-    given = {**ORDER, "product": "nginx", "host": "nd_1", "variables": {"A": "1"}, "options": [choice]}
-    carry_out(SERVICE.plan(task_of(SERVICE, client, **given)))
+    given: dict[str, Any] = {"runtime": "rt_1", "variables": {"A": "1"}, "options": [choice]}
+    carry_out(planned(client, project="shop", **given)[0])
     quoted = {
         "productSlug": "nginx",
+        "runtimeId": "rt_1",
         "hostId": "nd_1",
         "dimensions": {"cpuCores": 2, "ramGb": 4, "storageGb": 20},
         "variables": {"A": "1"},
         "options": [{"optionId": "opt_1", "choiceId": "ch_2"}],
     }
     assert client.quoted == quoted
-    assert client.calls == [("order", {**quoted, "name": "survival"})]
+    assert client.calls == [("order", {**quoted, "name": "survival", "projectId": "prj_1"})]
 
 
-def test_an_order_holds_nothing_that_was_not_asked_for() -> None:
-    client = FakeClient()
-    SERVICE.plan(task_of(SERVICE, client, **ORDER, options=[]))
-    assert client.quoted.keys() == {"productSlug", "hostId", "dimensions"}
-
-
-def test_a_service_without_a_name_cannot_be_ordered() -> None:
-    with pytest.raises(Invalid, match="to order a service, give its name"):
-        order_fields(task_of(SERVICE, FakeClient(), **{**ORDER, "name": None}))
-
-
-@pytest.mark.parametrize(("length", "fine"), [(80, True), (81, False)])
-def test_a_name_has_at_most_eighty_characters(length: int, fine: bool) -> None:
-    wish = {**ORDER, "name": "x" * length}
-    if fine:
-        assert SERVICE.plan(task_of(SERVICE, FakeClient(), **wish)).changed
-        return
-    with pytest.raises(Invalid, match="has 81 characters; at most 80"):
-        SERVICE.plan(task_of(SERVICE, FakeClient(), **wish))
-
-
-# --- What is refused before the order, and said of it ------------------------------------------------------
-
-
-def test_an_unknown_product_or_node_is_told_with_what_the_account_shows(sandbox: Sandbox) -> None:
-    sandbox.seed({"services": [{"name": "old", "product": "minecraft"}]})
-    wish = {**ORDER, "product": "minecrft", "host": "Paris 1"}
-    said = run(sandbox, SERVICE, **wish)["msg"]
-    assert "No service of this account has product 'minecrft'; did you mean 'minecraft'?" in said
-    assert "has host 'Paris 1'; 'Paris 1' is the name of 'node-paris-1'" in said
-    assert "base_url" not in said and not run(sandbox, SERVICE, **ORDER).get("failed")
-
-
-WISH: dict[str, Any] = {**ORDER, "product": "nginx", "host": "nd_1"}
-
-
-def planned(client: FakeClient, check_mode: bool = False, **given: Any) -> tuple[Plan, Task[Any]]:
-    task = task_of(SERVICE, client, check_mode, **{**WISH, **given})
-    return SERVICE.plan(task), task
+# --- A run that was killed -------------------------------------------------------------------------------
 
 
 def is_known_to_be_done(task: Task[Any]) -> bool:
     """Tell whether no note is left of the order: the next one waits for what may still come of it."""
     return seconds_since_call(task, subject_of(NOTED, "survival")) == float("inf")
-
-
-@pytest.mark.parametrize(
-    ("given", "refused"),
-    [
-        ({"family": "BUCKET", "public": True}, "public"),
-        ({"family": "COMPUTE", "command": "run"}, "command"),
-        ({"family": "COMPUTE", "command": "", "public": False}, "public and command"),
-        ({"family": "BUCKET"}, None),
-        ({"family": "APP", "public": True, "command": "run"}, None),
-        ({"public": True}, None),
-    ],
-)
-def test_a_family_without_settings_is_not_ordered_with_some(
-    given: dict[str, Any], refused: str | None
-) -> None:
-    client = FakeClient()
-    if refused is None:
-        assert planned(client, **given)[0].changed
-        return
-    with pytest.raises(Invalid, match=f"^{refused} cannot be set on a {given['family']} service; .*ordered$"):
-        planned(client, **given)
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({}, "there is no service named 'survival'. To order it"),
-        ({"project": "games"}, "there is no service named 'survival' in project 'games', but "),
-        ({"family": "GAME"}, "there is no service named 'survival' of family GAME, but "),
-        ({"name": "survivla"}, "there is no service named 'survivla'; did you mean 'survival'?"),
-    ],
-)
-def test_what_is_there_instead_of_a_service_to_order_is_told(given: dict[str, Any], said: str) -> None:
-    client = FakeClient()
-    client.add_project("prj_games", "games")
-    if given:
-        client.add_service("svc_1", "survival")
-    with pytest.raises(Invalid) as error:
-        planned(client, product=None, **given)
-    assert error.value.message.startswith(said)
-    assert ("svc_1" in error.value.message) is ("but" in said)
-
-
-@pytest.mark.parametrize(("most", "fine"), [("1.06", True), ("1.05", False), (None, True)])
-def test_an_order_keeps_to_the_limit(most: str | None, fine: bool) -> None:
-    client = FakeClient()
-    if fine:
-        assert planned(client, max_monthly=most)[0].changed
-    else:
-        with pytest.raises(Invalid, match=r"would cost 1.06 a month, over max_monthly 1.05"):
-            planned(client, max_monthly=most)
-    client.quote_answer["monthlyMillicents"] = None
-    if most is None:
-        assert planned(client)[0].changed
-        return
-    with pytest.raises(Invalid, match="the price of service 'survival' is not known"):
-        planned(client, max_monthly=most)
-
-
-@pytest.mark.parametrize(("balance", "least"), [(100, 250), (None, None)])
-def test_a_balance_that_does_not_cover_the_first_day_orders_nothing(
-    balance: int | None, least: int | None
-) -> None:
-    client = FakeClient()
-    client.quote_answer.update(coversFirstDay=False, balanceCents=balance, minBalanceCents=least)
-    with pytest.raises(Invalid, match="does not cover the first day of service 'survival'") as error:
-        planned(client)
-    amounts = {"balance": balance and "1.00", "min_balance": least and "2.50"}
-    assert {name: error.value.details[name] for name in amounts} == amounts
-
-
-def test_a_cost_has_the_lines_of_its_quote() -> None:
-    client = FakeClient()
-    client.quote_answer["lines"] = [
-        {"label": "vCPU", "detail": "2", "monthlyCents": 60},
-        {"label": "support", "detail": "free", "monthlyCents": None},
-    ]
-    cost = planned(client)[0].cost
-    assert cost is not None
-    assert cost.as_dict() == {
-        "monthly_before": "0.00",
-        "monthly_after": "1.06",
-        "monthly_change": "1.06",
-        "lines": [
-            {"label": "vCPU", "detail": "2", "monthly": "0.60"},
-            {"label": "support", "detail": "free", "monthly": None},
-        ],
-        "currency": None,
-        "moves": [],
-        "service": "survival",
-        "service_id": None,
-        "project": None,
-        "balance": None,
-        "min_balance": None,
-        "days_covered": None,
-    }
-
-
-@pytest.mark.parametrize(
-    ("given", "told"), [({}, None), ({"project": "prj_1"}, "shop"), ({"project": "later"}, "later")]
-)
-def test_a_cost_names_the_project_of_the_order(given: dict[str, Any], told: str | None) -> None:
-    """By its name, whichever way the task does, and though an earlier task of the run is to create it."""
-    client = FakeClient()
-    client.add_project("prj_1", "shop")
-    cost = planned(client, check_mode=True, **given)[0].cost
-    assert cost is not None
-    assert cost.as_dict()["project"] == told
 
 
 @pytest.mark.parametrize("before", [True, False])
@@ -516,15 +333,6 @@ def test_nothing_is_ordered_for_a_run_that_was_killed(before: bool, monkeypatch:
     monkeypatch.setattr(os, "getppid", lambda: 1)
     with pytest.raises(Invalid, match="the run was killed before service 'survival' was ordered"):
         carry_out(plan)
-    assert client.calls == []
-
-
-@pytest.mark.parametrize("check_mode", [True, False])
-def test_nothing_is_ordered_where_its_secrets_could_not_be_kept(tmp_path: Path, check_mode: bool) -> None:
-    client = FakeClient()
-    (tmp_path / "file").touch()
-    with pytest.raises(Invalid, match="is no directory that can be written to"):
-        planned(client, check_mode, secrets_dest=str(tmp_path / "file" / "secrets.json"))
     assert client.calls == []
 
 
@@ -577,25 +385,6 @@ def test_others_that_were_ordered_in_the_same_moment_are_told() -> None:
     assert any("besides service 'survival' (svc_1), others of that name" in w for w in task.warnings)
 
 
-class Reads(FakeClient):
-    """Notes which services were read, and lets some of them, or the list, be unreadable after the order."""
-
-    def __init__(self, unreadable: str = "", listed: bool = True) -> None:
-        super().__init__()
-        self.reads: list[Any] = []
-        self.unreadable = unreadable
-        self.listed = listed
-
-    def service(self, id: str) -> Any:
-        self.reads.append(id)
-        return None if id == self.unreadable else super().service(id)
-
-    def services(self) -> Any:
-        if self.calls and not self.listed:
-            raise error_for_status("not now", 403)
-        return super().services()
-
-
 def placed(client: FakeClient) -> tuple[str, Task[Any]]:
     """Plan an order and place it; return the id that it is known by."""
     task = task_of(SERVICE, client, **WISH)
@@ -603,10 +392,14 @@ def placed(client: FakeClient) -> tuple[str, Task[Any]]:
     return ordering.place(), task
 
 
-@pytest.mark.parametrize("readable", [True, False])
-def test_the_id_of_the_answer_holds_where_the_list_cannot_be_read(readable: bool) -> None:
+def test_the_id_of_the_answer_holds_where_the_list_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """The order is placed; a look that fails is no reason to fail."""
-    client = Reads("" if readable else "svc_1", listed=False)
+    client = FakeClient()
+
+    def refuse() -> Any:
+        raise error_for_status("not now", 403)
+
+    client.after["order"] = lambda: monkeypatch.setattr(client, "services", refuse)
     assert placed(client)[0] == "svc_1"
     assert [call[0] for call in client.calls] == ["order"]
 
@@ -655,16 +448,3 @@ def test_a_service_that_appeared_since_the_plan_is_taken_instead_of_ordered() ->
     carry_out(plan)
     assert client.calls == [] and task.effects.facts["service_id"] == "svc_other"
     assert any("appeared before it was ordered; it is used instead" in w for w in task.warnings)
-
-
-def test_only_the_order_names_the_project(sandbox: Sandbox) -> None:
-    web = next(each["id"] for each in sandbox.api("GET", "/api/projects").json() if each["name"] == "web")
-    sandbox.clear_journal()
-    facts = {name: value for name, value in ORDER.items() if name not in ("name", "state")}
-    priced = run(sandbox, QUOTE, **facts, project="web")
-    assert not priced.get("failed") and writes(sandbox) == ["order.quote"]
-    result = run(sandbox, SERVICE, **{**ORDER, "project": "web"}, state="started")
-    assert result["changed"] and result["service"]["project_id"] == web
-    (placed,) = sandbox.journal("order.create")
-    assert placed["body"]["projectId"] == web
-    assert [line["status"] for line in sandbox.journal("order.quote")] == [200, 200]
