@@ -1,12 +1,10 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sizes and choices are objects inside the collection, and plain data for the platform and the user."""
+"""What selects a service holds something, and sizes and choices are plain data for the platform."""
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,25 +17,16 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
     Size,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.order import quote_fields
+from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_host_key import SFTP_HOST_KEY
+from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_info import SFTP_INFO
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
+    SERVICE_ID,
+    Resource,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
-from unit.plugins.fakes import FakeClient, task_of
 
 PARTS = {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20}
 ORDER: dict[str, Any] = {"name": "new", "product": "nginx", "host": "nd_1", "dimensions": PARTS}
-
-
-@pytest.fixture(autouse=True)
-def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path / "home"))
-
-
-@pytest.mark.parametrize(
-    ("given", "missing"), [(PARTS, []), ({"ram_gb": 4}, ["cpu_cores", "storage_gb"]), ({}, list(PARTS))]
-)
-def test_a_size_names_the_parts_that_it_lacks(given: dict[str, int], missing: list[str]) -> None:
-    size = Size(**given)
-    assert size.missing == missing
-    assert size.as_dict() == {**dict.fromkeys(PARTS), **given}
 
 
 def test_what_ansible_gives_becomes_objects_and_the_body_of_a_quote_again() -> None:
@@ -61,13 +50,14 @@ def test_an_option_that_selects_holds_something(option: str) -> None:
         checked_arguments(SERVICE, {option: ""})
 
 
-def test_results_and_diffs_hold_a_size_as_plain_data() -> None:
-    plan = SERVICE.plan(task_of(SERVICE, FakeClient(), True, **ORDER))
-    assert isinstance(plan.after, dict)
-    told = json.loads(json.dumps([plan.result, {**plan.after, "monthly": None}]))
-    assert [shown["dimensions"] for shown in told] == [PARTS, PARTS]
+@pytest.mark.parametrize("resource", [SFTP_INFO, SFTP_HOST_KEY])
+@pytest.mark.parametrize("option", ["service", "project", "family"])
+def test_each_option_that_selects_a_service_is_in_place_of_the_host_and_must_hold_something(
+    resource: Resource, option: str
+) -> None:
+    assert option in resource.selectors
+    assert not resource.works_on_host({option: None})
 
 
-def test_a_service_that_only_an_id_names_has_no_name_to_look_for() -> None:
-    assert ServiceOptions(id="s").wanted_name == ""
-    assert ServiceOptions(name="web").wanted_name == "web"
+def test_a_host_of_the_inventory_is_a_service() -> None:
+    assert SFTP_INFO.works_on_host({}) and SFTP_INFO.host_options == {"service": (SERVICE_ID,)}

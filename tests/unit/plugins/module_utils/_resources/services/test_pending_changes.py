@@ -18,7 +18,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import (
     COMMAND,
-    NETWORK,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
     Invalid,
@@ -221,41 +220,3 @@ def test_what_another_run_writes_during_a_start_waits_for_the_next(client: FakeC
     client.before.clear()
     done(client, command="x", state="restarted")
     assert pending_record(task, "s").outstanding() == {}
-
-
-def test_a_network_change_that_recreates_the_container_is_in_effect(client: FakeClient) -> None:
-    result, _warnings = done(client, public=True)
-    assert result["pending_restart"] == []
-
-
-def test_a_network_change_that_the_container_runs_on_through_waits_for_a_start(client: FakeClient) -> None:
-    client.after["set_network"] = lambda: client.uptimes.update(s=400)
-    result, warnings = done(client, public=True)
-    assert result["pending_restart"] == [NETWORK]
-    assert any("nothing showed that the container was recreated" in warning for warning in warnings)
-    result, warnings = done(client, public=True, state="started")
-    assert result["pending_restart"] == [NETWORK]
-    assert any("network setting" in warning and "not in effect" in warning for warning in warnings)
-    client.calls.clear()
-    result, _warnings = done(client, public=True, state="restarted")
-    assert client.calls == [("power", "s", "stop"), ("power", "s", "start")]
-    assert result["pending_restart"] == []
-
-
-def test_a_network_change_with_a_restart_ends_with_a_start(client: FakeClient) -> None:
-    """A restart does not read published ports again (Power)."""
-    result, _warnings = done(client, public=True, state="restarted")
-    assert [call[2] for call in client.calls if call[0] == "power"] == ["stop", "start"]
-    assert result["pending_restart"] == []
-
-
-@pytest.mark.parametrize("uptime", [None, 400])
-def test_where_the_uptime_is_not_known_the_change_may_not_be_in_effect(
-    client: FakeClient, uptime: int | None
-) -> None:
-    """A service that was closed may still be open, so the next run that may start it does."""
-    client.uptimes["s"] = None
-    client.after["set_network"] = lambda: client.uptimes.update(s=uptime)
-    result, warnings = done(client, public=True)
-    assert result["pending_restart"] == ["network"]
-    assert any("nothing showed that the container was recreated" in warning for warning in warnings)
