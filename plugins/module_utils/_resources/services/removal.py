@@ -95,7 +95,7 @@ def plan_removal(
         move=Move("delete", Decimal(0)),
         commitment=commitment_of(view, "delete", Decimal(0)),
     )
-    project = target.project.name if target.project else None
+    project = target.project.name if target.project and not task.composed else None
     return Plan(
         result=None,
         steps=[*first, delete],
