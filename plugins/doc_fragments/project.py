@@ -52,18 +52,15 @@ options:
       prefix:
         description: Text before each name.
         type: str
-        default: ""
       suffix:
         description: Text after each name, such as V(-staging).
         type: str
-        default: ""
       pattern:
         description: Python regular expression. Each match in a name is replaced by O(rename.replacement).
         type: str
       replacement:
         description: What replaces matches of O(rename.pattern). May refer to groups, as in V(\\1).
         type: str
-        default: ""
       names:
         description:
           - New names, by name, slug, id or key. The other rules do not apply to these.

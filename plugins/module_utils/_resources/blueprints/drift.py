@@ -254,4 +254,4 @@ def describe(value: Any) -> str:
     """Return a value for a line."""
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {each}" for name, each in value.items())
-    return "nothing" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+    return "nothing" if value in (None, "") else str(value).lower() if isinstance(value, bool) else str(value)

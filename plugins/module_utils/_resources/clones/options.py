@@ -19,10 +19,10 @@ from ..shared.task_errors import Invalid
 class Rename:
     """How names and slugs of the clone come from those of the source."""
 
-    prefix: str = ""
-    suffix: str = ""
+    prefix: str | None = None
+    suffix: str | None = None
     pattern: str | None = None
-    replacement: str = ""
+    replacement: str | None = None
     names: dict[str, Any] | None = None
     """By name, slug or id in the source: names that no rule makes."""
 

@@ -144,12 +144,12 @@ def renamed(name: str, rename: Rename) -> str:
     """
     if rename.pattern is not None:
         try:
-            name = re.sub(rename.pattern, rename.replacement, name)
+            name = re.sub(rename.pattern, rename.replacement or "", name)
         except (re.error, IndexError) as error:
             raise Invalid(
                 f"rename.pattern {rename.pattern!r} with its replacement is wrong: {error}"
             ) from None
-    return f"{rename.prefix}{name}{rename.suffix}"
+    return f"{rename.prefix or ''}{name}{rename.suffix or ''}"
 
 
 def problem_of(original: Original, name: str) -> str | None:
