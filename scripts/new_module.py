@@ -132,19 +132,14 @@ class {class_name}Resource(Resource[{class_name}Options]):
 
 {constant} = {class_name}Resource()
 '''
-UNIT_TEST = '''\
-{license}"""TODO: what holds, in a sentence."""
-
-from __future__ import annotations
-
-from {package}.module_utils._resources.{name} import {constant}
-from unit.plugins.fakes import FakeClient, task_of
-
-
-def test_todo() -> None:  # TODO: say what holds
-    plan = {constant}.plan(task_of({constant}, FakeClient(), name="example"))
-    assert not plan.changed
-'''
+PLANS = """\
+{license}---
+# tests/unit/plugins/test_plans.py explains the keys.
+options: {{name: example}}
+cases:
+  TODO say what holds:
+    steps: []
+"""
 TARGET = """\
 {license}---
 - name: TODO
@@ -225,7 +220,7 @@ class NewModule:
             f"plugins/module_utils/_resources/{self.name}.py": RESOURCE,
             f"plugins/modules/{self.name}.py": MODULE,
             f"plugins/action/{self.name}.py": ACTION,
-            f"tests/unit/plugins/module_utils/_resources/test_{self.name}.py": UNIT_TEST,
+            f"tests/unit/data/{self.name}/plans.yml": PLANS,
             f"tests/integration/targets/{self.name}/tasks/main.yml": TARGET,
             f"tests/integration/targets/{self.name}/cases.yml": CASES,
         }

@@ -26,7 +26,7 @@ UNIT = "tests/unit/plugins/module_utils/_resources/"
 HERE = "tests/integration/"
 ELSEWHERE: dict[str, dict[str, str]] = {
     "blueprint": {
-        "would_delete": f"{UNIT}blueprints/test_removal.py",
+        "would_delete": "tests/unit/data/blueprint/prune.yml",
         "parts.copy": f"{UNIT}blueprints/test_removal.py",
     },
     "report_info": {

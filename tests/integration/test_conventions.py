@@ -92,8 +92,9 @@ SOURCES = sources()
 @pytest.mark.parametrize("module", MODULES)
 def test_a_noun_has_one_name_everywhere(module: str) -> None:
     """Module, action, resource, unit test, target and action group know it by the same name."""
-    has_plans = (REPOSITORY / "tests/unit/data" / module).is_dir()
-    files = [path for path in NewModule(module).files if not (has_plans and path.startswith("tests/unit/"))]
+    tested = (f"data/{module}", f"plugins/module_utils/_resources/test_{module}.py")
+    has_tests = any((REPOSITORY / "tests/unit" / path).exists() for path in tested)
+    files = [path for path in NewModule(module).files if not (has_tests and path.startswith("tests/unit/"))]
     assert [path for path in files if not (REPOSITORY / path).is_file()] == []
     assert importlib.import_module(f"{PACKAGE}.action.{module}").ActionModule.resource.name == module
 

@@ -27,7 +27,8 @@ def test_a_changed_function_has_the_tests_that_call_it(
 ) -> None:
     record = tmp_path / "calls.json"
     monkeypatch.setattr(affected, "RECORD", record)
-    assert affected.callers(PROJECT, {"plan"}) == {TEST}, "without a record, the test of its name"
+    named = {TEST, affected.PLANS}
+    assert affected.callers(PROJECT, {"plan"}) == named, "without a record, the test of its name"
     record.write_text(json.dumps([[f"{TEST}::one", f"{TEST}::two"], {PROJECT: {"plan": [0], "find": [1]}}]))
     assert affected.callers(PROJECT, {"plan"}) == {f"{TEST}::one"}
     assert affected.callers(PROJECT, {affected.WHOLE_FILE}) == {f"{TEST}::one", f"{TEST}::two"}

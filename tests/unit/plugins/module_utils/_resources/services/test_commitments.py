@@ -31,12 +31,10 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
     BudgetGuard,
     account_of,
     anticipates,
-    correct,
     ends,
     may_be_there,
     proves,
     replaces,
-    run_id,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.options import (
     BudgetOptions,
@@ -51,7 +49,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.commitment_record import (
     CommitmentRecord,
-    Content,
     Entry,
     new_entry,
 )
@@ -483,19 +480,6 @@ def ordered_after_a_smaller_size(sandbox: Sandbox, shown: bytes, **budget: str) 
         return [smaller, run(sandbox, SERVICE, **new, **more)]
 
 
-@pytest.mark.parametrize("budget", [{"account": "18"}, {"run": "9"}], ids=str)
-def test_a_size_that_is_cheaper_than_it_might_be_counts_with_what_it_costs(
-    sandbox: Sandbox, tmp_path: Path, budget: dict[str, str]
-) -> None:
-    """From when the platform shows it: the run has added nothing then."""
-    smaller, ordered = ordered_after_a_smaller_size(sandbox, b"8000", **budget)
-    assert smaller["changed"] and not smaller.get("failed"), smaller
-    assert not ordered.get("failed"), ordered["msg"]
-    assert writes(sandbox).count("settings.scale") == writes(sandbox).count("order.create") == 1
-    content = CommitmentRecord(str(record_file(tmp_path))).read()
-    assert content.added_by(run_id()) == 9, "the order alone"
-
-
 @pytest.mark.parametrize(("budget", "over"), [({"account": "18.5"}, "0.18"), ({"run": "9"}, "0.68")], ids=str)
 def test_a_size_whose_rate_is_shown_late_counts_with_what_it_may_cost(
     sandbox: Sandbox, budget: dict[str, str], over: str
@@ -505,49 +489,6 @@ def test_a_size_whose_rate_is_shown_late_counts_with_what_it_may_cost(
     assert smaller["changed"] and not smaller.get("failed"), smaller
     assert ordered["failed"] and f"{over} EUR over it" in ordered["msg"]
     assert writes(sandbox).count("settings.scale") == 1 and "order.create" not in writes(sandbox)
-
-
-SMALLER = Commitment("resize", "it", Decimal(12), id="svc", before=Decimal(10), shrinks=True)
-
-
-@pytest.mark.parametrize(
-    ("shown", "monthly", "adds"),
-    [("8", 8, 0), ("11", 11, 1), ("10", 12, 2), ("12", 12, 2), ("13", 12, 2), (None, 12, 2)],
-    ids=["lower", "higher", "as before", "as expected", "more than expected", "not told"],
-)
-def test_the_rate_that_is_shown_replaces_a_higher_one_that_was_expected(
-    account: Account, tmp_path: Path, shown: str | None, monthly: int, adds: int
-) -> None:
-    account.has("svc", 10000)
-    guard = guard_of(account, {"account": 20})
-    commit(guard, SMALLER)
-    commit(guard, replace(SMALLER, id="other"))
-    guard.note_rate(SMALLER, None if shown is None else Decimal(shown))
-    Guard().note_rate(SMALLER, Decimal(8))
-    found = {entry.id: (entry.monthly, entry.adds) for entry in entries(tmp_path)}
-    assert found == {"svc": (monthly, adds), "other": (12, 2)}
-    assert guard.task.warnings == []
-
-
-def test_a_size_whose_response_is_lost_counts_with_what_it_may_cost(account: Account, tmp_path: Path) -> None:
-    """So does that of another run."""
-    account.has("svc", 10000)
-    guard = guard_of(account, {"account": 20})
-    with pytest.raises(Interrupted):
-        commit(guard, SMALLER, lose)
-    guard.note_rate(SMALLER, Decimal(8))
-    [entry] = entries(tmp_path)
-    assert (entry.done, entry.monthly, entry.adds) == (False, 12, 2)
-    done = Content([replace(entry, done=True, run="another"), replace(entry, done=True, monthly=Decimal(14))])
-    correct(done, SMALLER, Decimal(8))
-    assert [each.monthly for each in done.entries] == [12, 14]
-
-
-def test_without_a_budget_no_rate_is_noted(account: Account, tmp_path: Path) -> None:
-    guard_of(account, None).note_rate(SMALLER, Decimal(8))
-    guard_of(account, 20).note_rate(replace(SMALLER, monthly=None), Decimal(8))
-    guard_of(account, 20).note_rate(replace(SMALLER, before=None), Decimal(8))
-    assert not (tmp_path / "home").exists()
 
 
 def test_what_is_deleted_ends_its_own_entries_and_stays_added_to_the_run(
