@@ -17,7 +17,7 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._resources import sleep_plan
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleep_plan import SLEEP_PLAN
 from hosted_sandbox.testing import Sandbox
-from unit.plugins.module_utils._resources.platform import calls, id_of, run, writes
+from unit.plugins.module_utils._resources.platform import id_of, run, writes
 
 NIGHT, DAY = datetime(2027, 3, 1, 22, 0, tzinfo=UTC), datetime(2027, 3, 2, 12, 0, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -90,16 +90,6 @@ def test_services_sleep_and_wake_with_the_clock(sandbox: Sandbox, tick: Tick) ->
     assert names(woken).index("db") < names(woken).index("web")
     assert (slept["plan"]["awake"], woken["plan"]["awake"]) == (False, True)
     assert woken["plan"]["until"] == "2027-03-02T20:00:00Z"
-
-
-def test_a_run_without_anything_to_do_reads_neither_loads_nor_references(
-    sandbox: Sandbox, tick: Tick
-) -> None:
-    """It is started every few minutes."""
-    tick(DAY)
-    sandbox.clear_journal()
-    assert not tick(DAY + HOUR)["changed"]
-    assert {"resources.metrics", "projects.graph"}.isdisjoint(calls(sandbox))
 
 
 def test_a_container_that_did_not_run_is_not_started(sandbox: Sandbox, tick: Tick) -> None:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +15,6 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
 from ansible_collections.hosted.services.plugins.module_utils._api.models import Service
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup_info import BACKUP_INFO
-from ansible_collections.hosted.services.plugins.module_utils._resources.fleet import FLEET
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.many_services import (
     Operation,
     PlanOne,
@@ -30,7 +28,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     NOTHING_DONE,
     SERVICE_ID,
     Plan,
-    Resource,
     Step,
     Task,
 )
@@ -38,7 +35,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
     WaitEnded,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.sleep_plan import SLEEP_PLAN
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import FakeClient, task_of
 from unit.plugins.module_utils._resources.platform import add, backups, calls, id_of, run
@@ -59,37 +55,6 @@ def test_one_that_fails_does_not_stop_the_others(sandbox: Sandbox) -> None:
     assert result["msg"].startswith("4 of 5 services failed:\n- service 'nobody': ")
     assert result["actions"] == entries["two"]["actions"]
     assert [backup["name"] for backup in backups(sandbox, "two")] == ["n"]
-
-
-def test_a_project_takes_its_own_page_and_no_other(sandbox: Sandbox) -> None:
-    for number in range(3):
-        sandbox.api("POST", "/api/projects", {"name": f"other-{number}"})
-    sandbox.clear_journal()
-    run(sandbox, BACKUP, project="web", name="n", wait=False)
-    assert calls(sandbox).count("projects.get") == calls(sandbox).count("projects.list") == 1
-
-
-OTHERS: dict[str, tuple[Resource, dict[str, Any]]] = {
-    "backup": (BACKUP, {"name": "n"}),
-    "fleet": (FLEET, {"name": "all", "state": "stopped"}),
-    "sleep_plan": (SLEEP_PLAN, {"name": "nights", "awake": [{"from": "00:00", "to": "23:00"}]}),
-}
-
-
-@pytest.mark.parametrize("where", [{}, {"project": "web"}, {"family": "GAME"}])
-@pytest.mark.parametrize("noun", OTHERS)
-def test_a_service_that_is_named_by_id_is_read_once(
-    sandbox: Sandbox, tmp_path: Path, noun: str, where: dict[str, Any]
-) -> None:
-    """It may be one of hundreds, which are planned in parallel and selected one after the other."""
-    resource, given = OTHERS[noun]
-    ids = [id_of(sandbox, name) for name in ("one", "two")]
-    sandbox.clear_journal()
-    home: dict[str, Any] = {} if resource is BACKUP else {"state_dir": str(tmp_path)}
-    result = run(sandbox, resource, True, services=ids, **where, **given, **home)
-    assert not result.get("failed"), result["msg"]
-    planned_as_service = resource is FLEET  # which reads it once more
-    assert calls(sandbox).count("resources.get") == len(ids) * (1 + planned_as_service)
 
 
 def test_a_restore_that_breaks_off_half_way_has_changed_its_service(
@@ -130,7 +95,7 @@ def test_a_restore_that_breaks_off_half_way_has_changed_its_service(
 
 
 class Account(FakeClient):
-    """Services of two families in two projects, and which of them were read in full."""
+    """Services of two families in two projects."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -138,11 +103,6 @@ class Account(FakeClient):
         self.add_service("svc_1", "shop", projectId="prj_web")
         self.add_service("svc_2", "cache", projectId="prj_web")
         self.add_service("svc_3", "game", family="GAME")
-        self.reads: list[str] = []
-
-    def service(self, id: str) -> Any:
-        self.reads.append(id)
-        return super().service(id)
 
 
 def planned(
@@ -166,13 +126,6 @@ def test_each_selector_names_what_to_work_on_and_must_hold_something(option: str
 def test_a_host_of_the_inventory_is_a_service_of_its_own() -> None:
     assert BACKUP_INFO.works_on_host({"max_parallel": 2})
     assert BACKUP_INFO.host_options["services"] == (SERVICE_ID,)
-
-
-def test_of_a_project_only_what_is_named_is_looked_for() -> None:
-    """A call for each service of the account would be many."""
-    client = Account()
-    planned(client, nothing_to_do, services=["shop"], project="web")
-    assert set(client.reads) == {"svc_1"}
 
 
 @pytest.mark.parametrize(
