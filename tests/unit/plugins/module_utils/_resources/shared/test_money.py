@@ -13,10 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import (
-    Cost,
-    Move,
     add_currency_units,
-    describe_monthly,
     format_amount,
     from_cents,
     from_millicents,
@@ -71,26 +68,6 @@ def test_amounts_that_are_read(text: str, amount: str) -> None:
 def test_amounts_that_are_refused(text: str) -> None:
     with pytest.raises(Invalid, match=r"max_monthly is .*it must be an amount in currency units"):
         read_amount(text, "max_monthly")
-
-
-def test_a_cost_shows_the_change_only_where_both_ends_are_known() -> None:
-    assert Cost(Decimal("1.06"), Decimal("1.5")).as_dict() == {
-        "monthly_before": "1.06",
-        "monthly_after": "1.50",
-        "monthly_change": "0.44",
-        "lines": [],
-        "currency": None,
-        "moves": [],
-        "service": None,
-        "service_id": None,
-        "project": None,
-        "balance": None,
-        "min_balance": None,
-        "days_covered": None,
-    }
-    assert Cost(Decimal(1), Decimal(2)).as_dict("EUR", [Move("resize", Decimal(2))])["currency"] == "EUR"
-    assert Cost(None, Decimal(1)).as_dict()["monthly_change"] is None
-    assert Cost(Decimal(1), None).as_dict()["monthly_change"] is None
 
 
 def test_amounts_get_their_units_beside_them() -> None:
@@ -162,22 +139,3 @@ def test_in_currency_refuses(amount: Any, unit: str, words: str) -> None:
 def test_only_amounts_are_joined_by_currency_units() -> None:
     data = {"id": "7", "cents": 5, "ram_gb": 4, "total_cents": 5}
     assert add_currency_units(data) == {**data, "total": "0.05"}
-
-
-def test_a_price_that_a_quote_does_not_tell_is_no_price() -> None:
-    assert describe_monthly(None) == "at a price that the quote does not show"
-    assert describe_monthly("1.50 EUR") == "for 1.50 EUR a month"
-
-
-def test_tasks_over_many_services_tell_a_price_in_brief() -> None:
-    """Without what only a quote tells."""
-    cost = Cost(Decimal(1), Decimal(3), [{"label": "x"}], "web", "svc_1")
-    assert cost.brief("EUR", [Move("resize", Decimal(3))]) == {
-        "monthly_before": "1.00",
-        "monthly_after": "3.00",
-        "monthly_change": "2.00",
-        "currency": "EUR",
-        "moves": ["resize"],
-        "service": "web",
-        "service_id": "svc_1",
-    }
