@@ -15,7 +15,6 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleet import FLEET
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.memory import Memory
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.waiting import poll_for
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.platform import id_of, run, writes
 
@@ -60,13 +59,6 @@ def signals(sandbox: Sandbox) -> list[tuple[str, str]]:
         (names[line["path"].split("/")[3]], line["body"]["signal"])
         for line in sandbox.journal("resources.power")
     ]
-
-
-def by_hand(sandbox: Sandbox, name: str, signal: str) -> None:
-    """Start or stop a service as somebody else does, and wait until the platform shows it."""
-    sandbox.api("POST", f"/api/resources/{id_of(sandbox, name)}/power", {"signal": signal})
-    expected = {"start": "running", "stop": "stopped"}[signal]
-    assert poll_for(lambda: states(sandbox)[name] == expected)
 
 
 def outcomes(result: dict[str, Any]) -> dict[str, str]:
