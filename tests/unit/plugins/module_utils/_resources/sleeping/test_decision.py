@@ -35,19 +35,6 @@ def later(case: Situation, hours: float, **changes: object) -> Situation:
     return replace(case, now=case.now + hours * HOUR, record=record, **changes)  # type: ignore[arg-type]
 
 
-def test_what_is_kept_awake_sleeps_when_that_ends() -> None:
-    """In the very period in which it was suspended before."""
-    asleep = later(AWAKE_AT_NIGHT, 0.1, suspended=True)
-    keep = Keep(NOW, NOW + 0.5 * HOUR)
-    kept = replace(asleep, keep=keep, record=asleep.record.with_keep(keep))
-    assert decide(kept).act == "resume"
-    resumed = later(kept, 0.1, suspended=False)
-    assert decide(resumed).act == "nothing"
-    ended = later(resumed, 0.5)
-    assert decide(ended).act == "suspend"
-    assert decide(ended).after.keep is None
-
-
 def test_a_busy_service_is_suspended_once_at_most_is_over() -> None:
     """Counted from when it first had to wait."""
     verdict = decide(BUSY)
@@ -84,16 +71,6 @@ def test_what_is_kept_awake_is_so_until_that_very_moment() -> None:
     assert (ended.act, ended.record.keep) == ("suspend", None)
     others = replace(case, now=NOW + HOUR, keep=Keep(NOW, NOW + 2 * HOUR))
     assert decide(others).act == "nothing" and decide(others).record.keep is None
-
-
-def test_a_delay_belongs_to_its_period() -> None:
-    """One of another night does not count for this one."""
-    waiting = decide(BUSY).record
-    assert waiting.delayed is not None and waiting.delayed[1] == NOW
-    other = replace(BUSY, now=NOW + 24 * HOUR, record=waiting, period=replace(NIGHT, since=NOW + 23 * HOUR))
-    assert decide(other).act == "nothing"
-    assert decide(other).record.delayed != waiting.delayed
-    assert decide(replace(BUSY, at_most=timedelta())).act == "suspend"
 
 
 def test_what_is_settled_is_the_period_or_the_wish() -> None:

@@ -13,11 +13,6 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import HostedError
 from ansible_collections.hosted.services.plugins.module_utils._api.models import Metrics
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import StateDirOptions
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.relocation_record import (
-    Phase,
-    Relocation,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.runner import apply_plan
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleep_plan import SLEEP_PLAN
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.memory import (
@@ -258,30 +253,3 @@ def test_a_suspension_by_another_run_keeps_what_it_knows_of_the_container(
     assert client.calls == [("suspend", "a")]
     apply_plan(plan, task)
     assert record_of(tmp_path, "a").ran is False
-
-
-# --- What a relocation left over --------------------------------------------------------------------
-
-
-def relocated(folder: Path, old: str, new: str, phase: Phase = Phase.RELOCATED) -> Relocation:
-    """Remember that a service was relocated."""
-    record = Relocation.of(StateDirOptions(state_dir=str(folder)), old)  # type: ignore[arg-type]
-    record.write(phase, old_name=old, new_name=new, new_id=new, since="2026-11-01T00:00:00Z")
-    return record
-
-
-def test_what_is_left_over_and_in_use_is_respected_as_any_other(client: FakeClient, tmp_path: Path) -> None:
-    """Until the next boundary if it was resumed by hand, or for as long as it is to be kept awake."""
-    relocated(tmp_path, "a", "b")
-    alone: dict[str, Any] = {"services": ["a"], "start_after": {}}
-    assert run(client, tmp_path, **alone, awake=[{}]) == []
-    assert run(client, tmp_path, **alone) == ["suspend a"]
-    client.service_records["a"]["status"] = "ACTIVE"
-    assert run(client, tmp_path, **alone) == []
-    assert run(client, tmp_path, **alone, release=["a"]) == ["suspend a"]
-    client.service_records["a"]["status"] = "ACTIVE"
-    wish = {"keep_awake": {"services": ["a"], "until": "2h"}}
-    assert run(client, tmp_path, **alone, **wish) == []
-    assert record_of(tmp_path, "a").keep is not None
-    client.service_records["a"]["status"] = "SUSPENDED"
-    assert run(client, tmp_path, **alone) == [], "a wish does not resume it either"
