@@ -30,8 +30,8 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "parts.copy": f"{UNIT}blueprints/test_removal.py",
     },
     "report_info": {
-        "report.answers.costs_most.project": f"{UNIT}test_report_info.py",
-        "report.money.top": f"{UNIT}test_report_info.py",
+        "report.answers.costs_most.project": f"{DATA}report_info/money.yml",
+        "report.money.top": f"{DATA}report_info/money.yml",
         "report.money.saved": f"{DATA}report_info/money.yml",
         "report.projects.spend.services.parts": f"{DATA}report_info/money.yml",
         "report.backups.drill": f"{DATA}report_info/services.yml",

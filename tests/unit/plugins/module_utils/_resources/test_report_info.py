@@ -207,48 +207,7 @@ def test_a_report_says_what_to_do(sandbox: Sandbox) -> None:
     assert flaw.startswith("v3: CVE-2024-21626 in runc 1.0.0~rc6") and "fixed in 1.1.5" in flaw
 
 
-def test_a_report_answers_what_people_ask_first(sandbox: Sandbox) -> None:
-    report_account.build(sandbox, report_account.shown_account(), delays=NO_DELAYS)
-    report = report_of(sandbox)
-    names = {each["id"]: each["name"] for each in report["services"]}
-    answers = report["answers"]
-    assert answers["costs_most"]["name"] == "search" and answers["costs_most"]["tied_names"] == ["survival"]
-    backed_up = {"fresh": 5, "none": 5, "of": 12, "unknown": 0, "not_offered": 1, "not_created": 2}
-    assert answers["backed_up"] == backed_up and len(report["services"]) == 12 + 1 + 2
-    assert answers["referred_to"]["others"] == 4
-    assert [names[id] for id in answers["broken_ids"]] == ["event-2027", "stats"]
-    assert names[answers["referred_to"]["id"]] == "db"
-    assert {names[id] for id in answers["referred_to"]["by_ids"]} == {"acme-admin", "acme-web", "acme-worker"}
-    assert answers["month"] == report["money"]["forecast"]["amount"]
-
-
-def test_a_report_on_one_project_has_nothing_of_others(sandbox: Sandbox) -> None:
-    report_account.build(sandbox, report_account.shown_account(), delays=NO_DELAYS)
-    report = report_of(sandbox, project="blog")
-    assert {each["name"] for each in report["services"]} == {"blog-db", "stats", "acme-blog"}
-    assert [each["slug"] for each in report["applications"]] == ["acme-blog"]
-    [blog] = report["projects"]
-    days = [day for day in report["money"]["days"] if day["date"] >= "2026-11-01"]
-    assert exact(report["money"]["month_to_date"]) == sum(Decimal(day["amount"]) for day in days)
-    assert report["money"]["platform_forecast"] is None
-    assert blog["name"] == "blog" and report["unread"] == []
-
-
-# --- What cannot be read --------------------------------------------------------------------------------
-
-
-def test_a_registry_token_shows_applications_and_names_the_rest(sandbox: Sandbox) -> None:
-    report_account.build(sandbox, report_account.shown_account(), delays=NO_DELAYS)
-    report = report_of(sandbox, token=sandbox.registry_token)
-    assert report["services"] is None and report["money"]["forecast"] is None
-    assert len(report["applications"]) == 4
-    assert report["answers"]["broken_ids"] is None and report["answers"]["month"] is None
-    parts = {each["part"] for each in report["unread"]}
-    assert "services" in parts
-    assert all(each["reason"] for each in report["unread"])
-
-
-# --- Secrets and options --------------------------------------------------------------------------------
+# --- Secrets --------------------------------------------------------------------------------------------
 
 
 def test_no_secret_is_in_a_report(sandbox: Sandbox) -> None:
