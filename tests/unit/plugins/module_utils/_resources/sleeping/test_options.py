@@ -1,15 +1,12 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The options of a plan: the schedule that they describe, and what contradicts itself."""
+"""The options of a plan: the schedule that they describe."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleep_plan import SLEEP_PLAN
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.options import (
@@ -37,13 +34,3 @@ def test_a_plan_of_exceptions_alone_is_awake_on_all_other_days() -> None:
     """As one whose calendar names the days of sleep."""
     schedule = schedule_of(options(exceptions=[{"date": "2026-11-22", "awake": []}]))
     assert (schedule.period(MONDAY).awake, schedule.period(SUNDAY).awake) == (True, False)
-
-
-@pytest.mark.parametrize("events", ["asleep", "awake"])
-def test_a_plan_of_a_calendar_alone_is_the_other_way_at_all_other_times(tmp_path: Path, events: str) -> None:
-    event = ["BEGIN:VEVENT", "UID:1", "DTSTAMP:20261101T000000Z", "DTSTART;VALUE=DATE:20261122", "END:VEVENT"]
-    lines = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//x//y//EN", *event, "END:VCALENDAR", ""]
-    (tmp_path / "a.ics").write_text("\r\n".join(lines))
-    schedule = schedule_of(options(calendar=str(tmp_path / "a.ics"), events=events))
-    awake = events == "awake"
-    assert (schedule.period(SUNDAY).awake, schedule.period(MONDAY).awake) == (awake, not awake)
