@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What to do with a service, by how it is and what is remembered of it."""
+"""Whether a container was started since a restart was begun."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from ansible_collections.hosted.services.plugins.module_utils._api.models import Metrics
-from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.decision import (
-    started_since,
-)
+from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.decision import started_since
 
 NOW = datetime(2027, 3, 1, tzinfo=UTC)
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A run on a fleet: what it selects and leaves out, the order, the batches, and what it remembers when."""
+"""A run on a fleet: what it remembers when, two runs at once, and the turn of each service."""
 
 from __future__ import annotations
 
@@ -23,9 +23,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.
     HealthCheckOptions,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.rollout import NotBegun
-from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.run import (
-    FleetRun,
-)
+from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.run import FleetRun
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.many_services import (
     SomeFailed,
 )

@@ -36,9 +36,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
     proves,
     replaces,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.services.options import (
-    BudgetOptions,
-)
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.options import BudgetOptions
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import commitment_record
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import (
     Budget,

@@ -32,9 +32,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     Task,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.runner import apply_plan
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
-    WaitEnded,
-)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import WaitEnded
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import FakeClient, task_of
 from unit.plugins.module_utils._resources.platform import add, backups, calls, id_of, run
