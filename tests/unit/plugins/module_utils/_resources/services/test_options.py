@@ -1,22 +1,14 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What selects a service holds something, and sizes and choices are plain data for the platform."""
+"""What selects a service stands in place of the host of the play, and holds something."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import checked_arguments
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
-from ansible_collections.hosted.services.plugins.module_utils._resources.services.options import (
-    Choice,
-    ServiceOptions,
-    Size,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.services.order import quote_fields
 from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_host_key import SFTP_HOST_KEY
 from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_info import SFTP_INFO
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
@@ -24,21 +16,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     Resource,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
-
-PARTS = {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20}
-ORDER: dict[str, Any] = {"name": "new", "product": "nginx", "host": "nd_1", "dimensions": PARTS}
-
-
-def test_what_ansible_gives_becomes_objects_and_the_body_of_a_quote_again() -> None:
-    given = {**ORDER, "options": [{"option": "slots", "choice": "10"}]}
-    options = ServiceOptions.from_ansible(given)
-    assert (options.dimensions, options.options) == (Size(**PARTS), [Choice(option="slots", choice="10")])
-    assert quote_fields(options) == {
-        "productSlug": "nginx",
-        "hostId": "nd_1",
-        "dimensions": {"cpuCores": 2, "ramGb": 4, "storageGb": 20},
-        "options": [{"optionId": "slots", "choiceId": "10"}],
-    }
 
 
 @pytest.mark.parametrize(

