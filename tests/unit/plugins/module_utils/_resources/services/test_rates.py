@@ -130,6 +130,19 @@ def test_what_cannot_be_compared_is_not(client: FakeClient, how: str) -> None:
     assert task.effects.billed is None
 
 
+def test_what_has_not_its_new_size_yet_is_not_compared(client: FakeClient) -> None:
+    """Without ``wait``, the platform may show the change later."""
+
+    def show() -> None:
+        client.service_records["s"]["dimensions"] = {"cpuCores": 2, "ramGb": 4, "storageGb": 20}
+        bill(client, 1060)
+
+    client.after["set_scale"] = show
+    plan, task = planned(client, dimensions={"cpu_cores": 4}, wait=False)
+    carry_out(plan)
+    assert task.warnings == [] and task.effects.billed is None
+
+
 # --- Rates that do not add up ---------------------------------------------------------------------------
 
 
