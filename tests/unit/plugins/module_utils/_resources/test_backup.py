@@ -419,24 +419,6 @@ def test_what_a_task_deletes_itself_has_not_vanished(sandbox: Sandbox) -> None:
     assert result["services"][0]["vanished"] == [] and not result.get("warnings")
 
 
-@pytest.mark.parametrize(("wait", "status"), [(False, "PENDING"), (True, "COMPLETED")])
-def test_a_backup_of_the_name_that_another_task_made_meanwhile_is_used(wait: bool, status: str) -> None:
-    client = FakeClient()
-    client.add_service("s")
-    client.backup_records["s"] = [
-        {"id": "b1", "name": "n", "status": "FAILED"},
-        {"id": "b2", "name": "n", "status": status},
-        {"id": "b3", "name": "other", "status": "COMPLETED"},
-    ]
-    task = task_of(BACKUP, client, services=["s"], name="n", wait=wait)
-    service = client.service("s")
-    assert service is not None
-    found = backup.find_concurrent_backup(task, service, "n", [])
-    assert found is not None and found.id == "b2"
-    assert "another task made backup 'n' of service 'web' (s) at the same time" in task.warnings[0]
-    assert backup.find_concurrent_backup(task, service, "n", client.backups("s")) is None
-
-
 def outrun(monkeypatch: pytest.MonkeyPatch, sandbox: Sandbox, name: str) -> None:
     """Let another task of this controller make a backup while this one waits for its turn."""
 

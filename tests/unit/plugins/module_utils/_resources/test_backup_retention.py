@@ -52,18 +52,6 @@ def test_the_list_is_read_again_before_each_deletion(sandbox: Sandbox) -> None:
     assert calls == ["backups.list", *["backups.list", "backups.delete"] * 3, "backups.list"]
 
 
-def test_retention_serves_snapshots(sandbox: Sandbox) -> None:
-    """They are known by name; the newest stays."""
-    for name in ("auto-1", "auto-2", "mine", "auto-3"):
-        run(sandbox, SNAPSHOT, services=["disk"], name=name)
-        sandbox.clock(advance=60)
-    policy: dict[str, Any] = {"kind": "snapshots", "pattern": "auto-*", "keep_last": 1}
-    result = run(sandbox, BACKUP_RETENTION, services=["disk"], **policy)
-    assert result["changed"] and not result.get("failed"), result
-    left = sandbox.api("GET", f"/api/resources/{id_of(sandbox, 'disk')}/snapshots").json()
-    assert [snapshot["name"] for snapshot in left] == ["mine", "auto-3"]
-
-
 @pytest.mark.parametrize("status", ["409", "423"])
 def test_what_a_busy_service_does_not_delete_is_told(sandbox: Sandbox, status: str) -> None:
     """The first refusal ends the task for this service, the others are thinned out; the next run goes on."""

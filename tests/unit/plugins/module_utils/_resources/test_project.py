@@ -12,12 +12,10 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
     Interrupted,
-    error_for_status,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Task
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
-    Ambiguous,
     EffectUnverified,
     Invalid,
     NoSuchItem,
@@ -72,37 +70,6 @@ def test_a_project_whose_answer_is_lost_is_adopted(client: FakeClient) -> None:
     assert carry_out(planned)["name"] == "new"
     assert [call[0] for call in client.calls] == ["create_project"]
     assert "was adopted" in task.warnings[0]
-
-
-def test_a_project_that_never_shows_up_ends_in_doubt(
-    client: FakeClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    Clock(monkeypatch)
-    client.before["create_project"] = lose
-    with pytest.raises(EffectUnverified):
-        carry_out(plan(client, name="new"))
-    assert [call[0] for call in client.calls] == ["create_project"]
-
-
-def test_two_new_projects_of_the_name_are_an_error(client: FakeClient) -> None:
-    def twice() -> None:
-        client.add_project("prj_other", "new")
-        lose()
-
-    client.after["create_project"] = twice
-    with pytest.raises(Ambiguous):
-        carry_out(plan(client, name="new"))
-
-
-def test_a_project_that_another_run_made_in_the_same_moment_is_taken(client: FakeClient) -> None:
-    def outrun() -> None:
-        client.add_project("prj_other", "new")
-        raise error_for_status("taken", 400)
-
-    client.before["create_project"] = outrun
-    planned, task = plan_and_task(client, name="new")
-    assert carry_out(planned)["id"] == "prj_other"
-    assert "another run" in task.warnings[0]
 
 
 def test_a_project_that_the_list_shows_late_is_waited_for(
