@@ -192,9 +192,11 @@ def archive_of(path: Path, files: dict[str, bytes]) -> None:
 @pytest.mark.parametrize(
     ("files", "said"),
     [
-        ({"manifest.json": b"[]"}, "is not an OCI layout"),
+        ({}, "is not an OCI layout"),
+        ({"manifest.json": b"[]"}, "one.tar oci-archive:NEW.tar"),
         ({"index.json": b"{"}, "damaged"),
         ({"index.json": b"[]"}, "damaged"),
+        ({"index.json": b"[" * 100_000}, "damaged"),
         ({"index.json": b"{}"}, "holds no image"),
         ({"index.json": b'{"manifests": [{}]}'}, "without a digest"),
         ({"index.json": b'{"manifests": [{"digest": "sha256:../../x", "size": 1}]}'}, "without a digest"),
