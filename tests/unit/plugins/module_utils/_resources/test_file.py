@@ -6,19 +6,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext, execute
-from ansible_collections.hosted.services.plugins.module_utils._ansible.options import CONNECTION_SPEC
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._resources.file import FILE
 from ansible_collections.hosted.services.plugins.module_utils._resources.file_info import FILE_INFO
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
 from hosted_sandbox.testing import Sandbox
-from unit.plugins.results import Result
+from unit.plugins.module_utils._resources.platform import run
 
 Run = Callable[..., dict[str, Any]]
 SERVICE = {"name": "survival", "product": "minecraft", "files": {".made": ""}}
@@ -49,29 +47,16 @@ def root(request: pytest.FixtureRequest, sandbox: Sandbox, data: Path) -> Path:
     return marker.parent
 
 
-def runner(resource: Resource, sandbox: Sandbox) -> Run:
-    """Return a function that runs a module."""
-    spec = {**resource.options, **CONNECTION_SPEC}
-    defaults = {name: option.get("default") for name, option in spec.items()}
-    account = {"base_url": sandbox.base_url, "token": sandbox.token, "service": "survival"}
-
-    def run(check_mode: bool = False, **options: Any) -> dict[str, Any]:
-        given = {**defaults, **account, **options}
-        return Result(execute(resource, given, RunContext(check_mode=check_mode, diff=True)))
-
-    return run
-
-
 @pytest.fixture
 def file(sandbox: Sandbox, root: Path) -> Run:
     """Run the module ``file``."""
-    return runner(FILE, sandbox)
+    return partial(run, sandbox, FILE, service="survival")
 
 
 @pytest.fixture
 def file_info(sandbox: Sandbox, root: Path) -> Run:
     """Run the module ``file_info``."""
-    return runner(FILE_INFO, sandbox)
+    return partial(run, sandbox, FILE_INFO, service="survival")
 
 
 def test_content_keeps_its_line_breaks(file: Run, root: Path, tmp_path: Path) -> None:
