@@ -73,7 +73,7 @@ class AccountFile(Session):
     """What the client sends through: it answers from the account of a file."""
 
     def __init__(self, account: Mapping[str, Any]) -> None:
-        super().__init__(Connection("https://account.example", "token"))
+        super().__init__(Connection("https://account.example", "t-4711"))
         self.clock.set(formatdate(usegmt=True))
         given = account.get("services", ())
         if isinstance(given, Mapping):

@@ -89,7 +89,7 @@ def outcome_of(
     spec = argument_spec(resource)
     assert options.keys() <= spec.keys(), f"no such options: {options.keys() - spec.keys()}"
     given = {name: option.get("default") for name, option in spec.items()}
-    given |= {"base_url": URL, "token": "token", **options}
+    given |= {"base_url": URL, "token": "t-4711", **options}
     session = AccountFile(account)
     context = RunContext(check_mode, diff=True, connect=lambda settings, log: Client(session))
     result = execute(resource, given, context)
