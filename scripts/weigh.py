@@ -25,12 +25,12 @@ from hosted_sandbox.gaps import POINTS
 from hosted_sandbox.testing import Sandbox
 
 BUDGETS = {
-    "plugins, lines": 62_640,
+    "plugins, lines": 62_600,
     "plugins, code lines": 30_740,
     "module_utils, files": 231,
-    "roles and playbooks, lines": 9_381,
-    "unit tests, lines": 68_100,
-    "integration tests, lines": 25_800,
+    "roles and playbooks, lines": 9_388,
+    "unit tests, lines": 53_200,
+    "integration tests, lines": 25_750,
     "other tests, lines": 7_002,
     "sandbox, lines": 10_895,
     "scripts, lines": 2_969,
