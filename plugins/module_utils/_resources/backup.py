@@ -311,7 +311,7 @@ def plan_restored(task: Task[BackupOptions], service: Service) -> Plan:
         steps=[Step(f"restore {label(service)} from backup {backup.name!r}", restore)],
         reread=lambda: to_result(read_backup(task, service, backup.id), overwrites, next(iter(traces), None)),
         before={"files": "as they are now"},
-        after={"files": f"as in backup {backup.name!r} of {backup.created_at}"},
+        after={"files": f"as in backup {backup.name!r} of {backup.created_at or 'this play'}"},
     )
 
 

@@ -51,14 +51,13 @@ class ProjectResource(Resource[ProjectOptions]):
         projects = task.client.projects()
         current = find_target(projects, task.options)
         if task.options.state == "absent":
-            if current is None:
-                warn_of_meant(task, projects)
             return plan_absent(task, current)
         wanted = task.options.new_name or task.options.name or (current.name if current else "")
         check_project_name(wanted)
         if current is None and task.options.new_name:
             return nothing_to_rename(task, task.options.new_name, projects)
         if current is None:
+            warn_of_meant(task, projects)
             return plan_creation(task, wanted, {project.id for project in projects})
         others = [project for project in projects if project is not current]
         return plan_rename(task, current, wanted, project_with_name(others, wanted))
@@ -86,7 +85,7 @@ def warn_of_meant(task: Task[ProjectOptions], projects: Sequence[Project]) -> No
     """Warn in check mode of the project whose name is probably meant."""
     name = task.options.name or ""
     meant = likely_meant(name, (project.name for project in projects))
-    if meant is not None and task.check_mode and task.options.state == "present":
+    if meant is not None and task.check_mode:
         task.warn(f"there is no project named {name!r}; did you mean {meant!r}{look_alike(name, meant)}?")
 
 

@@ -332,9 +332,9 @@ def test_two_runs_take_turns(folder: Path) -> None:
 
 def test_a_run_holds_the_lock_until_it_has_written(plain: Platform, folder: Path) -> None:
     """While another one holds it nothing is sent; check mode, which writes nothing, does not wait."""
-    wish: dict[str, Any] = {"variables": {"A": "1"}, "state_dir": str(folder), "timeout": 0.5}
+    wish: dict[str, Any] = {"variables": {"A": "1"}, "state_dir": str(folder)}
     with lock_environment(str(folder), "shop", 0):
-        result = plain.run(ENVIRONMENT, **wish)
+        result = plain.run(ENVIRONMENT, **wish, timeout=2.0)
         assert plain.run(ENVIRONMENT, check_mode=True, **wish)["changed"]
     assert result["failed"] and "another run" in result["msg"]
     assert plain.writes() == []
