@@ -73,6 +73,7 @@ Loader.add_constructor("!ago", Loader.ago)
 
 def cases_of(path: Path) -> Iterator[Any]:
     """Yield the cases of a file, each with what it shares with the others."""
+    # The safe loader with one more tag.
     document = yaml.load(path.read_text(encoding="utf-8"), Loader)  # noqa: S506
     cases = document.pop("cases")
     shared = {"account": {}, "options": {}, **document}
