@@ -150,7 +150,7 @@ def test_no_more_is_deleted_than_the_user_foresaw(limit: int | None, refused: bo
 
 
 @pytest.mark.parametrize(
-    ("given", "idle", "there", "warned"),
+    ("given", "idle", "deletes", "warned"),
     [
         ({"delete": True}, ["*.db"], True, True),
         ({"delete": False}, ["*.db"], True, False),
@@ -160,10 +160,10 @@ def test_no_more_is_deleted_than_the_user_foresaw(limit: int | None, refused: bo
     ],
 )
 def test_a_pattern_that_protects_nothing_is_told(
-    given: dict[str, bool], idle: list[str], there: bool, warned: bool
+    given: dict[str, bool], idle: list[str], deletes: bool, warned: bool
 ) -> None:
     task = task_of(SFTP_SYNC, FakeClient(), **PUSH, **given)
     patterns: Any = SimpleNamespace(unused=idle)
-    target: Any = {ROOT} if there else set()
-    guards.warn_of_idle_patterns(task, patterns, target)
+    changes: Any = SimpleNamespace(extra={"old": None} if deletes else {}, in_the_way={})
+    guards.warn_of_idle_patterns(task, patterns, changes)
     assert any("'*.db' matched nothing" in warning for warning in task.warnings) is warned
