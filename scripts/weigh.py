@@ -25,11 +25,11 @@ from hosted_sandbox.gaps import POINTS
 from hosted_sandbox.testing import Sandbox
 
 BUDGETS = {
-    "plugins, lines": 62_600,
+    "plugins, lines": 62_500,
     "plugins, code lines": 30_740,
-    "module_utils, files": 231,
+    "module_utils, files": 230,
     "roles and playbooks, lines": 9_388,
-    "unit tests, lines": 53_200,
+    "unit tests, lines": 53_140,
     "integration tests, lines": 25_750,
     "other tests, lines": 7_002,
     "sandbox, lines": 10_895,

@@ -245,7 +245,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
     from_cache,
     read_listing,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.services.lookup import near_miss
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import read_budget
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.connecting import (
     connection,
@@ -254,6 +254,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
     HOME_VARIABLE,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.identify import near_miss
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.selectors import (
     check_selector,
 )
@@ -467,7 +468,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         os.environ[HOME_VARIABLE] = constants.config.get_config_value("ANSIBLE_HOME")  # as actions do
         session = Session(settings, lambda line: self.display.vvv(f"hosted.services: {line}"))
         try:
-            return read_listing(Client(session), wanted, reread)
+            return read_listing(Account(Client(session)), wanted, reread)
         finally:
             session.close()
 

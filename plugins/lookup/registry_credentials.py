@@ -78,6 +78,7 @@ _list:
 from typing import Any
 
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from ansible_collections.hosted.services.plugins.plugin_utils._templating.lookups import ReadingLookup
 
@@ -92,4 +93,4 @@ class LookupModule(ReadingLookup):
         """
         if terms:
             raise Invalid(f"an account has one registry, so this lookup takes no terms; it got {len(terms)}")
-        return [client.registry_credentials().as_dict()]
+        return [Account(client).registry_credentials().as_dict()]

@@ -17,11 +17,11 @@ from typing import Any, ClassVar
 import asyncssh
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.models import SftpAccess
 from ansible_collections.hosted.services.plugins.module_utils._resources.clone import FILES
 from ansible_collections.hosted.services.plugins.module_utils._resources.file_info import FILE_INFO
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
 from ansible_collections.hosted.services.plugins.module_utils._sftp import trees
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible
@@ -137,7 +137,7 @@ def test_a_copy_of_a_service_takes_no_name_twice_and_no_exabytes(
     sandbox.seed({"services": [{"name": name, "product": "minecraft"} for name in ("one", "two")]})
     with odd_server(tmp_path, COPIED[said]) as server:
         access = SftpAccess.model_validate({n: server.options[n] for n in ("host", "port", "username")})
-        monkeypatch.setattr(Client, "sftp", lambda client, id: access)
+        monkeypatch.setattr(Account, "sftp", lambda account, id: access)
         key = server.options["private_key_file"]
         login = {"private_key_file": key, "known_hosts": str(tmp_path / "known_hosts")}
         one, two = id_of(sandbox, "one"), id_of(sandbox, "two")

@@ -23,6 +23,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
     ServiceQuery,
     read_listing,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
 from ansible_collections.hosted.services.plugins.plugin_utils._inventory.variables import variables_of
 from cases import NAMES, REPOSITORY
 from faults.scenarios import ACCOUNT
@@ -40,13 +41,12 @@ def test_hosts_have_the_documented_variables(sandbox: Sandbox) -> None:
     """All of them and no other, with everything read that can be."""
     sandbox.seed(ACCOUNT["seed"])
     client = Client(Session(Connection(sandbox.base_url, sandbox.token)))
-    found = read_listing(client, ServiceQuery(sftp=True, metrics=True, settings=True)).services
+    found = read_listing(Account(client), ServiceQuery(sftp=True, metrics=True, settings=True)).services
     client.session.close()
     hosts = [variables_of(service, "none", "hosted_", "https://x") for service in found]
     text = next(n for n in yaml.safe_load(DOCUMENTATION)["notes"] if n.startswith("Host variables, with"))
     told = {f"hosted_{name}" for name in re.findall(r"C\((\w+)\)", text) if name != "hosted_"}
-    for host in hosts:
-        assert host.keys() - {"hosted_url", "hosted_service_id"} == told
+    assert all(host.keys() - {"hosted_url", "hosted_service_id"} == told for host in hosts)
     assert any(host["hosted_settings"] for host in hosts)
 
 

@@ -79,8 +79,9 @@ def execute(resource: Resource, options: Mapping[str, Any], context: RunContext)
             client.on_commit = guard.committing
             client.report_pauses(progress)
         with task.closing:
-            plan = resource.plan(task)
-            guard.expect(plan)
+            with task.planning():
+                plan = resource.plan(task)
+                guard.expect(plan)
             add_plan(resource, plan, task, context, result)
             if context.check_mode:
                 foresee(resource, task, plan)

@@ -118,12 +118,12 @@ class Client:
             self.on_write()
         return answer
 
-    def _one(self, route: r.Route[r.One[M]], *, query: Any = None, body: Any = None, **ids: str) -> M:
+    def one(self, route: r.Route[r.One[M]], *, query: Any = None, body: Any = None, **ids: str) -> M:
         found = one(route, route.answer.model, self._send(route, query=query, body=body, **ids))
         tell_secrets(m.secrets_in(found))
         return found
 
-    def _pages(self, route: r.Route[r.Many[M]], query: Any = None, **ids: str) -> Iterator[M]:
+    def pages(self, route: r.Route[r.Many[M]], query: Any = None, **ids: str) -> Iterator[M]:
         """Yield the items of all pages.
 
         :raises UnexpectedAnswer: if the platform repeats a cursor, or the list has no end: after
@@ -162,21 +162,17 @@ class Client:
             check_gone(error, lambda: stays(is_there, REMOVAL_SECONDS))
             self.on_write()
 
-    def _or_absent(self, route: r.Route[r.One[M]], id: str) -> M | None:
-        """Read an item; return ``None`` if it does not exist."""
+    def if_any(self, route: r.Route[r.One[M]], id: str) -> M | None:
+        """Return the item on a route; ``None`` if it does not exist."""
         with suppress(NotFoundResponse):
-            return self._one(route, id=id)
+            return self.one(route, id=id)
         return None
 
     # --- Applications -----------------------------------------------------------------------------
 
     def whoami(self) -> m.Whoami:
         """Return the account that the token belongs to (Authentication)."""
-        return self._one(r.WHOAMI)
-
-    def apps(self) -> list[m.App]:
-        """Return the applications of the account."""
-        return list(self._pages(r.APPS))
+        return self.one(r.WHOAMI)
 
     def create_app(
         self, slug: str, host_id: str | None, project_id: str | None, dimensions: m.Dimensions | None
@@ -189,27 +185,15 @@ class Client:
     def quote_app(self, host_id: str | None, dimensions: m.Dimensions | None) -> m.AppQuote:
         """Return the monthly price of an application in millicents, without creating it."""
         size = None if dimensions is None else dimensions.as_body()
-        return self._one(r.APP_QUOTE, body={"hostId": host_id, "dimensions": size})
-
-    def app_nodes(self) -> list[m.AppNode]:
-        """Return the nodes that can host applications."""
-        return list(self._pages(r.APP_NODES))
+        return self.one(r.APP_QUOTE, body={"hostId": host_id, "dimensions": size})
 
     def app_projects(self) -> list[m.AppProject]:
         """Return the projects that applications can join."""
-        return list(self._pages(r.APP_PROJECTS))
-
-    def registry_credentials(self) -> m.RegistryCredentials:
-        """Return the credentials for the account's registry space."""
-        return self._one(r.REGISTRY_CREDENTIALS)
+        return list(self.pages(r.APP_PROJECTS))
 
     def declare_release(self, slug: str, tag: str, digest: str) -> None:
         """Declare the pushed image ``digest`` as release ``tag``."""
         self._send(r.RELEASE_DECLARE, slug=slug, body={"tag": tag, "digest": digest})
-
-    def releases(self, slug: str) -> list[dict[str, Any]]:
-        """Return an application's releases, as undocumented JSON."""
-        return as_they_come(self._pages(r.RELEASES, slug=slug))
 
     def scan(self, slug: str, tag: str, seconds: float | None = None) -> m.ScanReport | None:
         """Return the scan report of a release; ``None`` if the platform answers 404.
@@ -242,37 +226,20 @@ class Client:
 
     # --- Services ---------------------------------------------------------------------------------
 
-    def services(self) -> list[m.ServiceSummary]:
-        """Return all services of the account that are not deleted."""
-        return list(self._pages(r.SERVICES))
-
-    def service(self, id: str) -> m.Service | None:
-        """Return the full form of a service; ``None`` if it does not exist."""
-        return self._or_absent(r.SERVICE, id)
-
     def metrics(self, ids: Sequence[str]) -> dict[str, m.Metrics | None]:
         """Return live metrics by service id; ``None`` for a service whose node cannot be reached.
 
         Takes one call for every 50 ids (Limits).
         """
-        found: dict[str, m.Metrics | None] = dict.fromkeys(ids)
-        remaining = iter(ids)
+        found: dict[str, m.Metrics | None] = {}
+        remaining, model = iter(ids), r.METRICS.answer.model
         while batch := list(islice(remaining, METRICS_PER_CALL)):
-            found.update(self._metrics_of(batch))
+            answer = self._send(r.METRICS, query={"ids": ",".join(batch)})
+            if not isinstance(answer, dict):
+                raise UnexpectedAnswer(f"{r.METRICS}: expected an object by service id")
+            told = {id: answer.get(id) for id in batch}  # nothing of those that are gone
+            found |= {id: None if each is None else one(r.METRICS, model, each) for id, each in told.items()}
         return found
-
-    def _metrics_of(self, ids: Sequence[str]) -> dict[str, m.Metrics | None]:
-        """Return the metrics of at most :data:`METRICS_PER_CALL` services; nothing of those that are gone."""
-        answer = self._send(r.METRICS, query={"ids": ",".join(ids)})
-        if not isinstance(answer, dict):
-            raise UnexpectedAnswer(f"{r.METRICS}: expected an object by service id")
-        told = {id: answer.get(id) for id in ids}
-        model = r.METRICS.answer.model
-        return {id: None if value is None else one(r.METRICS, model, value) for id, value in told.items()}
-
-    def settings(self, id: str) -> m.Settings:
-        """Return the settings of a game server or an application, databases included (Settings)."""
-        return self._one(r.SETTINGS, id=id)
 
     def set_network(self, id: str, is_public: bool) -> None:
         """Publish a service on the Internet, or close it. The platform recreates the container.
@@ -315,20 +282,12 @@ class Client:
         """Delete a service with its disk and backups, irreversibly."""
 
         def is_there() -> bool:
-            service = self.service(id)
+            service = self.if_any(r.SERVICE, id)
             return service is not None and service.status not in ServiceStatus.DELETING_OR_DELETED
 
         self._delete(r.SERVICE_DELETE, is_there, id=id)
 
     # --- Files ------------------------------------------------------------------------------------
-
-    def files(self, id: str, directory: str) -> list[m.FileEntry]:
-        """Return the entries of a directory. Its path is relative to the service's root."""
-        return list(self._pages(r.FILES, {"directory": directory}, id=id))
-
-    def read_file(self, id: str, path: str) -> str:
-        """Return the content of a text file of at most 2 MB (Limits)."""
-        return self._one(r.FILE_CONTENTS, query={"path": path}, id=id).content
 
     def write_file(self, id: str, path: str, content: str) -> None:
         """Create a file or replace its whole content."""
@@ -350,12 +309,8 @@ class Client:
 
     # --- Backups and snapshots --------------------------------------------------------------------
 
-    def backups(self, id: str) -> list[m.Backup]:
-        """Return the backups of a service."""
-        return list(self._pages(r.BACKUPS, id=id))
-
     def create_backup(self, id: str, name: str) -> None:
-        """Start a backup. It is complete when :meth:`backups` shows the status ``COMPLETED``."""
+        """Start a backup. It is complete when the list shows the status ``COMPLETED``."""
         self._send(r.BACKUP_CREATE, id=id, body={"name": composed(name)})
 
     def restore_backup(self, id: str, backup_id: str) -> None:
@@ -366,13 +321,9 @@ class Client:
         """Delete a backup."""
 
         def is_there() -> bool:
-            return any(backup.id == backup_id for backup in self.backups(id))
+            return any(backup.id == backup_id for backup in self.pages(r.BACKUPS, id=id))
 
         self._delete(r.BACKUP_DELETE, is_there, id=id, backup_id=backup_id)
-
-    def snapshots(self, id: str) -> list[m.Snapshot]:
-        """Return the snapshots of a service."""
-        return list(self._pages(r.SNAPSHOTS, id=id))
 
     def create_snapshot(self, id: str, name: str) -> None:
         """Create a snapshot."""
@@ -386,7 +337,7 @@ class Client:
         """Delete a snapshot."""
 
         def is_there() -> bool:
-            return any(snapshot.name == name for snapshot in self.snapshots(id))
+            return any(snapshot.name == name for snapshot in self.pages(r.SNAPSHOTS, id=id))
 
         self._delete(r.SNAPSHOT_DELETE, is_there, id=id, name=name)
 
@@ -394,30 +345,30 @@ class Client:
 
     def logs(self, id: str, lines: int = 100) -> list[str]:
         """Return the last ``lines`` lines of a service's log, oldest first, at most 100 (Limits)."""
-        return self._one(r.LOGS, query={"lines": lines}, id=id).lines
+        return self.one(r.LOGS, query={"lines": lines}, id=id).lines
 
     def events(self, id: str, limit: int | None = None, *, since: str | None = None) -> list[m.Event]:
         """Return the activity events of a service, newest first, at most ``limit`` of them.
 
         With ``since``, those that are newer than the event of this id; all events if there is no such event.
         """
-        newer = takewhile(lambda event: event.id != since, self._pages(r.EVENTS, id=id))
+        newer = takewhile(lambda event: event.id != since, self.pages(r.EVENTS, id=id))
         return list(islice(newer, limit))
 
     def usage(self, id: str, days: int | None = None) -> m.Usage:
         """Return the spend of a service in cents over the last ``days`` days; 30 by default (Limits)."""
-        return self._one(r.USAGE, query={"range": days}, id=id)
+        return self.one(r.USAGE, query={"range": days}, id=id)
 
     def billed_totals(self, id: str, hour: str, day: str, week: str, month: str) -> m.BilledTotals:
         """Return the spend of a service in cents since each of four timestamps (ISO 8601, UTC)."""
         query = {"hourStart": hour, "dayStart": day, "weekStart": week, "monthStart": month}
-        return self._one(r.BILLED_TOTALS, query=query, id=id)
+        return self.one(r.BILLED_TOTALS, query=query, id=id)
 
     # --- Billing ----------------------------------------------------------------------------------
 
     def billing_overview(self) -> m.BillingOverview:
         """Return the account's balance, spend and forecast in cents."""
-        return self._one(r.BILLING_OVERVIEW)
+        return self.one(r.BILLING_OVERVIEW)
 
     def wallet(self, seconds: float | None = None) -> m.Wallet:
         """Return the account's balance in cents and its currency.
@@ -428,29 +379,25 @@ class Client:
 
     def transactions(self) -> list[dict[str, Any]]:
         """Return the wallet's transactions, as undocumented JSON."""
-        return as_they_come(self._pages(r.TRANSACTIONS))
+        return as_they_come(self.pages(r.TRANSACTIONS))
 
     def daily_spend(self) -> list[dict[str, Any]]:
         """Return the current month's spend by day, as undocumented JSON."""
-        return as_they_come(self._pages(r.DAILY_SPEND))
+        return as_they_come(self.pages(r.DAILY_SPEND))
 
     def invoices(self) -> list[dict[str, Any]]:
         """Return the invoices, as undocumented JSON."""
-        return as_they_come(self._pages(r.INVOICES))
+        return as_they_come(self.pages(r.INVOICES))
 
     def statements(self) -> list[dict[str, Any]]:
         """Return the monthly statements, as undocumented JSON."""
-        return as_they_come(self._pages(r.STATEMENTS))
+        return as_they_come(self.pages(r.STATEMENTS))
 
     def statement(self, period: str) -> Any:
         """Return the statement of a month (``YYYY-MM``), as undocumented JSON."""
         return self._send(r.STATEMENT, period=period)
 
     # --- Projects ---------------------------------------------------------------------------------
-
-    def projects(self) -> list[m.Project]:
-        """Return the projects of the account."""
-        return list(self._pages(r.PROJECTS))
 
     def create_project(self, name: str) -> None:
         """Create a project. Its name has at most 60 characters and is unique on the account (Limits)."""
@@ -462,35 +409,19 @@ class Client:
 
     def delete_project(self, id: str) -> None:
         """Delete a project; its services join the default project."""
-        self._delete(r.PROJECT_DELETE, lambda: self.project(id) is not None, id=id)
-
-    def project(self, id: str) -> m.ProjectDetail | None:
-        """Return a project with its services; ``None`` if it does not exist."""
-        return self._or_absent(r.PROJECT, id)
-
-    def project_spend(self, id: str) -> m.ProjectSpend:
-        """Return the spend of a project in cents, over the window that the platform chooses."""
-        return self._one(r.PROJECT_SPEND, id=id)
-
-    def project_graph(self, id: str) -> m.ProjectGraph:
-        """Return the services of a project and the references between them."""
-        return self._one(r.PROJECT_GRAPH, id=id)
+        self._delete(r.PROJECT_DELETE, lambda: self.if_any(r.PROJECT, id) is not None, id=id)
 
     # --- Ordering ---------------------------------------------------------------------------------
 
     def quote(self, order: dict[str, Any]) -> m.Quote:
         """Return the price of an order without placing it. ``order`` has the keys of Order fields."""
-        return self._one(r.QUOTE, body=order)
+        return self.one(r.QUOTE, body=order)
 
     def order(self, order: dict[str, Any]) -> m.Order:
         """Place an order. No other response holds the generated secrets."""
-        return self._one(r.ORDER, body=order)
+        return self.one(r.ORDER, body=order)
 
     # --- SSH keys and SFTP ------------------------------------------------------------------------
-
-    def ssh_keys(self) -> list[m.SshKey]:
-        """Return the SSH keys of the account."""
-        return list(self._pages(r.SSH_KEYS))
 
     def add_ssh_key(self, name: str, public_key: str) -> None:
         """Add a public key to the account.
@@ -501,34 +432,22 @@ class Client:
 
     def delete_ssh_key(self, id: str) -> None:
         """Delete a public key. It opens no new SFTP sessions; those already open continue."""
-        self._delete(r.SSH_KEY_DELETE, lambda: any(key.id == id for key in self.ssh_keys()), id=id)
-
-    def sftp(self, id: str) -> m.SftpAccess:
-        """Return the SFTP host, port and username of a service."""
-        return self._one(r.SFTP, id=id)
+        self._delete(r.SSH_KEY_DELETE, lambda: any(key.id == id for key in self.pages(r.SSH_KEYS)), id=id)
 
     def new_sftp_password(self, id: str) -> m.SftpPassword:
         """Generate an SFTP password. It invalidates the previous one and cannot be read again."""
-        return self._one(r.SFTP_PASSWORD, id=id)
+        return self.one(r.SFTP_PASSWORD, id=id)
 
     # --- Database tunnel --------------------------------------------------------------------------
-
-    def database_connection(self, id: str) -> m.DatabaseConnection:
-        """Return the connection details of a database inside its project, password included."""
-        return self._one(r.CONNECTION, id=id)
-
-    def database(self, id: str) -> m.DatabaseInventory:
-        """Return the tables of a database with estimated row counts and sizes in bytes."""
-        return self._one(r.DATABASE, id=id)
 
     def database_rows(self, id: str, schema: str, table: str, page: int = 0) -> m.QueryResult:
         """Return a page of 50 rows of a table. The first page is 0."""
         query = {"schema": schema, "table": table, "page": page}
-        return self._one(r.DATABASE_ROWS, query=query, id=id)
+        return self.one(r.DATABASE_ROWS, query=query, id=id)
 
     def database_query(self, id: str, sql: str) -> m.QueryResult:
         """Run an SQL statement. The platform stops it after 15 seconds. It is never retried."""
-        return self._one(r.DATABASE_QUERY, body={"sql": sql}, id=id)
+        return self.one(r.DATABASE_QUERY, body={"sql": sql}, id=id)
 
 
 def as_they_come(entries: Iterable[m.Entry]) -> list[dict[str, Any]]:

@@ -19,14 +19,11 @@ from .applications.lookup import (
     OnAppOptions,
     app_view,
     check_slug,
-    find_app,
     never_deployed,
     placeholder_app,
-    read_project_of_app,
     select_host,
     select_id,
 )
-from .services.lookup import expect_created
 from .services.namesakes import order_lock
 from .services.options import CommitmentOptions, Size
 from .services.settings import check_max_monthly, describe_size
@@ -37,7 +34,6 @@ from .shared.money import Cost, Move, describe_monthly, format_amount, from_mill
 from .shared.names import likely_meant
 from .shared.options import WaitOptions, names_given, option
 from .shared.plan import NOTHING_DONE, Plan, Resource, Step, Task, after_waiting
-from .shared.run_memory import foreseen
 from .shared.task_errors import EffectUnverified, Invalid, NoSuchItem, WaitEnded
 from .shared.waiting import QUIET_SECONDS, create_unique, wait_for_new, wait_until
 
@@ -64,7 +60,7 @@ class AppResource(Resource[AppOptions]):
         check_slug(task.options.slug)
         size = requested_size(task.options.dimensions)
         slug = task.options.slug
-        app = find_app(task.client, slug)
+        app = task.account.app_if_any(slug)
         if app is None:
             return plan_creation(task, slug, size)
         task.adopting(app.id)
@@ -87,7 +83,7 @@ def as_it_is(app: App) -> Plan:
 def plan_creation(task: Task[AppOptions], slug: str, size: Dimensions | None) -> Plan:
     """Plan a new application, after checking its quote against ``max_monthly``."""
     options = task.options
-    host = select_host(task.client, options.host)
+    host = select_host(task.account, options.host)
     project = requested_project(task)
     quote = task.client.quote_app(host, size)
     cost = replace(cost_of_app_quote(quote), service=slug)
@@ -173,7 +169,7 @@ class Creation:
 
     def new_ones(self) -> list[App]:
         """Return the application, which was not there when the task was planned."""
-        found = find_app(self.task.client, self.slug)
+        found = self.task.account.app_if_any(self.slug)
         return [found] if found else []
 
     def wait(self, plan: Plan) -> object:
@@ -190,7 +186,7 @@ def warn_of_similar_slug(task: Task, slug: str) -> None:
     """Warn in check mode of the application whose slug is probably meant."""
     if task.names_made or not task.check_mode:
         return
-    meant = likely_meant(slug, (app.slug for app in task.client.apps()))
+    meant = likely_meant(slug, (app.slug for app in task.account.apps()))
     if meant is not None:
         task.warn(f"there is no application {slug!r}, so one would be created; did you mean {meant!r}?")
 
@@ -210,10 +206,7 @@ def check_existing(task: Task[AppOptions], app: App, size: Dimensions | None) ->
     ):
         return
 
-    def ids(project: ProjectDetail) -> Iterator[str]:
-        return (service.id for service in project.resources)
-
-    project = read_project_of_app(task.client, app, task.client.project, ids)
+    project = task.account.page_of_app(app)
     if project is None:
         return
     service = next(service for service in project.resources if service.id == app.id)
@@ -224,7 +217,7 @@ def check_existing(task: Task[AppOptions], app: App, size: Dimensions | None) ->
             "on the account: give this project's application another one, or move that one here first, with "
             f"hosted.services.service, id: {app.id} and new_project"
         )
-    if task.check_mode and app.slug in foreseen(options.base_url):
+    if task.check_mode and app.slug in task.foreseen:
         return  # an earlier task of the play is to change it
     for told, remedy in differences(task, project, service, size):
         task.warn(
@@ -273,7 +266,7 @@ def requested_project(task: Task[AppOptions]) -> str | None:
         names = {project.id: project.name for project in task.client.app_projects()}
         return select_id(wanted, names, "project")
     except NoSuchItem as error:
-        expect_created(task, error, wanted)
+        task.expect_created(error, wanted)
         return None  # check mode only quotes, and the price is the same in every project
 
 
@@ -315,7 +308,7 @@ def cost_of_app_quote(quote: AppQuote) -> Cost:
 def is_being_deleted(task: Task[AppOptions]) -> bool:
     """Tell whether the slug is that of an application of the account whose deletion is not over."""
     with suppress(HostedError):
-        apps = task.client.apps()
+        apps = task.account.apps()
         return any(app.slug == task.options.slug and app.status == ServiceStatus.DELETING for app in apps)
     return False
 
@@ -349,7 +342,7 @@ def read_created(task: Task[AppOptions]) -> App:
     """
     slug = task.options.slug
     try:
-        found = wait_for_new(lambda: find_app(task.client, slug), QUIET_SECONDS)
+        found = wait_for_new(lambda: task.account.app_if_any(slug), QUIET_SECONDS)
     except OF_A_CALL as error:
         error.prepend(f"application {slug!r} was created, but its state is unknown: ")
         raise

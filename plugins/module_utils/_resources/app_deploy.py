@@ -9,13 +9,13 @@ A digest identifies an image; a tag can move (Applications, rule 4). So images a
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
 from .._api.errors import HostedError
-from .._api.models import App, ProjectDetail, ScanReport
+from .._api.models import App, ScanReport
 from .._api.text import first_of, printable, shortened
 from .._api.values import ScanStatus, ServiceStatus
 from .applications.health import HealthCheck, health_steps
@@ -23,8 +23,6 @@ from .applications.lookup import (
     app_view,
     digest_in_service,
     never_deployed,
-    read_project_of_app,
-    require_app,
     resolve_app,
 )
 from .applications.records import AppRecords
@@ -47,13 +45,11 @@ from .applications.rollout import (
     read_log_tail,
     roll_back,
 )
-from .services.lookup import expect_created
 from .shared.busy_retry import under_way
 from .shared.limits import check_log_lines
 from .shared.money import Cost, from_millicents
 from .shared.options import StateDirOptions
 from .shared.plan import Plan, Resource, Step, Task, after_waiting
-from .shared.run_memory import foreseen
 from .shared.task_errors import Invalid, NoSuchItem
 
 Prepared = Callable[[App, Plan], Plan]
@@ -178,20 +174,20 @@ def check_found(task: Task[AppDeployOptions], app: App, report: ScanReport | Non
     """
     tag, digest = task.options.tag, task.options.digest
     if task.check_mode:
-        digest = digest or foreseen(task.options.base_url).get(f"{task.options.slug}:{tag}")
+        digest = digest or task.foreseen.get(f"{task.options.slug}:{tag}")
     if report is not None and digest in (None, report.digest):
         return report
     error = undeclared_tag(task, app) if report is None else moved_tag(task, report)
     if digest is None:
         raise error
-    expect_created(task, error, f"{task.options.slug}:{tag}")
+    task.expect_created(error, f"{task.options.slug}:{tag}")
     return ScanReport.model_construct(tag=tag, digest=digest, scan_status=ScanStatus.PENDING)
 
 
 def undeclared_tag(task: Task[AppDeployOptions], app: App) -> NoSuchItem:
     """Return the error for a tag that is not declared, with a hint."""
     tag = task.options.tag
-    tags = sorted(map(repr, read_declared(task.client, app.slug) if app.id else ()))
+    tags = sorted(map(repr, read_declared(task.account, app.slug) if app.id else ()))
     hint = f"; there are: {first_of(tags, NAMED_TAGS)}" if tags else ""
     return NoSuchItem(
         f"release {tag!r} of application {app.slug!r} is not declared "
@@ -264,7 +260,7 @@ def plan_deployment(
 
     def reread() -> dict[str, Any]:
         now = find_release(task, task.options.tag) or report
-        found = to_result(task, app, require_app(task), now)
+        found = to_result(task, app, task.account.app(task.options.slug), now)
         # By now, the records are those after the deploy.
         return {**found, "previous_digest": deployed.before, LAST_GOOD: deployed.previous}
 
@@ -286,12 +282,8 @@ def monthly_price(task: Task[AppDeployOptions], app: App) -> Decimal | None:
 
     ``None`` if it cannot be read, because that must not prevent a deploy.
     """
-
-    def ids(project: ProjectDetail) -> Iterator[str]:
-        return (service.id for service in project.resources)
-
     try:
-        project = read_project_of_app(task.client, app, task.client.project, ids)
+        project = task.account.page_of_app(app)
     except HostedError:
         return None
     for service in project.resources if project else ():
@@ -328,7 +320,7 @@ def explain_failure(
 
     :param other: what somebody else has put in service meanwhile, if that is certain.
     """
-    busy = error.may_be_busy and under_way(task.client, str(app.id))
+    busy = error.may_be_busy and under_way(task.account, str(app.id))
     tag, before, digest = task.options.tag, failed.before, failed.digest
     lines = read_log_tail(task, task.options.log_lines)
     details: dict[str, Any] = {**error.details, "reason": error.message, "logs": lines}

@@ -9,21 +9,19 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from .._api.models import App, plain
-from .._api.values import ServiceStatus
 from .applications.lookup import (
+    app_to_come,
     app_view,
     check_slug,
     digest_in_service,
-    placeholder_app,
 )
 from .applications.records import AppRecords
 from .applications.releases import all_releases, previous_release, read_declared
-from .services.lookup import expect_created, near_miss
+from .shared.identify import existing
 from .shared.limits import check_log_lines
 from .shared.options import StateDirOptions, option
 from .shared.parallel import run_parallel
 from .shared.plan import Plan, Resource, Task
-from .shared.task_errors import NoSuchItem
 
 PARTS = ["releases", "logs", "nodes", "projects"]
 
@@ -48,7 +46,7 @@ class AppInfoResource(Resource[AppInfoOptions]):
         apps = requested_apps(task)
         parts = task.options.include
         if "nodes" in parts:
-            task.effects.facts["nodes"] = plain(task.client.app_nodes())
+            task.effects.facts["nodes"] = plain(task.account.app_nodes())
         if "projects" in parts:
             task.effects.facts["projects"] = plain(task.client.app_projects())
         return Plan(
@@ -66,25 +64,19 @@ def requested_apps(task: Task[AppInfoOptions]) -> list[App]:
 
     :raises NoSuchItem: if there is none with this slug.
     """
-    apps = [app for app in task.client.apps() if app.status not in ServiceStatus.DELETING_OR_DELETED]
     slug = task.options.slug
     if slug is None:
-        return apps
+        return existing(task.account.apps())
     check_slug(slug)
-    found = [app for app in apps if app.slug == slug]
-    if not found:
-        hint = near_miss(slug, (a.slug for a in apps))
-        expect_created(task, NoSuchItem(f"there is no application {slug!r} on this account{hint}"), slug)
-        return [placeholder_app(slug)]
-    return found
+    return [app_to_come(task, slug)]
 
 
 def app_with_parts(task: Task[AppInfoOptions], app: App) -> dict[str, Any]:
     """Return an application with the requested parts, each under its own key."""
-    client, view = task.client, app_view(app)
+    view = app_view(app)
     parts = task.options.include
     if "releases" in parts:
-        releases = all_releases(task, app.slug, read_declared(client, app.slug)) if app.id else []
+        releases = all_releases(task, app.slug, read_declared(task.account, app.slug)) if app.id else []
         in_service = digest_in_service(app)
         view["releases"] = [
             {**release.as_dict(), "in_service": in_service is not None and release.digest == in_service}
@@ -94,6 +86,6 @@ def app_with_parts(task: Task[AppInfoOptions], app: App) -> dict[str, Any]:
         view["previous_release"] = before.as_dict() if before else None
         view["previous_release_note"] = note
     if "logs" in parts:
-        lines = client.app_logs(app.slug) if app.id else []
+        lines = task.client.app_logs(app.slug) if app.id else []
         view["logs"] = lines[-task.options.log_lines :]
     return view

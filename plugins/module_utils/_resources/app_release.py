@@ -28,7 +28,6 @@ from .applications.releases import (
     scan_view,
 )
 from .applications.repository import check_pushed
-from .services.lookup import expect_created
 from .shared.options import option, required
 from .shared.plan import Plan, Resource, Step, Task, after_waiting
 from .shared.task_errors import Invalid, NoSuchItem
@@ -113,7 +112,7 @@ def check_image(task: Task[AppReleaseOptions], app: App) -> None:
     except NoSuchItem as error:
         if task.options.pushed:
             raise
-        expect_created(task, error, task.options.digest)
+        task.expect_created(error, task.options.digest)
 
 
 def plan_declaration(task: Task[AppReleaseOptions], current: ScanReport | None) -> Plan:
@@ -132,7 +131,7 @@ def plan_declaration(task: Task[AppReleaseOptions], current: ScanReport | None) 
     return Plan(
         result=to_result(task, pending_scan(task)),
         steps=steps,
-        reread=lambda: to_result(task, scan_of(task.client, task.options.slug, tag, digest)),
+        reread=lambda: to_result(task, scan_of(task.account, task.options.slug, tag, digest)),
         before={"tag": tag, "digest": current.digest} if current else {},
         after={"tag": tag, "digest": digest},
     )
@@ -147,7 +146,7 @@ def declare(task: Task[AppReleaseOptions]) -> None:
     what = describe_release(task)
 
     def new_ones() -> list[DeclaredRelease]:
-        listed = read_declared(task.client, slug).get(tag)
+        listed = read_declared(task.account, slug).get(tag)
         return [listed] if listed is not None and listed.digest == digest else []
 
     try:

@@ -29,9 +29,9 @@ from .restore_points.resources import (
     warn_of_missing,
     warn_unseen,
 )
-from .services.lookup import expect_created, label
 from .services.many_services import PlanOne
 from .shared.controller_state import one_at_a_time, state_key
+from .shared.identify import label
 from .shared.plan import NOTHING_DONE, Plan, Step, Task, after_waiting
 from .shared.restore_points import BACKUPS, IN_MOTION, any_in_motion, was_complete
 from .shared.task_errors import Ambiguous, Invalid, NoSuchItem, WaitEnded
@@ -108,7 +108,7 @@ def to_diff(backups: Sequence[Backup]) -> dict[str, Any]:
 
 def plan_present(task: Task[BackupOptions], service: Service) -> Plan:
     """Plan a completed backup with this name. One that is being made is waited for instead."""
-    everything = task.client.backups(service.id)
+    everything = task.account.backups(service.id)
     there = find_targets(task, everything)
     pending = newest_backup([backup for backup in there if backup.status == BackupStatus.PENDING])
     unfit = (BackupStatus.PENDING, BackupStatus.FAILED)
@@ -180,7 +180,7 @@ def find_concurrent_backup(
 ) -> Backup | None:
     """Return the backup with this name that another task made since the plan, if any."""
     known = {backup.id for backup in before}
-    fresh = [backup for backup in task.client.backups(service.id) if backup.id not in known]
+    fresh = [backup for backup in task.account.backups(service.id) if backup.id not in known]
     there = [backup for backup in named(name, fresh) if backup.status != BackupStatus.FAILED]
     if not there:
         return None
@@ -207,7 +207,7 @@ def make_backup(
     listed = list[Backup]()
 
     def read() -> list[Backup]:
-        listed[:] = task.client.backups(service.id)
+        listed[:] = task.account.backups(service.id)
         return listed
 
     def new_ones() -> list[Backup]:
@@ -240,7 +240,7 @@ def wait_for_backup(
     """
     return wait_until(
         task,
-        lambda: backup_with_id(read() if read else task.client.backups(service.id), service, id),
+        lambda: backup_with_id(read() if read else task.account.backups(service.id), service, id),
         lambda backup: is_complete(backup, service, advice),
         lambda backup: f"backup {backup.name!r} of {label(service)} is {backup.status}",
         f"backup {id} of {label(service)}",
@@ -263,7 +263,7 @@ def is_complete(backup: Backup, service: Service, advice: str = AFTER_MAKING) ->
 
 def read_backup(task: Task[BackupOptions], service: Service, id: str) -> Backup:
     """Return the current state of a backup."""
-    return backup_with_id(task.client.backups(service.id), service, id)
+    return backup_with_id(task.account.backups(service.id), service, id)
 
 
 def backup_with_id(backups: Sequence[Backup], service: Service, id: str) -> Backup:
@@ -279,7 +279,7 @@ def backup_with_id(backups: Sequence[Backup], service: Service, id: str) -> Back
 
 def plan_restored(task: Task[BackupOptions], service: Service) -> Plan:
     """Plan the restore of a backup. If one is in progress already, wait for it."""
-    everything = task.client.backups(service.id)
+    everything = task.account.backups(service.id)
     there = find_targets(task, everything)
     running = next((backup for backup in there if backup.status == BackupStatus.RESTORING), None)
     if running is not None:
@@ -365,13 +365,13 @@ def find_restorable(task: Task[BackupOptions], service: Service, there: Sequence
     """
     name = task.options.name
     if not there:
-        expect_created(task, NoSuchItem(f"{label(service)} has no backup of id or name {name!r}"), name)
+        task.expect_created(NoSuchItem(f"{label(service)} has no backup of id or name {name!r}"), name)
         return expected_backup(name)
     good = [backup for backup in there if backup.status == BackupStatus.COMPLETED]
     if not good:
         statuses = ", ".join(sorted({backup.status for backup in there}))
         refusal = f"backup {name!r} of {label(service)} is {statuses}; only a COMPLETED one can be restored"
-        expect_created(task, Invalid(refusal), name)
+        task.expect_created(Invalid(refusal), name)
         return expected_backup(name)
     if len(good) > 1:
         ids = [backup.id for backup in good]
@@ -387,7 +387,7 @@ def find_restorable(task: Task[BackupOptions], service: Service, there: Sequence
 
 def plan_absent(task: Task[BackupOptions], service: Service) -> Plan:
     """Plan the deletion of all backups with this name. Those in progress are waited for."""
-    everything = task.client.backups(service.id)
+    everything = task.account.backups(service.id)
     there = find_targets(task, everything)
     busy = [backup for backup in there if backup.status in IN_MOTION]
     if busy and not task.options.wait:
@@ -411,7 +411,7 @@ def delete_step(task: Task[BackupOptions], service: Service, backup: Backup, bus
         return now is None or now.status not in IN_MOTION
 
     def look() -> Backup | None:
-        return next((b for b in task.client.backups(service.id) if b.id == backup.id), None)
+        return next((b for b in task.account.backups(service.id) if b.id == backup.id), None)
 
     def delete() -> None:
         if backup.status in IN_MOTION:

@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from .._api.client import Client
 from .._api.models import Backup, Snapshot
 from .restore_points.resources import RestorePointInfoResource
+from .shared.account import Account
 from .shared.restore_points import BACKUPS, backups_as_restore_points
 from .shared.retention import RestorePoint
 
@@ -17,9 +17,9 @@ class BackupInfoResource(RestorePointInfoResource):
 
     kind = BACKUPS
 
-    def read(self, client: Client, service_id: str) -> list[tuple[Backup | Snapshot, RestorePoint]]:
+    def read(self, account: Account, service_id: str) -> list[tuple[Backup | Snapshot, RestorePoint]]:
         """Return the backups of a service."""
-        found = client.backups(service_id)
+        found = account.backups(service_id)
         return list(zip(found, backups_as_restore_points(found), strict=True))
 
 

@@ -13,16 +13,17 @@ from typing import Any, Literal
 from .._api.models import Service
 from .._api.text import counted
 from .restore_points.off_site import plan_off_site
-from .services.lookup import label
 from .services.many_services import ManyServicesOptions, Operation, plan_many
+from .shared.identify import label
 from .shared.names import fits
 from .shared.options import option, required
 from .shared.plan import NOTHING_DONE, Plan, Resource, Step, Task
 from .shared.restore_points import (
     BACKUPS,
     SNAPSHOTS,
+    backups_as_restore_points,
     delete_restore_point,
-    read_restore_points,
+    snapshots_as_restore_points,
 )
 from .shared.retention import (
     Decision,
@@ -32,7 +33,6 @@ from .shared.retention import (
     plan_retention,
     read_policy,
 )
-from .shared.run_memory import foreseen
 from .shared.task_errors import Invalid
 from .shared.time_zones import zone_named
 from .shared.waiting import await_removal
@@ -118,7 +118,7 @@ def plan_service(task: Task[BackupRetentionOptions], service: Service, policy: P
     thinning = Thinning(task, service, policy)
     decisions = thinning.decisions
     warn_of_ambiguous(task, service, decisions)
-    planned = any(fits(name, pattern) for name in foreseen(task.options.base_url))
+    planned = any(fits(name, pattern) for name in task.foreseen)
     named = task.options.services is not None  # one of many may have none of them yet
     if named and decisions and not planned and not any(decision.managed for decision in decisions):
         found = counted(len(decisions), kind.removesuffix("s"))
@@ -146,7 +146,10 @@ class Thinning:
 
     def read(self) -> list[RestorePoint]:
         """Return the copies that there are now."""
-        return read_restore_points(self.task.client, self.task.options.kind, self.service.id)
+        account, id = self.task.account, self.service.id
+        if self.task.options.kind == BACKUPS:
+            return backups_as_restore_points(account.backups(id))
+        return snapshots_as_restore_points(account.snapshots(id))
 
     def decide(self) -> list[Decision]:
         """Return the decision on each copy that there is now."""

@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, TypeVar
 
-from .._api.client import Client
 from .._api.errors import HostedError, undone_if_nothing_happened
 from .._api.models import App
 from .._api.values import ContainerState, ServiceStatus
@@ -26,7 +25,7 @@ from .app_image import APP_IMAGE
 from .app_release import APP_RELEASE
 from .applications.environment_rules import redirected
 from .applications.health import HealthCheck, health_steps
-from .applications.lookup import OnAppOptions, find_app
+from .applications.lookup import OnAppOptions
 from .applications.records import AppRecords
 from .applications.rollout import Deployed
 from .blueprints.applied import remember, warn_of_dropped
@@ -60,6 +59,7 @@ from .relocations.work import plan_with, rescued
 from .service import SERVICE, ServiceResource, await_ready, plan_existing
 from .services.options import BudgetOptions, ServiceOptions
 from .services.view import View, observe, read_state
+from .shared.account import Account
 from .shared.aliases import alias_in_settings, aliases_of
 from .shared.limits import check_max_parallel
 from .shared.names import same_name
@@ -285,7 +285,7 @@ class Assembly:
     def _project_arguments(self, part: Part) -> Mapping[str, Any]:
         """Return the options of the project: it is renamed if only its former name is there."""
         name = self.contents.project
-        projects = part.task.client.projects()
+        projects = part.task.account.projects()
         check_no_id(name, projects)
         home = find_home(projects, self.contents)
         if home is None or same_name(home.name, name):
@@ -311,7 +311,7 @@ class Assembly:
         """Add an application. The size and price of one that exists are those of its settings."""
 
         def arguments(part: Part) -> Mapping[str, Any]:
-            exists = find_app(part.task.client, entry.name) is not None
+            exists = part.task.account.app_if_any(entry.name) is not None
             values = without(entry.values, *SIZE_OF_APP) if exists else entry.values
             return {**values, "project": self.home, "slug": entry.name}
 
@@ -350,7 +350,7 @@ class Assembly:
         targets = {key: self.made[key] for key in entry.references}
 
         def arguments(part: Part) -> Mapping[str, Any]:
-            aliases = {key: alias_of(part.task.client, each, self.project) for key, each in targets.items()}
+            aliases = {key: alias_of(part.task.account, each, self.project) for key, each in targets.items()}
             return {
                 "slug": entry.name,
                 "variables": with_aliases(variables, aliases),
@@ -734,7 +734,7 @@ class EmptiedProject(ProjectResource):
         """Plan the deletion. Before its turn, the project still has what is deleted first."""
         if not task.check_mode:
             return super().plan(task)
-        project = next((each for each in task.client.projects() if each.id == task.options.id), None)
+        project = next((each for each in task.account.projects() if each.id == task.options.id), None)
         if project is None:
             return Plan(result=None)
         step = Step(f"delete project {project.name!r}", lambda: None)
@@ -752,7 +752,7 @@ def with_aliases(variables: Mapping[str, str] | None, aliases: Mapping[str, str]
     return {name: redirected(value, aliases) for name, value in variables.items()} if variables else None
 
 
-def alias_of(client: Client, target: Part, project: Part) -> str:
+def alias_of(account: Account, target: Part, project: Part) -> str:
     """Return the alias of a part of the blueprint; its key as long as it does not exist.
 
     :raises Invalid: if it has none that a reference could name.
@@ -760,15 +760,15 @@ def alias_of(client: Client, target: Part, project: Part) -> str:
     id = target.id
     if id is None:
         return target.key
-    alias = alias_in_settings(client, id) or aliases_in(client, project.id).get(id)
+    alias = alias_in_settings(account, id) or aliases_in(account, project.id).get(id)
     if alias is None:
         raise Invalid(f"{target.label} has no alias in its project that a reference could name")
     return alias
 
 
-def aliases_in(client: Client, project: str | None) -> dict[str, str]:
+def aliases_in(account: Account, project: str | None) -> dict[str, str]:
     """Return the aliases in a project by the id of the service; none if it does not exist yet."""
-    graph = client.project_graph(project) if project else None
+    graph = account.graph(project) if project else None
     return aliases_of(graph) if graph else {}
 
 
@@ -781,8 +781,8 @@ def check_neighbors(task: Task[SourceOptions], document: Document, contents: Con
     used = {target for entry in contents.applications for _path, target, _field in references_in(entry)}
     if used <= keys:
         return
-    home = find_home(task.client.projects(), contents)
-    graph = task.client.project_graph(home.id) if home else None
+    home = find_home(task.account.projects(), contents)
+    graph = task.account.graph(home.id) if home else None
     there = {*aliases_of(graph).values()} if graph else set()
     check_targets(document, contents, sorted(there))
     document.check()

@@ -9,15 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .._api.client import Client
 from .._api.errors import Refused
 from .._api.models import Edge, Project
 from .blueprints.export import Export, Found, as_key, export_project, export_text, free_key
 from .services.listing import ServiceQuery, read_listing, read_project
-from .services.lookup import resolve_project
-from .services.shared_reads import planning_client
+from .shared.account import Account
 from .shared.options import Options, option
-from .shared.parallel import run_parallel
 from .shared.plan import Plan, Resource, Task
 from .shared.relocation_record import left_over
 
@@ -36,14 +33,14 @@ class BlueprintInfoResource(Resource[BlueprintInfoOptions]):
 
     def plan(self, task: Task[BlueprintInfoOptions]) -> Plan:
         """Read; there is nothing to do."""
-        client = task.client = planning_client(task.client)
+        account = task.account
         wanted = task.options.project
-        projects = [resolve_project(task, wanted)] if wanted else client.projects()
+        projects = [account.project_to_come(wanted)] if wanted else account.projects()
         known = [project for project in projects if project.id]
         services = services_by_project(task, known)
-        apps = {app.id: app for app in client.apps()}
-        keys = client.ssh_keys()
-        edges = dict(zip([p.id for p in known], run_parallel(client, known, read_edges), strict=True))
+        apps = account.apps_by_id()
+        keys = account.ssh_keys()
+        edges = dict(zip([p.id for p in known], account.each(known, read_edges), strict=True))
         left = left_over(task.options, task.warn).surely
         blueprints, files = [], dict[str, int]()
         for project in sorted(projects, key=lambda each: each.name):
@@ -67,9 +64,9 @@ def services_by_project(
         return found
     query = ServiceQuery(settings=True, commands=True, metrics=True)
     if task.options.project is not None:
-        listing = read_project(task.client, projects[0], query)
+        listing = read_project(task.account, projects[0], query)
     else:
-        listing = read_listing(task.client, query)
+        listing = read_listing(task.account, query)
     for warning in listing.warnings:
         task.warn(f"{warning}. The blueprint may lack something that was set")
     for service in listing.services:
@@ -77,10 +74,10 @@ def services_by_project(
     return found
 
 
-def read_edges(client: Client, project: Project) -> list[Edge]:
+def read_edges(account: Account, project: Project) -> list[Edge]:
     """Return the references between the services of a project. Without them, only remarks are missing."""
     try:
-        return client.project_graph(project.id).edges or []
+        return account.graph(project.id).edges or []
     except Refused:
         return []
 
@@ -98,6 +95,6 @@ def exported(found: Found) -> dict[str, Any]:
 
 def read_export(task: Task[Any], project: Project) -> Export:
     """Return one project as a blueprint, without what would only be remarks."""
-    listing = read_project(task.client, project, ServiceQuery())
-    apps = {app.id: app for app in task.client.apps()}
+    listing = read_project(task.account, project, ServiceQuery())
+    apps = task.account.apps_by_id()
     return export_project(Found(project.name, listing.services, apps))

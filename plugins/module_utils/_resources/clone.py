@@ -34,7 +34,6 @@ from .clones.source import Data, Original, SourceProject, read_source
 from .clones.target import CloneRecord, check_made, check_target
 from .service import SERVICE
 from .services.options import CommitmentOptions
-from .services.shared_reads import reading_once
 from .shared.budget import read_budget
 from .shared.names import same_name
 from .shared.options import Options, required
@@ -56,12 +55,11 @@ class CloneResource(OnBlueprint[CloneOptions]):
         check_options(task.options)
         task.names_made = True
         CloneRecord.take_turns(task, task.options.project)
-        with reading_once(task):
-            source = read_source(task)
-            check_data(task, source)
-            assembly = assembly_of(task, source)
-            tighten(task, assembly.contents.project)
-            parts = planned(task, assembly.add_all())
+        source = read_source(task)
+        check_data(task, source)
+        assembly = assembly_of(task, source)
+        tighten(task, assembly.contents.project)
+        parts = planned(task, assembly.add_all())
         tell(task, source)
         plan = assembly.whole(parts, "clone", assembly.show_blueprint, lambda: False)
         assembly.show_blueprint()
@@ -199,7 +197,7 @@ class CloneAssembly(FilledAssembly):
         """Refuse what the clone did not make, unless that is to be adopted."""
         made = self.made[key]
         if self.task.options.existing != "adopt":
-            check_made(self.record, self.originals[key].id, id, made.task.client, made.label)
+            check_made(self.record, self.originals[key].id, id, made.task.account, made.label)
 
     def note_id(self, key: str, id: str) -> None:
         """Remember the id of a clone."""

@@ -10,9 +10,9 @@ from typing import Any
 
 from .._api.models import DatabaseInventory, DatabaseTable
 from .databases.engine import as_table, check_supported
-from .services.lookup import expect_created, near_miss
 from .services.on_service import OnServiceOptions, known_id
-from .services.placeholder import empty_query_result
+from .shared.account import no_rows
+from .shared.identify import near_miss
 from .shared.options import option
 from .shared.plan import Plan, Resource, Task
 from .shared.task_errors import Ambiguous, Invalid, NoSuchItem
@@ -59,13 +59,13 @@ def read_database(task: Task[DatabaseInfoOptions], id: str) -> dict[str, Any]:
     """Return what was asked for. Without the inventory the connection tells the engine, and no more."""
     options, found = task.options, {}
     if options.inventory:
-        inventory = task.client.database(id)
+        inventory = task.account.database(id)
         found = inventory.as_dict()
         if options.table:
             check_supported(inventory, options.service)
             found["page"] = page_of(task, id, requested_table(task, inventory, options.table))
     if options.return_secrets or not options.inventory:
-        connection = task.client.database_connection(id)
+        connection = task.account.database_connection(id)
         found.setdefault("engine", connection.engine)
         if options.return_secrets:
             found["connection"] = connection.as_dict()
@@ -79,7 +79,7 @@ def requested_table(
     try:
         return find_table(inventory, name, task.options.schema)
     except NoSuchItem as error:
-        expect_created(task, error, name)
+        task.expect_created(error, name)
         return None
 
 
@@ -105,7 +105,7 @@ def page_of(task: Task[DatabaseInfoOptions], id: str, table: DatabaseTable | Non
     """Return a page of a table. A full one may be the last: the platform does not say."""
     number = task.options.page
     if table is None:
-        schema, name, result = task.options.schema, task.options.table, as_table(empty_query_result())
+        schema, name, result = task.options.schema, task.options.table, as_table(no_rows())
     else:
         schema, name = table.schema_ or "", table.name or ""
         result = as_table(task.client.database_rows(id, schema, name, number))

@@ -50,7 +50,7 @@ class DatabaseQueryResource(Resource[DatabaseQueryOptions]):
         options = task.options
         check_destination(options.csv_dest, "csv_dest")
         id = known_id(task)
-        inventory = task.client.database(id)
+        inventory = task.account.database(id)
         check_supported(inventory, options.service)
         asked = Statement(options.query, inventory.engine)
         if not asked.verb:
@@ -153,7 +153,7 @@ def run_statement(task: Task[DatabaseQueryOptions], id: str, sql: str) -> QueryR
     """Send a statement. What becomes of one that is cut is not documented, whatever the error is."""
     begun = time.monotonic()
     try:
-        return task.client.database_query(id, sql)
+        return task.account.database_query(id, sql)
     except (Refused, ServerFailure) as error:
         if time.monotonic() - begun >= MAX_SECONDS or (isinstance(error, ServerFailure) and error.timed_out):
             error.append(

@@ -18,7 +18,6 @@ from .blueprints.document import SourceOptions
 from .blueprints.drift import DRIFT, Comparison, Difference, not_in_file
 from .blueprints.members import find_home
 from .blueprints.parts import Arguments, Part, Parts
-from .services.shared_reads import planning_client
 from .shared.plan import Plan, Task
 from .shared.task_errors import Invalid
 
@@ -39,7 +38,7 @@ class DriftInfoResource(OnBlueprint[DriftInfoOptions]):
     def plan(self, task: Task[DriftInfoOptions]) -> Plan:
         """Compare; there is nothing to do."""
         # What an apply would warn of is none of this.
-        task = replace(task, client=planning_client(task.client), check_mode=True, warnings=[])
+        task = replace(task, check_mode=True, warnings=[])
         contents = read_checked(task)
         planned = planned_parts(task, contents)
         refused = planned_without_size(planned)
@@ -47,7 +46,7 @@ class DriftInfoResource(OnBlueprint[DriftInfoOptions]):
         comparison = Comparison(contents, planned.found, last, refused)
         found = comparison.differences()
         needed = needed_beside(task, contents)
-        home = find_home(task.client.projects(), contents)
+        home = find_home(task.account.projects(), contents)
         if home is not None:
             found += not_in_file(read_export(task, home), comparison, needed)
         return Plan(result=to_result(contents.project, found))

@@ -17,13 +17,13 @@ from .._api.models import FileEntry
 from .._api.text import counted
 from .files.manager import MAX_BYTES, USE_SFTP_SYNC, FileManager, as_result, expected_entry
 from .files.paths import ends_with_empty_variable, is_root, relative_path
-from .services.lookup import check_service_offers, expect_created
 from .services.on_service import (
     OnServiceOptions,
     check_not_left_over,
     resolve_service,
     service_if_there,
 )
+from .shared.identify import check_service_offers
 from .shared.options import FilePath, names_given, option
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.task_errors import Invalid, NoSuchItem
@@ -69,7 +69,7 @@ class FileResource(Resource[FileOptions]):
         if task.options.state == "absent":
             check_not_left_over(task, service.id, task.options.service)
         check_service_offers(service, "files", "has no file manager")
-        files = FileManager(task.client, service, task)
+        files = FileManager(service, task)
         plan = {
             "absent": lambda: plan_absent(files, paths),
             "directory": lambda: plan_directory(task, files, paths[0]),
@@ -283,7 +283,7 @@ def plan_rename(files: FileManager, path: str, name: str) -> Plan:
         return Plan(result=as_result(target, other), before=state, after=state)
     if entry is None:
         missing = NoSuchItem(f"neither {path!r} nor {target!r} exists on {files.label}")
-        expect_created(files.task, missing, path)
+        files.task.expect_created(missing, path)
         entry = FileEntry.model_construct(name=posixpath.basename(path))
     if other is not None:
         raise Invalid(
@@ -337,7 +337,7 @@ def missing_parents(task: Task[FileOptions], files: FileManager, path: str) -> l
         files.check_directory(parent)
     if missing and not task.options.create_parents:
         refusal = f"the directory {missing[0]!r} does not exist on {files.label}, and create_parents is false"
-        expect_created(task, Invalid(refusal), missing[0])
+        task.expect_created(Invalid(refusal), missing[0])
         return []
     return missing
 

@@ -15,8 +15,8 @@ from .._api.models import FileEntry
 from .._api.text import counted
 from .files.manager import FileManager, as_result, expected_entry
 from .files.paths import relative_path
-from .services.lookup import check_service_offers, expect_created
 from .services.on_service import OnServiceOptions, resolve_service
+from .shared.identify import check_service_offers
 from .shared.options import option
 from .shared.plan import Plan, Resource, Task
 from .shared.task_errors import Invalid, NoSuchItem
@@ -45,7 +45,7 @@ class FileInfoResource(Resource[FileInfoOptions]):
             raise Invalid(f"limit is {task.options.limit}; it must be 1 or more")
         service = resolve_service(task)
         check_service_offers(service, "files", "has no file manager")
-        files = FileManager(task.client, service, task)
+        files = FileManager(service, task)
         if task.options.content:
             return Plan(result=[read_file(task, files, path)])
         return Plan(result=list_entries(task, files, path))
@@ -60,7 +60,7 @@ def read_file(task: Task[FileInfoOptions], files: FileManager, path: str) -> dic
         raise Invalid("content is for a file; name it in path")
     entry = files.entry(path)
     if entry is None:
-        expect_created(task, NoSuchItem(f"there is no file {path!r} on {files.label}"), path)
+        task.expect_created(NoSuchItem(f"there is no file {path!r} on {files.label}"), path)
         return {**expected_entry(path, size=None, directory=False), "content": None}
     if entry.directory:
         raise Invalid(f"{path!r} on {files.label} is a directory, so it has no content to read")
@@ -71,7 +71,7 @@ def list_entries(task: Task[FileInfoOptions], files: FileManager, path: str) -> 
     """Return the entries of a directory, recursively if requested; or a file alone."""
     entry = files.entry(path) if path else None
     if path and entry is None:
-        expect_created(task, NoSuchItem(f"there is no file or directory {path!r} on {files.label}"), path)
+        task.expect_created(NoSuchItem(f"there is no file or directory {path!r} on {files.label}"), path)
         return []
     if entry is not None and not entry.directory and not entry.symlink:
         return [as_result(path, entry)]

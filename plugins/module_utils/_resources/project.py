@@ -11,20 +11,17 @@ from typing import Any, ClassVar, Literal
 
 from .._api.models import Project
 from .._api.text import counted
-from .services.lookup import (
-    existing_services,
-    expect_created,
+from .shared.aliases import read_aliases, warn_of_clashes
+from .shared.identify import (
+    existing,
     near_miss,
     oldest_projects,
     project_with_name,
-    services_in_project,
 )
-from .shared.aliases import read_aliases, warn_of_clashes
 from .shared.limits import MAX_PROJECT_NAME
 from .shared.names import likely_meant, look_alike, same_name
 from .shared.options import Options, option
 from .shared.plan import NOTHING_DONE, Plan, Resource, Step, Task
-from .shared.run_memory import foreseen
 from .shared.task_errors import Invalid, NoSuchItem
 from .shared.waiting import await_removal, create_unique, wait_for_new
 
@@ -48,7 +45,7 @@ class ProjectResource(Resource[ProjectOptions]):
 
     def plan(self, task: Task[ProjectOptions]) -> Plan:
         """Create, rename or delete, on difference only."""
-        projects = task.client.projects()
+        projects = task.account.projects()
         current = find_target(projects, task.options)
         if task.options.state == "absent":
             return plan_absent(task, current)
@@ -125,8 +122,7 @@ def nothing_to_rename(task: Task[ProjectOptions], new_name: str, projects: Seque
     """
     name = str(task.options.name)  # as one of an id that is not there is refused before
     hint = near_miss(name, (project.name for project in projects))
-    expect_created(
-        task,
+    task.expect_created(
         NoSuchItem(f"there is no project named {name!r} to rename; nothing was created{hint}"),
         name,
     )
@@ -165,7 +161,7 @@ def create_project(task: Task[ProjectOptions], name: str, known: set[str]) -> bo
     """Create a project, once. Return whether this task did; otherwise, another run was faster."""
 
     def new_ones() -> list[Project]:
-        projects = task.client.projects()
+        projects = task.account.projects()
         return [p for p in projects if p.id not in known and same_name(p.name, name)]
 
     return create_unique(lambda: task.client.create_project(name), new_ones, f"project {name!r}", task)
@@ -218,12 +214,12 @@ def read_project(task: Task[ProjectOptions], name: str, is_it: Callable[[Project
     """
 
     def find() -> Project | None:
-        projects = task.client.projects()
+        projects = task.account.projects()
         return next((p for p in projects if is_it(p) and same_name(p.name, name)), None)
 
     project = wait_for_new(find)
     if project is None:
-        others = [project for project in task.client.projects() if is_it(project)]
+        others = [project for project in task.account.projects() if is_it(project)]
         if len(others) == 1:
             raise Invalid(
                 f"the platform accepted the name {name!r}, but stored {others[0].name!r} ({others[0].id}); "
@@ -239,17 +235,17 @@ def warn_of_alias_conflicts(task: Task[ProjectOptions], current: Project) -> Non
 
     That is the default project, which is assumed to be the oldest.
     """
-    others = [project for project in task.client.projects() if project.id != current.id]
+    others = [project for project in task.account.projects() if project.id != current.id]
     homes = [project for project in others if project.id in oldest_projects([*others, current])]
     if len(homes) == 1:
-        joining, there = (read_aliases(task.client, each.id) for each in (current, homes[0]))
+        joining, there = (read_aliases(task.account, each.id) for each in (current, homes[0]))
         warn_of_clashes(task, joining, there, f"the default project ({homes[0].name!r})")
 
 
 def count_members(task: Task[ProjectOptions], project: Project) -> int:
     """Return how many services are in a project, in check mode without what the play deletes before this."""
-    members = existing_services(services_in_project(task.client, project))
-    known = foreseen(task.options.base_url).keys() if task.check_mode else set()
+    members = existing(task.account.members(project))
+    known = task.foreseen.keys() if task.check_mode else set()
     return sum(not {f"no service {each.id}", f"no service {each.name}"} & known for each in members)
 
 
@@ -278,7 +274,7 @@ def plan_absent(task: Task[ProjectOptions], current: Project | None) -> Plan:
         )
         warn_of_alias_conflicts(task, current)
 
-    if task.check_mode and current.id in oldest_projects(task.client.projects()):
+    if task.check_mode and current.id in task.account.default_projects():
         task.warn(
             f"project {current.name!r} is the oldest of the account, so it is the default project, and the "
             "platform refuses to delete that one"
@@ -296,6 +292,6 @@ def delete_project(task: Task[ProjectOptions], project: Project) -> None:
     task.client.delete_project(project.id)
     await_removal(
         task,
-        lambda: any(each.id == project.id for each in task.client.projects()),
+        lambda: any(each.id == project.id for each in task.account.projects()),
         f"project {project.name!r}",
     )

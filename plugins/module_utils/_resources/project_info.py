@@ -9,11 +9,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from .._api.client import Client
 from .._api.models import Project, ProjectGraph, ProjectSpend, plain
-from .services.lookup import resolve_project
+from .shared.account import Account
 from .shared.options import Options, option
-from .shared.parallel import run_parallel
 from .shared.plan import Plan, Resource, Task
 
 
@@ -33,30 +31,29 @@ class ProjectInfoResource(Resource[ProjectInfoOptions]):
     def plan(self, task: Task[ProjectInfoOptions]) -> Plan:
         """Read; there is nothing to do."""
         wanted = task.options.project
-        projects = [resolve_project(task, wanted)] if wanted else task.client.projects()
+        projects = [task.account.project_to_come(wanted)] if wanted else task.account.projects()
         parts = task.options.include
         if not parts:
             return Plan(result=plain(projects))
         return Plan(
-            result=run_parallel(task.client, projects, lambda client, p: project_with_parts(client, p, parts))
+            result=task.account.each(projects, lambda account, p: project_with_parts(account, p, parts))
         )
 
 
 PROJECT_INFO = ProjectInfoResource()
 
 
-def project_with_parts(client: Client, project: Project, parts: Collection[str]) -> dict[str, Any]:
+def project_with_parts(account: Account, project: Project, parts: Collection[str]) -> dict[str, Any]:
     """Return a project with the parts that were asked for, each under its own key."""
     found = project.as_dict()
     if not project.id:
         return {**found, **expected_parts(project, parts)}
     if "services" in parts:
-        detail = client.project(project.id)
-        found["services"] = plain(detail.resources) if detail else []
+        found["services"] = plain(account.members(project))
     if "spend" in parts:
-        found["spend"] = client.project_spend(project.id).as_dict()
+        found["spend"] = account.spend(project.id).as_dict()
     if "graph" in parts:
-        found["graph"] = client.project_graph(project.id).as_dict()
+        found["graph"] = account.graph(project.id).as_dict()
     return found
 
 

@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Literal
 
 from . import app
 from .applications.lookup import select_host
-from .services.lookup import find_project
 from .services.options import MaxMonthlyOptions, OrderOptions
 from .services.order import cost_of_quote, missing_options, quote_fields, quote_of
 from .services.settings import check_max_monthly
@@ -54,8 +53,8 @@ def quote_service(task: Task[QuoteOptions]) -> tuple[dict[str, Any], Cost]:
     if missing:
         raise Invalid(f"to quote a service, also set {missing}")
     if task.options.project:
-        find_project(task.client, task.options.project)
-    quote = quote_of(task.client, quote_fields(task.options))
+        task.account.project(task.options.project)
+    quote = quote_of(task.account, quote_fields(task.options))
     return quote.as_dict(), cost_of_quote(quote)
 
 
@@ -67,7 +66,7 @@ def quote_application(task: Task[QuoteOptions]) -> tuple[dict[str, Any], Cost]:
     odd = given_of_services(task.options)
     if odd:
         raise Invalid(f"an application is quoted by host and dimensions alone; remove {', '.join(odd)}")
-    host = select_host(task.client, task.options.host)
+    host = select_host(task.account, task.options.host)
     quote = task.client.quote_app(host, app.requested_size(task.options.dimensions))
     return quote.as_dict(), app.cost_of_app_quote(quote)
 

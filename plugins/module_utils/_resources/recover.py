@@ -45,7 +45,6 @@ from .recoveries.rules import (
 )
 from .recoveries.target import Target, find_target
 from .service import SERVICE
-from .services.shared_reads import reading_once
 from .shared.plan import Plan, Step, Task
 from .shared.task_errors import Invalid
 
@@ -71,8 +70,7 @@ class RecoverResource(OnBlueprint[RecoverOptions]):
         check_options(task.options)
         if task.options.state == "absent":
             return plan_removal(task)
-        with reading_once(task):
-            return plan_recovery(task)
+        return plan_recovery(task)
 
 
 RECOVER = RecoverResource()
@@ -212,7 +210,7 @@ def digest_in_registry(task: Task[RecoverOptions], slug: str, image: Mapping[str
     """Return the digest of an image if the repository of an application has it."""
     try:
         digest = image.get("digest")
-        if digest is None and (release := read_declared(task.client, slug).get(image["tag"])):
+        if digest is None and (release := read_declared(task.account, slug).get(image["tag"])):
             digest = release.digest
         return open_repository(task, slug).digest_of(digest) if digest else None
     except HostedError as error:
@@ -270,7 +268,7 @@ class RecoveryAssembly(FilledAssembly):
         """Refuse what the recovery neither made nor found when it began."""
         made, found = self.made[key], self.target.there.get(key)
         if found is None or found.id != id:
-            check_made(self.target.record, key, id, made.task.client, made.label)
+            check_made(self.target.record, key, id, made.task.account, made.label)
 
     def note_id(self, key: str, id: str) -> None:
         """Remember the id of a service, but for one that was there before."""

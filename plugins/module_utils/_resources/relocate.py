@@ -30,10 +30,10 @@ from .relocations.origin import Origin, check_relocatable, differences, read_ori
 from .relocations.ways import in_service_since, plan_back, plan_end, plan_there, used_since, view
 from .relocations.work import Modules, Work
 from .service import SERVICE
-from .services.lookup import existing_services, find_project, find_staying, in_project, label
 from .services.on_service import service_id
 from .services.order import MAX_SERVICE_NAME, ordered_with
 from .shared.controller_state import one_at_a_time, state_key
+from .shared.identify import existing, label
 from .shared.names import same_name
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.relocation_record import Content, Phase, Relocation, find_relocation
@@ -61,6 +61,7 @@ class RelocateResource(Resource[RelocateOptions]):
             subject = f"relocate:{state_key(task.options.base_url, record.content.old_id)}"
             what = f"relocating service {record.content.old_id}"
             task.closing.enter_context(one_at_a_time(subject, what))
+            task.account.refresh()
             record = Relocation.of(task.options, record.content.old_id)
         ways = {"finished": plan_finished, "relocated": plan_relocated, "returned": plan_returned}
         return ways[task.options.state](task, record)
@@ -166,7 +167,7 @@ def check_forward(task: Task[RelocateOptions], record: Relocation) -> None:
         )
     if record.phase is not Phase.RETURNED or task.options.overwrite:
         return
-    left = find_staying(task.client, content.new_id) if content.new_id else None
+    left = task.account.staying(content.new_id) if content.new_id else None
     used = None
     if content.newer:
         used = f"was in service from {content.switched_at} to {content.since}"
@@ -186,7 +187,7 @@ def choose_name(task: Task[RelocateOptions], record: Relocation, origin: Origin)
     :raises Invalid: if a service has the name that the relocation did not make.
     """
     content, options = record.content, task.options
-    services = existing_services(task.client.services())
+    services = existing(task.account.services())
     expected = record.phase is not Phase.NONE and not is_name_free(task, record)
     if not expected:
         content.sent = None
@@ -239,7 +240,7 @@ def next_name(task: Task[RelocateOptions], origin: Origin, services: list[Servic
     """
     by_name = {each.name: each for each in services}
     found = [by_name[name] for name in takewhile(by_name.__contains__, numbered(origin.service.name))]
-    there = in_project(task.client, found, find_project(task.client, str(origin.service.project_id)))
+    there = task.account.within(found, task.account.project(str(origin.service.project_id)))
     if there and task.options.existing == "adopt":
         return there[0].name
     for each in there:
@@ -328,7 +329,7 @@ def no_way_back(task: Task[RelocateOptions], record: Relocation) -> Invalid:
     """Return the error for going back to a service whose deletion was begun."""
     content = record.content
     named = f"service {content.old_name!r} ({content.old_id})"
-    left = None if content.gone else task.client.service(content.old_id)
+    left = None if content.gone else task.account.service(content.old_id)
     if left is None or left.status == ServiceStatus.DELETING:
         return Invalid(
             f"{named} was deleted after its relocation, so there is no way back. A relocation of the new one "

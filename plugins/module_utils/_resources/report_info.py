@@ -13,7 +13,6 @@ from typing import Any
 from .reports.figures import figures_of
 from .reports.measures import Measures
 from .reports.reading import read_facts
-from .services.lookup import resolve_project
 from .shared.options import Options, option
 from .shared.plan import Plan, Resource, Task
 from .shared.restore_points import parse_moment
@@ -50,8 +49,8 @@ class ReportInfoResource(Resource[ReportInfoOptions]):
         """Read; there is nothing to do."""
         options = task.options
         measures = measures_of(options)
-        project = None if options.project is None else resolve_project(task, options.project)
-        facts = read_facts(task.client, project)
+        project = None if options.project is None else task.account.project_to_come(options.project)
+        facts = read_facts(task.account, project)
         if options.as_of is None and (now := task.platform_now()):
             measures = replace(measures, as_of=now.replace(microsecond=0))
         return Plan(result=figures_of(facts, measures))

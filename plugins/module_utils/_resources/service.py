@@ -10,11 +10,9 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any, ClassVar
 
-from .._api.client import Client
 from .._api.models import Product, Project, Service
 from .._api.values import ContainerState, ServiceStatus
 from .services import power
-from .services.lookup import expect_created, find_staying, label, project_name
 from .services.namesakes import check_name_kept, check_namesakes, check_other_projects
 from .services.options import ServiceOptions
 from .services.order import Ordering, check_quote, differs_from_order, missing_options, quote_of
@@ -22,7 +20,6 @@ from .services.pending_changes import warn_of_pending
 from .services.rates import compare_rate, cost_of, expected_pricing, has_expected_size, note_billed
 from .services.removal import Kept, plan_removal
 from .services.settings import ServiceChanges, plan_settings, warn_over_max_monthly
-from .services.shared_reads import planning_client
 from .services.target import Target, identify
 from .services.view import (
     View,
@@ -34,10 +31,10 @@ from .services.view import (
     wait_for_status,
 )
 from .shared.currency import format_price
+from .shared.identify import label
 from .shared.money import Move, describe_monthly
 from .shared.plan import NOTHING_DONE, Expansion, Plan, Resource, Step, Task, after_waiting
 from .shared.relocation_record import check_not_stopped, successor_of
-from .shared.run_memory import foreseen
 from .shared.secret_notes import ORDERED, subject_of, warn_of_lost_secrets
 from .shared.task_errors import Invalid, NoSuchItem
 from .shared.waiting import QUIET_SECONDS, poll_for
@@ -64,17 +61,16 @@ class ServiceResource(Resource[ServiceOptions]):
         """Plan the order, changes, power steps or deletion that lead to the desired state."""
         power.check_resume(task)
         check_keep_copy(task)
-        looking = replace(task, client=planning_client(task.client))
-        target = led(task, identify(looking))
+        target = led(task, identify(task))
         if task.options.state == "absent":
-            return plan_removal(task if target.id else looking, target, plan_kept)
+            return plan_removal(task, target, plan_kept)
         if target.id is None and target.destination is not None:
             return nothing_there(task, target.project, target.destination, "to move; nothing was ordered")
         if target.id is None:
             warn_of_lost_secrets(task, subject_of(ORDERED, task.options.wanted_name))
-            return plan_order(task, target.project, looking.client)
+            return plan_order(task, target.project)
         task.adopting(target.id)
-        view = observe(task, target.id, target.service)
+        view = observe(task, target.id)
         view.awaits_deploy = task.options.state == "present" and is_never_deployed(task, view.service)
         warn_of_lost_secrets(task, subject_of(ORDERED, view.service.name))
         return plan_after_creation(task, view, lambda now: plan_existing(task, now, target.home))
@@ -94,13 +90,7 @@ def led(task: Task[ServiceOptions], target: Target) -> Target:
         return target
     check_not_stopped(task.options, target.id)
     project, name = target.project.id if target.project else None, task.options.wanted_name
-    known: dict[str, Service | None] = {}
-
-    def stays(id: str) -> bool:
-        known[id] = find_staying(task.client, id)
-        return known[id] is not None
-
-    found = successor_of(task.options, stays, target.id, name, project)
+    found = successor_of(task.options, task.account.stays, target.id, name, project)
     if found is None:
         return target
     if task.options.state == "absent":
@@ -111,7 +101,7 @@ def led(task: Task[ServiceOptions], target: Target) -> Target:
     )
     as_ordered: dict[str, Any] = dict.fromkeys(AS_ORDERED)
     task.options = replace(task.options, **as_ordered)
-    return replace(target, id=found.id, service=known[found.id])
+    return replace(target, id=found.id)
 
 
 def check_keep_copy(task: Task[ServiceOptions]) -> None:
@@ -145,7 +135,7 @@ def nothing_there(
     """
     where = f" in project {project.name!r}" if project else ""
     name = str(task.options.name)
-    expect_created(task, NoSuchItem(f"there is no service named {name!r}{where} {purpose}"), name)
+    task.expect_created(NoSuchItem(f"there is no service named {name!r}{where} {purpose}"), name)
     return plan_foreseen(task, destination)
 
 
@@ -201,7 +191,7 @@ def plan_existing(
     before = managed_settings(view, task.options)
     if project is not None:
         home = view.service.project_id
-        before["project"] = project.name if home == project.id else project_name(task.client, home) or home
+        before["project"] = project.name if home == project.id else task.account.project_name(home) or home
     changes = ServiceChanges(pending=set(view.pending), just_ordered=just_ordered)
     plan_changes(task, view, project, changes)
     if not just_ordered:
@@ -328,20 +318,17 @@ def warn_of_what_stays(task: Task[ServiceOptions], view: View, changes: ServiceC
 # --- Ordering ---------------------------------------------------------------------------------------
 
 
-def plan_order(task: Task[ServiceOptions], project: Project | None, looking: Client) -> Plan:
-    """Plan an order, with its quote and checks, and the steps after it.
-
-    :param looking: reads the services of the account once.
-    """
+def plan_order(task: Task[ServiceOptions], project: Project | None) -> Plan:
+    """Plan an order, with its quote and checks, and the steps after it."""
     if task.options.state not in ORDERABLE:
         return nothing_there(task, project, project, f"that could be {task.options.state}")
-    planned = task.check_mode and task.options.wanted_name in foreseen(task.options.base_url)
+    planned = task.check_mode and task.options.wanted_name in task.foreseen
     if planned and missing_options(task.options):
         return plan_foreseen(task, project)
     ordering = Ordering(task, project)
-    check_namesakes(task, project, looking.services())
-    check_other_projects(task, looking, project)
-    quoted = check_quote(task, quote_of(task.client, ordering.body))
+    check_namesakes(task, project, task.account.services())
+    check_other_projects(task, project)
+    quoted = check_quote(task, quote_of(task.account, ordering.body))
     cost = ordering.cost = replace(quoted, project=project.name if project else None)
 
     # A quote does not tell what the storage alone costs.

@@ -10,15 +10,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, get_args
 
-from .._api.client import Client
 from .._api.models import ServiceSummary, plain
 from .._api.values import FAMILIES, WITH_SETTINGS, ServiceStatus
 from .services.listing import read_or_error, replace_errors, sftp_if_any
-from .services.lookup import close_name, find_project, services_in_project
+from .shared.account import Account
+from .shared.identify import close_name, existing
 from .shared.limits import MAX_LOG_LINES, check_log_lines
 from .shared.names import same_name
 from .shared.options import Options, option
-from .shared.parallel import run_parallel
 from .shared.plan import Plan, Resource, Task
 from .shared.task_errors import Invalid, NoSuchItem
 from .shared.time_zones import time_zone
@@ -65,20 +64,20 @@ class ServiceInfoResource(Resource[ServiceInfoOptions]):
         services = select_matching(task)
         readers = readers_for(task.options)
         ids = [service.id for service in services]
-        metrics = task.client.metrics(ids) if "metrics" in task.options.include and ids else {}
+        metrics = task.account.metrics(ids) if "metrics" in task.options.include else {}
 
-        def describe(client: Client, service: ServiceSummary) -> dict[str, Any]:
+        def describe(account: Account, service: ServiceSummary) -> dict[str, Any]:
             found = service.as_dict()
             if metrics:
                 found["metrics"] = plain(metrics[service.id])
             for part, read in readers.items():
                 able = part != "settings" or service.family in WITH_SETTINGS
-                found[part] = plain(read_or_error(read, client, service.id)) if able else None
+                found[part] = plain(read_or_error(read, account, service.id)) if able else None
             return found
 
         if not readers:
-            return Plan(result=[describe(task.client, service) for service in services])
-        result = run_parallel(task.client, services, describe)
+            return Plan(result=[describe(task.account, service) for service in services])
+        result = task.account.each(services, describe)
         for part in readers:
             for warning in replace_errors(result, part, "so it is null there"):
                 task.warn(warning)
@@ -104,11 +103,11 @@ def select_matching(task: Task[ServiceInfoOptions]) -> list[ServiceSummary]:
     options = task.options
     if options.project:
         try:
-            services = services_in_project(task.client, find_project(task.client, options.project))
+            services = task.account.members(task.account.project(options.project))
         except NoSuchItem:
             services = []
     else:
-        services = task.client.services()
+        services = task.account.services()
     wanted = {
         "id": options.id,
         "family": options.family,
@@ -121,9 +120,7 @@ def select_matching(task: Task[ServiceInfoOptions]) -> list[ServiceSummary]:
         found = [s for s in found if same_name(s.name, options.name)]
     if options.id and not found:
         raise NoSuchItem(f"there is no service of id {options.id!r} that fits the other options")
-    return (
-        found if options.status else [s for s in found if s.status not in ServiceStatus.DELETING_OR_DELETED]
-    )
+    return found if options.status else existing(found)
 
 
 def warn_of_filters(task: Task[ServiceInfoOptions], services: Sequence[ServiceSummary]) -> None:
@@ -142,19 +139,19 @@ def warn_of_filters(task: Task[ServiceInfoOptions], services: Sequence[ServiceSu
         task.warn(f"no service is named {name!r};{hint}")
 
 
-def readers_for(options: ServiceInfoOptions) -> dict[str, Callable[[Client, str], Any]]:
+def readers_for(options: ServiceInfoOptions) -> dict[str, Callable[[Account, str], Any]]:
     """Return the function that reads each requested part. Metrics are read for many services at once."""
     bounds = period_starts(options.time_zone)
-    readers: dict[str, Callable[[Client, str], Any]] = {
-        "details": lambda client, id: client.service(id),
-        "settings": lambda client, id: client.settings(id),
-        "events": lambda client, id: client.events(id, options.max_events),
-        "logs": lambda client, id: client.logs(id, options.log_lines),
-        "usage": lambda client, id: client.usage(id, options.usage_days),
-        "billed_totals": lambda client, id: client.billed_totals(id, *bounds),
+    readers: dict[str, Callable[[Account, str], Any]] = {
+        "details": lambda account, id: account.service(id),
+        "settings": lambda account, id: account.settings(id),
+        "events": lambda account, id: account.client.events(id, options.max_events),
+        "logs": lambda account, id: account.client.logs(id, options.log_lines),
+        "usage": lambda account, id: account.client.usage(id, options.usage_days),
+        "billed_totals": lambda account, id: account.client.billed_totals(id, *bounds),
         "sftp": sftp_if_any,
-        "backups": lambda client, id: client.backups(id),
-        "snapshots": lambda client, id: client.snapshots(id),
+        "backups": lambda account, id: account.backups(id),
+        "snapshots": lambda account, id: account.snapshots(id),
     }
     return {part: read for part, read in readers.items() if part in options.include}
 

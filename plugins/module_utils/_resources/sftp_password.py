@@ -50,7 +50,7 @@ class SftpPasswordResource(Resource[SftpPasswordOptions]):
         return Plan(
             result=access.as_dict(),
             steps=[Step(what, lambda: generate_in_turn(task, id))],
-            reread=lambda: task.client.sftp(id).as_dict(),
+            reread=lambda: task.account.sftp(id).as_dict(),
             before=to_diff(access, access.password_set_at),
             after=to_diff(access, "now"),
         )
@@ -95,7 +95,7 @@ def generate_in_turn(task: Task[SftpPasswordOptions], id: str) -> None:
     turn = f"sftp:{state_key(task.options.base_url, id)}"
     with one_at_a_time(turn, f"making an SFTP password for service {id}"):
         always = task.options.update_password == ALWAYS
-        if always or task.client.sftp(id).password_set_at is None:
+        if always or task.account.sftp(id).password_set_at is None:
             generate(task, id)
             return
     task.effects.nothing_changed = True
@@ -123,7 +123,7 @@ def generate(task: Task[SftpPasswordOptions], id: str) -> None:
         if kept.write(f"{id}-sftp", new.as_dict(), f"the SFTP password of {new.username}"):
             remove_notes(task, subject, kept.note)  # what an earlier call made opens nothing any more
     with suppress(HostedError):  # the next task in turn would make another one
-        poll_for(lambda: task.client.sftp(id).password_set_at is not None)
+        poll_for(lambda: task.account.sftp(id).password_set_at is not None)
     if retried:
         task.warn(
             "the call had to be sent more than once; if an earlier one also generated a password, this one "

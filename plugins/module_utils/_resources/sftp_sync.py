@@ -37,11 +37,10 @@ from .files.mirror import (
     read_source,
 )
 from .files.paths import relative_path
-from .services.lookup import expect_created
 from .services.on_service import access_of, check_not_left_over, known_id
 from .shared.controller_state import state_key
 from .shared.plan import Plan, Resource, Step, Task
-from .shared.run_memory import any_new, first_said, foreseen
+from .shared.run_memory import any_new, first_said
 from .shared.task_errors import Invalid, NoSuchItem
 
 HIGHEST_MODE = 0o7777
@@ -98,7 +97,7 @@ class SftpSyncResource(Resource[SftpSyncOptions]):
         try:
             session = task.closing.enter_context(SftpSession(login, keys, remember=not task.check_mode))
         except LoginRefused as error:
-            if not task.check_mode or any_new("ssh_key") not in foreseen(options.base_url):
+            if not task.check_mode or any_new("ssh_key") not in task.foreseen:
                 raise
             task.warn(
                 f"{error.message}. An earlier task is to register a key; what is there was not looked at"
@@ -159,7 +158,7 @@ async def plan_mirror(
     except NoSuchItem as error:
         if pushes(options.direction):
             raise
-        expect_created(task, error, options.src)
+        task.expect_created(error, options.src)
         return plan_unknown_pull(task, session.login)
     there = Patterns(options.include) if options.delete_excluded else patterns
     target = await mirror.target.tree(there, lambda path, why: None)

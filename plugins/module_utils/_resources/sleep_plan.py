@@ -28,6 +28,7 @@ from .services.many_services import (
 )
 from .services.rates import rates_of
 from .services.start_order import Order, explicit_references, read_order
+from .shared.account import Account
 from .shared.currency import currency_of
 from .shared.names import same_name
 from .shared.options import state_dir_of
@@ -224,7 +225,7 @@ class Run:
         awake = [sleeper for sleeper in self.sleepers if not sleeper.suspended]
         if not awake or (busy is None and self.period.awake):
             return
-        metrics = self.task.client.metrics([sleeper.id for sleeper in awake])
+        metrics = self.task.account.metrics([sleeper.id for sleeper in awake])
         for sleeper in awake:
             sleeper.metrics = metrics.get(sleeper.id)
             if busy is not None:
@@ -367,8 +368,8 @@ class Run:
         """Leave awake for now what a backup is made of or restored to: its suspension may cut that off."""
         going = [each for each in self.sleepers if each.verdict and each.verdict.act == "suspend"]
 
-        def hold_one(client: Client, sleeper: Sleeper) -> None:
-            found, verdict = backup_in_progress(self.task, client, sleeper.service), sleeper.verdict
+        def hold_one(account: Account, sleeper: Sleeper) -> None:
+            found, verdict = backup_in_progress(self.task, account, sleeper.service), sleeper.verdict
             if found is None or verdict is None:
                 return
             sleeper.verdict = hold_for_backup(verdict, found.id, found.what, self.now)
@@ -378,7 +379,7 @@ class Run:
                     "than a day"
                 )
 
-        run_parallel(self.task.client, going, hold_one, self.task.options.max_parallel)
+        self.task.account.each(going, hold_one, self.task.options.max_parallel)
 
     def keepers_of(self, id: str, by_id: Mapping[str, Sleeper]) -> list[Sleeper]:
         """Return the services whose wishes keep one awake: itself, and those that need it."""

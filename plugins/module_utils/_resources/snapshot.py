@@ -28,8 +28,8 @@ from .restore_points.resources import (
     warn_of_missing,
     warn_unseen,
 )
-from .services.lookup import check_service_offers, expect_created, label
 from .services.many_services import PlanOne
+from .shared.identify import check_service_offers, label
 from .shared.plan import NOTHING_DONE, Plan, Step, Task
 from .shared.restore_points import SNAPSHOTS, parse_moment
 from .shared.task_errors import Ambiguous, EffectUnverified, Invalid, NoSuchItem
@@ -84,7 +84,7 @@ def only_snapshot(
 
 def read_snapshot(task: Task[SnapshotOptions], service: Service) -> Snapshot | None:
     """Return the current snapshot with the task's name."""
-    return snapshot_with_name(task, task.client.snapshots(service.id))
+    return snapshot_with_name(task, task.account.snapshots(service.id))
 
 
 to_result = partial(result_of, "snapshot")
@@ -98,7 +98,7 @@ def to_diff(snapshot: Snapshot | None) -> dict[str, Any]:
 
 def plan_present(task: Task[SnapshotOptions], service: Service) -> Plan:
     """Plan a snapshot with this name."""
-    before, name = task.client.snapshots(service.id), task.options.name
+    before, name = task.account.snapshots(service.id), task.options.name
     if there := snapshot_with_name(task, before):
         return as_it_is(there)
     if name in (".", ".."):
@@ -138,7 +138,7 @@ def take_snapshot(
     what = f"snapshot {name!r} of {label(service)}"
 
     def new_ones() -> list[Snapshot]:
-        return named(name, (s for s in task.client.snapshots(service.id) if s.name not in known))
+        return named(name, (s for s in task.account.snapshots(service.id) if s.name not in known))
 
     begin = partial(task.client.create_snapshot, service.id, name)
     own = create_unique(lambda: retry(task, service, begin, what), new_ones, what, task)
@@ -151,7 +151,7 @@ def take_snapshot(
 def plan_rolled_back(task: Task[SnapshotOptions], service: Service) -> Plan:
     """Plan the rollback of a service to the snapshot."""
     check_service_offers(service, "snapshotRollback", "has no rollback to snapshots")
-    everything, name = task.client.snapshots(service.id), task.options.name
+    everything, name = task.account.snapshots(service.id), task.options.name
     snapshot = find_usable(task, service, everything)
     since = snapshot.created_at or "an unknown date"
     overwrites = f"all changes on {label(service)} since {since} are lost with the rollback to {name!r}"
@@ -165,7 +165,7 @@ def plan_rolled_back(task: Task[SnapshotOptions], service: Service) -> Plan:
         traces.extend(roll_back_and_wait(task, service, snapshot.name))
 
     def reread() -> dict[str, Any]:
-        now = task.client.snapshots(service.id)
+        now = task.account.snapshots(service.id)
         gone[:] = missing_from(everything, now)
         warn_of_missing(task, "snapshot", service, f"the rollback to {name!r}", gone)
         return to_result(snapshot_with_name(task, now), overwrites, next(iter(traces), None), gone)
@@ -189,7 +189,7 @@ def find_usable(task: Task[SnapshotOptions], service: Service, everything: Seque
     name = task.options.name
     snapshot = only_snapshot(task, service, everything, "roll back to")
     if snapshot is None:
-        expect_created(task, NoSuchItem(f"{label(service)} has no snapshot named {name!r}"), name)
+        task.expect_created(NoSuchItem(f"{label(service)} has no snapshot named {name!r}"), name)
     return snapshot or Snapshot.model_construct(name=name)
 
 
@@ -251,7 +251,7 @@ def roll_back_and_wait(task: Task[SnapshotOptions], service: Service, name: str)
 
 def plan_absent(task: Task[SnapshotOptions], service: Service) -> Plan:
     """Plan the deletion of the snapshot with this name."""
-    there = only_snapshot(task, service, task.client.snapshots(service.id), "delete")
+    there = only_snapshot(task, service, task.account.snapshots(service.id), "delete")
     if there is None:
         return Plan(result=to_result(None))
     what = f"snapshot {there.name!r} of {label(service)}"
@@ -259,7 +259,7 @@ def plan_absent(task: Task[SnapshotOptions], service: Service) -> Plan:
     def delete() -> None:
         begin = partial(task.client.delete_snapshot, service.id, there.name)
         retry(task, service, begin, f"the deletion of {what}")
-        await_removal(task, lambda: there.name in {s.name for s in task.client.snapshots(service.id)}, what)
+        await_removal(task, lambda: there.name in {s.name for s in task.account.snapshots(service.id)}, what)
 
     return Plan(
         result=to_result(None),

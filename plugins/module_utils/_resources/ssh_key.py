@@ -70,7 +70,7 @@ def given_key(task: Task[SshKeyOptions]) -> PublicKey | None:
 
 def plan_present(task: Task[SshKeyOptions], key: PublicKey, name: str) -> Plan:
     """Plan the registration of a key; with ``replace``, the removal of another with its name after it."""
-    keys = task.client.ssh_keys()
+    keys = task.account.ssh_keys()
     registered = find_key(keys, key)
     others = [known for known in keys if same_name(known.name, name) and known is not registered]
     check_others(task, key, name, others)
@@ -121,14 +121,14 @@ def register_step(
     known = {old.id for old in before}
 
     def new_ones() -> list[SshKey]:
-        found = find_key(task.client.ssh_keys(), key)
+        found = find_key(task.account.ssh_keys(), key)
         return [found] if found and found.id not in known else []
 
     def register() -> object:
         try:
             create(lambda: task.client.add_ssh_key(name, key.line), new_ones, f"SSH key {name!r}", task)
         except Conflict:
-            found = wait_for_new(lambda: find_key(task.client.ssh_keys(), key))
+            found = wait_for_new(lambda: find_key(task.account.ssh_keys(), key))
             if found is None:
                 raise
             if len(plan.steps) == 1:
@@ -146,7 +146,7 @@ def delete_step(task: Task[SshKeyOptions], key: SshKey) -> Step:
         task.client.delete_ssh_key(key.id)
         await_removal(
             task,
-            lambda: any(other.id == key.id for other in task.client.ssh_keys()),
+            lambda: any(other.id == key.id for other in task.account.ssh_keys()),
             f"SSH key {key.name!r}",
         )
 
@@ -155,7 +155,7 @@ def delete_step(task: Task[SshKeyOptions], key: SshKey) -> Step:
 
 def plan_absent(task: Task[SshKeyOptions], key: PublicKey | None) -> Plan:
     """Plan the removal of the key that the task names by key, fingerprint or name."""
-    keys, name = task.client.ssh_keys(), task.options.name
+    keys, name = task.account.ssh_keys(), task.options.name
     namesakes = [known for known in keys if same_name(known.name, name)]
     wanted = key.fingerprint if key else task.options.fingerprint
     if wanted is None and len(namesakes) > 1:
@@ -195,7 +195,7 @@ def expected_key(key: PublicKey, name: str) -> dict[str, Any]:
 
 def read_key(task: Task[SshKeyOptions], key: PublicKey) -> SshKey:
     """Return the key as listed after its registration."""
-    known = wait_for_new(lambda: find_key(task.client.ssh_keys(), key))
+    known = wait_for_new(lambda: find_key(task.account.ssh_keys(), key))
     if known is None:
         raise NoSuchItem(
             f"the platform accepted the key, but none of fingerprint {key.fingerprint} is on its list"

@@ -29,7 +29,7 @@ class SshKeyInfoResource(Resource[SshKeyInfoOptions]):
     def plan(self, task: Task[SshKeyInfoOptions]) -> Plan:
         """Read; there is nothing to do."""
         name, fingerprint = task.options.name, task.options.fingerprint
-        keys = task.client.ssh_keys()
+        keys = task.account.ssh_keys()
         if fingerprint is not None:
             keys = keys_with_fingerprint(keys, fingerprint)
         return Plan(result=[key.as_dict() for key in keys if name is None or same_name(name, key.name)])

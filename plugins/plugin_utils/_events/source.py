@@ -53,6 +53,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.drift_i
     DRIFT_INFO,
     DriftInfoOptions,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.connecting import (
     connection,
     is_encrypted,
@@ -95,12 +96,12 @@ async def watch(queue: Queue, arguments: Mapping[str, Any]) -> None:
             "values in the rulebook and in files of variables, but no other files: give the token in token"
         )
     with open_state(path_of(options)) as file:
-        account = Account(options, file.state.owner)
+        poller = Poller(options, file.state.owner)
         try:
-            await in_thread(account.begin)
-            await Source(account, file, arguments.get("eda_feedback_queue")).run(queue)
+            await in_thread(poller.begin)
+            await Source(poller, file, arguments.get("eda_feedback_queue")).run(queue)
         finally:
-            account.close()
+            poller.close()
 
 
 async def in_thread(call: Callable[..., T], *arguments: Any) -> T:
@@ -121,14 +122,14 @@ def comparison(options: SourceOptions) -> Callable[[Client, str], Drift]:
 
     def compare(client: Client, path: str) -> Drift:
         task = Task(client, DriftInfoOptions.from_ansible({**vars(options), "src": path}), check_mode=True)
-        with task.closing:
+        with task.closing, task.planning():
             found = DRIFT_INFO.plan(task).result
         return Drift(found["project"], [each for each in found["differences"] if each["drift"]])
 
     return compare
 
 
-class Account:
+class Poller:
     """The account as the token opens it. Reads the token again once it is not accepted any more."""
 
     def __init__(self, options: SourceOptions, owner: str) -> None:
@@ -147,7 +148,7 @@ class Account:
     def _connect(self) -> Observer:
         session = Session(self.settings, LOG.debug)
         redact = Redactor([self.settings.token])
-        return Observer(Client(session), self.options.reading(), comparison(self.options), redact)
+        return Observer(Account(Client(session)), self.options.reading(), comparison(self.options), redact)
 
     def begin(self) -> None:
         """Find out whether the token is accepted.
@@ -170,7 +171,7 @@ class Account:
         """
         if self.checked:
             return
-        owner = owner_of(self.observer.client.whoami().email)
+        owner = owner_of(self.observer.account.client.whoami().email)
         if owner and self.owner and owner != self.owner:
             raise ConfigurationError(
                 "the token belongs to another account than the one that the state file is about: to it, all "
@@ -212,17 +213,17 @@ class Account:
 
     def close(self) -> None:
         """Close the connections."""
-        self.observer.client.close()
+        self.observer.account.client.close()
 
 
 class Source:
     """Polls an account, and delivers its events."""
 
-    def __init__(self, account: Account, file: StateFile, feedback: Feedback | None = None) -> None:
-        self.account = account
+    def __init__(self, poller: Poller, file: StateFile, feedback: Feedback | None = None) -> None:
+        self.poller = poller
         self.file = file
         self.feedback = feedback
-        options = account.options
+        options = poller.options
         self.pace = Pace.of(options.min_interval, options.max_interval)
         self.told: set[str] = set()
         """The problems that were logged, and last."""
@@ -241,7 +242,7 @@ class Source:
         """Poll once. The state with its events is on disk when this ends, or nothing happened."""
         before = self.file.state
         try:
-            after = await in_thread(self.account.look, before)
+            after = await in_thread(self.poller.look, before)
             if after != before:
                 await in_thread(self.file.save, after)
         except (HostedError, OSError) as error:
@@ -272,7 +273,7 @@ class Source:
         """Adapt the pace after a poll, and say what could not be read. Each problem is logged once."""
         if self.pace.failures:
             LOG.warning("%s: the account can be read again", NAME)
-        observer = self.account.observer
+        observer = self.poller.observer
         problems = {error.message: error for error in observer.problems}
         asked = max((pause_asked(error) or 0.0 for error in problems.values()), default=0.0)
         self.pace = self.pace.after(after.sequence != before.sequence or moved(before, after), asked)
@@ -282,7 +283,7 @@ class Source:
             problems.setdefault(LIMITED, ConfigurationError(LIMITED))
             if LIMITED not in self.told:
                 LOG.warning("%s: %s", NAME, LIMITED)
-        unwatched = {UNMATCHED.format(pattern) for pattern in self.account.unmatched}
+        unwatched = {UNMATCHED.format(pattern) for pattern in self.poller.unmatched}
         for message in sorted(unwatched - self.told):
             LOG.warning("%s: %s", NAME, message)
         # What the token may not read is tried once an hour, and is not news then.

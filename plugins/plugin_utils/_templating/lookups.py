@@ -24,11 +24,11 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.libraries import require
 from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
-from ansible_collections.hosted.services.plugins.module_utils._resources.services.lookup import near_miss
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.connecting import (
     connection,
     with_selected_token,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.identify import near_miss
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.selectors import (
     check_selector,
 )

@@ -14,6 +14,7 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import WAITING_SPEC
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
+from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._api.platform_clock import PlatformClock
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import runner
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import Options
@@ -27,11 +28,40 @@ from unit.plugins.planning import GUARD
 CAPABILITIES = ["powerSignals", "suspension", "files", "logs", "backups"]
 
 
-NO_ROUTES = ("clone", "close", "hide", "log", "report_pauses", "set_pace")
-"""The methods of the client that send no request."""
+READS = {
+    r.APPS: "apps",
+    r.APP_NODES: "app_nodes",
+    r.BACKUPS: "backups",
+    r.CONNECTION: "database_connection",
+    r.DATABASE: "database",
+    r.FILES: "files",
+    r.PROJECT: "project",
+    r.PROJECTS: "projects",
+    r.PROJECT_GRAPH: "project_graph",
+    r.RELEASES: "releases",
+    r.SERVICE: "service",
+    r.SERVICES: "services",
+    r.SETTINGS: "settings",
+    r.SFTP: "sftp",
+    r.SNAPSHOTS: "snapshots",
+    r.SSH_KEYS: "ssh_keys",
+}
 
 
-class FakeClient:
+class Readable:
+    """A client that answers what is read on a route with its method for that."""
+
+    def one(self, route: Any, *, query: Any = None, **ids: str) -> Any:
+        return getattr(self, READS[route])(*ids.values(), *(query or {}).values())
+
+    def pages(self, route: Any, query: Any = None, **ids: str) -> Any:
+        return self.one(route, query=query, **ids)
+
+    def if_any(self, route: Any, id: str) -> Any:
+        return self.one(route, id=id)
+
+
+class FakeClient(Readable):
     """The account: services, projects and keys by id; every write is noted in ``calls``.
 
     ``before`` and ``after`` hold functions by the name of a call: they run before or after the account was

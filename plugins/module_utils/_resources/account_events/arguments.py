@@ -15,8 +15,8 @@ from typing import Any
 
 from ..._api.errors import ConfigurationError
 from ..._api.libraries import TypeAdapter, ValidationError
-from ..services.lookup import close_name
 from ..shared.connecting import with_selected_token
+from ..shared.identify import close_name
 from ..shared.options import FilePath, Options, option
 from .observer import Reading
 from .poll import Rules

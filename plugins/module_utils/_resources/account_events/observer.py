@@ -23,6 +23,7 @@ from ..._api.models import (
     ServiceSummary,
 )
 from ..._api.values import BackupStatus, ContainerState, ServiceStatus
+from ..shared.account import Account
 from .journal import Order, last_order
 from .observation import AppMemory, Drift, Observation, ServiceMemory, State, has_container
 from .of_account import due
@@ -57,7 +58,7 @@ class Reading:
 class Observer:
     """Reads an account. Remembers only what the token was refused, so as not to try that at each poll."""
 
-    client: Client
+    account: Account
     reading: Reading
     compare: Callable[[Client, str], Drift]
     """Compares a blueprint with its project."""
@@ -103,13 +104,13 @@ class Observer:
     # --- Lists ----------------------------------------------------------------------------------------
 
     def _services(self) -> dict[str, ServiceSummary]:
-        return {service.id: service for service in self.client.services()}
+        return {service.id: service for service in self.account.services()}
 
     def _apps(self) -> dict[str, App]:
-        return {app.slug: app for app in self.client.apps()}
+        return {app.slug: app for app in self.account.apps()}
 
     def _overview(self) -> BillingOverview:
-        return self.client.billing_overview()
+        return self.account.client.billing_overview()
 
     def _states(self, services: Mapping[str, ServiceSummary]) -> dict[str, str | None]:
         """Return the states of the containers. Only a service in service has one to speak of."""
@@ -117,7 +118,7 @@ class Observer:
         found: dict[str, str | None] = {}
         while batch := list(islice(ids, METRICS_PER_CALL)):
             with self._noting():
-                found.update({id: state_of(metrics) for id, metrics in self.client.metrics(batch).items()})
+                found.update({id: state_of(metrics) for id, metrics in self.account.metrics(batch).items()})
         return found
 
     # --- Single services ------------------------------------------------------------------------------
@@ -128,7 +129,7 @@ class Observer:
         found = set()
         for id in missing[:MAX_READS]:
             with self._noting():
-                service = self.client.service(id)
+                service = self.account.service(id)
                 if service is None or service.status == ServiceStatus.DELETED:
                     found.add(id)
         return frozenset(found)
@@ -141,7 +142,7 @@ class Observer:
             is_known = memory is not None and memory.trouble == OF_STATUS[ServiceStatus.FAILED]
             if service.status == ServiceStatus.FAILED and not is_known and len(found) < MAX_READS:
                 with self._noting():
-                    page = self.client.service(id)
+                    page = self.account.service(id)
                     reason = page.failure_reason if page else None
                     found[id] = self.redact(reason) if reason else None
         return found
@@ -181,8 +182,8 @@ class Observer:
 
     def _new_entries(self, id: str, last: str | None) -> Sequence[Event]:
         if last is None:
-            return self.client.events(id, FIRST_ENTRIES)[::-1]
-        return self.client.events(id, since=last)[::-1]
+            return self.account.client.events(id, FIRST_ENTRIES)[::-1]
+        return self.account.client.events(id, since=last)[::-1]
 
     def _restoring(
         self,
@@ -233,7 +234,7 @@ class Observer:
     def _backups_of(self, id: str) -> Sequence[Backup]:
         """Return the backups of a service; none of one that does not offer any (Errors)."""
         try:
-            return self.client.backups(id)
+            return self.account.backups(id)
         except Refused as error:
             if error.may_mean_not_offered:
                 return []
@@ -249,7 +250,7 @@ class Observer:
         ]
         for path in sorted(waiting, key=lambda path: looked.get(path, ""))[:1]:
             with self._noting():
-                return {path: self.compare(self.client, path)}
+                return {path: self.compare(self.account.client, path)}
         return {}
 
     # --- Errors ---------------------------------------------------------------------------------------
@@ -283,7 +284,7 @@ class Observer:
         try:
             found = read()
         except AccessDenied as error:
-            self.client.whoami()
+            self.account.client.whoami()
             if what == SERVICES and what in self.allowed:
                 raise
             self._note_refused(what, error, now)

@@ -12,13 +12,13 @@ from typing import Any
 
 from ..._api.errors import HostedError, Refused
 from ..._api.models import App, ProjectGraph
-from ..services.lookup import expect_created, find_project, near_miss
 from ..shared.aliases import aliases_of, duplicate_aliases
+from ..shared.identify import near_miss
 from ..shared.options import StateDirOptions, names_given, option
 from ..shared.plan import Task
 from ..shared.relocation_record import successor_of
 from ..shared.task_errors import Invalid, NoSuchItem
-from .lookup import OnAppOptions, read_project_of_app
+from .lookup import OnAppOptions
 
 VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 REFERENCE = re.compile(r"\$\{([a-z0-9][a-z0-9-]*)\.([A-Z][A-Z0-9_]*)\}")
@@ -205,9 +205,7 @@ def check_references(
     missing = [each for each in used if each[1] in found.missing]
     for name, alias, field in missing:
         complaint = f"{name} refers to ${{{alias}.{field}}}, but {alias!r} is no neighbor in its project"
-        expect_created(
-            task, Invalid(refusal_message(app, complaint + near_miss(alias, found.aliases))), alias
-        )
+        task.expect_created(Invalid(refusal_message(app, complaint + near_miss(alias, found.aliases))), alias)
     unchecked = {f"${{{alias}.{field}}}" for _variable, alias, field in missing}
     return CheckedReferences(sorted(unchecked), sorted({alias for _name, alias, _f in missing}))
 
@@ -231,18 +229,18 @@ def graphs_around(task: Task[EnvironmentOptions], app: App) -> list[ProjectGraph
 
     An application that does not exist yet may join any project, unless the task names one.
     """
-    client = task.client
+    account = task.account
 
     def ids(graph: ProjectGraph) -> Iterator[str | None]:
         return (node.id for node in graph.nodes or [])
 
     if app.id:
-        found = read_project_of_app(client, app, client.project_graph, ids)
+        found = account.project_of_app(app, account.graph, ids)
         return None if found is None else [found]
     wanted = task.options.project
     try:
-        projects = [find_project(client, wanted)] if wanted else client.projects()
-        return [client.project_graph(project.id) for project in projects]
+        projects = [account.project(wanted)] if wanted else account.projects()
+        return [account.graph(project.id) for project in projects]
     except (NoSuchItem, Refused):
         return None
 

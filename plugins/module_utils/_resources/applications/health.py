@@ -21,7 +21,6 @@ from ..shared.pending import DEPLOY
 from ..shared.plan import Step, Task
 from ..shared.task_errors import Invalid, WaitEnded
 from ..shared.waiting import wait_until
-from .lookup import require_app
 from .records import AppRecords
 from .rollout import Deployed, describe_other, put_in_service_meanwhile, roll_back, write_record
 
@@ -95,7 +94,7 @@ def ensure_healthy(task: Task[Any], check: HealthCheck, deployed: Deployed | Non
 
     :raises Unhealthy: with the last response, and what is in service now.
     """
-    app = require_app(task)
+    app = task.account.app(task.options.slug)
     url = check.url_of(app)
     confirm = note_unconfirmed(task, app, deployed) if deployed else lambda: None
     reason = await_healthy(task, check, url)

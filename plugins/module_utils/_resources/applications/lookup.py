@@ -6,21 +6,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
-from ..._api.client import Client
-from ..._api.errors import Refused
 from ..._api.models import App
 from ..._api.values import ServiceStatus
-from ..services.lookup import expect_created, near_miss
+from ..shared.account import Account
+from ..shared.identify import near_miss
 from ..shared.options import Options, required
 from ..shared.plan import Task
 from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
-
-T = TypeVar("T")
-
 
 SLUG = re.compile(r"[a-z0-9-]{3,40}")
 TAG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}")
@@ -77,9 +73,7 @@ RULES: Mapping[str, Callable[[str], None]] = {"slug": check_slug, "tag": check_t
 
 
 def resolve_app(task: Task[OnAppOptions]) -> App:
-    """Check the task's slug, tag and digest, and return its application.
-
-    In check mode, return :func:`placeholder_app` for an application that the play may create.
+    """Check the task's slug, tag and digest, and return its application, as :func:`app_to_come` does.
 
     :raises Invalid: if the slug, tag or digest is invalid.
     :raises NoSuchItem: if the account has no application with this slug.
@@ -88,59 +82,24 @@ def resolve_app(task: Task[OnAppOptions]) -> App:
         value = getattr(task.options, name, None)
         if value is not None:
             check(value)
+    return app_to_come(task, task.options.slug)
+
+
+def app_to_come(task: Task[Options], slug: str) -> App:
+    """Return an application; in check mode, :func:`placeholder_app` for one that the play may create.
+
+    :raises NoSuchItem: outside check mode, if the account has no application with this slug.
+    """
     try:
-        return require_app(task)
+        return task.account.app(slug)
     except NoSuchItem as error:
-        expect_created(task, error, task.options.slug)
-        return placeholder_app(task.options.slug)
+        task.expect_created(error, slug)
+        return placeholder_app(slug)
 
 
 def placeholder_app(slug: str) -> App:
     """Return a model of an application that does not exist yet. Its ``id`` is ``None``."""
     return App.model_construct(id=None, name=slug, slug=slug, status=ServiceStatus.ACTIVE)
-
-
-def find_app(client: Client, slug: str) -> App | None:
-    """Return the account's application with this slug; ``None`` if there is none, or it is being deleted."""
-    return next(
-        (
-            app
-            for app in client.apps()
-            if app.slug == slug and app.status not in ServiceStatus.DELETING_OR_DELETED
-        ),
-        None,
-    )
-
-
-def require_app(task: Task[OnAppOptions]) -> App:
-    """Return the application that the task names.
-
-    :raises NoSuchItem: if the account has no application with this slug.
-    """
-    slug = task.options.slug
-    apps = [app for app in task.client.apps() if app.status not in ServiceStatus.DELETING_OR_DELETED]
-    for app in apps:
-        if app.slug == slug:
-            return app
-    raise NoSuchItem(
-        f"this account has no application {slug!r} (hosted.services.app creates one)"
-        f"{near_miss(slug, (app.slug for app in apps))}"
-    )
-
-
-def read_project_of_app(
-    client: Client, app: App, read: Callable[[str], T | None], ids: Callable[[T], Iterable[str | None]]
-) -> T | None:
-    """Return ``read``'s result for the application's project; ``None`` if the token cannot read projects.
-
-    The application routes do not show the project, so this reads each project until ``ids`` of the result
-    contains the application.
-    """
-    try:
-        pages = (read(project.id) for project in client.projects())
-        return next((page for page in pages if page is not None and app.id in ids(page)), None)
-    except Refused:
-        return None
 
 
 def digest_in_service(app: App) -> str | None:
@@ -165,9 +124,11 @@ def app_view(app: App) -> dict[str, Any]:
 # --- Nodes and projects -------------------------------------------------------------------------------
 
 
-def select_host(client: Client, wanted: str | None) -> str | None:
+def select_host(account: Account, wanted: str | None) -> str | None:
     """Return the id of the node with this id or label; ``None`` where the platform is to choose."""
-    return select_id(wanted, {node.id: node.label for node in client.app_nodes()}, "host") if wanted else None
+    return (
+        select_id(wanted, {node.id: node.label for node in account.app_nodes()}, "host") if wanted else None
+    )
 
 
 def select_id(wanted: str, names: Mapping[str, str | None], what: str) -> str:

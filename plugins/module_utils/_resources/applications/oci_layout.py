@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from tarfile import ReadError
 from typing import IO, Any
 
-from ..services.lookup import near_miss
+from ..shared.identify import near_miss
 from ..shared.task_errors import Invalid, NoSuchItem
 from .lookup import DIGEST
 

@@ -10,12 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from ..._api.client import Client
 from ..._api.errors import HostedError, Interrupted, UnexpectedAnswer
 from ..._api.models import Flaw, ScanReport, plain
 from ..._api.values import SEVERITIES, ScanStatus
+from ..shared.account import Account
 from ..shared.options import Options, WaitOptions, option, required
-from ..shared.parallel import run_parallel
 from ..shared.plan import Task
 from ..shared.waiting import wait_until
 from .lookup import OnAppOptions
@@ -50,13 +49,13 @@ class DeclaredRelease:
     created_at: str | None = None
 
 
-def read_declared(client: Client, slug: str) -> dict[str, DeclaredRelease]:
+def read_declared(account: Account, slug: str) -> dict[str, DeclaredRelease]:
     """Return the declared releases by tag. Their fields are undocumented: each shows what it was declared as.
 
     :raises UnexpectedAnswer: if one does not.
     """
     found = {}
-    for entry in client.releases(slug):
+    for entry in account.releases(slug):
         tag, digest = entry.get("tag"), entry.get("digest")
         if not tag or not digest:
             raise UnexpectedAnswer(f"the list of releases of {slug!r} has an entry without a tag or a digest")
@@ -65,14 +64,14 @@ def read_declared(client: Client, slug: str) -> dict[str, DeclaredRelease]:
 
 
 def scan_of(
-    client: Client, slug: str, tag: str, digest: str, seconds: float = QUICK_SCAN_SECONDS
+    account: Account, slug: str, tag: str, digest: str, seconds: float = QUICK_SCAN_SECONDS
 ) -> ScanReport:
     """Return the scan report of a declared release; a ``PENDING`` one while the platform holds it back.
 
     :param seconds: how long to wait for its response, which comes once there is a verdict.
     """
     try:
-        report = client.scan(slug, tag, seconds)
+        report = account.scan(slug, tag, seconds)
     except Interrupted:
         report = None
     report = report or ScanReport.model_construct(scan_status=ScanStatus.PENDING)
@@ -85,8 +84,8 @@ def find_release(task: Task[ReleaseOptions], tag: str) -> ScanReport | None:
     The list of releases decides: an image is scanned once it is pushed, declared or not.
     """
     slug = task.options.slug
-    declared = read_declared(task.client, slug).get(tag)
-    return None if declared is None else scan_of(task.client, slug, tag, declared.digest)
+    declared = read_declared(task.account, slug).get(tag)
+    return None if declared is None else scan_of(task.account, slug, tag, declared.digest)
 
 
 def await_verdict(task: Task[ReleaseOptions], report: ScanReport, tag: str, until: float) -> ScanReport:
@@ -99,7 +98,7 @@ def await_verdict(task: Task[ReleaseOptions], report: ScanReport, tag: str, unti
         return max(until - time.monotonic(), 1.0)
 
     def read() -> ScanReport:
-        return scan_of(task.client, task.options.slug, tag, str(report.digest), left())
+        return scan_of(task.account, task.options.slug, tag, str(report.digest), left())
 
     hurried = replace(task, options=replace(task.options, wait_timeout=left()))
     return wait_until(
@@ -200,12 +199,12 @@ class Release:
 def all_releases(task: Task[Options], slug: str, declared: Mapping[str, DeclaredRelease]) -> list[Release]:
     """Return the declared releases with their scans, oldest first, as far as the list shows when that was."""
 
-    def read(clone: Client, tag: str) -> Release:
+    def read(account: Account, tag: str) -> Release:
         found = declared[tag]
-        report = scan_of(clone, slug, tag, found.digest)
+        report = scan_of(account, slug, tag, found.digest)
         return Release(tag, found.digest, report.scan_status, report.scanned_at, found.created_at)
 
-    return sorted(run_parallel(task.client, declared, read), key=lambda release: release.created_at or "")
+    return sorted(task.account.each(declared, read), key=lambda release: release.created_at or "")
 
 
 def previous_release(

@@ -33,7 +33,7 @@ def open_repository(
     :param sent: called after each uploaded chunk with its size in bytes.
     """
     options, client = task.options, task.client
-    credentials = client.registry_credentials()
+    credentials = task.account.registry_credentials()
     if not options.validate_certs and scheme_of(credentials.host) == "https":
         task.warn(UNCHECKED)
     return Repository(

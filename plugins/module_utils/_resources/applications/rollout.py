@@ -37,7 +37,7 @@ from ..shared.pending import AT_DEPLOY, AT_START, DEPLOY
 from ..shared.plan import Task
 from ..shared.task_errors import EffectUnverified, Invalid, WaitEnded
 from ..shared.waiting import QUIET_SECONDS, poll_for, wait_until
-from .lookup import digest_in_service, never_deployed, require_app
+from .lookup import digest_in_service, never_deployed
 from .records import AppRecords
 from .releases import (
     Blocked,
@@ -102,7 +102,7 @@ class Beginning:
     def begin(self) -> None:
         """Read what is in service, and record the deploy."""
         task, digest = self.task, self.digest
-        self.app, self.time = require_app(task), time.monotonic()
+        self.app, self.time = task.account.app(task.options.slug), time.monotonic()
         self.sent = task.client.clock.now().timestamp()
         self.records, self.in_service = AppRecords.of(task, self.app.id), digest_in_service(self.app)
         before = self.records.last_good(self.in_service)
@@ -197,7 +197,7 @@ def restart_since(task: Task[ReleaseOptions], app: App, begun: float) -> str:
 def in_service_now(task: Task[ReleaseOptions], otherwise: str | None) -> str | None:
     """Return the digest in service after a failure; ``otherwise`` if it cannot be read."""
     try:
-        return digest_in_service(require_app(task))
+        return digest_in_service(task.account.app(task.options.slug))
     except HostedError:
         return otherwise
 
@@ -223,7 +223,7 @@ def roll_out(task: Task[ReleaseOptions], tag: str, start: Beginning, undecided: 
             break
         except ServerFailure as error:
             with reading_after(tag, error):
-                seen = digest_in_service(require_app(task))
+                seen = digest_in_service(task.account.app(task.options.slug))
             if seen == digest and started_after(task, start.app, start.sent):
                 break
             if seen not in (start.in_service, digest):
@@ -321,7 +321,7 @@ def deploy_once(
         task.client.deploy(task.options.slug, tag)
 
     def is_busy() -> bool:
-        return under_way(task.client, str(require_app(task).id), container=False)
+        return under_way(task.account, str(task.account.app(task.options.slug).id), container=False)
 
     while True:
         try:
@@ -373,12 +373,12 @@ def await_created(task: Task[ReleaseOptions], until: float) -> bool:
         return app.status == ServiceStatus.PROVISIONING and never_deployed(app)
 
     left = until - time.monotonic()
-    if not waits(require_app(task)) or not task.options.wait or left <= 0:
+    if not waits(task.account.app(task.options.slug)) or not task.options.wait or left <= 0:
         return False
     try:
         wait_until(
             replace(task, options=replace(task.options, wait_timeout=left)),
-            lambda: require_app(task),
+            lambda: task.account.app(task.options.slug),
             lambda app: not waits(app),
             lambda app: f"its status is {app.status}",
             f"application {task.options.slug!r}",
@@ -392,7 +392,7 @@ def wait_for_image(task: Task[ReleaseOptions], digest: str, seconds: float) -> b
     """Wait up to ``seconds`` for an image to be in service. Tell whether it is."""
     until = time.monotonic() + seconds
     while True:
-        if digest_in_service(require_app(task)) == digest:
+        if digest_in_service(task.account.app(task.options.slug)) == digest:
             return True
         if time.monotonic() >= until:
             return False
@@ -420,7 +420,7 @@ def verify(task: Task[ReleaseOptions], tag: str, digest: str) -> None:
     :raises EffectUnverified: naming the image that is in service instead.
     """
     if not wait_for_image(task, digest, QUIET_SECONDS / 2):
-        seen = digest_in_service(require_app(task))
+        seen = digest_in_service(task.account.app(task.options.slug))
         raise EffectUnverified(
             f"the platform accepted the deploy of release {tag!r}, but {seen} is in service, not {digest}. "
             "Was the tag moved, or another version deployed, at the same time?",
@@ -445,7 +445,7 @@ def started_after(task: Task[Any], app: App, sent: float) -> bool:
 def running_for(task: Task[Any], app: App) -> int | None:
     """Return for how many seconds the container of an application has run, if it runs and that is shown."""
     id = str(app.id)
-    metrics = task.client.metrics([id])[id]
+    metrics = task.account.metrics_of(id)
     return metrics.uptime_seconds if metrics and metrics.state == ContainerState.RUNNING else None
 
 
@@ -490,7 +490,7 @@ def put_in_service_meanwhile(task: Task[ReleaseOptions], *own: str | None) -> st
     """
     digests = [digest for digest in own if digest is not None]
     try:
-        seen = digest_in_service(require_app(task))
+        seen = digest_in_service(task.account.app(task.options.slug))
         is_other = seen is not None and seen not in digests
     except HostedError:
         return None
@@ -526,7 +526,7 @@ def roll_back(
     if previous is None or other is not None or previous == failed.digest:
         return why_nothing_rolls_back(failed, other), False
     try:
-        if runs and digest_in_service(require_app(task)) == previous:
+        if runs and digest_in_service(task.account.app(task.options.slug)) == previous:
             return f"The previous version, {previous}, is in service", True
         tag = tag_of(task, previous)
         seen = put_in_service(task, tag, previous)
@@ -543,7 +543,7 @@ def roll_back(
 def tag_of(task: Task[ReleaseOptions], digest: str) -> str:
     """Return a release's tag that names the image. If no tag does any more, declare it under a new one."""
     slug = task.options.slug
-    for tag, release in read_declared(task.client, slug).items():
+    for tag, release in read_declared(task.account, slug).items():
         if release.digest == digest:
             return tag
     tag = f"rollback-{digest.rpartition(':')[2][:12]}"

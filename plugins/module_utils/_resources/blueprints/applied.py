@@ -14,9 +14,9 @@ import os
 from collections.abc import Collection, Iterator, Sequence
 
 from ..._api.values import ServiceStatus
-from ..services.lookup import label
 from ..shared.controller_state import records_folder, state_key
 from ..shared.fingerprints import Fingerprints
+from ..shared.identify import label
 from ..shared.options import StateDirOptions
 from ..shared.plan import Task
 from .contents import Contents
@@ -70,7 +70,7 @@ def warn_of_dropped(
     last, home = last_applied(task.options, contents.project), parts[0].id
     names = {entry.name for entry in contents.entries}
     dropped = {path.removeprefix(NAMES) for path in last.prints if path.startswith(NAMES)} - names
-    page = task.client.project(home) if dropped and home else None
+    page = task.account.page(home) if dropped and home else None
     described = service_ids(parts)
     found = [
         service

@@ -22,9 +22,9 @@ from ..._api.libraries import ValidationError
 from ..applications.environment_rules import REFERENCE, check_name, merged
 from ..applications.health import HealthCheck
 from ..applications.lookup import check_digest, check_slug, check_tag
-from ..services.lookup import near_miss
 from ..services.order import MAX_SERVICE_NAME
 from ..shared.budget import Budget, read_budget
+from ..shared.identify import near_miss
 from ..shared.limits import MAX_PROJECT_NAME
 from ..shared.money import read_amount
 from ..shared.names import same_name

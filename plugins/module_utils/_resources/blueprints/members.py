@@ -12,16 +12,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..._api.client import Client
 from ..._api.models import Edge, Project, ServiceSummary
 from ..._api.text import counted, first_of
-from ..services.lookup import (
-    existing_services,
+from ..shared.account import Account
+from ..shared.aliases import aliases_of
+from ..shared.identify import (
+    existing,
     oldest_projects,
     project_with_name,
-    services_in_project,
 )
-from ..shared.aliases import aliases_of
 from ..shared.names import same_name
 from ..shared.task_errors import Ambiguous, Invalid
 from .contents import ENVIRONMENTS, Contents, references_in
@@ -127,15 +126,15 @@ def find_home(projects: Sequence[Project], contents: Contents) -> Project | None
     return next(iter(found.values()), None)
 
 
-def read_members(client: Client, project_id: str) -> Members | None:
+def read_members(account: Account, project_id: str) -> Members | None:
     """Read a project and all that is in it; ``None`` if there is no such project."""
-    projects = client.projects()
+    projects = account.projects()
     project = next((each for each in projects if each.id == project_id), None)
     if project is None:
         return None
-    found = existing_services(services_in_project(client, project))
-    slugs = read_slugs(client)
-    graph = client.project_graph(project.id)
+    found = existing(account.members(project))
+    slugs = account.slugs()
+    graph = account.graph(project.id)
     return Members(
         project,
         [Member(service, slugs.get(service.id)) for service in sorted(found, key=lambda each: each.name)],
@@ -145,16 +144,11 @@ def read_members(client: Client, project_id: str) -> Members | None:
     )
 
 
-def all_members(client: Client) -> list[Member]:
+def all_members(account: Account) -> list[Member]:
     """Return all services and applications of the account but those that are being deleted."""
-    services = existing_services(client.services())
-    slugs = read_slugs(client)
+    services = existing(account.services())
+    slugs = account.slugs()
     return [Member(each, slugs.get(each.id)) for each in services]
-
-
-def read_slugs(client: Client) -> dict[str, str]:
-    """Return the slugs of the account's applications, by id."""
-    return {app.id: str(app.slug) for app in client.apps()}
 
 
 # --- What is to be pruned -----------------------------------------------------------------------------

@@ -16,7 +16,6 @@ from typing import Any
 
 from ..._api.client import Client
 from ..._api.errors import HostedError
-from ..services.shared_reads import Memo, planning_client
 from ..shared.effects import Effects
 from ..shared.options import shared_arguments
 from ..shared.parallel import run_parallel
@@ -119,7 +118,8 @@ class Part(Branch):
         """Plan the part for real, now that what it needs is there."""
         self.prepare(self)
         self.task.options = self.resource.read_options(self.arguments(self))
-        plan = self.plan = self.resource.plan(self.task)
+        with self.task.planning():
+            plan = self.plan = self.resource.plan(self.task)
         self.foreseen, self.result = False, plan.result
         return [*plan.steps, self.read_step(plan.steps)]
 
@@ -193,11 +193,10 @@ class Parts:
 
     def make_plans(self) -> None:
         """Plan all parts that have no plan, in parallel where none needs another. Each keeps its error."""
-        memo = Memo()
 
         def plan_one(client: Client, part: Part) -> None:
             settled = all(need.settled for need in part.needs)
-            part.make_plan(planning_client(client, memo), foreseen=not settled)
+            part.make_plan(client, foreseen=not settled)
 
         for group in levels({part: part.needs for part in self.found}):
             ready = [part for part in group if part.plan is None and part.blocked_by is None]

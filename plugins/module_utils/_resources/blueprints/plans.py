@@ -14,8 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from ..services.lookup import near_miss
 from ..shared.budget import read_budget
+from ..shared.identify import near_miss
 from ..shared.limits import check_max_parallel
 from ..shared.money import read_amount
 from ..shared.retention import read_policy, read_span

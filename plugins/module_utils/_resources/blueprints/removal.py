@@ -16,11 +16,10 @@ from typing import Any, Literal
 from ..._api.models import Project
 from ..._api.text import first_of
 from ..._api.values import ServiceStatus
-from ..services.lookup import Named, close_name, find_staying, oldest_projects, project_with_name
 from ..services.on_service import check_not_left_over
 from ..services.removal import own_copies_folder
+from ..shared.identify import Named, close_name, oldest_projects, project_with_name
 from ..shared.options import FilePath, StateDirOptions, WaitOptions, option
-from ..shared.parallel import run_parallel
 from ..shared.plan import Resource, Task
 from ..shared.task_errors import Invalid
 from .contents import Contents
@@ -108,7 +107,7 @@ def prune_parts(
     """
     check_describes(contents)
     home = parts[0].id
-    members = read_members(task.client, home) if home else None
+    members = read_members(task.account, home) if home else None
     if members is None:  # the blueprint creates the project, so it is empty
         return []
     ids = service_ids(parts)
@@ -116,7 +115,7 @@ def prune_parts(
     check_prune(members, contents, going, ids, task.options.max_delete)
 
     def check_again(part: Part) -> None:
-        now = read_members(part.task.client, members.project.id)
+        now = read_members(part.task.account, members.project.id)
         if now is not None:
             check_references(now, contents, going)
         check_still_unneeded(going, read_needed)
@@ -170,9 +169,9 @@ def absence_parts(task: Task[DeletingOptions], contents: Contents, deleters: Del
 
     SSH keys belong to the account and stay.
     """
-    projects = task.client.projects()
+    projects = task.account.projects()
     home = project_with_name(projects, contents.project)
-    members = read_members(task.client, home.id) if home else None
+    members = read_members(task.account, home.id) if home else None
     if members is None:
         if hint := close_name(contents.project, (each.name for each in projects)):
             task.warn(f"there is no project {contents.project!r}, so nothing was deleted;{hint}")
@@ -204,9 +203,8 @@ def look_elsewhere(task: Task[DeletingOptions], contents: Contents, projects: Se
     :raises Invalid: naming what may be left of the project.
     """
     entries = described_entries(contents)
-    found = [each for each in all_members(task.client) if any(each.is_described_by(one) for one in entries)]
-    read = run_parallel(task.client, found, lambda client, each: find_staying(client, each.id))
-    homes = {each.id: each.project_id for each in read if each is not None}
+    found = [each for each in all_members(task.account) if any(each.is_described_by(one) for one in entries)]
+    homes = {each.id: each.project_id for each in task.account.read_staying(found)}
     former = project_with_name(projects, contents.was) if contents.was else None
     doubtful = {*oldest_projects(projects), *([former.id] if former else [])}
     ids = {entry.values.get("id") for entry in entries}

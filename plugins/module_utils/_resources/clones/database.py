@@ -17,8 +17,8 @@ from ..._sftp.errors import TransferFailed
 from ..databases.dump import NoDumpError, Source, find_source
 from ..databases.engine import connection_facts
 from ..databases.restore import HeldDump, check_client, check_login, find_target, held_dump, restore
-from ..services.lookup import label
-from ..services.view import read_service, read_settings
+from ..services.view import read_settings
+from ..shared.identify import label
 from ..shared.options import WaitOptions, required
 from ..shared.plan import Plan, Resource, Step, Task
 from ..shared.task_errors import EffectUnverified, WaitEnded
@@ -50,7 +50,7 @@ class DatabaseResource(Resource[DatabaseOptions]):
         :raises Invalid: if a database cannot be dumped from here.
         """
         options = task.options
-        original = read_service(task, options.source_id)
+        original = task.account.existing_service(options.source_id)
         with copying(original):
             source = find_source(address_of(task, original))
             check_client(source.engine)
@@ -121,7 +121,7 @@ def warn_if_closed(task: Task[Any], what: str, public: bool) -> None:
 
 def address_of(task: Task[WaitOptions], service: Service) -> dict[str, Any]:
     """Return how to connect to the database of a service."""
-    return connection_facts(task.client.database_connection(service.id), read_settings(task, service))
+    return connection_facts(task.account.database_connection(service.id), read_settings(task, service))
 
 
 @contextmanager
@@ -152,7 +152,7 @@ def await_database(
     """
     if id is None:
         return
-    service = read_service(task, id)
+    service = task.account.existing_service(id)
 
     def ready() -> bool:
         try:

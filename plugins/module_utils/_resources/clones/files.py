@@ -323,7 +323,7 @@ def open_session(
 
     :raises LoginRefused: saying how to register one: a password would be a change of the source.
     """
-    session = key_session(task, task.client.sftp(id), task.options.known_hosts, beside)
+    session = key_session(task, task.account.sftp(id), task.options.known_hosts, beside)
     try:
         return stack.enter_context(session)
     except LoginRefused:

@@ -14,15 +14,14 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
-from ..._api.client import Client
 from ..._api.models import App, Edge, Project, Service
 from ..._api.values import Family, ScanStatus, ServiceStatus
 from ..blueprints.export import Export, Exported, Found, export_project
 from ..databases.engine import find_connection
 from ..services.listing import ServiceQuery, read_project
-from ..services.lookup import find_project, near_miss
+from ..shared.account import Account
 from ..shared.aliases import aliases_of
-from ..shared.parallel import run_parallel
+from ..shared.identify import near_miss
 from ..shared.plan import Task
 from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
 from .options import CloneOptions
@@ -117,15 +116,16 @@ def read_source(task: Task[CloneOptions]) -> SourceProject:
 
     :raises HostedError: if anything of it cannot be cloned, or not be read.
     """
-    client, project = task.client, find_project(task.client, task.options.source)
-    listing = read_project(client, project, ServiceQuery(settings=True, commands=True, metrics=True))
+    account = task.account
+    project = account.project(task.options.source)
+    listing = read_project(account, project, ServiceQuery(settings=True, commands=True, metrics=True))
     if listing.warnings:
         raise Invalid(
             f"{'; '.join(listing.warnings)}. A clone would lack what was set there. Run this again later, or "
             "leave that service out with services"
         )
-    graph = client.project_graph(project.id)
-    apps = {app.id: app for app in client.apps()}
+    graph = account.graph(project.id)
+    apps = account.apps_by_id()
     found = Found(project.name, listing.services, apps, graph.edges or [])
     export = export_project(found)
     records = {record["id"]: record for record in listing.services}
@@ -142,7 +142,7 @@ def read_source(task: Task[CloneOptions]) -> SourceProject:
         for each in (*export.services, *export.applications)
     ]
     wanted = chosen(everything, task.options.services)
-    kinds = run_parallel(client, wanted, lambda own, each: data_of(own, each.record, apps))
+    kinds = account.each(wanted, lambda own, each: data_of(own, each.record, apps))
     cloned = [replace(each, data=kind) for each, kind in zip(wanted, kinds, strict=True)]
     check_ready(cloned)
     ids = {each.id for each in cloned}
@@ -202,25 +202,25 @@ def check_ready(originals: Iterable[Original]) -> None:
 # --- What a service holds -----------------------------------------------------------------------------
 
 
-def data_of(client: Client, record: Mapping[str, Any], apps: Mapping[str, App]) -> Data:
+def data_of(account: Account, record: Mapping[str, Any], apps: Mapping[str, App]) -> Data:
     """Return what of a service can be copied."""
-    service = client.service(record["id"])
+    service = account.service(record["id"])
     if service is None:
         raise NoSuchItem(f"service {record['name']!r} ({record['id']}) was deleted meanwhile; run this again")
     app = apps.get(service.id)
-    if service.family == Family.APP and app is None and is_database(client, service):
+    if service.family == Family.APP and app is None and is_database(account, service):
         return Data.DATABASE
     if app is not None and not app.image_ref:
         return Data.NONE  # it never ran
     return Data.FILES if "files" in (service.capabilities or ()) else Data.NONE
 
 
-def is_database(client: Client, service: Service) -> bool:
+def is_database(account: Account, service: Service) -> bool:
     """Tell whether a service is a database.
 
     :raises Invalid: if that cannot be read.
     """
     try:
-        return find_connection(client, service) is not None
+        return find_connection(account, service) is not None
     except Invalid as error:
         raise error.prepend(f"service {service.name!r} ({service.id}) cannot be cloned: ") from None

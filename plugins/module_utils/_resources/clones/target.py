@@ -17,24 +17,20 @@ from dataclasses import dataclass, field, fields
 from threading import RLock
 from typing import Any, ClassVar, Self
 
-from ..._api.client import Client
 from ..._api.errors import undone_if_nothing_happened
 from ..._api.models import Service
 from ..._api.platform_clock import PlatformClock
 from ..blueprints.members import Member, Members, check_no_id, read_members
-from ..services.lookup import (
+from ..shared.account import Account
+from ..shared.controller_state import one_at_a_time, records_folder, state_key, write_json
+from ..shared.identify import (
     came_up,
-    describe_location,
-    find_staying,
     label,
     oldest_projects,
     project_with_name,
 )
-from ..services.view import read_service
-from ..shared.controller_state import one_at_a_time, records_folder, state_key, write_json
 from ..shared.names import same_name
 from ..shared.options import StateDirOptions
-from ..shared.parallel import run_parallel
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid
 from .options import CloneOptions
@@ -152,13 +148,13 @@ class MadeRecord:
                 doubtful.append(found)
         return doubtful
 
-    def takes(self, original: str, id: str, client: Client) -> bool:
+    def takes(self, original: str, id: str, account: Account) -> bool:
         """Tell whether a service was made for this. That of an order that was lost may show at any time."""
         with self.lock:
             if id in self.ids.values():
                 return True
         sent = self.sent.get(original)
-        listed = client.services() if sent else []
+        listed = account.services() if sent else []
         if not any(each.id == id and came_up(each.created_at, sent) for each in listed):
             return False
         with self.lock:
@@ -181,19 +177,19 @@ def check_own(
     """
     if id == source_id:
         raise Invalid(f"service {id} is the source of the {whole}; nothing was written to it")
-    service = read_service(task, id)
+    service = task.account.existing_service(id)
     if project_id is None or service.project_id != project_id:
         raise Invalid(f"{label(service)} is not in the project of the {whole}; nothing was written to it")
     return service
 
 
-def check_made(record: MadeRecord, original: str, id: str, client: Client, what: str) -> None:
+def check_made(record: MadeRecord, original: str, id: str, account: Account, what: str) -> None:
     """Check that what is there was made for the whole, before it is taken for that.
 
     :param what: names it, for messages.
     :raises Invalid: if somebody else made it since the whole was looked at.
     """
-    if not record.takes(original, id, client):
+    if not record.takes(original, id, account):
         raise Invalid(
             f"{what} ({id}) appeared meanwhile, and this {record.subject} did not make it, so nothing was "
             "written to it. Run this again, which decides by existing what becomes of it"
@@ -245,7 +241,7 @@ def check_target(
 
     :raises Invalid: if it must not go there.
     """
-    projects = task.client.projects()
+    projects = task.account.projects()
     name = task.options.project
     check_not_source(source, name)
     check_no_id(name, projects)
@@ -255,7 +251,7 @@ def check_target(
             f"project {name!r} may be the default project of the account, which the platform does not "
             "show: the oldest is taken for it. Clone into a project of its own"
         )
-    members = read_members(task.client, found.id) if found else None
+    members = read_members(task.account, found.id) if found else None
     if members:
         recognize(task, record, members)
     if record.source not in (None, source.project.id) and members and members.found:
@@ -264,11 +260,11 @@ def check_target(
             "clone into another project"
         )
     made = [record.ids[each.id] for each in source.originals if each.id in record.ids]
-    check_not_elsewhere(task.client, record, made, members)
+    check_not_elsewhere(task.account, record, made, members)
     target = Target(record, members)
     check_members(task, source, names, target)
     new = [each for each in source.originals if each.app and target.of(each, names[each.key]) is None]
-    check_slugs(task.client, (names[each.key] for each in new))
+    check_slugs(task.account, (names[each.key] for each in new))
     warn_of_dropped(task, source, target)
     return target
 
@@ -294,15 +290,15 @@ def recognize(task: Task[Any], record: MadeRecord, members: Members) -> None:
         )
 
 
-def found_elsewhere(client: Client, ids: Iterable[str], members: Members | None) -> list[Service]:
+def found_elsewhere(account: Account, ids: Iterable[str], members: Members | None) -> list[Service]:
     """Return which services of these ids are there, but not in the project that they were made in."""
     outside = sorted(set(ids) - {each.id for each in (members.found if members else ())})
-    found = run_parallel(client, outside, find_staying)
+    found = account.each(outside, lambda own, id: own.staying(id))
     return [each for each in found if each and not (members and each.project_id == members.project.id)]
 
 
 def check_not_elsewhere(
-    client: Client, record: MadeRecord, ids: Iterable[str], members: Members | None
+    account: Account, record: MadeRecord, ids: Iterable[str], members: Members | None
 ) -> None:
     """Refuse to order again what was made and is in another project by now, where it is billed.
 
@@ -310,18 +306,18 @@ def check_not_elsewhere(
 
     :raises Invalid: naming it, and where it is.
     """
-    found = found_elsewhere(client, ids, members)
+    found = found_elsewhere(account, ids, members)
     if found:
         raise Invalid(
-            f"the {record.subject} made {locations(client, found)}, outside its project by now and still "
+            f"the {record.subject} made {locations(account, found)}, outside its project by now and still "
             "billed. Nothing was ordered. Move it back with new_project of hosted.services.service, or "
             f"delete it. To keep it and order another one, remove {record.path}"
         )
 
 
-def locations(client: Client, services: Iterable[Service]) -> str:
+def locations(account: Account, services: Iterable[Service]) -> str:
     """Return services for a message, with where each is."""
-    return ", ".join(f"{each.name!r} ({describe_location(client, each)})" for each in services)
+    return ", ".join(f"{each.name!r} ({account.location(each)})" for each in services)
 
 
 def check_not_source(source: SourceProject, name: str) -> None:
@@ -357,12 +353,12 @@ def check_members(
         )
 
 
-def check_slugs(client: Client, slugs: Iterable[str]) -> None:
+def check_slugs(account: Account, slugs: Iterable[str]) -> None:
     """Refuse new slugs that applications of other projects have.
 
     :raises Invalid: naming them.
     """
-    taken = sorted(set(slugs) & {app.slug for app in client.apps()})
+    taken = sorted(set(slugs) & {app.slug for app in account.apps()})
     if taken:
         raise Invalid(
             f"this account has applications {', '.join(map(repr, taken))} in other projects, and slugs are "

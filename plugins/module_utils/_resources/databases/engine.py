@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._api.client import Client
 from ..._api.errors import Refused, TokenRejected, UnexpectedAnswer
 from ..._api.models import DatabaseConnection, DatabaseInventory, QueryResult, Service, Settings
 from ..._api.routes import CONNECTION
 from ..services.on_service import OneServiceOptions, service_id
+from ..shared.account import Account
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid
 from .dump import ENGINES
@@ -31,7 +31,7 @@ def check_supported(inventory: DatabaseInventory, service: str | None) -> None:
         )
 
 
-def find_connection(client: Client, service: Service) -> DatabaseConnection | None:
+def find_connection(account: Account, service: Service) -> DatabaseConnection | None:
     """Return how to connect to a database; ``None`` for a service that is none.
 
     The platform refuses it for a service that is none; the specification does not show with which status.
@@ -39,7 +39,7 @@ def find_connection(client: Client, service: Service) -> DatabaseConnection | No
     :raises Invalid: if the product is a database all the same.
     """
     try:
-        return client.database_connection(service.id)
+        return account.database_connection(service.id)
     except TokenRejected:
         raise
     except Refused as error:
@@ -65,7 +65,7 @@ def connection_url(task: Task[OneServiceOptions]) -> str:
 
     :raises UnexpectedAnswer: if the platform does not return one.
     """
-    url = task.client.database_connection(service_id(task)).url
+    url = task.account.database_connection(service_id(task)).url
     if not url:
         raise UnexpectedAnswer(f"{CONNECTION}: the field 'url' is missing from the response")
     return url

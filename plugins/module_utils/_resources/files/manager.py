@@ -9,12 +9,12 @@ import posixpath
 from collections.abc import Sequence
 from typing import Any
 
-from ..._api.client import FILES_PER_DELETE, Client
+from ..._api.client import FILES_PER_DELETE
 from ..._api.errors import NotFoundResponse, Refused, TokenRejected, UnexpectedAnswer
 from ..._api.models import FileEntry, Service
 from ..._api.text import counted
 from ..._sftp.trees import MOST_LEVELS, SHOWN
-from ..services.lookup import label
+from ..shared.identify import label
 from ..shared.names import same_name
 from ..shared.options import Options
 from ..shared.plan import Task
@@ -31,8 +31,7 @@ ROOT = "/"
 class FileManager:
     """The files of a service. Paths are relative to its root, whose path is empty."""
 
-    def __init__(self, client: Client, service: Service, task: Task[Options]) -> None:
-        self.client = client
+    def __init__(self, service: Service, task: Task[Options]) -> None:
         self.id = service.id
         self.label = label(service)
         self.task = task
@@ -62,7 +61,7 @@ class FileManager:
 
         :raises UnexpectedAnswer: for what is no name, as it would lead elsewhere, and for an endless tree.
         """
-        found = [item for item in self.client.files(self.id, directory) if item.name not in (".", "..")]
+        found = [item for item in self.task.account.files(self.id, directory) if item.name not in (".", "..")]
         odd = [item.name for item in found if not item.name or "/" in item.name or "\0" in item.name]
         if odd or directory.count("/") >= MOST_LEVELS:
             why = f"{odd[0][:SHOWN]!r} is no file name" if odd else f"it is over {MOST_LEVELS} levels deep"
@@ -122,7 +121,7 @@ class FileManager:
                 f"{MAX_BYTES}. To fetch it, {USE_SFTP_SYNC}"
             )
         try:
-            text = self.client.read_file(self.id, path)
+            text = self.task.account.read_file(self.id, path)
         except NotFoundResponse as error:
             raise NoSuchItem(f"{path!r} on {self.label} no longer exists, or leads nowhere") from error
         except Refused as error:
@@ -155,7 +154,7 @@ class FileManager:
         if is_large(entry):
             return note
         try:
-            text = self.client.read_file(self.id, path)
+            text = self.task.account.read_file(self.id, path)
         except TokenRejected:
             raise
         except Refused:
@@ -170,7 +169,7 @@ class FileManager:
 
     def write(self, path: str, text: str) -> None:
         """Create or replace a file."""
-        self.client.write_file(self.id, path, text)
+        self.task.client.write_file(self.id, path, text)
 
     def make_directory(self, path: str) -> None:
         """Create a directory in an existing one."""
@@ -183,7 +182,7 @@ class FileManager:
         try:
             act(
                 self.task,
-                lambda: self.client.create_directory(self.id, parent or ROOT, name),
+                lambda: self.task.client.create_directory(self.id, parent or ROOT, name),
                 there,
                 f"the making of {path}",
             )
@@ -201,7 +200,7 @@ class FileManager:
 
         act(
             self.task,
-            lambda: self.client.rename_file(self.id, root or ROOT, old, name),
+            lambda: self.task.client.rename_file(self.id, root or ROOT, old, name),
             done,
             f"the renaming of {path} to {name}",
         )
@@ -218,12 +217,12 @@ class FileManager:
 
         def left() -> list[str]:
             self.invalidate()
-            there = {item.name for item in self.client.files(self.id, root or ROOT)}
+            there = {item.name for item in self.task.account.files(self.id, root or ROOT)}
             return [name for name in names if name in there]
 
         def delete() -> None:
             if remaining := left():
-                self.client.delete_files(self.id, root or ROOT, remaining)
+                self.task.client.delete_files(self.id, root or ROOT, remaining)
 
         what = f"the removal of {len(names)} entries of {root or 'the root'}"
         act(self.task, delete, lambda: not left(), what)

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from ..._api.models import Metrics, Service
 from ..._api.probes import probe_tcp, probe_url
 from ..._api.values import ContainerState
-from ..services.lookup import label
 from ..services.view import with_diagnostics
+from ..shared.identify import label
 from ..shared.plan import Task
 from ..shared.task_errors import WaitEnded
 from ..shared.waiting import wait_until
@@ -77,7 +77,7 @@ class Health:
 
     def problem(self) -> str | None:
         """Return what is wrong with the service; ``None`` if it is healthy."""
-        metrics = self.task.client.metrics([self.service.id])[self.service.id]
+        metrics = self.task.account.metrics_of(self.service.id)
         problem = self.watch.problem(metrics, time.monotonic())
         for check in self.checks:
             problem = problem or self.probe(check)

@@ -14,7 +14,6 @@ from ..._api.values import ContainerState, Family, ServiceStatus
 from ..services.many_services import ServiceJob
 from ..services.pending_changes import pending_until_start
 from ..services.power import wait_while_stopping
-from ..services.view import read_service
 from ..shared.currency import currency_of
 from ..shared.effects import Effects
 from ..shared.money import Cost
@@ -82,7 +81,7 @@ class Member:
     def look_again(self) -> None:
         """Read the service and its container again, because time has passed since the plan was made."""
         task = self.job.task
-        self.service = self.job.service = read_service(task, self.id)
+        self.service = self.job.service = task.account.existing_service(self.id)
         self.read_metrics()
 
     def await_end_of_stop(self) -> None:
@@ -97,7 +96,7 @@ class Member:
 
     def read_metrics(self) -> None:
         """Read how the container is now."""
-        self.metrics = self.job.task.client.metrics([self.id])[self.id]
+        self.metrics = self.job.task.account.metrics_of(self.id)
 
     def decide(self) -> None:
         """Decide what to do with the service.
@@ -205,7 +204,7 @@ class Member:
 
         :raises Invalid: if the service is no application.
         """
-        slug = next((app.slug for app in task.client.apps() if app.id == self.id), None)
+        slug = task.account.slugs().get(self.id)
         if self.service.family != Family.APP or slug is None:
             raise Invalid(f"{self.job.label} is no application, so release {tag!r} cannot be deployed to it")
         return plan_with(self.modules.app_deploy, task, {"slug": slug, "tag": tag})

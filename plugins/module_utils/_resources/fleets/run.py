@@ -15,7 +15,6 @@ from ..._api.client import Client
 from ..._api.errors import HostedError
 from ..._api.models import Service
 from ..._api.values import ContainerState, ServiceStatus
-from ..services.lookup import find_service
 from ..services.many_services import (
     Operation,
     ServiceJob,
@@ -27,6 +26,7 @@ from ..services.many_services import (
 )
 from ..services.start_order import explicit_references, read_order
 from ..shared.controller_state import one_at_a_time
+from ..shared.identify import find_service
 from ..shared.options import state_dir_of
 from ..shared.parallel import run_parallel
 from ..shared.plan import Expansion, Plan, Step, Task
@@ -97,7 +97,7 @@ class FleetRun:
         found = run_parallel(self.task.client, self.jobs, self.read, self.task.options.max_parallel)
         self.members = {member.id: member for member in found if member is not None}
         active = [id for id, each in self.members.items() if each.service.status == ServiceStatus.ACTIVE]
-        metrics = self.task.client.metrics(active) if active else {}
+        metrics = self.task.account.metrics(active)
         for id in active:
             self.members[id].metrics = metrics.get(id)
 

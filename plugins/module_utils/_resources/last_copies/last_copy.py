@@ -18,7 +18,6 @@ from ..._sftp.errors import TransferFailed
 from ..._sftp.trees import printable_path
 from ..databases.dump import NoDumpError, find_source
 from ..databases.engine import connection_facts, find_connection
-from ..services.lookup import project_name
 from ..services.options import ServiceOptions
 from ..services.removal import Kept, own_copies_folder, uncopyable
 from ..services.view import View, read_settings, read_state
@@ -158,7 +157,7 @@ def read_content(task: Task[ServiceOptions], view: View, settings: Settings | No
     if offered is not None and FILES_CAPABILITY not in offered:
         raise uncopyable(view, f"it is of family {service.family} and offers no files", other)
     try:
-        access = task.client.sftp(service.id)
+        access = task.account.sftp(service.id)
     except TokenRejected:
         raise
     except Refused as error:
@@ -189,7 +188,7 @@ def dump_content(task: Task[ServiceOptions], view: View, settings: Settings | No
     :raises Invalid: if it cannot be dumped from here, or the product is a database all the same.
     """
     try:
-        connection = find_connection(task.client, view.service)
+        connection = find_connection(task.account, view.service)
     except Invalid as error:
         raise uncopyable(view, error.message, "run this again later, or dump the database by hand") from None
     if connection is None:
@@ -205,7 +204,7 @@ def own_application(task: Task[ServiceOptions], view: View) -> App | None:
     """Return the application that a service is, if the account made it from an image of its own."""
     if view.service.family != Family.APP:
         return None
-    return next((app for app in task.client.apps() if app.id == view.service.id), None)
+    return task.account.apps_by_id().get(view.service.id)
 
 
 def newest_copy(folder: CopyFolder, kind: str) -> str | None:
@@ -272,7 +271,7 @@ def service_options(task: Task[Any], view: View, settings: Settings | None) -> d
     network, deploy = settings and settings.network, settings and settings.deploy
     return {
         "name": service.name,
-        "project": project_name(task.client, service.project_id) or service.project_id,
+        "project": task.account.project_name(service.project_id) or service.project_id,
         "family": service.family,
         "product": service.product.slug if service.product else None,
         "runtime": service.runtime.id if service.runtime else None,
@@ -288,7 +287,7 @@ def app_options(task: Task[Any], service: Service, app: App) -> dict[str, Any]:
     """Return what creates an application, in the options of the module."""
     return {
         "slug": app.slug,
-        "project": project_name(task.client, service.project_id) or service.project_id,
+        "project": task.account.project_name(service.project_id) or service.project_id,
         "host": service.host.id if service.host else None,
         "dimensions": size_of(service),
     }

@@ -20,8 +20,7 @@ from ..clones.database import address_of, explained, holds, warn_if_closed
 from ..databases.dump import MARIADB, POSTGRESQL, Engine, find_source
 from ..databases.engine import find_connection
 from ..databases.restore import HeldDump, check_client, count_rows, kept_dump, restore
-from ..services.lookup import label
-from ..services.view import read_service
+from ..shared.identify import label
 from ..shared.options import WaitOptions, required
 from ..shared.plan import Plan, Resource, Step, Task
 from ..shared.task_errors import Invalid, NoSuchItem
@@ -198,11 +197,11 @@ def address(facts: Mapping[str, Any], host: str, port: str) -> tuple[str, int] |
 
 def other_databases(task: Task[DumpOptions], service: Service) -> Iterable[Mapping[str, Any]]:
     """Yield how to connect to every other database of the account."""
-    apps = {app.id for app in task.client.apps()}
-    for each in task.client.services():
+    apps = task.account.apps_by_id()
+    for each in task.account.services():
         if each.family != Family.APP or each.id in apps or each.id == service.id:
             continue
         with suppress(NoSuchItem, Invalid):  # it is gone, or tells nobody how to connect to it
-            other = read_service(task, each.id)
-            if find_connection(task.client, other) is not None:
+            other = task.account.existing_service(each.id)
+            if find_connection(task.account, other) is not None:
                 yield address_of(task, other)

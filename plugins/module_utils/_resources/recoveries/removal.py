@@ -13,8 +13,8 @@ from ..blueprints.members import Members, read_members
 from ..blueprints.parts import Part
 from ..blueprints.removal import Deleters, deletion_parts, project_deletion
 from ..clones.target import describe, found_elsewhere, locations, recognize
-from ..services.lookup import existing_services, label, project_with_name, services_in_project
 from ..services.order import LOST_ORDER_SECONDS
+from ..shared.identify import existing, label, project_with_name
 from ..shared.names import same_name
 from ..shared.plan import Task
 from ..shared.restore_points import parse_moment
@@ -78,7 +78,7 @@ def await_lost_orders(task: Task[Any], members: Members, record: RecoveryRecord)
         return each.id not in known and any(same_name(each.name, name) for name in lost)
 
     def appears() -> bool:
-        found = existing_services(services_in_project(task.client, members.project))
+        found = existing(task.account.members(members.project))
         late[:] = [each for each in found if may_be_late(each)]
         return bool(late)
 
@@ -92,8 +92,8 @@ def await_lost_orders(task: Task[Any], members: Members, record: RecoveryRecord)
 
 def warn_of_unknown(task: Task[RecoverOptions], project: str) -> None:
     """Warn of a project with services that no drill from this controller is known to have made."""
-    found = project_with_name(task.client.projects(), project)
-    members = read_members(task.client, found.id) if found else None
+    found = project_with_name(task.account.projects(), project)
+    members = read_members(task.account, found.id) if found else None
     if members and members.found:
         task.warn(
             f"project {project!r} has {describe(list(members.found))}, and no drill from this controller "
@@ -105,7 +105,7 @@ def warn_of_unknown(task: Task[RecoverOptions], project: str) -> None:
 def warn_of_moved(task: Task[RecoverOptions], record: RecoveryRecord, members: Members | None) -> None:
     """Warn of what the drill made and somebody has moved since, or whose project somebody has deleted."""
     moved = [
-        f"{each.name!r} ({each.id})" for each in found_elsewhere(task.client, record.ids.values(), members)
+        f"{each.name!r} ({each.id})" for each in found_elsewhere(task.account, record.ids.values(), members)
     ]
     if moved:
         task.warn(
@@ -120,11 +120,11 @@ def still_there(task: Task[RecoverOptions], record: RecoveryRecord, parts: Seque
     Nobody but the record knows that a drill made it, so the drill is not forgotten before it is gone.
     """
     going = {part.arguments(part).get("id") for part in parts}
-    found = found_elsewhere(task.client, [id for id in record.ids.values() if id not in going], None)
+    found = found_elsewhere(task.account, [id for id in record.ids.values() if id not in going], None)
     if not found:
         return None
     return Invalid(
-        f"the drill made {locations(task.client, found)}, outside its project by now and still billed. It "
+        f"the drill made {locations(task.account, found)}, outside its project by now and still billed. It "
         "was not deleted, as somebody may use it, and the drill is not forgotten. Delete it with "
         f"hosted.services.service and run this again. To keep it, remove {record.path}"
     )
@@ -136,6 +136,6 @@ def find_members(task: Task[RecoverOptions], project: str, record: RecoveryRecor
     A drill that was killed may not know the id of its project. There was none of its name when it began.
     """
     if record.project_id is not None:
-        return read_members(task.client, record.project_id)
-    found = project_with_name(task.client.projects(), project)
-    return read_members(task.client, found.id) if found else None
+        return read_members(task.account, record.project_id)
+    found = project_with_name(task.account.projects(), project)
+    return read_members(task.account, found.id) if found else None

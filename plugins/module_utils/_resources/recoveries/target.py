@@ -14,7 +14,7 @@ from ..._api.values import ServiceStatus
 from ..blueprints.contents import Contents
 from ..blueprints.members import Member, Members, check_no_id, read_members
 from ..clones.target import check_not_elsewhere, check_own, check_slugs, describe, recognize
-from ..services.lookup import label, project_with_name
+from ..shared.identify import label, project_with_name
 from ..shared.names import same_name
 from ..shared.plan import Task
 from ..shared.task_errors import Ambiguous, Invalid
@@ -89,24 +89,24 @@ def find_target(
     :raises Invalid: if it must not go there.
     """
     options = task.options
-    name, projects = options.project or file.project, task.client.projects()
+    name, projects = options.project or file.project, task.account.projects()
     check_no_id(name, projects)
     check_drill(options, file, record)
     found = project_with_name(projects, name)
-    members = read_members(task.client, found.id) if found else None
+    members = read_members(task.account, found.id) if found else None
     if members:
         recognize(task, record, members)
         check_made_by_drill(options, members, record)
     # A drill has to delete what it made, also what its file does not name any more.
     keys = record.ids.keys() if options.drill else {each.key for each in entries_of(file)}
     made = [id for key, id in record.ids.items() if key in keys]
-    check_not_elsewhere(task.client, record, made, members)
+    check_not_elsewhere(task.account, record, made, members)
     there = members_by_key(file, names, members, record)
-    known = frozenset(each.id for each in task.client.services())
+    known = frozenset(each.id for each in task.account.services())
     overwrite = frozenset(keys_of(file, options.overwrite, "overwrite"))
     target = Target(record, there, known, overwrite)
     check_existing(options, target)
-    check_slugs(task.client, (names[each.key] for each in file.applications if each.key not in there))
+    check_slugs(task.account, (names[each.key] for each in file.applications if each.key not in there))
     return target
 
 

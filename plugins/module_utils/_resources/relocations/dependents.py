@@ -17,11 +17,11 @@ from ..._api.errors import HostedError
 from ..._api.models import App, ProjectGraph, Service
 from ..._api.values import ContainerState, ServiceStatus
 from ..applications.environment_rules import REFERENCE, redirected
-from ..applications.lookup import digest_in_service, find_app
+from ..applications.lookup import digest_in_service
 from ..applications.releases import read_declared
-from ..services.lookup import label
 from ..services.view import read_state
 from ..shared.fingerprints import Fingerprints, state_folder
+from ..shared.identify import label
 from ..shared.plan import Task
 from ..shared.relocation_record import Relocation
 from ..shared.task_errors import Invalid
@@ -122,9 +122,9 @@ def check_not_referred_to(task: Task[RelocateOptions], service: Service) -> None
     :raises HostedError: if that cannot be read: module service deletes a service without asking.
     """
     try:
-        graph = task.client.project_graph(str(service.project_id))
+        graph = task.account.graph(str(service.project_id))
         referring = referring_to(graph, {service.id})
-        slugs = {app.id: str(app.slug) for app in task.client.apps()}
+        slugs = task.account.slugs()
     except HostedError as error:
         error.append(
             f". So whether anything refers to {label(service)} is not known, and nothing was deleted. Run "
@@ -228,7 +228,7 @@ def known_names(task: Task[RelocateOptions], dependent: Dependent) -> set[str]:
 
 def as_it_runs(task: Task[RelocateOptions], dependent: Dependent) -> Dependent:
     """Return an application with the image that it runs now: another one may have been deployed since."""
-    app = find_app(task.client, dependent.slug)
+    app = task.account.app_if_any(dependent.slug)
     return dependent if app is None or digest_in_service(app) is None else replace(dependent, app=app)
 
 
@@ -238,8 +238,8 @@ def release_in_service(task: Task[RelocateOptions], dependent: Dependent) -> Rel
     :raises Invalid: if the platform does not show one.
     """
     digest = str(digest_in_service(dependent.app))
-    source = task.client.settings(dependent.app.id).source
-    declared = read_declared(task.client, dependent.slug)
+    source = task.account.settings(dependent.app.id).source
+    declared = read_declared(task.account, dependent.slug)
     tags = [tag for tag, release in declared.items() if release.digest == digest]
     if source and source.tag in tags:
         return Release(source.tag, digest)

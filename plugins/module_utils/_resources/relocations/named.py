@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-from ..services.lookup import Named
+from ..shared.identify import Named
 from ..shared.names import same_name
 from ..shared.options import StateDirOptions
 from ..shared.relocation_record import (

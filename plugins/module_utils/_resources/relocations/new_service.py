@@ -10,17 +10,14 @@ from typing import Any
 
 from ..._api.models import Service, ServiceSummary
 from ..._api.values import ServiceStatus
-from ..services.lookup import (
-    came_up,
-    find_project,
-    label,
-    only_service,
-    services_in_project,
-    with_name,
-)
 from ..services.rates import rates_of
 from ..services.settings import check_max_monthly
-from ..services.view import read_service
+from ..shared.identify import (
+    came_up,
+    label,
+    only_service,
+    with_name,
+)
 from ..shared.plan import Task
 from ..shared.relocation_record import BEFORE_SWITCH, Phase, Relocation
 from ..shared.task_errors import Invalid
@@ -37,7 +34,7 @@ def read_new(work: Work) -> Service | None:
     content = work.record.content
     if content.new_id is None:
         return None
-    service = work.task.client.service(content.new_id)
+    service = work.task.account.service(content.new_id)
     if service is not None and service.status not in ServiceStatus.DELETING_OR_DELETED:
         return service
     if work.record.phase not in BEFORE_SWITCH:
@@ -49,7 +46,7 @@ def read_new(work: Work) -> Service | None:
     content.new_id = found.id if found else None
     if found and found.id != gone:
         check_adopts(work.task, label(found), f"not the one that was ordered before, {gone}, which is gone")
-    return read_service(work.task, content.new_id) if content.new_id else None
+    return work.task.account.existing_service(content.new_id) if content.new_id else None
 
 
 def check_as_asked(work: Work, there: Service) -> None:
@@ -91,7 +88,7 @@ def check_kept(task: Task[RelocateOptions], record: Relocation) -> None:
     :raises Invalid: naming what differs.
     """
     content = record.content
-    service = task.client.service(content.new_id) if content.new_id else None
+    service = task.account.service(content.new_id) if content.new_id else None
     if service is None:
         return
     found = differing(asked_by_task(task.options), service, content.asked)
@@ -167,8 +164,8 @@ def only_of_name(task: Task[RelocateOptions], record: Relocation) -> ServiceSumm
 
 def services_by_name(task: Task[RelocateOptions], record: Relocation) -> list[ServiceSummary]:
     """Return the services in the project that have the new name."""
-    project = find_project(task.client, str(record.content.project_id))
-    return with_name(services_in_project(task.client, project), str(record.content.new_name), None)
+    project = task.account.project(str(record.content.project_id))
+    return with_name(task.account.members(project), str(record.content.new_name), None)
 
 
 def check_adopts(task: Task[RelocateOptions], named: str, doubt: str) -> None:

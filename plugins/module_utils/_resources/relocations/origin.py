@@ -13,9 +13,9 @@ from ..._api.models import App, ProjectGraph, Service, Settings
 from ..._api.values import ContainerState, ServiceStatus
 from ..blueprints.export import SIZE, command_of
 from ..clones.source import Data, data_of
-from ..services.lookup import label
-from ..services.view import read_service, read_settings, read_state
+from ..services.view import read_settings, read_state
 from ..shared.aliases import aliases_of
+from ..shared.identify import label
 from ..shared.plan import Task
 from ..shared.relocation_record import Relocation
 from ..shared.task_errors import Invalid
@@ -71,9 +71,9 @@ def read_origin(task: Task[RelocateOptions], record: Relocation) -> Origin:
 
     :raises Invalid: if it cannot be relocated, with the way around that there is.
     """
-    client, id, known = task.client, record.content.old_id, record.content.data
-    service = read_service(task, id)
-    apps = {app.id: app for app in client.apps()}
+    account, id, known = task.account, record.content.old_id, record.content.data
+    service = account.existing_service(id)
+    apps = account.apps_by_id()
     if id in apps:
         raise Invalid(
             f"{label(service)} is an application that is made from an image: its slug names its repository, "
@@ -81,11 +81,11 @@ def read_origin(task: Task[RelocateOptions], record: Relocation) -> Origin:
             "hosted.services.app, host and all, deploy the same image there, and delete this one; "
             "hosted.services.clone does the first two for a whole project"
         )
-    graph = client.project_graph(str(service.project_id))
+    graph = account.graph(str(service.project_id))
     if task.options.without_data:
         data = Data.NONE
     else:
-        data = Data(known) if known else data_of(client, {"id": id, "name": service.name}, apps)
+        data = Data(known) if known else data_of(account, {"id": id, "name": service.name}, apps)
     running = read_state(task, id) in (ContainerState.RUNNING, ContainerState.STARTING)
     return Origin(service, read_settings(task, service), graph, apps, data, running)
 

@@ -18,9 +18,9 @@ from ..._api.models import Service
 from ..._api.platform_clock import CLOCKS_DIFFER
 from ..._api.values import ContainerState, ServiceStatus
 from ..clones.source import Data
-from ..services.lookup import find_staying, label
 from ..services.rates import rates_of
-from ..services.view import billed_rate, read_service, read_state
+from ..services.view import billed_rate, read_state
+from ..shared.identify import label
 from ..shared.money import Cost, format_amount
 from ..shared.plan import Plan, Resource, Step, Task
 from ..shared.relocation_record import BEFORE_SWITCH, DEFAULT_DAYS, Content, Phase, Relocation, written
@@ -215,7 +215,7 @@ def check_in_service(work: Work) -> None:
 
     :raises Invalid: if it is not.
     """
-    service = read_service(work.task, work.new_id)
+    service = work.task.account.existing_service(work.new_id)
     problem = None
     if service.status != ServiceStatus.ACTIVE:
         problem = f"has status {service.status}"
@@ -237,7 +237,7 @@ def left_over(work: Work, id: str | None) -> dict[str, Any]:
     """Return what is remembered of the one that is not in service, once it is suspended."""
     suspended_at = None
     with suppress(HostedError):  # everything is done by now, and the end goes by "since" without it
-        service = work.task.client.service(id) if id else None
+        service = work.task.account.service(id) if id else None
         suspended_at = suspended_since(service)
     facts = {"since": work.now(), "suspended_at": suspended_at, "keep_days": days_of(work.task)}
     return {**facts, "paused": []}
@@ -249,7 +249,7 @@ def left_over(work: Work, id: str | None) -> dict[str, Any]:
 def plan_back(work: Work) -> Plan:
     """Plan what is left to do until the old service is in service again, and the new one is suspended."""
     content = work.record.content
-    new = find_staying(work.task.client, content.new_id) if content.new_id else None
+    new = work.task.account.staying(content.new_id) if content.new_id else None
     check_back(work, new)
     copies = new is not None and content.newer and work.task.options.copy_back
     old_rates, new_rates = rates_of(work.old), rates_of(new) if new else None
@@ -402,7 +402,7 @@ def plan_end(task: Task[RelocateOptions], record: Relocation, service: Resource[
     if content.gone or (record.phase is Phase.RETURNED and content.new_id is None):
         return Plan(result=shown)
     left, kept = leftover(record)
-    found = task.client.service(left)
+    found = task.account.service(left)
     check_end(task, record, found, kept)
     if found is not None and found.status not in ServiceStatus.DELETING_OR_DELETED:
         check_not_referred_to(task, found)
@@ -449,7 +449,7 @@ def check_not_needed(
     """
     if left is None and record.phase is Phase.FINISHED:  # it is gone: only the note of that is missing
         return
-    other = task.client.service(kept)
+    other = task.account.service(kept)
     if other is None or other.status != ServiceStatus.ACTIVE:
         status = other.status if other else "deleted"
         raise Invalid(

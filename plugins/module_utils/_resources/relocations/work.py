@@ -18,10 +18,10 @@ from ..._api.values import ContainerState, ServiceStatus
 from ..clones.database import await_database
 from ..clones.source import Data
 from ..fleets.health import Health
-from ..services.lookup import label
-from ..services.view import read_service, read_state
+from ..services.view import read_state
 from ..shared.aliases import aliases_of
 from ..shared.effects import Effects
+from ..shared.identify import label
 from ..shared.money import Move
 from ..shared.options import shared_arguments
 from ..shared.plan import Expansion, Plan, Resource, Step, Task
@@ -122,8 +122,8 @@ class Work:
         return {name for name in (*known, self.origin.alias, content.old_name, content.new_name) if name}
 
     def aliases(self) -> dict[str, str]:
-        """Return the aliases in the project, read again."""
-        return aliases_of(self.task.client.project_graph(str(self.old.project_id)))
+        """Return the aliases in the project."""
+        return aliases_of(self.task.account.graph(str(self.old.project_id)))
 
     # --- Steps ------------------------------------------------------------------------------------------
 
@@ -170,7 +170,11 @@ class Work:
 
     def pair(self, back: bool) -> tuple[Service, str]:
         """Return the service to copy from, and the id of the one to copy to."""
-        return (read_service(self.task, self.new_id), self.old.id) if back else (self.old, self.new_id)
+        return (
+            (self.task.account.existing_service(self.new_id), self.old.id)
+            if back
+            else (self.old, self.new_id)
+        )
 
     def copy_steps(self, summary: str, *, back: bool = False) -> list[Step]:
         """Return the steps that make what one service holds like what the other one does."""
@@ -217,7 +221,7 @@ class Work:
         :raises Invalid: saying so.
         """
         if target is not None:
-            check_in_use(read_service(self.task, target))
+            check_in_use(self.task.account.existing_service(target))
 
     def compare_steps(self, *, back: bool = False) -> list[Step]:
         """Return the step that compares two databases again: nothing may write to the one that is left."""
@@ -238,7 +242,7 @@ class Work:
         """Return the step that waits until the new service is healthy."""
 
         def wait() -> None:
-            service = read_service(self.task, self.new_id)
+            service = self.task.account.existing_service(self.new_id)
             Health(self.task, service, self.task.options.health_checks).wait()
 
         return Step(f"wait until {self.new_name} is healthy", wait, changes=False)
@@ -282,7 +286,10 @@ class Work:
 
         A suspended one is not in use, whatever its container shows: an earlier run may have done that.
         """
-        if not self.is_up(seconds) or read_service(self.task, self.old.id).status == ServiceStatus.SUSPENDED:
+        if (
+            not self.is_up(seconds)
+            or self.task.account.existing_service(self.old.id).status == ServiceStatus.SUSPENDED
+        ):
             return None
         how = " with hosted.services.sftp_sync" if self.origin.data is Data.FILES else ""
         return (

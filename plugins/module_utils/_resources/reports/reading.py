@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypedDict
 
-from ..._api.client import METRICS_PER_CALL, Client
+from ..._api.client import METRICS_PER_CALL
 from ..._api.errors import OF_A_CALL, ConnectionFailed, HostedError, Refused, TokenRejected
 from ..._api.models import (
     App,
@@ -29,8 +29,8 @@ from ..._api.models import (
 from ..._api.values import WITH_SETTINGS, WITHOUT_CONTAINER, ServiceStatus
 from ..applications.releases import DeclaredRelease, read_declared, scan_of
 from ..services.listing import NOT_CREATED
-from ..services.lookup import services_in_project
-from ..shared.parallel import run_parallel
+from ..shared.account import Account
+from ..shared.identify import existing
 from ..shared.restore_points import BACKUPS, backups_as_restore_points
 from ..shared.retention import RestorePoint
 
@@ -108,7 +108,7 @@ class Job:
     """One thing to read, and where to keep it."""
 
     part: str
-    read: Callable[[Client], Any]
+    read: Callable[[Account], Any]
     keep: Callable[[Any], None]
     name: str | None = None
     id: str | None = None
@@ -116,13 +116,13 @@ class Job:
     """What to do if the service does not offer this part, which is no failure."""
 
 
-def read_facts(client: Client, project: Project | None) -> Facts:
+def read_facts(account: Account, project: Project | None) -> Facts:
     """Read the account, or one project of it.
 
     :raises HostedError: if neither services nor applications can be read: a report would hold nothing.
     """
     facts = Facts()
-    run_jobs(client, facts, account_jobs(facts, project))
+    run_jobs(account, facts, account_jobs(facts, project))
     if project is not None:
         facts.projects = [project]
     if facts.services is None and facts.apps is None:
@@ -131,15 +131,15 @@ def read_facts(client: Client, project: Project | None) -> Facts:
     if project is not None and facts.apps is not None:
         members = {service.id for service in facts.services or ()}
         facts.apps = [app for app in facts.apps if app.id in members]
-    run_jobs(client, facts, [*project_jobs(facts), *service_jobs(facts), *app_jobs(facts)])
+    run_jobs(account, facts, [*project_jobs(facts), *service_jobs(facts), *app_jobs(facts)])
     note_unreachable(facts)
     facts.unread.sort(key=lambda each: (each.part, each.name or "", each.id or "", each.reason))
     return facts
 
 
-def run_jobs(client: Client, facts: Facts, jobs: Sequence[Job]) -> None:
+def run_jobs(account: Account, facts: Facts, jobs: Sequence[Job]) -> None:
     """Read in parallel. Keep what comes, and note what does not."""
-    for job, found in zip(jobs, run_parallel(client, jobs, attempt), strict=True):
+    for job, found in zip(jobs, account.each(jobs, attempt), strict=True):
         if not isinstance(found, HostedError):
             job.keep(found)
         elif job.refused is not None and isinstance(found, Refused) and found.may_mean_not_offered:
@@ -149,13 +149,13 @@ def run_jobs(client: Client, facts: Facts, jobs: Sequence[Job]) -> None:
             facts.unread.append(Unread(job.part, job.name, job.id, found.message))
 
 
-def attempt(client: Client, job: Job) -> Any:
+def attempt(account: Account, job: Job) -> Any:
     """Return what a job reads, or its error.
 
     :raises ConnectionFailed, TokenRejected: as every other call would.
     """
     try:
-        return job.read(client)
+        return job.read(account)
     except (ConnectionFailed, TokenRejected):
         raise
     except OF_A_CALL as error:
@@ -165,15 +165,15 @@ def attempt(client: Client, job: Job) -> Any:
 def account_jobs(facts: Facts, project: Project | None) -> list[Job]:
     """Return what to read of the account itself."""
 
-    def services(client: Client) -> list[ServiceSummary]:
-        return services_in_project(client, project) if project else client.services()
+    def services(account: Account) -> list[ServiceSummary]:
+        return account.members(project) if project else account.services()
 
     def keep_services(found: list[ServiceSummary]) -> None:
-        there = [each for each in found if each.status not in ServiceStatus.DELETING_OR_DELETED]
+        there = existing(found)
         facts.services = sorted(there, key=lambda each: (each.name, each.id))
 
     def keep_apps(found: list[App]) -> None:
-        there = [each for each in found if each.status not in ServiceStatus.DELETING_OR_DELETED]
+        there = existing(found)
         facts.apps = sorted(there, key=lambda each: each.slug)
 
     def keep_projects(found: list[Project]) -> None:
@@ -184,12 +184,16 @@ def account_jobs(facts: Facts, project: Project | None) -> list[Job]:
 
     jobs = [
         Job("services", services, keep_services),
-        Job("applications", lambda client: client.apps(), keep_apps),
-        Job("the balance and the forecast", lambda client: client.billing_overview(), keep("overview")),
-        Job("the currency", lambda client: client.wallet(), keep("wallet")),
-        Job("SSH keys", lambda client: client.ssh_keys(), keep("keys")),
+        Job("applications", lambda account: account.apps(), keep_apps),
+        Job(
+            "the balance and the forecast",
+            lambda account: account.client.billing_overview(),
+            keep("overview"),
+        ),
+        Job("the currency", lambda account: account.client.wallet(), keep("wallet")),
+        Job("SSH keys", lambda account: account.ssh_keys(), keep("keys")),
     ]
-    return jobs if project else [*jobs, Job("projects", lambda client: client.projects(), keep_projects)]
+    return jobs if project else [*jobs, Job("projects", lambda account: account.projects(), keep_projects)]
 
 
 def project_jobs(facts: Facts) -> list[Job]:
@@ -200,8 +204,8 @@ def project_jobs(facts: Facts) -> list[Job]:
         graph = partial(facts.graphs.__setitem__, project.id)
         spend = partial(facts.spends.__setitem__, project.id)
         jobs += [
-            Job("references", partial(Client.project_graph, id=project.id), graph, **named),
-            Job("the spend of projects", partial(Client.project_spend, id=project.id), spend, **named),
+            Job("references", partial(Account.graph, project_id=project.id), graph, **named),
+            Job("the spend of projects", partial(Account.spend, project_id=project.id), spend, **named),
         ]
     return [job for job in jobs if job.id]
 
@@ -216,7 +220,7 @@ def service_jobs(facts: Facts) -> list[Job]:
     for start in range(0, len(ids), METRICS_PER_CALL):
         batch = ids[start : start + METRICS_PER_CALL]
         keep = partial(keep_metrics, facts)
-        jobs.append(Job("live states and disks", partial(Client.metrics, ids=batch), keep))
+        jobs.append(Job("live states and disks", partial(Account.metrics, ids=batch), keep))
     return jobs
 
 
@@ -236,14 +240,15 @@ def jobs_of_service(facts: Facts, service: ServiceSummary) -> list[Job]:
     def keep_copies(found: Any) -> None:
         facts.backups[service.id] = backups_as_restore_points(found)
 
-    detail = Job("rates and projects", partial(Client.service, id=service.id), keep_detail, **named)
+    detail = Job("rates and projects", partial(Account.service, id=service.id), keep_detail, **named)
     if service.status in NOT_CREATED:
         return [detail]
     lacks = partial(facts.without_backups.add, service.id)
-    jobs = [detail, Job(BACKUPS, partial(Client.backups, id=service.id), keep_copies, refused=lacks, **named)]
+    backups = partial(Account.backups, id=service.id)
+    jobs = [detail, Job(BACKUPS, backups, keep_copies, refused=lacks, **named)]
     if service.family in WITH_SETTINGS:
         keep = partial(facts.settings.__setitem__, service.id)
-        settings = partial(Client.settings, id=service.id)
+        settings = partial(Account.settings, id=service.id)
         jobs.append(Job("settings", settings, keep, refused=lambda: None, **named))
     return jobs
 
@@ -262,12 +267,12 @@ def app_jobs(facts: Facts) -> list[Job]:
     ]
 
 
-def read_releases(client: Client, app: App) -> AppReleases:
+def read_releases(account: Account, app: App) -> AppReleases:
     """Return the newest releases of an application with their scan reports, newest first."""
-    declared = read_declared(client, app.slug)
+    declared = read_declared(account, app.slug)
     by_date = sorted(declared.items(), key=lambda pair: (pair[1].created_at or "", pair[0]))
     tags = [tag for tag, __ in reversed(by_date)]
-    scans = {tag: scan_of(client, app.slug, tag, declared[tag].digest) for tag in tags[:MAX_SCANS]}
+    scans = {tag: scan_of(account, app.slug, tag, declared[tag].digest) for tag in tags[:MAX_SCANS]}
     return AppReleases(declared, scans, max(0, len(tags) - MAX_SCANS))
 
 

@@ -16,19 +16,19 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, TypeVar
 from unicodedata import category
 
-from ..._api.client import Client
 from ..._api.errors import HostedError
 from ..._api.models import Backup, Service, Snapshot
 from ..._api.text import first_of
 from ..._api.values import ServiceStatus
-from ..services.lookup import label
 from ..services.many_services import (
     ManyServicesOptions,
     Operation,
     PlanOne,
     plan_many,
 )
+from ..shared.account import Account
 from ..shared.busy_retry import QuietOptions, retry_while_busy, under_way
+from ..shared.identify import label
 from ..shared.names import fits, same_name
 from ..shared.options import Options, WaitOptions, option, required
 from ..shared.plan import Plan, Resource, Task
@@ -129,7 +129,7 @@ def retry(
     busy: bool = False,
 ) -> None:
     """Make a call, again while the service is busy. A snapshot in the making has no status that shows it."""
-    retry_while_busy(task, call, what, lambda: under_way(task.client, service.id), busy=busy)
+    retry_while_busy(task, call, what, lambda: under_way(task.account, service.id), busy=busy)
 
 
 # --- Names, and copies that disappear ---------------------------------------------------------------
@@ -301,7 +301,7 @@ class RestorePointInfoResource(Resource[RestorePointInfoOptions]):
     kind: ClassVar[str]
 
     @abstractmethod
-    def read(self, client: Client, service_id: str) -> list[tuple[Backup | Snapshot, RestorePoint]]:
+    def read(self, account: Account, service_id: str) -> list[tuple[Backup | Snapshot, RestorePoint]]:
         """Return what there is, as the platform tells it and as a copy."""
 
     def plan(self, task: Task[RestorePointInfoOptions]) -> Plan:
@@ -311,7 +311,7 @@ class RestorePointInfoResource(Resource[RestorePointInfoOptions]):
         def read(own: Task[RestorePointInfoOptions], service: Service) -> Plan:
             if not service.id:  # foreseen: it may have copies by then
                 return Plan(result=blank)
-            found = self.read(own.client, service.id)
+            found = self.read(own.account, service.id)
             fitting = [pair for pair in found if fits(pair[1].name, pattern)]
             return Plan(
                 result={

@@ -25,6 +25,7 @@ from ..._api.models import Pricing, Project, Service, ServiceSummary
 from ..._api.routes import Route
 from ..._api.text import counted
 from ..._api.values import ServiceStatus
+from ..shared.account import Account
 from ..shared.budget import (
     ENVIRONMENT,
     LOWERING,
@@ -56,13 +57,12 @@ from ..shared.commitment_record import (
 )
 from ..shared.controller_state import RUN_FOLDER, normalized_url
 from ..shared.currency import format_price
+from ..shared.identify import as_sentence, existing, near_miss, oldest_projects
 from ..shared.money import format_amount, rate_from
 from ..shared.names import same_name
-from ..shared.parallel import run_parallel
 from ..shared.plan import Plan, Step, Task
 from ..shared.run_memory import remember
 from ..shared.runner import needs_of
-from .lookup import as_sentence, existing_services, expect_created, find_staying, near_miss, oldest_projects
 from .options import BudgetOptions
 
 NOTHING_SENT = "Nothing was sent"
@@ -92,22 +92,18 @@ SETTLED = (ServiceStatus.ACTIVE, ServiceStatus.SUSPENDED, ServiceStatus.FAILED)
 CREATED_LATER = (ServiceStatus.PROVISIONING, ServiceStatus.AWAITING_ADMIN)
 
 
-def read_holdings(client: Client, each: bool) -> dict[str, Holding]:
+def read_holdings(account: Account, each: bool) -> dict[str, Holding]:
     """Return the services of the account with their rates, by id.
 
     The billing overview has one figure for all, whose month and rounding are not shown. ``each`` reads every
     service by itself, which shows its project and what is billed now. Otherwise only those are read whose
     rate the list does not show.
     """
-    listed = existing_services(client.services())
+    listed = existing(account.services())
     asked = [service for service in listed if each or not shows_rate(service)]
-    details = run_parallel(client, asked, lambda clone, service: find_staying(clone, service.id))
-    found = dict(zip((service.id for service in asked), details, strict=True))
-    return {
-        service.id: holding_of(service, found.get(service.id))
-        for service in listed
-        if found.get(service.id, service) is not None  # gone since
-    }
+    found = {service.id: service for service in account.read_staying(asked)}
+    gone = {service.id for service in asked} - found.keys()
+    return {one.id: holding_of(one, found.get(one.id)) for one in listed if one.id not in gone}
 
 
 def shows_rate(service: ServiceSummary) -> bool:
@@ -203,8 +199,6 @@ class BudgetGuard(Guard):
         """The names of projects that the plan itself creates."""
         self._renamed: dict[str, str] = {}
         """By id: the names that the plan itself gives to projects."""
-        self._seen: dict[bool, dict[str, Holding]] = {}
-        """What check mode, in which nothing changes, has read of the running rates."""
         self._options: dict[tuple[str, Decimal], str] = {}
         """By project and limit: the option of the task that sets it, if that is not the budget."""
 
@@ -299,7 +293,7 @@ class BudgetGuard(Guard):
         earlier = [each for each in content.entries if replaces(commitment, each)]
         for each in earlier:
             content.settle(each, done=proves(commitment, each))
-        checked = self._check(client, content, [commitment])
+        checked = self._check(Account(client), content, [commitment])
         for entry in checked.shown:
             content.settle(entry, done=True)
         entry = new_entry(commitment, checked.adds[0], run_id(), checked.holdings)
@@ -355,7 +349,7 @@ class BudgetGuard(Guard):
             for entry in content.entries
             if entry.key not in keys or any(proves(commitment, entry) for commitment in commitments)
         ]
-        self._check(self.task.client, replace(content, entries=others), commitments, planning=True)
+        self._check(Account(self.task.client), replace(content, entries=others), commitments, planning=True)
 
     def _supersede(self, commitments: Sequence[Commitment]) -> None:
         """Forget what check mode predicted of what is now done for real: what comes of that counts.
@@ -418,7 +412,7 @@ class BudgetGuard(Guard):
 
         :raises BudgetExceeded: if it may not.
         """
-        checked = self._check(self.task.client, content, commitments, predicted)
+        checked = self._check(self.task.account, content, commitments, predicted)
         for commitment, adds in zip(commitments, checked.adds, strict=True):
             predicted.entries.append(new_entry(commitment, adds, run_id(), {}))
 
@@ -426,7 +420,7 @@ class BudgetGuard(Guard):
 
     def _check(
         self,
-        client: Client,
+        account: Account,
         content: Content,
         commitments: Sequence[Commitment],
         predicted: Content | None = None,
@@ -438,48 +432,40 @@ class BudgetGuard(Guard):
 
         :raises BudgetExceeded: for the first that does not fit.
         """
-        limits = [self._limits_of(client, commitment) for commitment in commitments]
+        limits = [self._limits_of(account, commitment) for commitment in commitments]
         if not any(each.account is not None or each.projects for each in limits):
             known = with_predictions({}, predicted.entries) if predicted else {}
             return self._check_with(Checked(known, ()), limits, commitments, content, predicted)
         in_projects = any(each.projects for each in limits)
         refusal: BudgetExceeded | None = None
         for each in dict.fromkeys((in_projects, True)):
-            seen = self._look(client, content, predicted, each)
+            seen = self._look(account, content, predicted, each)
             if planning:
                 new = [made for made in commitments if not may_be_there(made, seen.holdings)]
                 if len(new) < len(commitments) and not each:
                     continue  # the list does not show whether a namesake is in the same project
-                commitments, limits = new, [self._limits_of(client, made) for made in new]
+                commitments, limits = new, [self._limits_of(account, made) for made in new]
             try:
                 return self._check_with(seen, limits, commitments, content, predicted)
             except BudgetExceeded as error:
                 refusal = error
         raise refusal or AssertionError("each look ends in a decision")
 
-    def _look(self, client: Client, content: Content, predicted: Content | None, each: bool) -> Checked:
+    def _look(self, account: Account, content: Content, predicted: Content | None, each: bool) -> Checked:
         """Return what the account has, with what is reserved and predicted.
 
         :raises BudgetExceeded: if that cannot be read.
         """
         try:
-            listed = self._read_holdings(client, each)
+            listed = read_holdings(account, each)
             created = any(entry.kind == "create" for entry in content.entries)
-            slugs = {app.slug: app.id for app in client.apps()} if created else {}
+            slugs = {app.slug: app.id for app in account.apps()} if created else {}
         except HostedError as error:
             raise unreadable(error) from error
         holdings, shown = with_entries(listed, content.entries, slugs)
         if predicted is not None:
             holdings = with_predictions(holdings, predicted.entries)
         return Checked(holdings, (), shown)
-
-    def _read_holdings(self, client: Client, each: bool) -> dict[str, Holding]:
-        """Return the running rates: those of now, or in check mode those that were read for this task."""
-        if not self.task.check_mode:
-            return read_holdings(client, each)
-        if each not in self._seen:
-            self._seen[each] = read_holdings(client, each)
-        return self._seen[each]
 
     def _check_with(
         self,
@@ -505,7 +491,7 @@ class BudgetGuard(Guard):
             raise self._refusal(*first, adds)
         return replace(seen, adds=adds)
 
-    def _limits_of(self, client: Client, commitment: Commitment) -> Limits:
+    def _limits_of(self, account: Account, commitment: Commitment) -> Limits:
         """Return the limits that hold for a commitment."""
         if commitment.lowers:
             return Limits()
@@ -515,49 +501,49 @@ class BudgetGuard(Guard):
                 f"where its run is not known. {NOTHING_SENT}. Run the task on the controller: leave "
                 "delegate_to out"
             )
-        return Limits(self.budget.account, self._project_limits(client, commitment), self.budget.run)
+        return Limits(self.budget.account, self._project_limits(account, commitment), self.budget.run)
 
-    def _project_limits(self, client: Client, commitment: Commitment) -> list[ProjectLimit]:
+    def _project_limits(self, account: Account, commitment: Commitment) -> list[ProjectLimit]:
         """Return the limits of the projects that a commitment raises, or may raise."""
         if not self.budget.projects:
             return []
         found = []
         for name, most in self.budget.projects.items():
-            ids = self._ids_of(client, name)
+            ids = self._ids_of(account, name)
             if not ids and same_name(commitment.project_name or "", name):  # check mode: not there yet
                 ids = {str(commitment.project_name)}
             elif commitment.home is not None:
                 ids &= commitment.home
             elif commitment.kind in NEW:  # it joins the default project, which is not shown
-                ids &= oldest_projects(self._all_projects(client))
+                ids &= oldest_projects(self._all_projects(account))
             found += [ProjectLimit(name, id, most) for id in sorted(ids)]
         return found
 
-    def _ids_of(self, client: Client, wanted: str) -> set[str]:
+    def _ids_of(self, account: Account, wanted: str) -> set[str]:
         """Return the ids of the projects that a limit names."""
-        found = ids_of(self._named_projects(client), wanted)
+        found = ids_of(self._named_projects(account), wanted)
         if not found and any(same_name(name, wanted) for name in self._awaited):
             self._projects = None  # the plan creates it, perhaps by now
-            return ids_of(self._named_projects(client), wanted)
+            return ids_of(self._named_projects(account), wanted)
         if not found:
-            self._expect_project(client, wanted)
+            self._expect_project(account, wanted)
         return found
 
-    def _expect_project(self, client: Client, wanted: str) -> None:
+    def _expect_project(self, account: Account, wanted: str) -> None:
         """Refuse the limit of a project that is not there: it would limit nothing. Check mode warns.
 
         :raises BudgetExceeded: with the most similar name, or those that there are.
         """
-        names = (project.name for project in self._named_projects(client))
+        names = (project.name for project in self._named_projects(account))
         hint = near_miss(wanted, names)
         missing = f"the budget limits project {wanted!r}, but no project has this id or name{hint}"
         if not self.task.check_mode:
             raise BudgetExceeded(f"{as_sentence(missing)} {NOTHING_SENT}. {MISSING_PROJECT}")
-        expect_created(self.task, BudgetExceeded(missing), wanted)
+        self.task.expect_created(BudgetExceeded(missing), wanted)
 
-    def _named_projects(self, client: Client) -> list[Project]:
+    def _named_projects(self, account: Account) -> list[Project]:
         """Return the projects, those that the plan renames under both of their names."""
-        projects = self._all_projects(client)
+        projects = self._all_projects(account)
         renamed = [
             each.model_copy(update={"name": self._renamed[each.id]})
             for each in projects
@@ -565,10 +551,10 @@ class BudgetGuard(Guard):
         ]
         return [*projects, *renamed]
 
-    def _all_projects(self, client: Client) -> list[Project]:
+    def _all_projects(self, account: Account) -> list[Project]:
         if self._projects is None:
             try:
-                self._projects = client.projects()
+                self._projects = account.projects()
             except HostedError as error:
                 raise unreadable(error) from error
         return self._projects

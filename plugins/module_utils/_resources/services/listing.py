@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, TypeVar
 
-from ..._api.client import METRICS_PER_CALL, Client
+from ..._api.client import METRICS_PER_CALL
 from ..._api.errors import (
     CallOutcomeUnknown,
     HostedError,
@@ -37,13 +37,13 @@ from ..._api.models import (
 )
 from ..._api.text import first_of
 from ..._api.values import WITH_SETTINGS, ServiceStatus
+from ..shared.account import Account
 from ..shared.controller_state import collection_folder, write_json
+from ..shared.identify import Identifiable, near_miss, with_id_or_name
 from ..shared.money import format_amount, from_millicents
 from ..shared.names import fits
-from ..shared.parallel import run_parallel
 from ..shared.record_file import RecordFile
 from ..shared.task_errors import NoSuchItem
-from .lookup import Identifiable, near_miss, services_in_project, with_id_or_name
 from .view import billed_rate
 
 NOT_CREATED = (ServiceStatus.PROVISIONING, ServiceStatus.AWAITING_ADMIN, ServiceStatus.FAILED)
@@ -104,7 +104,7 @@ def from_cache(kept: Any) -> Listing | None:
     return listing
 
 
-def read_listing(client: Client, wanted: ServiceQuery, reread: bool = False) -> Listing:
+def read_listing(account: Account, wanted: ServiceQuery, reread: bool = False) -> Listing:
     """Read the services that match ``wanted``, with as many calls in parallel as possible.
 
     :param reread: whether to read again what is remembered from an earlier run.
@@ -112,25 +112,25 @@ def read_listing(client: Client, wanted: ServiceQuery, reread: bool = False) -> 
     :raises HostedError: if a call fails. Failures for a single service's SFTP access or settings are
         warnings.
     """
-    projects = client.projects()
+    projects = account.projects()
     chosen = select_projects(projects, wanted.projects)
     asked = chosen if wanted.projects else [each for each in chosen if each.resource_count != 0]
-    members = run_parallel(client, asked, services_in_project)
+    members = account.each(asked, lambda own, project: own.members(project))
     homes = {service.id: project.id for project, own in zip(asked, members, strict=True) for service in own}
-    found = list(chain(*members)) if wanted.projects else client.services()
+    found = list(chain(*members)) if wanted.projects else account.services()
     listing = Listing([], {project.id: printable_only(project.name) for project in projects})
     add_services(listing, found, homes, wanted)
-    add_rates(client, listing)
-    add_parts(client, wanted, listing, reread)
+    add_rates(account, listing)
+    add_parts(account, wanted, listing, reread)
     return listing
 
 
-def read_project(client: Client, project: Project, wanted: ServiceQuery) -> Listing:
+def read_project(account: Account, project: Project, wanted: ServiceQuery) -> Listing:
     """Read the services of one project that match ``wanted``, whose own ``projects`` are not looked at."""
-    own = services_in_project(client, project)
+    own = account.members(project)
     listing = Listing([], {project.id: printable_only(project.name)})
     add_services(listing, own, {service.id: project.id for service in own}, wanted)
-    add_parts(client, wanted, listing)
+    add_parts(account, wanted, listing)
     return listing
 
 
@@ -294,7 +294,7 @@ def printable_only(text: str) -> str:
     return "".join(char for char in text if char.isprintable() or unicodedata.category(char) == "Zs")
 
 
-def add_rates(client: Client, listing: Listing) -> None:
+def add_rates(account: Account, listing: Listing) -> None:
     """Tell what each service costs in a month as it is now, in currency units.
 
     That is the full rate of an active one (Service, full form). The others are asked themselves.
@@ -303,18 +303,18 @@ def add_rates(client: Client, listing: Listing) -> None:
         service["monthly"] = service["monthly_full"]
     others = [service for service in listing.services if service["status"] != ServiceStatus.ACTIVE]
 
-    def read(clone: Client, id: str) -> str | None:
-        full = clone.service(id)
+    def read(own: Account, id: str) -> str | None:
+        full = own.service(id)
         return format_amount(billed_rate(full)) if full else None
 
-    add_part(client, listing, others, "monthly", read)
+    add_part(account, listing, others, "monthly", read)
 
 
-def add_parts(client: Client, wanted: ServiceQuery, listing: Listing, reread: bool = False) -> None:
+def add_parts(account: Account, wanted: ServiceQuery, listing: Listing, reread: bool = False) -> None:
     """Read the requested data and add it to each service."""
     services = listing.services
     if wanted.metrics:
-        metrics = read_metrics(client, [service["id"] for service in services])
+        metrics = read_metrics(account, [service["id"] for service in services])
         for service in services:
             service["metrics"] = metrics[service["id"]]
             service["state"] = (service["metrics"] or {}).get("state")
@@ -325,12 +325,14 @@ def add_parts(client: Client, wanted: ServiceQuery, listing: Listing, reread: bo
     if wanted.settings:
         able = [service for service in created if service["family"] in WITH_SETTINGS]
 
-        def read(clone: Client, id: str) -> Any:
-            return shown_settings(clone.settings(id), wanted.commands)
+        def read(own: Account, id: str) -> Any:
+            return shown_settings(own.settings(id), wanted.commands)
 
-        add_part(client, listing, able, "settings", read)
+        add_part(account, listing, able, "settings", read)
     if wanted.sftp:
-        add_sftp(client, listing, created, SftpRecords(client.account_key, wanted.sftp_max_age, reread))
+        add_sftp(
+            account, listing, created, SftpRecords(account.client.account_key, wanted.sftp_max_age, reread)
+        )
 
 
 def shown_settings(settings: Settings, command: bool) -> dict[str, Any]:
@@ -342,7 +344,7 @@ def shown_settings(settings: Settings, command: bool) -> dict[str, Any]:
 
 
 def add_sftp(
-    client: Client, listing: Listing, services: Sequence[dict[str, Any]], records: SftpRecords
+    account: Account, listing: Listing, services: Sequence[dict[str, Any]], records: SftpRecords
 ) -> None:
     """Add the SFTP access of services, as remembered or as the platform says.
 
@@ -351,13 +353,13 @@ def add_sftp(
     left = records.fill(services)
     found: dict[str, Any] = {}
 
-    def access(clone: Client, id: str) -> Any:
-        sftp = sftp_if_any(clone, id)
+    def access(own: Account, id: str) -> Any:
+        sftp = sftp_if_any(own, id)
         found[id] = sftp and checked_access(sftp)
         return found[id]
 
     try:
-        failed = add_part(client, listing, left, "sftp", access)
+        failed = add_part(account, listing, left, "sftp", access)
     except HostedError:
         for service in left:
             service["sftp"] = found.get(service["id"])
@@ -375,17 +377,17 @@ def remember(listing: Listing, records: SftpRecords, services: Sequence[dict[str
         listing.warnings.append(f"the SFTP access cannot be remembered in {records.path}: {reason}")
 
 
-def read_metrics(client: Client, ids: Sequence[str]) -> dict[str, Any]:
+def read_metrics(account: Account, ids: Sequence[str]) -> dict[str, Any]:
     """Return the live metrics by service id; ``None`` if a node cannot be reached."""
     batches = [ids[at : at + METRICS_PER_CALL] for at in range(0, len(ids), METRICS_PER_CALL)]
-    found = run_parallel(client, batches, lambda clone, batch: clone.metrics(batch))
+    found = account.each(batches, lambda own, batch: own.metrics(batch))
     return {id: shown_fields(metrics) for part in found for id, metrics in part.items()}
 
 
-def sftp_if_any(client: Client, id: str) -> SftpAccess | None:
+def sftp_if_any(account: Account, id: str) -> SftpAccess | None:
     """Return the SFTP access of a service; ``None`` where the platform finds none."""
     with suppress(NotFoundResponse):
-        return client.sftp(id)
+        return account.sftp(id)
     return None
 
 
@@ -398,17 +400,17 @@ def checked_access(sftp: SftpAccess) -> dict[str, Any]:
 
 
 def add_part(
-    client: Client,
+    account: Account,
     listing: Listing,
     services: Sequence[dict[str, Any]],
     part: str,
-    read: Callable[[Client, str], Any],
+    read: Callable[[Account, str], Any],
 ) -> set[str]:
     """Put ``part`` into each of the services. One warning names those for which that fails.
 
     Return the ids of these.
     """
-    answers = run_parallel(client, services, lambda clone, service: read_or_error(read, clone, service["id"]))
+    answers = account.each(services, lambda own, service: read_or_error(read, own, service["id"]))
     failed = set()
     for service, answer in zip(services, answers, strict=True):
         service[part] = answer
@@ -432,13 +434,13 @@ def replace_errors(services: Sequence[dict[str, Any]], part: str, consequence: s
     return [f"the {label} of {count} services could not be read, {consequence}: {named}"]
 
 
-def read_or_error(read: Callable[[Client, str], T], client: Client, id: str) -> T | HostedError | None:
+def read_or_error(read: Callable[[Account, str], T], account: Account, id: str) -> T | HostedError | None:
     """Read something of one service. Return ``None`` where it offers none (Errors), or what went wrong.
 
     :raises HostedError: for what would go wrong with every other service too.
     """
     try:
-        return read(client, id)
+        return read(account, id)
     except TokenRejected:
         raise
     except Refused as error:

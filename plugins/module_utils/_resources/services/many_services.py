@@ -15,28 +15,20 @@ from ..._api.errors import HostedError
 from ..._api.models import Project, Service, ServiceSummary
 from ..._api.text import first_of, line_for_each
 from ..._api.values import FAMILIES
+from ..shared.identify import (
+    check_id_matches,
+    check_service_offers,
+    existing,
+    find_service,
+    label,
+)
 from ..shared.limits import check_max_parallel
 from ..shared.names import same_name
 from ..shared.options import MaxParallel, Options, option
 from ..shared.parallel import MAX_PARALLEL, run_parallel
 from ..shared.plan import SERVICE_ID, Branch, Plan, Step, Task, union
-from ..shared.run_memory import foreseen
 from ..shared.task_errors import Invalid, NoSuchItem
-from .lookup import (
-    check_id_matches,
-    check_service_offers,
-    describe_location,
-    existing_services,
-    find_project,
-    find_service,
-    in_project,
-    label,
-    resolve_project,
-    services_in_project,
-)
-from .on_service import in_place_of
-from .placeholder import placeholder_service
-from .view import read_service
+from .on_service import in_place_of, service_to_come
 
 NAMED_SERVICES = 5
 """How many services the header of a diff names."""
@@ -121,7 +113,7 @@ class ServiceJob(Branch):
 
         :raises NoSuchItem: outside check mode.
         """
-        self.service = placeholder_service(self.task, self.wanted, self.task.options.family, error)
+        self.service = service_to_come(self.task, self.wanted, self.task.options.family, error)
 
     def offers(self, service: Service, operation: Operation) -> bool:
         """Tell whether the service has the capability; skip it if not.
@@ -178,9 +170,9 @@ def select_jobs(task: Task[ManyServicesOptions], though_gone: bool = False) -> l
     project = None
     if options.project:
         wanted = options.project
-        project = find_project(task.client, wanted) if though_gone else resolve_project(task, wanted)
-    everything = task.client.services()
-    there = [service for service in existing_services(everything) if options.family in (None, service.family)]
+        project = task.account.project(wanted) if though_gone else task.account.project_to_come(wanted)
+    everything = task.account.services()
+    there = [service for service in existing(everything) if options.family in (None, service.family)]
     fitting = there if project is None else services_of_project(task, there, project)
     if options.services is None:
         return [
@@ -213,8 +205,8 @@ def services_of_project(
         named = [
             each for each in services if any(same_name(each.name, name) for name in task.options.services)
         ]
-        return in_project(task.client, named, project)
-    ids = {each.id for each in services_in_project(task.client, project)}
+        return task.account.within(named, project)
+    ids = {each.id for each in task.account.members(project)}
     return [each for each in services if each.id in ids]
 
 
@@ -232,7 +224,7 @@ def resolve_job(
     try:
         job.service = next((service for service in everything if service.id == wanted), None)
         if job.service is None:
-            where = partial(describe_location, task.client)
+            where = task.account.location
             job.service = find_service(everything, fitting, wanted, where)
         else:
             job.project = project
@@ -248,7 +240,7 @@ def resolve_job(
 
 def warn_of_nothing(task: Task[ManyServicesOptions], offers: str = "") -> None:
     """Warn of a selection that holds nothing, unless an earlier task of the run is to make its project."""
-    if task.options.project not in foreseen(task.options.base_url):
+    if task.options.project not in task.foreseen:
         task.warn(f"no service matches the selection{offers}")
 
 
@@ -263,8 +255,7 @@ def plan_many(task: Task[ManyServicesOptions], operation: Operation) -> Plan:
     jobs = jobs_of(task, operation)
 
     def prepare(client: Client, job: ServiceJob) -> None:
-        if getattr(job.service, "id", None):  # a placeholder has a client of its own
-            job.task.client = client
+        job.task.client = client
         job.result = job.blank = operation.blank
         if job.service is not None:
             run_job(job, lambda: plan_job(job, getattr(job.service, "id", None), operation))
@@ -341,7 +332,7 @@ def plan_job(job: ServiceJob, id: str | None, operation: Operation) -> None:
         if operation.destroys:
             raise found.refusal
         job.task.warn(f"{found.told}, so the task works on that. Write its name, or the id of the other one")
-        job.service = read_service(job.task, found.id)
+        job.service = job.task.account.existing_service(found.id)
     service = read_job(job, id) if id else cast(Service, job.service)  # without one, foreseen
     if job.skipped:
         return
@@ -356,7 +347,7 @@ def read_job(job: ServiceJob, id: str) -> Service:
 
     :raises Invalid: if it was named by its id, but is not in the project or family that the task names.
     """
-    service = job.service if isinstance(job.service, Service) else read_service(job.task, id)
+    service = job.service if isinstance(job.service, Service) else job.task.account.existing_service(id)
     job.service = service
     if job.by_name and job.wanted == id:
         projects = [job.project] if job.project else []

@@ -19,16 +19,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..._api.client import Client
 from ..._api.models import Project, Service, ServiceSummary
 from ..._api.values import WITH_SETTINGS
 from ..shared.controller_state import state_key
+from ..shared.identify import existing, label, oldest_projects, with_name
 from ..shared.names import likely_meant, look_alike, same_name
 from ..shared.plan import Task
 from ..shared.record_file import RecordFile
 from ..shared.run_memory import first_said
 from ..shared.task_errors import Invalid
-from .lookup import existing_services, label, oldest_projects, services_in_project, with_name
 from .options import ServiceOptions
 
 
@@ -77,7 +76,7 @@ def check_namesakes(
 
     :raises Invalid: naming the existing service and the alternatives.
     """
-    services = existing_services(services)
+    services = existing(services)
     check_families(task, services)
     other = ordered_before(task, project.name if project else None, services)
     if other is not None and not same_name(other.name, task.options.wanted_name):
@@ -113,7 +112,7 @@ def of_product(task: Task[ServiceOptions], services: Iterable[ServiceSummary]) -
     return [each for each in named if each.product is None or each.product.slug == task.options.product]
 
 
-def check_other_projects(task: Task[ServiceOptions], client: Client, project: Project | None) -> None:
+def check_other_projects(task: Task[ServiceOptions], project: Project | None) -> None:
     """Check whether another project has what the task orders; warn if it may.
 
     That is the default project, or one whose only service of the name has the product and size: the task's
@@ -121,21 +120,22 @@ def check_other_projects(task: Task[ServiceOptions], client: Client, project: Pr
 
     :raises Invalid: if that is the very service that was ordered for it.
     """
-    services = existing_services(client.services())
+    account = task.account
+    services = existing(account.services())
     warn_of_slip(task, services, ", so one would be ordered")
     alone = len(with_name(services, task.options.wanted_name, None)) == 1
     others = [] if project is None or task.options.allow_duplicate_name else of_product(task, services)
     if project is None or not others:
         return
-    projects = client.projects()
+    projects = account.projects()
     defaults = [each for each in projects if each.id in oldest_projects(projects) and each.id != project.id]
-    there = {service.id for each in defaults for service in services_in_project(client, each)}
+    there = {service.id for each in defaults for service in account.members(each)}
     ordered = ordered_before(task, project.name, services)
     for other in others:
         if other.id in there:
             check_elsewhere(task, project, other, is_ordered=other is ordered)
         elif alone and not task.names_made:
-            warn_of_one_left_behind(task, project, client.service(other.id), projects)
+            warn_of_one_left_behind(task, project, account.service(other.id), projects)
 
 
 def way_to_move(other: ServiceSummary | Service, project: Project) -> str:
@@ -224,7 +224,7 @@ def check_name_kept(task: Task[ServiceOptions], service: Service) -> None:
 def warn_of_billed(task: Task[ServiceOptions]) -> None:
     """Warn of what the selection may stand for if it selects nothing to delete: that is still billed."""
     id, name = task.options.id, task.options.wanted_name
-    services = existing_services(task.client.services())
+    services = existing(task.account.services())
     ordered = ordered_before(task, task.options.project, services)
     for other in services:
         if other.name == id or other.id == name:

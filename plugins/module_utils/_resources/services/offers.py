@@ -42,8 +42,8 @@ def offered_when_active(task: Task, service: Service) -> Collection[str] | None:
         case {"capabilities": list() as kept}:
             return kept
     slug = service.product.slug if service.product else None
-    for other in task.client.services() if slug else ():
+    for other in task.account.services() if slug else ():
         if other.status == ServiceStatus.ACTIVE and other.product and other.product.slug == slug:
-            active = task.client.service(other.id)
+            active = task.account.service(other.id)
             return active.capabilities if active and active.status == ServiceStatus.ACTIVE else None
     return None

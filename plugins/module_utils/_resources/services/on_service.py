@@ -5,28 +5,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from ..._api.errors import Refused, TokenRejected
-from ..._api.models import Project, Service, ServiceSummary, SftpAccess
-from ..._api.values import FAMILIES
+from ..._api.models import Service, SftpAccess
+from ..._api.values import FAMILIES, ServiceStatus
 from ..shared.options import FilePath, Options, option
 from ..shared.plan import SERVICE_ID, Task
 from ..shared.relocation_record import Successor, successor_of
 from ..shared.task_errors import Invalid, NoSuchItem
-from .lookup import (
-    check_id_matches,
-    describe_location,
-    find_project,
-    find_service,
-    find_staying,
-    in_project,
-    with_name,
-)
-from .placeholder import placeholder_service
-from .view import read_service
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,10 +57,9 @@ def resolve_service(task: Task[OneServiceOptions]) -> Service:
     :raises Ambiguous: if several have the name, with their ids.
     """
     try:
-        found = find_selected(task)
-        return found if isinstance(found, Service) else read_service(task, found.id)
+        return task.account.existing_service(service_id(task))
     except NoSuchItem as error:
-        return placeholder_service(task, str(task.options.service), task.options.family, error)
+        return service_to_come(task, str(task.options.service), task.options.family, error)
 
 
 def service_if_there(task: Task[OneServiceOptions]) -> Service | None:
@@ -82,7 +68,7 @@ def service_if_there(task: Task[OneServiceOptions]) -> Service | None:
         id = service_id(task)
     except NoSuchItem:
         return None
-    return read_service(task, id)
+    return task.account.existing_service(id)
 
 
 def known_id(task: Task[OneServiceOptions]) -> str:
@@ -90,41 +76,39 @@ def known_id(task: Task[OneServiceOptions]) -> str:
     try:
         return service_id(task)
     except NoSuchItem as error:
-        placeholder_service(task, str(task.options.service), task.options.family, error)
+        service_to_come(task, str(task.options.service), task.options.family, error)
         return ""
 
 
 def service_id(task: Task[OneServiceOptions]) -> str:
-    """Return the id of the selected service."""
-    return find_selected(task).id
-
-
-def find_selected(task: Task[OneServiceOptions]) -> Service | ServiceSummary:
-    """Return the selected service, in full form if that had to be read to find it.
+    """Return the id of the selected service.
 
     :raises Invalid: if neither the task nor its host selects one.
     """
-    wanted, options = task.options.service, task.options
-    if wanted is None:
+    options = task.options
+    if options.service is None:
         raise Invalid(f"no service is named; {SELECTION_HINT}")
-    project = find_project(task.client, options.project) if options.project else None
-    services = task.client.services()
-    named = next((service for service in services if service.id == wanted), None)
-    if named is not None:
-        return service_of_id(task, wanted, project, options.family) if project or options.family else named
-    fitting: Sequence[Service | ServiceSummary] = [
-        service for service in services if options.family in (None, service.family)
-    ]
-    if project:
-        fitting = in_project(task.client, with_name(services, wanted, options.family), project)
-    return find_service(services, fitting, wanted, partial(describe_location, task.client))
+    project = task.account.project(options.project) if options.project else None
+    return task.account.one_service(options.service, project, options.family).id
+
+
+def service_to_come(task: Task, name: str, family: str | None, error: NoSuchItem) -> Service:
+    """Return a service without an id, which an earlier task of the play would make.
+
+    :raises NoSuchItem: outside check mode.
+    """
+    task.expect_created(error, name)
+    task.unmade = True
+    return Service.model_construct(
+        id=None, name=name, family=family, status=ServiceStatus.ACTIVE, capabilities=None
+    )
 
 
 def in_place_of(task: Task[Options], id: str, wanted: str | None) -> Successor | None:
     """Return what is in the place of a service that a relocation left over, unless the task names its id."""
     if id == wanted:
         return None
-    return successor_of(task.options, lambda each: find_staying(task.client, each) is not None, id, "")
+    return successor_of(task.options, task.account.stays, id, "")
 
 
 def check_not_left_over(task: Task[Options], id: str, wanted: str | None) -> None:
@@ -147,19 +131,9 @@ def access_of(task: Task[OneServiceOptions], id: str) -> SftpAccess:
     :raises Refused: naming the service, if it has none.
     """
     try:
-        return task.client.sftp(id)
+        return task.account.sftp(id)
     except TokenRejected:
         raise
     except Refused as error:
         error.prepend(f"service {task.options.service!r} ({id}) has no SFTP access: ")
         raise
-
-
-def service_of_id(task: Task[Options], id: str, project: Project | None, family: str | None) -> Service:
-    """Return the full form of the service with this id.
-
-    :raises Invalid: if it is not in the project or family that the task names.
-    """
-    service = read_service(task, id)
-    check_id_matches(service, family=family, projects=[project] if project else [])
-    return service

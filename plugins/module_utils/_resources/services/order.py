@@ -12,16 +12,22 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from ..._api.client import Client
 from ..._api.errors import HostedError, Refused, TokenRejected
 from ..._api.models import Dimensions, Order, Project, Quote, Service, ServiceSummary
 from ..._api.text import composed
 from ..._api.values import WITH_SETTINGS
 from ..shared import secrets_file
+from ..shared.account import Account
 from ..shared.budget import Commitment
 from ..shared.controller_state import one_at_a_time
 from ..shared.currency import format_price
 from ..shared.fingerprints import Fingerprints
+from ..shared.identify import (
+    close_name,
+    near_miss,
+    only_service,
+    with_name,
+)
 from ..shared.money import (
     Cost,
     format_amount,
@@ -36,15 +42,6 @@ from ..shared.runs import run_process
 from ..shared.secret_notes import ORDERED, remove_notes, seconds_since_call, subject_of
 from ..shared.task_errors import EffectUnverified, Invalid
 from ..shared.waiting import create, poll_for
-from .lookup import (
-    close_name,
-    describe_location,
-    in_default_project,
-    in_project,
-    near_miss,
-    only_service,
-    with_name,
-)
 from .namesakes import check_namesakes, order_lock, remember_order
 from .options import OrderOptions, ServiceOptions
 from .rates import compare_rate
@@ -77,8 +74,8 @@ def missing_service(task: Task[ServiceOptions], name: str) -> str:
     project, family = task.options.project, task.options.family
     here = f" in project {project!r}" if project else ""
     here += f" of family {family}" if family else ""
-    services = task.client.services()
-    elsewhere = [describe_location(task.client, service) for service in with_name(services, name, None)]
+    services = task.account.services()
+    elsewhere = [task.account.location(service) for service in with_name(services, name, None)]
     if elsewhere:
         return f"there is no service named {name!r}{here}, but {', '.join(elsewhere)} has that name."
     hint = close_name(name, (service.name for service in services))
@@ -125,14 +122,14 @@ def quote_fields(options: OrderOptions) -> dict[str, Any]:
     return {key: value for key, value in body.items() if value is not None}
 
 
-def quote_of(client: Client, body: dict[str, Any]) -> Quote:
+def quote_of(account: Account, body: dict[str, Any]) -> Quote:
     """Return the quote of an order. A refusal is told with the near miss among what the account has."""
     try:
-        return client.quote(body)
+        return account.client.quote(body)
     except TokenRejected:
         raise
     except Refused as error:
-        services = client.services()
+        services = account.services()
         products = {
             each.product.slug: each.product.name for each in services if each.product and each.product.slug
         }
@@ -265,10 +262,10 @@ class Ordering:
 
     def _find_existing(self) -> ServiceSummary | Service | None:
         """Return the service of the name, where there is one by now."""
-        client = self.task.client
-        self.listed = client.services()
+        account = self.task.account
+        self.listed = account.services()
         named = with_name(self.listed, self.name, self.task.options.family)
-        return only_service(in_default_project(client, in_project(client, named, self.project)), self.name)
+        return only_service(account.in_default_project(account.within(named, self.project)), self.name)
 
     def _await_lost_order(self) -> bool:
         """Give an order whose outcome nobody knows the time to be carried out, before another one is sent.
@@ -321,7 +318,7 @@ class Ordering:
         id = order.instance_id
         remember_order(self.task, self.project, id)
         try:
-            services = self.task.client.services()
+            services = self.task.account.services()
             others = [other.id for other in self._arrived({*before, id}, services)]
         except HostedError:  # the order is placed
             return id
@@ -339,14 +336,14 @@ class Ordering:
         self, before: Set[str], services: Sequence[ServiceSummary] | None = None
     ) -> Sequence[ServiceSummary | Service]:
         """Return the services of the name and project that came up since, and are as the order has them."""
-        client = self.task.client
-        named = with_name(client.services() if services is None else services, self.name, None)
+        account = self.task.account
+        named = with_name(account.services() if services is None else services, self.name, None)
         new = [
             service
             for service in named
             if service.id not in before and differing_fact(self.task.options, service) is None
         ]
-        return in_project(client, new, self.project)
+        return account.within(new, self.project)
 
     def _compare_price(self, order: Order) -> None:
         """Tell of a price that is not the one that was quoted: the order is placed, and billed at it."""

@@ -11,13 +11,13 @@ from typing import Any
 
 from ..._api.errors import CallOutcomeUnknown
 from ..._api.values import ContainerState, ServiceStatus
+from ..shared.identify import check_service_offers
 from ..shared.money import Cost, Move
 from ..shared.options import WaitOptions, state_dir_of
 from ..shared.plan import NOTHING_DONE, Expansion, Step, Task
 from ..shared.record_file import RecordFile
 from ..shared.task_errors import EffectUnverified, Invalid, WaitEnded
 from ..shared.waiting import QUIET_SECONDS, act, poll_for
-from .lookup import check_service_offers
 from .offers import remember_offers
 from .options import ServiceOptions
 from .pending_changes import pending_until_start, until_start
@@ -30,7 +30,6 @@ from .view import (
     billed_rate,
     observe,
     read_diagnostics,
-    read_service,
     read_state,
     runs,
     settled_metrics,
@@ -115,7 +114,7 @@ def resume(task: Task[WaitOptions], view: View) -> None:
     act(
         task,
         lambda: task.client.resume(id),
-        lambda: read_service(task, id).status != ServiceStatus.SUSPENDED,
+        lambda: task.account.existing_service(id).status != ServiceStatus.SUSPENDED,
         f"resume of {view.label}",
     )
     wait_for_status(task, id, ServiceStatus.ACTIVE)
@@ -191,7 +190,7 @@ def suspend(task: Task[WaitOptions], view: View) -> None:
     act(
         task,
         lambda: task.client.suspend(id),
-        lambda: read_service(task, id).status == ServiceStatus.SUSPENDED,
+        lambda: task.account.existing_service(id).status == ServiceStatus.SUSPENDED,
         f"suspension of {view.label}",
     )
     if task.options.wait:
@@ -381,5 +380,5 @@ def wait_for_known_state(task: Task[WaitOptions], view: View) -> None:
 
 def accepts_power_signals(task: Task, view: View) -> bool:
     """Tell whether a service currently accepts power signals, as far as it lists its capabilities."""
-    offered = read_service(task, view.service.id).capabilities
+    offered = task.account.existing_service(view.service.id).capabilities
     return offered is None or "powerSignals" in offered

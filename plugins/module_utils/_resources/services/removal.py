@@ -17,6 +17,7 @@ from ..._api.platform_clock import CLOCKS_DIFFER
 from ..._api.values import WITH_SETTINGS, BackupStatus, Family, ServiceStatus
 from ..shared.budget import Commitment
 from ..shared.controller_state import records_folder
+from ..shared.identify import existing
 from ..shared.money import Move
 from ..shared.names import same_name
 from ..shared.options import WaitOptions
@@ -25,7 +26,6 @@ from ..shared.restore_points import BACKUPS, SNAPSHOTS, parse_moment, was_comple
 from ..shared.secret_notes import ORDERED, notes_on, remove_notes, subject_of
 from ..shared.task_errors import Invalid
 from ..shared.waiting import await_removal, wait_until
-from .lookup import existing_services, find_staying
 from .namesakes import warn_of_billed
 from .offers import forget_offers, offered_when_active
 from .options import ServiceOptions
@@ -60,7 +60,7 @@ def plan_removal(
 
     ``keep`` plans what is kept of it. Unless that step is done, nothing is deleted.
     """
-    service = target.service or (task.client.service(target.id) if target.id else None)
+    service = task.account.service(target.id) if target.id else None
     if service is None or service.status == ServiceStatus.DELETED:
         warn_of_billed(task)
         return Plan(result=None, steps=[expected_removal(task, target)] if task.check_mode else [])
@@ -131,10 +131,10 @@ def check_copies(task: Task, view: View) -> None:
 
     :raises Invalid: naming the copies, or why they cannot be listed.
     """
-    client, id = task.client, view.service.id
+    account, id = task.account, view.service.id
     kinds = {
-        BACKUPS: copy_names(task, view.service, BACKUPS, lambda: client.backups(id)),
-        SNAPSHOTS: copy_names(task, view.service, SNAPSHOTS, lambda: client.snapshots(id)),
+        BACKUPS: copy_names(task, view.service, BACKUPS, lambda: account.backups(id)),
+        SNAPSHOTS: copy_names(task, view.service, SNAPSHOTS, lambda: account.snapshots(id)),
     }
     found = [describe_copies(kind, names) for kind, names in kinds.items() if names]
     unknown = [kind for kind, names in kinds.items() if names is None]
@@ -160,7 +160,7 @@ def check_copies_again(task: Task, id: str) -> None:
 
     :raises Invalid: naming them, or why they cannot be listed any more.
     """
-    service = find_staying(task.client, id)
+    service = task.account.staying(id)
     if service is not None:
         check_copies(task, View(service))
 
@@ -256,7 +256,7 @@ def is_marked_undeletable(task: Task, service: Service) -> bool:
     if service.family not in WITH_SETTINGS:
         return False
     try:
-        return task.client.settings(service.id).deletable is False
+        return task.account.settings(service.id).deletable is False
     except HostedError:
         return False
 
@@ -270,12 +270,12 @@ def wait_until_gone(task: Task[WaitOptions], view: View) -> None:
     id = view.service.id
 
     def is_shown() -> bool:
-        shown = [app for app in task.client.apps() if app.status not in ServiceStatus.DELETING_OR_DELETED]
+        shown = existing(task.account.apps())
         return id in {app.id for app in shown}
 
     wait_until(
         task,
-        lambda: task.client.service(id),
+        lambda: task.account.service(id),
         lambda service: service is None or service.status == ServiceStatus.DELETED,
         lambda service: f"its status is {service.status}" if service else "it is gone",
         "its deletion",
@@ -295,7 +295,7 @@ def forget_order(task: Task, service: Service) -> None:
         return
     age = least_age(task, service.dates.created_at if service.dates else None)
     with suppress(HostedError):  # the deletion is done, so a list that cannot be read is no reason to fail
-        others = [each for each in existing_services(task.client.services()) if each.id != service.id]
+        others = [each for each in existing(task.account.services()) if each.id != service.id]
         ages = [least_age(task, each.created_at) for each in others if same_name(each.name, service.name)]
         remove_notes(task, subject, min_age=age, max_age=min(ages, default=float("inf")))
 

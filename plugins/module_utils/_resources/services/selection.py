@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from ..._api.decoding import describe_type
 from ..._api.values import FAMILIES
+from ..shared.identify import find_service, near_miss
 from ..shared.task_errors import Invalid, NoSuchItem
 from .listing import ServiceQuery, matches
-from .lookup import find_service, near_miss
 
 NOT_GIVEN: Final = object()
 """Stands for a criterion that is left out. Null is one that was given and holds nothing."""

@@ -160,9 +160,9 @@ def plan_project(task: Task, view: View, project: Project, changes: ServiceChang
 
 def warn_of_alias(task: Task, service: Service, project: Project) -> None:
     """Warn if another service in the project to join has the same alias."""
-    own = read_aliases(task.client, service.project_id).get(service.id)
+    own = read_aliases(task.account, service.project_id).get(service.id)
     if own is not None:
-        there = read_aliases(task.client, project.id)
+        there = read_aliases(task.account, project.id)
         warn_of_clashes(task, {service.id: own}, there, f"project {project.name!r}")
 
 
@@ -279,7 +279,7 @@ def set_scale(task: Task, view: View, size: Dimensions) -> None:
     """
     id, planned = view.service.id, view.service.dimensions
     with one_at_a_time(f"size:{state_key(task.options.base_url, id)}", f"changing the size of {view.label}"):
-        now = task.client.service(id)
+        now = task.account.service(id)
         if now is not None and now.dimensions != planned:
             other = describe_size(now.dimensions.as_dict()) if now.dimensions else "one that is not shown"
             raise Invalid(
@@ -415,7 +415,7 @@ def set_network(task: Task[ServiceOptions], view: View, wanted: bool, what: str)
     at = time.monotonic()
 
     def reached() -> bool:
-        network = task.client.settings(id).network
+        network = task.account.settings(id).network
         return network is not None and network.is_public == wanted
 
     def change() -> None:

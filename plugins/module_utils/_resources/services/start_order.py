@@ -89,7 +89,7 @@ def explicit_references(
 def add_references(task: Task[Any], project: str, references: dict[str, set[str]]) -> None:
     """Add the references between the services of a project, and warn if they cannot be read."""
     try:
-        edges = task.client.project_graph(project).edges or []
+        edges = task.account.graph(project).edges or []
     except HostedError as error:
         task.warn(
             f"the references in project {project} cannot be read, so only start_after gives an order: "

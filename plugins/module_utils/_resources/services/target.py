@@ -6,20 +6,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 
 from ..._api.models import Project, Service, ServiceSummary
+from ..shared.identify import (
+    check_id_matches,
+    only_service,
+)
 from ..shared.plan import Task
 from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
-from .lookup import (
-    check_id_matches,
-    describe_location,
-    find_project_of,
-    find_services,
-    in_default_project,
-    only_service,
-    resolve_project,
-)
 from .options import ServiceOptions
 
 KEEPING_UP = ("present", "started")
@@ -35,8 +29,6 @@ class Target:
     """
 
     id: str | None
-    service: Service | None = None
-    """Its full form, if that was read to find it."""
     project: Project | None = None
     destination: Project | None = None
 
@@ -58,13 +50,15 @@ def identify(task: Task[ServiceOptions]) -> Target:
     try:
         project = named_project(task, options.project)
     except NoSuchItem:
-        if options.state != "absent" or (options.id and task.client.service(options.id)):
+        if options.state != "absent" or (options.id and task.account.service(options.id)):
             raise
         return Target(options.id)  # what was in a project that is gone is gone from it too
-    target = Target(options.id, None, project, named_project(task, options.new_project))
-    found = check_id(task, target) if target.id else find_by_name(task, target)
-    id = target.id or (found.id if found else None)
-    return replace(target, id=id, service=found if isinstance(found, Service) else None)
+    target = Target(options.id, project, named_project(task, options.new_project))
+    if target.id:
+        check_id(task, target)
+        return target
+    found = find_by_name(task, target)
+    return replace(target, id=found.id if found else None)
 
 
 def named_project(task: Task[ServiceOptions], wanted: str | None) -> Project | None:
@@ -74,19 +68,16 @@ def named_project(task: Task[ServiceOptions], wanted: str | None) -> Project | N
     """
     if not wanted:
         return None
-    find = find_project_of if task.options.state == "absent" else resolve_project
-    return find(task, wanted)
+    account = task.account
+    return account.project(wanted) if task.options.state == "absent" else account.project_to_come(wanted)
 
 
-def check_id(task: Task[ServiceOptions], target: Target) -> Service | None:
-    """Check that the id does not contradict the other options. The service may have been moved already.
-
-    Return it if it was read for that.
-    """
+def check_id(task: Task[ServiceOptions], target: Target) -> None:
+    """Check that the id does not contradict the other options. The service may have been moved already."""
     options = task.options
     if not (options.name or options.family or options.project):
-        return None
-    service = task.client.service(str(target.id))
+        return
+    service = task.account.service(str(target.id))
     if service is not None:
         homes = [project for project in (target.project, target.destination) if project]
         check_id_matches(
@@ -95,7 +86,6 @@ def check_id(task: Task[ServiceOptions], target: Target) -> Service | None:
             family=options.family,
             projects=homes if target.project else [],
         )
-    return service
 
 
 def find_by_name(task: Task[ServiceOptions], target: Target) -> Service | ServiceSummary | None:
@@ -104,14 +94,14 @@ def find_by_name(task: Task[ServiceOptions], target: Target) -> Service | Servic
     For a move, this looks in the current project, then in the one that an earlier run moved it to.
     """
     name, family = task.options.wanted_name, task.options.family
-    named = find_services(task.client, name, target.project, family)
+    named = task.account.named(name, target.project, family)
     if target.project is None and task.options.state in KEEPING_UP:
-        named = in_default_project(task.client, named)
-    where = partial(describe_location, task.client)
+        named = task.account.in_default_project(named)
+    where = task.account.location
     found = only_service(named, name, where)
     if target.destination is None or target.project is None:
         return found
-    moved = only_service(find_services(task.client, name, target.destination, family), name, where)
+    moved = only_service(task.account.named(name, target.destination, family), name, where)
     if found and moved and found.id != moved.id:
         raise Ambiguous(
             f"service {name!r} ({found.id}) cannot be moved by its name: project {target.destination.name!r} "

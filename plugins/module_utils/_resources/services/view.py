@@ -17,7 +17,7 @@ from ..._api.values import WITH_SETTINGS, ContainerState, Family, ServiceStatus
 from ..shared.money import from_millicents
 from ..shared.options import WaitOptions
 from ..shared.plan import Task
-from ..shared.task_errors import NoSuchItem, WaitEnded
+from ..shared.task_errors import WaitEnded
 from ..shared.waiting import poll_for, wait_until
 from .options import ServiceOptions
 from .pending_changes import pending_until_start
@@ -66,27 +66,17 @@ class View:
         return self.service.status == ServiceStatus.PROVISIONING and not self.awaits_deploy
 
 
-def read_service(task: Task, id: str) -> Service:
-    """Return the full form of a service.
-
-    :raises NoSuchItem: if there is none with this id.
-    """
-    service = task.client.service(id)
-    if service is None or service.status == ServiceStatus.DELETED:
-        raise NoSuchItem(f"there is no service of id {id!r}")
-    return service
-
-
 def is_never_deployed(task: Task, service: Service) -> bool:
     """Tell whether a service is an application that waits for its first deploy: it shows no image."""
     if service.family != Family.APP or service.status != ServiceStatus.PROVISIONING:
         return False
-    return any(app.id == service.id and not app.image_ref for app in task.client.apps())
+    app = task.account.apps_by_id().get(service.id)
+    return app is not None and not app.image_ref
 
 
 def read_state(task: Task, id: str) -> str | None:
     """Return the state of a service's container; ``None`` if its node cannot be reached."""
-    metrics = task.client.metrics([id])[id]
+    metrics = task.account.metrics_of(id)
     return None if metrics is None else metrics.state
 
 
@@ -95,7 +85,7 @@ def shows_start_since(task: Task, id: str, moment: float) -> bool:
 
     Uptimes are whole seconds, so a start in the second before ``moment`` counts, too.
     """
-    metrics = task.client.metrics([id])[id]
+    metrics = task.account.metrics_of(id)
     if metrics is None:
         return False
     if metrics.state == ContainerState.RUNNING:
@@ -108,7 +98,7 @@ def settled_metrics(task: Task, id: str, seconds: float) -> Metrics | None:
     seen: list[Metrics | None] = []
 
     def settled() -> bool:
-        seen.append(task.client.metrics([id])[id])
+        seen.append(task.account.metrics_of(id))
         now = seen[-1]
         return now is None or now.state not in (ContainerState.RUNNING, *ContainerState.PASSING) or runs(now)
 
@@ -125,12 +115,12 @@ def runs(metrics: Metrics | None) -> bool:
 
 def read_settings(task: Task, service: Service) -> Settings | None:
     """Return the settings of a service; ``None`` if its family has none (Settings)."""
-    return task.client.settings(service.id) if service.family in WITH_SETTINGS else None
+    return task.account.settings(service.id) if service.family in WITH_SETTINGS else None
 
 
 def observe(task: Task[ServiceOptions], id: str, service: Service | None = None) -> View:
     """Read a service, unless that was just done, and whatever else the task's options need."""
-    service = service or read_service(task, id)
+    service = service or task.account.existing_service(id)
     view = View(service, pending=pending_until_start(task, id))
     options = task.options
     settled = service.status not in (
@@ -187,7 +177,7 @@ def wait_for_status(task: Task[WaitOptions], id: str, wanted: str, first: Servic
         id,
         lambda: wait_until(
             task,
-            lambda: read.pop() if read else read_service(task, id),
+            lambda: read.pop() if read else task.account.existing_service(id),
             done,
             lambda s: f"its status is {s.status}",
             f"status {wanted}",
@@ -226,7 +216,7 @@ def check_in_service(task: Task, id: str) -> None:
 
     :raises WaitEnded: saying which of the two happened.
     """
-    service = task.client.service(id)
+    service = task.account.service(id)
     if service is None:
         raise WaitEnded(f"the service of id {id!r} no longer exists: it was deleted in the meantime")
     check_not_terminal(service)
@@ -270,7 +260,7 @@ def read_diagnostics(task: Task, id: str) -> dict[str, Any]:
     """Return the status, state and log of a service for an error, without what cannot be read."""
     words: dict[str, Any] = {"service_id": id}
     reads: dict[str, Callable[[], Any]] = {
-        "last_status": lambda: read_service(task, id).status,
+        "last_status": lambda: task.account.existing_service(id).status,
         "last_state": lambda: read_state(task, id),
         "last_log_lines": lambda: task.client.logs(id, LOG_LINES_ON_TIMEOUT),
     }

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from ..._api.client import Client
 from ..._api.errors import HostedError
 from ..._api.models import ProjectGraph
+from .account import Account
 from .plan import Task
 
 
@@ -23,18 +23,18 @@ def aliases_of(graph: ProjectGraph) -> dict[str, str]:
     return {node.id: node.alias for node in graph.nodes or [] if node.id and node.alias}
 
 
-def read_aliases(client: Client, project_id: str | None) -> dict[str, str]:
+def read_aliases(account: Account, project_id: str | None) -> dict[str, str]:
     """Return the aliases of a project; empty if it cannot be read, because that is no reason to fail."""
     try:
-        return aliases_of(client.project_graph(project_id)) if project_id else {}
+        return aliases_of(account.graph(project_id)) if project_id else {}
     except HostedError:
         return {}
 
 
-def alias_in_settings(client: Client, id: str) -> str | None:
+def alias_in_settings(account: Account, id: str) -> str | None:
     """Return the alias that the settings of a service show; ``None`` if it has none."""
     try:
-        network = client.settings(id).network
+        network = account.settings(id).network
     except HostedError:
         return None
     return network.alias if network else None

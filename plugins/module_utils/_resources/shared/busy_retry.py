@@ -14,9 +14,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from ..._api.client import Client
 from ..._api.errors import Conflict, HostedError, Locked, RateLimited, pause_asked
 from ..._api.values import ContainerState, ServiceStatus
+from .account import Account
 from .options import WaitOptions
 from .plan import Task
 from .restore_points import any_in_motion
@@ -68,21 +68,21 @@ def retry_while_busy(
             pause = min(pause * 1.5, max(task.options.wait_interval, 0.5), LONGEST_PAUSE)
 
 
-def under_way(client: Client, service_id: str, *, container: bool = True) -> bool:
+def under_way(account: Account, service_id: str, *, container: bool = True) -> bool:
     """Tell whether the account shows a service at something that ends by itself.
 
     What cannot be read shows nothing. ``container`` tells whether its container's state counts, too.
     """
 
     def copies() -> bool:
-        return any_in_motion(client.backups(service_id))
+        return any_in_motion(account.backups(service_id))
 
     def changes() -> bool:
-        service = client.service(service_id)
+        service = account.service(service_id)
         return service is not None and service.status in (ServiceStatus.PROVISIONING, ServiceStatus.DELETING)
 
     def moves() -> bool:
-        metrics = client.metrics([service_id])[service_id]
+        metrics = account.metrics_of(service_id)
         return metrics is not None and metrics.state in ContainerState.PASSING
 
     for shown in (copies, changes, *([moves] if container else [])):

@@ -6,21 +6,25 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, cast, get_args
 
 from ..._api.client import Client
 from ..._api.errors import HostedError
 from ..._api.platform_clock import CLOCKS_DIFFER
 from ..._api.text import printable
+from .account import Account, Reads
 from .budget import Commitment, Guard
 from .effects import Effects
+from .identify import as_sentence
 from .money import Cost, Move
 from .options import Options, WaitOptions, declarations_of
 from .parallel import MAX_PARALLEL
+from .run_memory import foreseen
 
 if TYPE_CHECKING:  # Python itself knows defaults of type variables only from 3.13 on
     from typing_extensions import TypeVar
@@ -57,6 +61,10 @@ class Task(Generic[OptionsT_co]):
     """What the task has done so far."""
     closing: ExitStack = field(default_factory=ExitStack)
     """What is open from the plan to the last step, such as a connection; closed when the task ends."""
+    reads: Reads = field(default_factory=partial(Reads, kept=False))
+    """What was read of the account, kept while the task plans."""
+    unmade: bool = False
+    """Whether it is on a service that is still to be made, as is all that it lacks. Check mode only."""
     memory: dict[str, Any] = field(default_factory=dict)
     """What was read and does not change while the task runs."""
     guard: Guard = field(default_factory=Guard)
@@ -71,6 +79,40 @@ class Task(Generic[OptionsT_co]):
     """Told the id of a service that was created, as soon as something is known to have it."""
     names_made: bool = False
     """Whether what is ordered is a copy, whose names say nothing of those of other services."""
+
+    @property
+    def account(self) -> Account:
+        """The account, to read from."""
+        return Account(self.client, self.reads, self)
+
+    @contextmanager
+    def planning(self) -> Iterator[None]:
+        """Read each thing once, until the plan is made."""
+        self.reads = Reads()
+        try:
+            yield
+        finally:
+            self.reads.kept = False
+
+    @property
+    def foreseen(self) -> dict[str, str]:
+        """What earlier tasks of the run would have made, in check mode: see :func:`foreseen`."""
+        return foreseen(self.options.base_url) if self.check_mode else {}
+
+    def expect_created(self, error: HostedError, name: str) -> None:
+        """In check mode, go on where ``name`` is missing: the play may make it before this task.
+
+        Warns unless an earlier task of the run planned it, or named it and warned, or it belongs to a service
+        that is still to be made itself.
+
+        :raises HostedError: ``error``, outside check mode.
+        """
+        if not self.check_mode:
+            raise error
+        if not (self.composed or self.unmade) and name not in self.foreseen:
+            self.warn(
+                f"{as_sentence(error.message)} That is right only if the play makes it before this task"
+            )
 
     def warn(self, message: str) -> None:
         """Warn the user. Each message is shown once."""

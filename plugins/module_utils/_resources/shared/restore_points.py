@@ -17,13 +17,6 @@ BACKUPS, SNAPSHOTS = "backups", "snapshots"
 IN_MOTION = (BackupStatus.PENDING, BackupStatus.RESTORING)
 
 
-def read_restore_points(client: Client, kind: str, service_id: str) -> list[RestorePoint]:
-    """Return the backups or the snapshots of a service."""
-    if kind == BACKUPS:
-        return backups_as_restore_points(client.backups(service_id))
-    return snapshots_as_restore_points(client.snapshots(service_id))
-
-
 def backups_as_restore_points(backups: Iterable[Backup]) -> list[RestorePoint]:
     """Return backups as copies."""
     return [

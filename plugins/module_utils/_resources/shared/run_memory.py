@@ -9,11 +9,13 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._api.client import Client
 from .controller_state import RUN_FOLDER, lock_file, state_key, write_json
-from .plan import Plan, Resource, Task
+
+if TYPE_CHECKING:
+    from .plan import Plan, Resource, Task
 
 NAMES = ("name", "slug", "path", "digest")
 """The keys of results that name things."""
@@ -73,7 +75,7 @@ def foresee(resource: Resource[Any], task: Task[Any], plan: Plan) -> None:
     if {"slug", "tag", "digest"} <= chosen.keys() and chosen["digest"]:
         names[f"{chosen['slug']}:{chosen['tag']}"] = str(chosen["digest"])
     with suppress(OSError), lock_file(f"{path}.lock", LOCK_SECONDS):
-        known = foreseen(options.base_url)
+        known = task.foreseen
         write_json(path, {**known, **{name: said or known.get(name, "") for name, said in names.items()}})
 
 

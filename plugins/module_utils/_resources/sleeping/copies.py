@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..._api.client import Client
 from ..._api.errors import AccessDenied, HostedError
 from ..._api.models import Service
 from ..._api.values import BackupStatus
-from ..services.lookup import label
+from ..shared.account import Account
+from ..shared.identify import label
 from ..shared.plan import Task
 from .options import SleepPlanOptions
 
@@ -26,7 +26,7 @@ class InProgress(NamedTuple):
     """That it is, in words."""
 
 
-def backup_in_progress(task: Task[SleepPlanOptions], client: Client, service: Service) -> InProgress | None:
+def backup_in_progress(task: Task[SleepPlanOptions], account: Account, service: Service) -> InProgress | None:
     """Return the backup of a service that is being made or restored; ``None`` if that of none is shown.
 
     A token that may not read backups does not keep services awake. Warns if they cannot be read otherwise.
@@ -34,7 +34,7 @@ def backup_in_progress(task: Task[SleepPlanOptions], client: Client, service: Se
     if CAPABILITY not in (service.capabilities or []):
         return None
     try:
-        found = client.backups(service.id)
+        found = account.backups(service.id)
     except AccessDenied:
         return None
     except HostedError as error:

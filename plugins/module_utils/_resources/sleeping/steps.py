@@ -17,7 +17,7 @@ from ..services.power import accepts_power_signals, plan_suspension, resume, sta
 from ..services.rates import Rates, cost_of, rates_of
 from ..services.settings import ServiceChanges, check_max_monthly, commitment_of
 from ..services.start_order import Order
-from ..services.view import View, billed_rate, read_service
+from ..services.view import View, billed_rate
 from ..shared.money import Move
 from ..shared.plan import NOTHING_DONE, Expansion, Plan, Step, Task
 from .decision import KEPT, Verdict
@@ -91,7 +91,7 @@ def plan_sleeper(
     return Plan(
         result=result(status, [step.move for step in changes.steps if step.move]),
         steps=steps,
-        reread=lambda: result(read_service(job.task, service.id).status, job.task.effects.moves),
+        reread=lambda: result(job.task.account.existing_service(service.id).status, job.task.effects.moves),
         before={"status": service.status},
         after={"status": status},
     )
@@ -208,7 +208,7 @@ def is_as_it_was(sleeper: Sleeper) -> bool:
 
     If it were remembered that way, the next run would take the change for one by hand, and leave it so.
     """
-    status = read_service(sleeper.job.task, sleeper.id).status
+    status = sleeper.job.task.account.existing_service(sleeper.id).status
     if status == sleeper.service.status:
         return True
     sleeper.job.task.warn(

@@ -18,6 +18,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api import errors
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.routes import Route
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
 
 
 class Script:
@@ -126,9 +127,9 @@ def test_a_write_sends_the_body_of_the_specification(
 
 
 QUERIES: list[tuple[Callable[[Client], Any], str, Any, Any]] = [
-    (lambda c: c.files("s", "/a"), "GET /api/resources/s/files", {"directory": "/a"}, []),
+    (lambda c: Account(c).files("s", "/a"), "GET /api/resources/s/files", {"directory": "/a"}, []),
     (
-        lambda c: c.read_file("s", "/a"),
+        lambda c: Account(c).read_file("s", "/a"),
         "GET /api/resources/s/files/contents",
         {"path": "/a"},
         {"content": ""},
@@ -260,8 +261,8 @@ def test_files_are_deleted_in_hundreds() -> None:
 
 
 ABSENT: list[Callable[[Client], Any]] = [
-    lambda c: c.service("x"),
-    lambda c: c.project("x"),
+    lambda c: Account(c).service("x"),
+    lambda c: Account(c).page("x"),
     lambda c: c.scan("x", "v1"),
     lambda c: c.delete_service("x"),
     lambda c: c.delete_project("x"),
@@ -281,12 +282,12 @@ def test_404_means_absent_where_one_item_is_read_or_deleted(
 
 
 PRESENT: list[Callable[[Client], Any]] = [
-    lambda c: c.services(),
-    lambda c: c.projects(),
-    lambda c: c.ssh_keys(),
-    lambda c: c.backups("x"),
-    lambda c: c.settings("x"),
-    lambda c: c.sftp("x"),
+    lambda c: Account(c).services(),
+    lambda c: Account(c).projects(),
+    lambda c: Account(c).ssh_keys(),
+    lambda c: Account(c).backups("x"),
+    lambda c: Account(c).settings("x"),
+    lambda c: Account(c).sftp("x"),
     lambda c: c.power("x", "start"),
     lambda c: c.set_network("x", True),
     lambda c: c.rename_project("x", "y"),
@@ -308,7 +309,7 @@ DOUBT = ". Whether it was carried out is unknown"
     [
         (lambda c: c.set_project("x", "p"), True),
         (lambda c: c.create_project("web"), False),
-        (lambda c: c.service("x"), False),
+        (lambda c: Account(c).service("x"), False),
     ],
 )
 def test_the_doubt_about_a_write_that_may_be_repeated_is_named(

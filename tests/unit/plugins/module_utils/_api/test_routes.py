@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections import Counter
 from typing import Any
@@ -22,7 +21,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.routes import
     Undocumented,
 )
 from specification import HERE, SPECIFIED, Line
-from unit.plugins.fakes import NO_ROUTES
+from unit.plugins.calls import METHODS, bound, parameters_of
 
 CLASSES = {
     "r": Idempotency.READ,
@@ -121,33 +120,23 @@ class Recorder:
         raise Stop
 
 
-def typed_calls() -> dict[str, Any]:
-    return {
-        name: method
-        for name, method in inspect.getmembers(Client, inspect.isfunction)
-        if not name.startswith("_") and name not in NO_ROUTES
-    }
-
-
 def record(name: str) -> list[tuple[Route[Any], dict[str, Any]]]:
-    """Call a method of the client with invented arguments; return what it would have sent."""
+    """Make a call with invented arguments; return what it would have sent."""
     session = Recorder()
-    method = typed_calls()[name]
-    parameters = list(inspect.signature(method).parameters)[1:]
-    arguments = {parameter: ARGUMENTS.get(parameter, f"some {parameter}") for parameter in parameters}
+    arguments = {each.name: ARGUMENTS.get(each.name, f"some {each.name}") for each in parameters_of(name)}
     with pytest.raises(Stop):
-        getattr(Client(session), name)(**arguments)  # type: ignore[arg-type]
+        bound(name, Client(session))(**arguments)  # type: ignore[arg-type]
     return session.calls
 
 
-@pytest.mark.parametrize("name", typed_calls())
-def test_a_method_of_the_client_makes_one_call_and_fills_its_path(name: str) -> None:
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_makes_one_call_and_fills_its_path(name: str) -> None:
     calls = record(name)
     assert len(calls) == 1
     route, ids = calls[0]
     assert set(re.findall(r"{(\w+)}", route.path)) == set(ids)
 
 
-def test_each_route_has_one_method_of_the_client() -> None:
-    used = Counter(str(record(name)[0][0]) for name in typed_calls())
+def test_each_route_has_one_method() -> None:
+    used = Counter(str(record(name)[0][0]) for name in METHODS)
     assert used == Counter(str(route) for route in ROUTES.values())

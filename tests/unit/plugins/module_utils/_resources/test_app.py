@@ -18,8 +18,8 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources import app
 from ansible_collections.hosted.services.plugins.module_utils._resources.app import APP
-from ansible_collections.hosted.services.plugins.module_utils._resources.applications.lookup import find_app
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import waiting
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
 from hosted_sandbox.gaps import POINTS
 from unit.plugins.apps import Platform, plain, platform, server
 
@@ -146,12 +146,14 @@ def test_an_application_that_was_made_and_cannot_be_read_is_named(
 ) -> None:
     """It is billed, so the error begins with that."""
 
-    def broken(client: Client, slug: str) -> Any:
+    read = Account.apps
+
+    def broken(account: Account) -> Any:
         if plain.writes(CREATE):
             raise UnexpectedAnswer("the platform repeats the cursor '5'; stopped")
-        return find_app(client, slug)
+        return read(account)
 
-    monkeypatch.setattr(app, "find_app", broken)
+    monkeypatch.setattr(Account, "apps", broken)
     result = plain.run(APP, slug="blog", wait=wait)
     assert result["failed"] and result["changed"]
     assert result["msg"].startswith("application 'blog' was created, but its state is unknown: the platform")

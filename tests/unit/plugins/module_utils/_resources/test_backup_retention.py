@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup_retention import (
     BACKUP_RETENTION,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
 from ansible_collections.hosted.services.plugins.module_utils._resources.snapshot import SNAPSHOT
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.platform import (
@@ -88,16 +88,16 @@ def meanwhile(
     monkeypatch: pytest.MonkeyPatch, sandbox: Sandbox, kind: str, act: Callable[[], object]
 ) -> None:
     """Let something happen between the list that the plan reads and the one before the first deletion."""
-    read, reads = getattr(Client, kind), list[str]()
+    read, reads = getattr(Account, kind), list[str]()
 
-    def list_copies(client: Client, id: str) -> Any:
+    def list_copies(account: Account, id: str) -> Any:
         reads.append(id)
         if len(reads) == 2:
             act()
             sandbox.clear_journal()
-        return read(client, id)
+        return read(account, id)
 
-    monkeypatch.setattr(Client, kind, list_copies)
+    monkeypatch.setattr(Account, kind, list_copies)
 
 
 def deleted_meanwhile(monkeypatch: pytest.MonkeyPatch, sandbox: Sandbox, place: int) -> None:

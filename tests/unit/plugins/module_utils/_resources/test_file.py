@@ -15,6 +15,7 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._resources.file import FILE
 from ansible_collections.hosted.services.plugins.module_utils._resources.file_info import FILE_INFO
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.platform import run
 
@@ -131,13 +132,13 @@ def test_a_file_that_grows_while_it_is_read_is_whole(
     file_info: Run, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (root / "log").write_text("one\n")
-    read = Client.read_file
+    read = Account.read_file
 
-    def after_another_line(self: Client, id: str, path: str) -> str:
+    def after_another_line(self: Account, id: str, path: str) -> str:
         (root / "log").write_text("one\ntwo\n")
         return read(self, id, path)
 
-    monkeypatch.setattr(Client, "read_file", after_another_line)
+    monkeypatch.setattr(Account, "read_file", after_another_line)
     assert file_info(path="log", content=True)["files"][0]["content"] == "one\ntwo\n"
 
 

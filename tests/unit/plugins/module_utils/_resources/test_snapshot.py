@@ -12,6 +12,7 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import error_for_status
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import waiting
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
 from ansible_collections.hosted.services.plugins.module_utils._resources.snapshot import SNAPSHOT
 from ansible_collections.hosted.services.plugins.module_utils._resources.snapshot_info import SNAPSHOT_INFO
 from hosted_sandbox.gaps import POINTS
@@ -114,7 +115,7 @@ def test_a_snapshot_that_is_accepted_and_never_listed_is_told(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whether it is late or has failed nobody knows. It is requested once a run."""
-    monkeypatch.setattr(Client, "snapshots", lambda client, id: [])
+    monkeypatch.setattr(Account, "snapshots", lambda client, id: [])
     result = run(sandbox, SNAPSHOT, services=["disk"], name="s", wait_timeout=15)
     assert result["failed"] and result["changed"] and writes(sandbox) == ["snapshots.create"]
     assert "gave up waiting for snapshot 's' of service 'disk'" in result["msg"]

@@ -43,7 +43,7 @@ from ansible_collections.hosted.services.plugins.plugin_utils._events import sou
 from ansible_collections.hosted.services.plugins.plugin_utils._events.source import (
     LIMITED,
     UNMATCHED,
-    Account,
+    Poller,
     Source,
     in_thread,
     watch,
@@ -470,10 +470,10 @@ def platform(monkeypatch: pytest.MonkeyPatch) -> Platform:
     return made
 
 
-def account_of(owner: str = "", **options: Any) -> Account:
+def account_of(owner: str = "", **options: Any) -> Poller:
     """Return the account of a token, as a state file of ``owner`` knows it."""
     settings = {"base_url": "https://api.example.com", "retries": 0, **options}
-    return Account(SourceOptions(**settings), owner_of(owner))
+    return Poller(SourceOptions(**settings), owner_of(owner))
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.observation import (
     Drift,
 )
+from unit.plugins.fakes import Readable
 
 BEGIN = datetime(2026, 3, 1, tzinfo=UTC)
 LONG_AGO = BEGIN - timedelta(days=365)
@@ -257,7 +258,7 @@ def history(seed: int, polls: int) -> list[Frame]:
     return frames
 
 
-class FrameClient:
+class FrameClient(Readable):
     """Shows a frame as the platform would."""
 
     def __init__(self, frame: Frame) -> None:

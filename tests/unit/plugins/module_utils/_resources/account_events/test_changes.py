@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -34,6 +34,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.account
     StateFile,
     new_state,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
 from ansible_collections.hosted.services.plugins.plugin_utils._events import source
 from ansible_collections.hosted.services.plugins.plugin_utils._events.source import Source
 from unit.plugins.module_utils._resources.account_events.histories import Frame, FrameClient, history
@@ -105,12 +106,16 @@ class Frames:
     def __init__(self) -> None:
         self.frame: Frame | None = None
         self.unmatched: list[str] = []
-        self.observer = Observer(FrameClient, READING, lambda client, path: client.compare(client, path))  # type: ignore[arg-type, attr-defined]
+        self.observer = Observer(
+            Account(cast(Any, FrameClient)),
+            READING,
+            lambda client, path: cast(Any, client).compare(client, path),
+        )
 
     def look(self, before: State) -> State:
         """Return the state after the poll of the frame."""
         assert self.frame is not None
-        self.observer.client = FrameClient(self.frame)  # type: ignore[assignment]
+        self.observer.account = Account(FrameClient(self.frame))  # type: ignore[arg-type]
         return advance(before, self.observer.observe(before, self.frame.now), self.frame.now, RULES)
 
 
@@ -216,7 +221,7 @@ def test_a_poll_is_a_pure_function() -> None:
     frames = history(7, 5)
     state = new_state()
     for frame in frames:
-        seen = Observer(FrameClient(frame), Reading(backup_interval=0), None)  # type: ignore[arg-type]
+        seen = Observer(Account(FrameClient(frame)), Reading(backup_interval=0), None)  # type: ignore[arg-type]
         if frame.fails:
             continue
         found = seen.observe(state, frame.now)

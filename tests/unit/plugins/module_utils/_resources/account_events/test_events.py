@@ -25,6 +25,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.account
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.state_file import (
     new_state,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
 from ansible_collections.hosted.services.scripts.event_schema import json_schema
 from unit.plugins.module_utils._resources.account_events.histories import FrameClient, history
 from unit.plugins.module_utils._resources.account_events.test_changes import READING, RULES
@@ -60,7 +61,7 @@ def sent(seeds: range) -> list[dict[str, Any]]:
                 client: Any = FrameClient(frame)
                 state = advance(
                     state,
-                    Observer(client, READING, client.compare).observe(state, frame.now),
+                    Observer(Account(client), READING, client.compare).observe(state, frame.now),
                     frame.now,
                     RULES,
                 )

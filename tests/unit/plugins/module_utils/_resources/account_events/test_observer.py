@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
+from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
     HostedError,
     Interrupted,
@@ -35,13 +36,15 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.account
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.state_file import (
     new_state,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
+from unit.plugins.fakes import Readable
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 RULES = Rules(account="https://api.example.com")
 NEVER = Reading(backup_interval=0)
 
 
-class CountingClient:
+class CountingClient(Readable):
     """An account that notes each call. ``errors`` are raised by the call of that name."""
 
     def __init__(self, **services: str) -> None:
@@ -112,19 +115,21 @@ class CountingClient:
         return m.Whoami()
 
 
-class Account:
+class Watched:
     """An account, its observer and its state."""
 
     def __init__(self, client: CountingClient, reading: Reading = NEVER) -> None:
         self.client = client
         self.state: State = new_state()
         self.now = NOW
-        self.observer = Observer(client, reading, self.compare, lambda text: text.replace("tok ", "*** "))  # type: ignore[arg-type]
+        self.observer = Observer(
+            Account(cast(Client, client)), reading, self.compare, lambda text: text.replace("tok ", "*** ")
+        )
 
     def restart(self) -> None:
         """Go on with what the state file holds, and nothing else."""
         self.state = State.model_validate_json(self.state.model_dump_json())
-        self.observer = Account(self.client).observer
+        self.observer = Watched(self.client).observer
 
     def compare(self, client: Any, path: str) -> Drift:
         """Note a comparison."""
@@ -144,7 +149,7 @@ LISTS = ["services", "apps", "billing_overview"]
 
 
 def test_a_quiet_account_takes_three_calls_and_one_for_fifty_containers() -> None:
-    account = Account(CountingClient(**{f"s{number}": "running" for number in range(121)}))
+    account = Watched(CountingClient(**{f"s{number}": "running" for number in range(121)}))
     account.poll()
     calls = account.poll()
     assert calls[:3] == LISTS
@@ -156,11 +161,11 @@ def test_nobody_asks_for_the_metrics_of_what_has_no_container() -> None:
     client = CountingClient(a="running", bucket="running", asleep="stopped")
     client.records["bucket"] = ("BUCKET", "")
     client.statuses["asleep"] = "SUSPENDED"
-    assert Account(client).poll() == [*LISTS, "metrics a"]
+    assert Watched(client).poll() == [*LISTS, "metrics a"]
 
 
 def test_the_journal_is_read_of_what_changed() -> None:
-    account = Account(CountingClient(a="running", b="running"))
+    account = Watched(CountingClient(a="running", b="running"))
     account.poll()
     account.client.records["a"] = ("GAME", "stopped")
     assert account.poll()[4:] == ["events a"]
@@ -173,7 +178,7 @@ def test_the_journal_is_read_of_what_changed() -> None:
 
 
 def test_no_journal_is_read_of_what_is_first_seen_to_run() -> None:
-    account = Account(CountingClient(a="unknown"))
+    account = Watched(CountingClient(a="unknown"))
     account.poll()
     account.client.records["a"] = ("GAME", "running")
     assert account.poll()[4:] == []
@@ -181,7 +186,7 @@ def test_no_journal_is_read_of_what_is_first_seen_to_run() -> None:
 
 
 def test_backups_are_read_of_what_stopped_for_no_known_reason() -> None:
-    account = Account(CountingClient(a="running", b="running"))
+    account = Watched(CountingClient(a="running", b="running"))
     account.client.journal = []
     account.poll()
     account.client.records = {"a": ("GAME", "stopped"), "b": ("GAME", "stopped")}
@@ -205,7 +210,7 @@ def test_a_restore_that_ends_while_it_is_looked_for_is_no_stop() -> None:
             ]
             return super().backups(id)
 
-    account = Account(Ending(a="running"))
+    account = Watched(Ending(a="running"))
     account.client.journal = []
     account.poll()
     account.client.records = {"a": ("GAME", "stopped")}
@@ -217,7 +222,7 @@ def test_a_restore_that_ends_while_it_is_looked_for_is_no_stop() -> None:
 
 @pytest.mark.parametrize("trouble", ["AWAITING_ADMIN", "FAILED"])
 def test_a_restore_is_no_trouble_of_a_service_that_is_just_out_of_trouble(trouble: str) -> None:
-    account = Account(CountingClient(a="running"))
+    account = Watched(CountingClient(a="running"))
     account.client.journal = []
     account.poll()
     account.client.statuses["a"] = trouble
@@ -234,7 +239,7 @@ def test_a_restore_is_no_trouble_of_a_service_that_is_just_out_of_trouble(troubl
 
 
 def test_services_that_are_stopped_by_order_are_looked_at_in_turn() -> None:
-    account = Account(CountingClient(**{f"s{number}": "stopped" for number in range(5)}))
+    account = Watched(CountingClient(**{f"s{number}": "stopped" for number in range(5)}))
     account.poll()
     turns = [[call.split()[1] for call in account.poll()[4:]] for _poll in range(3)]
     assert [len(turn) for turn in turns] == [MAX_IDLE_READS] * 3
@@ -242,7 +247,7 @@ def test_services_that_are_stopped_by_order_are_looked_at_in_turn() -> None:
 
 
 def test_what_the_list_lacks_is_looked_for_by_itself() -> None:
-    account = Account(CountingClient(a="running", b="running"))
+    account = Watched(CountingClient(a="running", b="running"))
     account.poll()
     records = dict(account.client.records)
     account.client.services = list  # type: ignore[method-assign]
@@ -257,7 +262,7 @@ def test_what_the_list_lacks_is_looked_for_by_itself() -> None:
 
 def test_what_is_refused_later_stops_nothing_and_is_tried_again() -> None:
     """Only the list of services is needed: without it, nothing is watched."""
-    account = Account(CountingClient(s0="running"))
+    account = Watched(CountingClient(s0="running"))
     account.client.journal = []
     account.poll()
     account.client.errors["billing_overview"] = error_for_status("no longer", 403)
@@ -274,14 +279,14 @@ def test_what_is_refused_later_stops_nothing_and_is_tried_again() -> None:
 def test_the_reason_of_a_failure_is_read_once_and_redacted() -> None:
     client = CountingClient(a="running")
     client.statuses["a"] = "FAILED"
-    account = Account(client)
+    account = Watched(client)
     assert account.poll()[3:] == ["service a"]
     assert account.state.outbox[-1]["reason"] == "token *** is wrong"
     assert account.poll()[3:] == []
 
 
 def test_the_reason_is_read_of_a_service_that_was_known_before_it_failed() -> None:
-    account = Account(CountingClient(a="running"))
+    account = Watched(CountingClient(a="running"))
     account.poll()
     account.client.statuses["a"] = "FAILED"
     assert account.poll()[3:] == ["service a"]
@@ -291,12 +296,12 @@ def test_the_reason_is_read_of_a_service_that_was_known_before_it_failed() -> No
 def test_fifty_reasons_of_failures_are_read_in_a_poll() -> None:
     client = CountingClient(**{f"s{number}": "running" for number in range(61)})
     client.statuses = {f"s{number}": "FAILED" for number in range(61)}
-    assert Account(client).poll()[3:] == [f"service s{number}" for number in range(MAX_READS)]
+    assert Watched(client).poll()[3:] == [f"service s{number}" for number in range(MAX_READS)]
 
 
 def test_backups_are_read_at_their_own_pace_some_at_a_time() -> None:
     services = {f"s{number}": "running" for number in range(MAX_BACKUP_READS + 3)}
-    account = Account(CountingClient(**services), Reading(backup_interval=3600))
+    account = Watched(CountingClient(**services), Reading(backup_interval=3600))
     assert len([call for call in account.poll() if call.startswith("backups")]) == MAX_BACKUP_READS
     assert len([call for call in account.poll() if call.startswith("backups")]) == 3
     assert [call for call in account.poll() if call.startswith("backups")] == []
@@ -304,7 +309,7 @@ def test_backups_are_read_at_their_own_pace_some_at_a_time() -> None:
 
 
 def test_a_service_that_offers_no_backups_has_none() -> None:
-    account = Account(CountingClient(a="running"), Reading(backup_interval=3600))
+    account = Watched(CountingClient(a="running"), Reading(backup_interval=3600))
     account.client.errors["backups"] = error_for_status("not offered", 400)
     account.poll()
     assert account.seen.backups == {"a": []}
@@ -313,7 +318,7 @@ def test_a_service_that_offers_no_backups_has_none() -> None:
 
 def test_one_blueprint_is_compared_at_a_time() -> None:
     reading = Reading(backup_interval=0, blueprints=["a.yml", "b.yml"], drift_interval=3600)
-    account = Account(CountingClient(), reading)
+    account = Watched(CountingClient(), reading)
     compared = [[call for call in account.poll() if call.startswith("compare")] for _poll in range(3)]
     assert compared == [["compare a.yml"], ["compare b.yml"], []]
     assert "compare a.yml" in account.poll(3600)
@@ -330,7 +335,7 @@ def test_one_blueprint_is_compared_at_a_time() -> None:
     ],
 )
 def test_a_part_that_cannot_be_read_is_unknown(call: str, lacks: Callable[[Observation], bool]) -> None:
-    account = Account(CountingClient(a="stopped"), Reading(backup_interval=3600))
+    account = Watched(CountingClient(a="stopped"), Reading(backup_interval=3600))
     account.client.errors[call] = UnexpectedAnswer("the platform repeats the cursor '5'; stopped")
     account.poll()
     assert lacks(account.seen)
@@ -339,7 +344,7 @@ def test_a_part_that_cannot_be_read_is_unknown(call: str, lacks: Callable[[Obser
 
 
 def test_a_list_that_cannot_be_read_ends_the_poll() -> None:
-    account = Account(CountingClient())
+    account = Watched(CountingClient())
     account.client.errors["services"] = Interrupted("reset")
     with pytest.raises(Interrupted):
         account.poll()
@@ -347,7 +352,7 @@ def test_a_list_that_cannot_be_read_ends_the_poll() -> None:
 
 @pytest.mark.parametrize("status", [401, 403])
 def test_a_token_for_applications_is_not_tried_at_each_poll(status: int) -> None:
-    account = Account(CountingClient(a="running"))
+    account = Watched(CountingClient(a="running"))
     account.client.errors["services"] = error_for_status("needs FULL", status)
     assert account.poll() == ["services", "whoami", "apps", "billing_overview"]
     assert account.seen.limited
@@ -359,14 +364,14 @@ def test_a_token_for_applications_is_not_tried_at_each_poll(status: int) -> None
 
 
 def test_a_token_that_may_not_see_bills_sees_the_rest() -> None:
-    account = Account(CountingClient(a="running"))
+    account = Watched(CountingClient(a="running"))
     account.client.errors["billing_overview"] = error_for_status("not yours", 403)
     assert account.poll() == ["services", "apps", "billing_overview", "whoami", "metrics a"]
     assert account.poll() == ["services", "apps", "metrics a"]
 
 
 def test_a_refusal_after_success_is_a_failure_and_no_scope() -> None:
-    account = Account(CountingClient(a="running"))
+    account = Watched(CountingClient(a="running"))
     account.poll()
     account.client.errors["services"] = refused = error_for_status("a gateway", 403)
     with pytest.raises(type(refused), match="a gateway"):
@@ -374,7 +379,7 @@ def test_a_refusal_after_success_is_a_failure_and_no_scope() -> None:
 
 
 def test_a_token_that_is_not_accepted_is_an_error() -> None:
-    account = Account(CountingClient(a="running"))
+    account = Watched(CountingClient(a="running"))
     account.client.errors["services"] = error_for_status("who is that", 401)
     account.client.errors["whoami"] = error_for_status("nobody", 401)
     with pytest.raises(HostedError, match="nobody"):

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
     NotFoundResponse,
     error_for_status,
@@ -24,7 +22,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.files.m
     FileManager,
     is_full_text,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from unit.plugins.fakes import FakeClient, task_of
 
@@ -42,16 +39,16 @@ def manager_of(
     listed: list[str] = []
     once = dict(failing or {})
 
-    def files(id: str, path: str) -> list[FileEntry]:
-        listed.append(path)
-        if path in once:
-            raise error_for_status("try again", once.pop(path))
-        if path not in roots:
-            raise error_for_status("no such directory", 404)
-        return roots[path]
+    class Files(FakeClient):
+        def files(self, id: str, path: str) -> list[FileEntry]:
+            listed.append(path)
+            if path in once:
+                raise error_for_status("try again", once.pop(path))
+            if path not in roots:
+                raise error_for_status("no such directory", 404)
+            return roots[path]
 
-    client: Any = SimpleNamespace(files=files)
-    return FileManager(cast(Client, client), SERVICE, cast(Task[Any], None)), listed
+    return FileManager(SERVICE, task_of(FILE, Files())), listed
 
 
 # --- Looking ------------------------------------------------------------------------------------------
@@ -111,10 +108,16 @@ def test_a_rename_is_done_when_only_the_new_name_is_there(monkeypatch: pytest.Mo
     monkeypatch.setattr(time, "sleep", lambda seconds: None)
     root, new = [FileEntry(name="mods", directory=True)], FileEntry(name="new", directory=False, size=1)
     shown = [NOTES, [*NOTES, new], [], [new]]
-    calls: list[tuple[str, ...]] = []
-    client: Any = SimpleNamespace(
-        files=lambda id, path: shown.pop(0) if path == "mods" else root,
-        rename_file=lambda *call: calls.append(call),
-    )
-    FileManager(cast(Client, client), SERVICE, task_of(FILE, FakeClient())).rename("mods/notes", "new")
-    assert calls == [("s", "mods", "notes", "new")] and shown == []
+
+    class Files(FakeClient):
+        def files(self, id: str, path: str) -> list[FileEntry]:
+            return shown.pop(0) if path == "mods" else root
+
+        def rename_file(self, *call: str) -> None:
+            self.calls.append(call)
+
+    client = Files()
+    task = task_of(FILE, client)
+    task.reads.kept = False
+    FileManager(SERVICE, task).rename("mods/notes", "new")
+    assert client.calls == [("s", "mods", "notes", "new")] and shown == []

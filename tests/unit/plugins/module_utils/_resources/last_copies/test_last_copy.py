@@ -225,7 +225,7 @@ def test_a_database_is_reached_by_its_public_address_while_it_is_open(
     network = {"isPublic": public, "publicIp": "203.0.113.7", "publicPort": 40000}
     settings = Settings.model_validate({"network": network})
     connection = DatabaseConnection(engine="postgresql", host="db-1", port=5432)
-    task: Any = SimpleNamespace(client=SimpleNamespace(database_connection=lambda id: connection))
+    task: Any = SimpleNamespace(account=SimpleNamespace(database_connection=lambda id: connection))
     view = View(Service(id="s", name="db", family="APP", status="ACTIVE"))
     last_copy.dump_content(task, view, settings)
     assert (found["host"], found["port"]) == ("db-1", 5432)
@@ -237,7 +237,7 @@ def test_a_database_is_reached_by_its_public_address_while_it_is_open(
 )
 def test_a_service_is_the_application_of_its_id(id: str, family: str, slug: str | None) -> None:
     apps = [App(id="other", slug="first", status="ACTIVE"), App(id="a", slug="shop", status="ACTIVE")]
-    task: Any = SimpleNamespace(client=SimpleNamespace(apps=lambda: apps))
+    task: Any = SimpleNamespace(account=SimpleNamespace(apps_by_id=lambda: {app.id: app for app in apps}))
     service = Service(id=id, name="web", family=family, status="ACTIVE")
     found = last_copy.own_application(task, View(service))
     assert (found and found.slug) == slug

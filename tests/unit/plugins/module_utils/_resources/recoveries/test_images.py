@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._api.models import Entry
 from ansible_collections.hosted.services.plugins.module_utils._resources import recover as module
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.contents import (
     Contents,
@@ -86,9 +87,9 @@ class Registry:
             raise NoSuchItem("there is no such repository")
         return SimpleNamespace(digest_of=lambda digest: digest if digest == DIGEST else None)
 
-    def releases(self, slug: str) -> list[dict[str, str]]:
+    def pages(self, _releases: Any, slug: str) -> list[Entry]:
         """Return the declared releases."""
-        return [{"tag": "v1", "digest": DIGEST}] if slug == "acme-web" else []
+        return [Entry.model_validate({"tag": "v1", "digest": DIGEST})] if slug == "acme-web" else []
 
     def find(
         self, there: tuple[str, ...] = (), **applications: dict[str, Any]
@@ -96,9 +97,7 @@ class Registry:
         """Find the images of applications, in a project where some are already."""
         file = read_contents(Document({"project": "shop", "applications": applications}, ""))
         own = options()
-        task: Task[Any] = Task(
-            cast(Any, SimpleNamespace(releases=self.releases)), own, warnings=self.warnings
-        )
+        task: Task[Any] = Task(cast(Any, self), own, warnings=self.warnings)
         task.progress = self.told.append
         return find_images(task, file, file, {key: member(key) for key in there})
 

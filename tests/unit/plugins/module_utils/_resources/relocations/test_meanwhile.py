@@ -21,7 +21,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 )
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.clones.platform import ids_of, plain_files
-from unit.plugins.module_utils._resources.platform import before_first_call
+from unit.plugins.module_utils._resources.platform import before_first_call, id_of
 from unit.plugins.module_utils._resources.relocations.platform import (
     FILES,
     NODE,
@@ -53,9 +53,9 @@ def while_the_source_is_listed(monkeypatch: pytest.MonkeyPatch, first: Callable[
     before_first_call(monkeypatch, module, "check_readable", first)
 
 
-def order_another(sandbox: Sandbox, host: str = NODE) -> None:
+def order_another(sandbox: Sandbox, host: str = NODE, **given: Any) -> None:
     """Order a service of the next number, as somebody else does."""
-    own = {"name": "survival-2", "host": host, "files": {"precious.txt": "mine"}}
+    own = {"name": "survival-2", "host": host, "files": {"precious.txt": "mine"}, **given}
     sandbox.seed({"services": [{**SEED["services"][0], **own}]})
     sandbox.clear_journal()
 
@@ -114,14 +114,36 @@ def test_one_that_appears_is_adopted_if_that_is_said(
     assert plain_files(sandbox, theirs) == {f"/{name}": text for name, text in FILES.items()}
 
 
-def test_one_that_appears_before_its_order_is_planned_is_adopted_by_the_next_run(
+def test_one_that_is_moved_there_while_the_order_is_planned_is_adopted_by_the_next_run(
     sandbox: Sandbox, relocate: Relocate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    while_the_source_is_listed(monkeypatch, lambda: order_another(sandbox))
-    found = relocate(existing="adopt")
+    order_another(sandbox, project="other")
+    theirs = id_of(sandbox, "survival-2")
+    home = next(each["id"] for each in sandbox.api("GET", "/api/projects").json() if each["name"] == "shop")
+
+    def move() -> None:
+        assert sandbox.api("PUT", f"/api/resources/{theirs}/project", {"projectId": home}).ok
+        sandbox.clear_journal()
+
+    while_the_source_is_listed(monkeypatch, move)
+    found = relocate(name="survival-2", existing="adopt")
     assert found.get("failed") and "appeared while this was planned. Nothing was done" in found["msg"]
     assert sandbox.writes() == []
-    assert done(relocate(existing="adopt"))["relocation"]["new_name"] == "survival-2"
+    assert done(relocate(name="survival-2", existing="adopt"))["relocation"]["new_id"] == theirs
+
+
+@pytest.mark.parametrize("narrowed", [{}, {"project": "shop"}])
+def test_an_old_service_that_is_resumed_before_its_turn_is_not_deleted(
+    sandbox: Sandbox, relocate: Relocate, monkeypatch: pytest.MonkeyPatch, narrowed: dict[str, Any]
+) -> None:
+    """Another run may hold the lock for minutes, and what was read before that is not how it is."""
+    done(relocate(keep_days=0))
+    old, _new = pair(sandbox)
+    resume = f"/api/resources/{old}/resume"
+    before_first_call(monkeypatch, module, "one_at_a_time", lambda: sandbox.api("POST", resume))
+    found = relocate(state="finished", **narrowed)
+    assert found.get("failed") and "somebody may use it" in found["msg"]
+    assert sandbox.api("GET", f"/api/resources/{old}").json()["status"] == "ACTIVE"
 
 
 def test_what_an_order_of_a_killed_run_made_late_is_the_new_service(

@@ -26,6 +26,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.reports
     run_jobs,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.reports.verdicts import releases_of
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
 from unit.plugins.fakes import FakeClient
 
 
@@ -35,7 +36,7 @@ def test_what_would_fail_everywhere_ends_the_task() -> None:
 
     client: Any = FakeClient()
     with pytest.raises(ConnectionFailed):
-        run_jobs(client, Facts(), [Job("backups", fail, print, name="db", id="1")])
+        run_jobs(Account(client), Facts(), [Job("backups", fail, print, name="db", id="1")])
 
 
 def test_calls_for_metrics_that_failed_say_so_themselves() -> None:

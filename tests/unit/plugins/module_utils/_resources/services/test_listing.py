@@ -11,12 +11,13 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api import errors
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
+from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.listing import (
     Listing,
     ServiceQuery,
@@ -26,13 +27,15 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
     read_listing,
     shown_settings,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
     Ambiguous,
     NoSuchItem,
 )
+from unit.plugins.fakes import Readable
 
 
-class Platform:
+class Platform(Readable):
     """A platform that answers what it was given, and keeps what it was asked."""
 
     def __init__(self, services: Sequence[dict[str, Any]], projects: dict[str, list[str]]) -> None:
@@ -89,7 +92,7 @@ class Platform:
 
 def read(platform: Platform, **wanted: Any) -> Listing:
     """Read the listing, and hold that a cache can keep it."""
-    listing = read_listing(platform, ServiceQuery(**wanted))  # type: ignore[arg-type]
+    listing = read_listing(Account(cast(Client, platform)), ServiceQuery(**wanted))
     assert Listing(**json.loads(json.dumps(asdict(listing)))) == listing
     return listing
 

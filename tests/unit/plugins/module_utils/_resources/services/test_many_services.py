@@ -21,6 +21,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
     SomeFailed,
     plan_many,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import (
     read_max_parallel,
 )
@@ -61,12 +62,12 @@ def test_a_restore_that_breaks_off_half_way_has_changed_its_service(
     """The call was made and its end was not seen; the service of the other call is as it was."""
     for name in ("one", "two"):
         add(sandbox, name, "n")
-    read, two = Client.backups, id_of(sandbox, "two")
+    read, two = Account.backups, id_of(sandbox, "two")
 
-    def refuse_afterwards(client: Client, id: str) -> Any:
+    def refuse_afterwards(account: Account, id: str) -> Any:
         if "backups.restore" in calls(sandbox):
             raise error_for_status("no", 403)
-        return read(client, id)
+        return read(account, id)
 
     def refuse(client: Client, service_id: str, backup_id: str) -> None:
         if service_id == two:
@@ -74,7 +75,7 @@ def test_a_restore_that_breaks_off_half_way_has_changed_its_service(
         restore(client, service_id, backup_id)
 
     restore = Client.restore_backup
-    monkeypatch.setattr(Client, "backups", refuse_afterwards)
+    monkeypatch.setattr(Account, "backups", refuse_afterwards)
     monkeypatch.setattr(Client, "restore_backup", refuse)
     wish: dict[str, Any] = {
         "services": ["two", "one"],
@@ -92,7 +93,7 @@ def test_a_restore_that_breaks_off_half_way_has_changed_its_service(
 # --- Which services ---------------------------------------------------------------------------------
 
 
-class Account(FakeClient):
+class Families(FakeClient):
     """Services of two families in two projects."""
 
     def __init__(self) -> None:
@@ -181,7 +182,7 @@ def failing(*names: str) -> PlanOne:
 
 
 def test_each_entry_tells_what_became_of_its_service() -> None:
-    plan, task = planned(Account(), failing("cache"), services=["shop", "cache"])
+    plan, task = planned(Families(), failing("cache"), services=["shop", "cache"])
     with pytest.raises(SomeFailed) as error:
         apply_plan(plan, task)
     done, not_done = error.value.details["services"]
@@ -194,7 +195,7 @@ def test_each_entry_tells_what_became_of_its_service() -> None:
 
 
 def test_the_error_of_a_single_service_is_that_of_the_task() -> None:
-    plan, task = planned(Account(), failing("shop"), services=["shop"])
+    plan, task = planned(Families(), failing("shop"), services=["shop"])
     with pytest.raises(SomeFailed) as error:
         apply_plan(plan, task)
     assert error.value.message == "not shop"
@@ -208,7 +209,7 @@ def test_a_service_is_read_again_only_if_something_was_done(outcome: object, fou
     def plan_one(task: Task[Any], service: Service) -> Plan:
         return Plan({"found": "before"}, [Step("change it", lambda: outcome)], lambda: {"found": "after"})
 
-    plan, task = planned(Account(), plan_one, services=["shop"])
+    plan, task = planned(Families(), plan_one, services=["shop"])
     apply_plan(plan, task)
     (entry,) = plan.reread() if plan.reread else plan.result
     assert entry["found"] == found and entry["changed"] is (outcome is None)
@@ -238,7 +239,7 @@ def waiting(names: Sequence[str], order: list[str], fails: bool = False) -> Plan
 def test_what_is_all_or_none_changes_nothing_before_the_last_wait(all_or_none: bool) -> None:
     order: list[str] = []
     plan, task = planned(
-        Account(), waiting(["cache"], order), all_or_none=all_or_none, services=["shop", "cache"]
+        Families(), waiting(["cache"], order), all_or_none=all_or_none, services=["shop", "cache"]
     )
     apply_plan(plan, task)
     assert order[0] == ("wait for cache" if all_or_none else "change shop")
@@ -250,7 +251,7 @@ def test_a_wait_in_vain_stops_the_others_where_it_is_all_or_none(all_or_none: bo
     order: list[str] = []
     names = ["shop", "cache"]
     plan, task = planned(
-        Account(), waiting(["cache"], order, fails=True), all_or_none=all_or_none, services=names
+        Families(), waiting(["cache"], order, fails=True), all_or_none=all_or_none, services=names
     )
     with pytest.raises(SomeFailed, match=r"service 'cache' .*: cache takes too long") as error:
         apply_plan(plan, task)
@@ -260,7 +261,7 @@ def test_a_wait_in_vain_stops_the_others_where_it_is_all_or_none(all_or_none: bo
 
 
 def test_a_change_that_fails_among_others_is_not_told_as_nothing_done() -> None:
-    plan, task = planned(Account(), failing("cache"), all_or_none=True, services=["shop", "cache"])
+    plan, task = planned(Families(), failing("cache"), all_or_none=True, services=["shop", "cache"])
     with pytest.raises(SomeFailed) as error:
         apply_plan(plan, task)
     assert error.value.message.startswith("1 of 2 services failed:")
@@ -269,7 +270,7 @@ def test_a_change_that_fails_among_others_is_not_told_as_nothing_done() -> None:
 
 def test_what_is_all_or_none_is_not_planned_if_it_cannot_be_done_for_each() -> None:
     with pytest.raises(SomeFailed, match=r"^nothing was done: 1 of 2 services failed"):
-        planned(Account(), failing(), all_or_none=True, services=["shop", "gone"])
+        planned(Families(), failing(), all_or_none=True, services=["shop", "gone"])
 
 
 def test_what_cannot_be_done_for_one_is_done_for_the_others_unless_a_noun_says_otherwise() -> None:

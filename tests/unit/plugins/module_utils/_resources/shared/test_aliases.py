@@ -10,13 +10,11 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import error_for_status
 from ansible_collections.hosted.services.plugins.module_utils._resources.environment import ENVIRONMENT
 from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.aliases import (
     aliases_of,
     duplicate_aliases,
-    read_aliases,
     warn_of_clashes,
 )
 from unit.plugins.apps import Platform, plain, platform, server
@@ -38,16 +36,6 @@ GRAPH = m.ProjectGraph.model_validate(
 def test_aliases_of_a_project() -> None:
     assert aliases_of(GRAPH) == {"a": "db", "b": "db", "c": "web"}
     assert duplicate_aliases(GRAPH) == {"db"}
-
-
-def test_what_cannot_be_read_is_no_reason_to_fail() -> None:
-    class Closed(FakeClient):
-        def project_graph(self, id: str) -> m.ProjectGraph:
-            raise error_for_status("not for this token", 403)
-
-    client = task_of(PROJECT, Closed(), name="p").client
-    assert read_aliases(client, "p") == {}
-    assert read_aliases(client, None) == {}
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     Refused,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.busy_retry import (
     retry_while_busy,
     under_way,
@@ -140,7 +141,7 @@ def test_what_the_account_shows_under_way(shown: dict[str, Any], busy: bool) -> 
     backup = shown.pop("backup", None)
     client.add_service("s", **shown)
     client.backup_records["s"] = [{"id": "b", "name": "n", "status": backup}] if backup else []
-    assert under_way(client, "s") is busy
+    assert under_way(Account(client), "s") is busy
 
 
 def test_what_cannot_be_read_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,6 +153,7 @@ def test_what_cannot_be_read_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     client: Any = FakeClient()
     client.add_service("s", state="starting")
     monkeypatch.setattr(client, "backups", lost)
-    assert under_way(client, "s") and not under_way(client, "s", container=False)
+    account = Account(client)
+    assert under_way(account, "s") and not under_way(account, "s", container=False)
     monkeypatch.setattr(client, "metrics", lost)
-    assert not under_way(client, "s")
+    assert not under_way(account, "s")

@@ -14,7 +14,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared 
     restore_points as points,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.retention import RestorePoint
-from unit.plugins.fakes import FakeClient
 
 MOMENT = datetime(2026, 3, 1, 4, 5, 6, tzinfo=UTC)
 
@@ -46,28 +45,6 @@ def test_a_failed_backup_that_was_complete_is_told_apart(shown: dict[str, object
     backup = m.Backup.model_validate({"id": "b", "name": "n", "status": "FAILED", **shown})
     (copy,) = points.backups_as_restore_points([backup])
     assert copy.was_complete is held
-
-
-def test_copies_are_read_and_deleted_by_their_kind() -> None:
-    calls: list[tuple[str, ...]] = []
-
-    class Account(FakeClient):
-        def delete_backup(self, service_id: str, id: str) -> None:
-            calls.append(("backup", service_id, id))
-
-        def delete_snapshot(self, service_id: str, name: str) -> None:
-            calls.append(("snapshot", service_id, name))
-
-    account = Account()
-    account.backup_records["svc"] = [{"id": "b_1", "name": "n", "status": "FAILED"}]
-    account.snapshot_records["svc"] = [{"id": "s_1", "name": "m"}]
-    (backup,) = points.read_restore_points(account, points.BACKUPS, "svc")  # type: ignore[arg-type]
-    (snapshot,) = points.read_restore_points(account, points.SNAPSHOTS, "svc")  # type: ignore[arg-type]
-    assert (backup.id, backup.name, backup.status) == ("b_1", "n", "FAILED")
-    assert (snapshot.id, snapshot.name, snapshot.status) == ("m", "m", "COMPLETED")
-    points.delete_restore_point(account, points.BACKUPS, "svc", backup)  # type: ignore[arg-type]
-    points.delete_restore_point(account, points.SNAPSHOTS, "svc", snapshot)  # type: ignore[arg-type]
-    assert calls == [("backup", "svc", "b_1"), ("snapshot", "svc", "m")]
 
 
 def test_the_newest_whole_copy() -> None:

@@ -1,28 +1,23 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Finds projects and services by id or name. An id takes precedence, because names need not be unique."""
+"""Which project or service an id or a name means. An id goes first, because names need not be unique."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from datetime import timedelta
+from functools import cached_property
 from typing import Protocol, TypeVar, cast
 
-from ..._api.client import Client
-from ..._api.errors import HostedError
 from ..._api.models import Project, Service, ServiceSummary
 from ..._api.platform_clock import CLOCKS_DIFFER
 from ..._api.text import composed
 from ..._api.values import ServiceStatus
-from ..shared.names import look_alike, same_name
-from ..shared.parallel import run_parallel
-from ..shared.plan import Task
-from ..shared.restore_points import parse_moment
-from ..shared.run_memory import foreseen
-from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
+from .names import look_alike, same_name
+from .restore_points import parse_moment
+from .task_errors import Ambiguous, Invalid, NoSuchItem
 
 ORDER_TIME = timedelta(minutes=10)
 """How long after an order a service of its name can be what was ordered."""
@@ -52,24 +47,34 @@ class Identifiable(Named, Protocol):
         """The administrative status."""
 
 
+class WithStatus(Protocol):
+    """A service or an application."""
+
+    @property
+    def status(self) -> str | None:
+        """The administrative status."""
+
+
 S = TypeVar("S", bound=Identifiable)
+E = TypeVar("E", bound=WithStatus)
 
 
-class IndexedServices(list[ServiceSummary]):
-    """A list of services with an index by name, for callers that look up many names in one list.
+class Services(list[ServiceSummary]):
+    """The services of an account, with an index by name.
 
-    Going through 1,000 services for each of them took a third of the time of a check of a blueprint.
+    Going through 1,000 services for each of as many names took a third of the time of a check of a blueprint.
     """
-
-    def __init__(self, services: Iterable[ServiceSummary]) -> None:
-        super().__init__(services)
-        self._by_name: dict[str, list[ServiceSummary]] = {}
-        for service in self:
-            self._by_name.setdefault(composed(service.name), []).append(service)
 
     def named(self, name: str) -> list[ServiceSummary]:
         """Return the services with this name, in the order of the list."""
         return self._by_name.get(composed(name), [])
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[ServiceSummary]]:
+        found: dict[str, list[ServiceSummary]] = {}
+        for service in self:
+            found.setdefault(composed(service.name), []).append(service)
+        return found
 
 
 def near_miss(wanted: str, names: Iterable[str], ids: Iterable[str] = ()) -> str:
@@ -97,19 +102,6 @@ def project_with_name(projects: Iterable[Project], name: str) -> Project | None:
     return next((project for project in projects if same_name(project.name, name)), None)
 
 
-def find_project(client: Client, wanted: str) -> Project:
-    """Return the project with this id or name.
-
-    :raises NoSuchItem: if there is none.
-    :raises Ambiguous: if it is the id of one project and the name of another.
-    """
-    projects = client.projects()
-    found = with_id_or_name(projects, wanted)
-    if found is None:
-        raise NoSuchItem(f"unknown project {wanted!r}{near_miss(wanted, (p.name for p in projects))}")
-    return found
-
-
 def with_id_or_name(projects: Iterable[Project], wanted: str) -> Project | None:
     """Return the project with this id or name; ``None`` if there is none.
 
@@ -128,89 +120,14 @@ def with_id_or_name(projects: Iterable[Project], wanted: str) -> Project | None:
     return next(iter(found.values()), None)
 
 
-def expect_created(task: Task, error: HostedError, name: str) -> None:
-    """In check mode, go on where ``name`` is missing: the play may make it before this task.
-
-    Warns unless an earlier task of the run planned it, or named it and warned, or it belongs to a service
-    that is still to be made itself.
-
-    :raises HostedError: ``error``, outside check mode.
-    """
-    if not task.check_mode:
-        raise error
-    known = task.composed or getattr(task.client, "is_foreseen", False)
-    if not known and name not in foreseen(task.options.base_url):
-        task.warn(f"{as_sentence(error.message)} That is right only if the play makes it before this task")
-
-
 def as_sentence(text: str) -> str:
     """Return a text that ends as a sentence, so that another one can follow."""
     return text if text.endswith("?") else f"{text}."
 
 
-def resolve_project(task: Task, wanted: str) -> Project:
-    """Return the project with this id or name; in check mode, a placeholder if it does not exist yet.
-
-    :raises NoSuchItem: outside check mode, if there is none.
-    """
-    try:
-        return find_project_of(task, wanted)
-    except NoSuchItem as error:
-        expect_created(task, error, wanted)
-        return Project.model_construct(id=None, name=wanted)
-
-
-def find_project_of(task: Task, wanted: str) -> Project:
-    """Return the project with this id or name; in check mode, the one that gets the name earlier in the run.
-
-    :raises NoSuchItem: if there is none.
-    """
-    if task.check_mode and (renamed := foreseen(task.options.base_url).get(wanted)):
-        with suppress(NoSuchItem):
-            return find_project(task.client, renamed)
-    return find_project(task.client, wanted)
-
-
-def find_services(
-    client: Client, name: str, project: Project | None, family: str | None
-) -> Sequence[Service | ServiceSummary]:
-    """Return the services with this name, filtered by project and family. Skips services being deleted.
-
-    With a project, they are in full form, as that had to be read.
-    """
-    return in_project(client, with_name(client.services(), name, family), project)
-
-
-def in_project(
-    client: Client, services: Sequence[ServiceSummary], project: Project | None
-) -> Sequence[Service | ServiceSummary]:
-    """Return the services that are in a project, in full form; all services if ``project`` is ``None``.
-
-    Reads each, as the list form does not show the project. One that does not exist yet has no services.
-    """
-    if project is None:
-        return services
-    if not project.id:
-        return []
-    read = run_parallel(client, services, lambda clone, service: find_staying(clone, service.id))
-    return [service for service in read if service is not None and service.project_id == project.id]
-
-
-def services_in_project(client: Client, project: Project) -> list[ServiceSummary]:
-    """Return all services in a project, as its page shows them; none if it is gone or does not exist yet."""
-    detail = client.project(project.id) if project.id else None
-    return detail.resources if detail else []
-
-
-def find_staying(client: Client, id: str) -> Service | None:
-    """Return the service with this id, unless it is being deleted; ``None`` if there is none."""
-    service = client.service(id)
-    return None if service is None or service.status in ServiceStatus.DELETING_OR_DELETED else service
-
-
 def with_name(services: Iterable[S], name: str, family: str | None) -> list[S]:
     """Return the services with this name and, if given, this family. Skips services being deleted."""
-    candidates = cast(list[S], services.named(name)) if isinstance(services, IndexedServices) else services
+    candidates = cast(list[S], services.named(name)) if isinstance(services, Services) else services
     return [
         service
         for service in candidates
@@ -218,22 +135,6 @@ def with_name(services: Iterable[S], name: str, family: str | None) -> list[S]:
         and service.status not in ServiceStatus.DELETING_OR_DELETED
         and (family is None or service.family == family)
     ]
-
-
-def describe_location(client: Client, service: Identifiable) -> str:
-    """Describe a service by family, id and project. Leaves the project out if it cannot be read."""
-    said = f"{service.family} service {service.id}"
-    try:
-        full = client.service(service.id)
-        name = project_name(client, full.project_id) if full else None
-    except HostedError:
-        return said
-    return f"{said} in project {name!r}" if name else said
-
-
-def project_name(client: Client, id: str | None) -> str | None:
-    """Return the name of the project with this id; ``None`` if there is none."""
-    return next((project.name for project in client.projects() if project.id == id), None)
 
 
 def find_service(
@@ -263,9 +164,9 @@ def find_service(
     return found
 
 
-def existing_services(services: Iterable[ServiceSummary]) -> list[ServiceSummary]:
-    """Return the services that are not being deleted."""
-    return [service for service in services if service.status not in ServiceStatus.DELETING_OR_DELETED]
+def existing(found: Iterable[E]) -> list[E]:
+    """Return the services or applications that are not being deleted."""
+    return [each for each in found if each.status not in ServiceStatus.DELETING_OR_DELETED]
 
 
 def oldest_projects(projects: Sequence[Project]) -> set[str]:
@@ -321,15 +222,6 @@ def contradiction(service: Service, option: str, wanted: str | None, known: str 
         f"the id is that of {label(service)} with {option} {known!r}, but the task says {option} "
         f"{wanted!r}; nothing was done. Correct the id or the {option}, or leave the {option} out"
     )
-
-
-def in_default_project(client: Client, services: Sequence[S]) -> Sequence[S | Service]:
-    """Return those of several services of a name that are in the default project; all of them if none is."""
-    if len(services) < 2:
-        return services
-    defaults = oldest_projects(client.projects())
-    read = run_parallel(client, services, lambda clone, service: find_staying(clone, service.id))
-    return [each for each in read if each is not None and each.project_id in defaults] or services
 
 
 def only_service(services: Sequence[S], name: str, where: Callable[[S], str] = lambda s: s.id) -> S | None:

@@ -7,20 +7,20 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.services import lookup
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared import identify
 
 
 def test_hints() -> None:
-    assert lookup.near_miss("x", []) == "; there are none"
-    many = lookup.near_miss("zzz", [f"name{number:02}" for number in range(12)])
+    assert identify.near_miss("x", []) == "; there are none"
+    many = identify.near_miss("zzz", [f"name{number:02}" for number in range(12)])
     assert many.endswith("'name09' \u2026")
     assert "name10" not in many
 
 
 def test_ids_are_hints_where_there_are_no_names_and_are_called_ids() -> None:
-    assert lookup.near_miss("zzz", ["web", "db"], ["svc_1"]) == "; there are: 'db', 'web'"
-    assert lookup.near_miss("zzz", [], ["svc_1"]) == "; there are: id 'svc_1'"
-    assert lookup.near_miss("svc_2", ["web"], ["svc_1"]) == "; did you mean 'svc_1'?"
+    assert identify.near_miss("zzz", ["web", "db"], ["svc_1"]) == "; there are: 'db', 'web'"
+    assert identify.near_miss("zzz", [], ["svc_1"]) == "; there are: id 'svc_1'"
+    assert identify.near_miss("svc_2", ["web"], ["svc_1"]) == "; did you mean 'svc_1'?"
 
 
 @pytest.mark.parametrize(
@@ -38,4 +38,4 @@ def test_ids_are_hints_where_there_are_no_names_and_are_called_ids() -> None:
 )
 def test_a_service_came_up_with_an_order(created: str | None, sent: str | None, is_it: bool) -> None:
     """The clocks of two of its machines may differ, and it may not say when a service was created."""
-    assert lookup.came_up(created, sent) is is_it
+    assert identify.came_up(created, sent) is is_it
