@@ -46,12 +46,12 @@ def poison(value: Any, form: str, key: str = "") -> Any:
 def hostile(
     sandbox: Sandbox, folder: Path, expression: str = "", more: str = ""
 ) -> AbstractContextManager[ProxyServer]:
-    """Return a platform whose names want to be evaluated: that would leave a file, and the number 1337.
+    """Return a platform whose names want to be evaluated: that would leave a file, and the number 133701337.
 
     They are templates that steer a terminal, or, if given, an expression that is a condition by itself.
     """
     run = f"lookup('pipe', 'touch {folder / 'evaluated'}')"
-    form = expression.replace("RUN", run) or f"TEXT{{{{ 7 * 191 }}}}{{{{ {run} }}}}{more}{STEERING}"
+    form = expression.replace("RUN", run) or f"TEXT{{{{ 7 * 19100191 }}}}{{{{ {run} }}}}{more}{STEERING}"
 
     def change(content: bytes) -> bytes:
         try:
@@ -65,7 +65,7 @@ def hostile(
 def check(output: str, folder: Path) -> None:
     """Check that nothing was evaluated, and that no terminal would have been steered."""
     assert not (folder / "evaluated").exists()
-    assert "1337" not in output
+    assert "133701337" not in output
     assert "defect of the collection" not in output
     assert "Traceback" not in output
     assert [char for char in set(output) if not char.isprintable() and char != "\n"] == []
