@@ -36,6 +36,7 @@ def programs() -> Path:
     return environment() / "bin"
 
 
+@pytest.mark.night
 @pytest.mark.parametrize("disabled", PYLINT)
 def test_pylint_has_nothing_to_say(programs: Path, disabled: str) -> None:
     command = [str(programs / "pylint"), str(PLUGIN), "--rcfile", "/dev/null", "-sn", "--disable", disabled]
@@ -43,6 +44,7 @@ def test_pylint_has_nothing_to_say(programs: Path, disabled: str) -> None:
     assert done.stdout == ""
 
 
+@pytest.mark.night
 def test_darglint_has_nothing_to_say(programs: Path) -> None:
     options = ["-v", "2", "-s", "numpy", "-z", "full"]
     command = [str(programs / "darglint"), *options, str(EDA / "plugins")]

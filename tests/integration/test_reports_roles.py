@@ -40,6 +40,7 @@ yaml.SafeDumper.add_representer(
 # --- Texts that look like templates -----------------------------------------------------------------------
 
 
+@pytest.mark.night
 def test_hooks_and_names_are_rendered_once(machine: BackupMachine) -> None:
     """What is marked as unsafe is run as it is written, and what a template gives is no template."""
     services = [{"name": name, "product": "minecraft", "project": "web"} for name in TEMPLATES]

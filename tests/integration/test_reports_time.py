@@ -103,6 +103,7 @@ def test_backups_are_as_old_as_the_platform_says(sandbox: Sandbox) -> None:
     assert report["report"]["as_of"][:13] == sandbox.clock()["now"][:13] and told(report)
 
 
+@pytest.mark.night
 def test_the_check_of_a_plan_goes_by_the_platform(tmp_path: Path, sandbox: Sandbox) -> None:
     """For the newest backup, and for the last run."""
     sandbox.seed({"services": [{"name": "one", "product": "minecraft", "project": "web"}]})

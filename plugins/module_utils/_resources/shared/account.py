@@ -12,7 +12,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import suppress
-from functools import wraps
+from dataclasses import dataclass, field
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 
 from ..._api import models as m
@@ -46,14 +47,14 @@ P = ParamSpec("P")
 SERVICES = "services"
 
 
+@dataclass(eq=False)
 class Reads:
     """What was read so far. Two threads that want the same wait for one call."""
 
-    def __init__(self, kept: bool = True) -> None:
-        self.kept = kept
-        self._lock = threading.Lock()
-        self._locks: dict[Hashable, threading.Lock] = {}
-        self._values: dict[Hashable, Any] = {}
+    kept: bool = True
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _locks: dict[Hashable, threading.Lock] = field(default_factory=dict)
+    _values: dict[Hashable, Any] = field(default_factory=dict)
 
     def once(self, key: Hashable, read: Callable[[], T]) -> T:
         """Return what ``read`` returns, or returned for this key before, but for an error and ``None``."""
@@ -89,6 +90,7 @@ def once(read: Callable[Concatenate[Account, P], T]) -> Callable[Concatenate[Acc
     return kept
 
 
+@dataclass(frozen=True, eq=False)
 class Account:
     """An account of the platform, as one task sees it.
 
@@ -97,10 +99,9 @@ class Account:
     All methods raise :class:`HostedError` if a call fails.
     """
 
-    def __init__(self, client: Client, reads: Reads | None = None, task: Task[Any] | None = None) -> None:
-        self.client = client
-        self.reads = reads or Reads(kept=False)
-        self._task = task
+    client: Client
+    reads: Reads = field(default_factory=partial(Reads, kept=False))
+    task: Task[Any] | None = None
 
     def refresh(self) -> None:
         """Read everything again: others had the time to change it."""
@@ -112,7 +113,7 @@ class Account:
         """Read something of every item, in parallel; return the results in the order of the items."""
 
         def read_one(client: Client, item: T) -> R:
-            return read(Account(client, self.reads, self._task), item)
+            return read(Account(client, self.reads, self.task), item)
 
         return run_parallel(self.client, items, read_one, max_parallel)
 
@@ -236,7 +237,7 @@ class Account:
         :raises Ambiguous: if it is the id of one project and the name of another.
         """
         projects = self.projects()
-        renamed = self._task.foreseen.get(wanted) if self._task else None
+        renamed = self.task.foreseen.get(wanted) if self.task else None
         found = (renamed and with_id_or_name(projects, renamed)) or with_id_or_name(projects, wanted)
         if not found:
             raise NoSuchItem(f"unknown project {wanted!r}{near_miss(wanted, (p.name for p in projects))}")
@@ -250,9 +251,9 @@ class Account:
         try:
             return self.project(wanted)
         except NoSuchItem as error:
-            if self._task is None:
+            if self.task is None:
                 raise
-            self._task.expect_created(error, wanted)
+            self.task.expect_created(error, wanted)
             return m.Project.model_construct(id=None, name=wanted)
 
     def project_name(self, id: str | None) -> str | None:

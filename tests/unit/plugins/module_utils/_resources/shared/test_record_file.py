@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared import record_file
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
     lock_file,
 )
@@ -45,8 +46,9 @@ def test_an_update_begins_with_what_is_there(tmp_path: Path) -> None:
     assert Path(file.path).stat().st_mode & 0o777 == 0o600
 
 
-def test_tasks_update_a_file_one_after_the_other(tmp_path: Path) -> None:
+def test_tasks_update_a_file_one_after_the_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """While another one is at it, nothing is written; each file has a lock of its own."""
+    monkeypatch.setattr(record_file, "LONGEST_WRITE", 0.1)
     file, other = (RecordFile.of("things", "it", str(tmp_path), None, name) for name in ("one", "two"))
     with lock_file(f"{file.path}.lock", 1):
         other.update(lambda _content: {"a": 1})

@@ -23,7 +23,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 from unit.plugins.module_utils._resources.shared import retention_model as model
 from unit.plugins.module_utils._resources.shared.restic import Restic
 
-HISTORIES = (40, pytest.param(int(os.environ.get("RESTIC_HISTORIES", "200")), marks=pytest.mark.night))
+HISTORIES = (10, pytest.param(int(os.environ.get("RESTIC_HISTORIES", "200")), marks=pytest.mark.night))
 pytestmark = pytest.mark.skipif(shutil.which("restic") is None, reason="restic is not installed")
 
 
