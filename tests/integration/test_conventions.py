@@ -56,13 +56,8 @@ LAYERS = {
     "plugin_utils._cost": 12,
     "plugin_utils._events": 12,
     "plugin_utils._report": 12,
-    "modules": 13,
-    "action": 13,
-    "inventory": 13,
-    "lookup": 13,
-    "filter": 13,
-    "callback": 13,
     "doc_fragments": 13,
+    **dict.fromkeys(("modules", "action", "inventory", "lookup", "filter", "callback"), 13),
 }
 WITHOUT_ANSIBLE = ("module_utils._api", "module_utils._sftp", "module_utils._resources")
 API = "module_utils._api"
@@ -78,10 +73,7 @@ BUILD_CLIENTS = {
 """What may import the transport, outside its own package."""
 OF_HTTP = frozenset({"transport", "session", "attempts", "attempts_of_call", "retry_after", "status_code"})
 OTHER_THINGS = {
-    (
-        "plugin_utils._controller.in_process",
-        "transport",
-    ): "the connection plugin of the task",
+    ("plugin_utils._controller.in_process", "transport"): "the connection plugin of the task",
     ("module_utils._resources.clones.files", "session"): "a session of SFTP",
     ("module_utils._resources.files.mirror", "session"): "a session of SFTP",
 }
