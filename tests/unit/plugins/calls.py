@@ -18,7 +18,7 @@ NO_ROUTES = ("clone", "close", "hide", "if_any", "log", "one", "pages", "report_
 READS = [
     name
     for name, method in inspect.getmembers(Account, inspect.isfunction)
-    if re.search(r"client\.(pages|one|if_any)\(", inspect.getsource(method))
+    if not name.startswith("_") and re.search(r"client\.(pages|one|if_any)\(", inspect.getsource(method))
 ]
 """The methods of an account that read what is on one route."""
 METHODS: dict[str, Callable[..., Any]] = {
