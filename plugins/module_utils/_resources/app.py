@@ -217,7 +217,7 @@ def check_existing(task: Task[AppOptions], app: App, size: Dimensions | None) ->
             "on the account: give this project's application another one, or move that one here first, with "
             f"hosted.services.service, id: {app.id} and new_project"
         )
-    if task.check_mode and app.slug in task.foreseen:
+    if app.slug in task.foreseen:
         return  # an earlier task of the play is to change it
     for told, remedy in differences(task, project, service, size):
         task.warn(

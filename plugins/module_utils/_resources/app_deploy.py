@@ -172,9 +172,8 @@ def check_found(task: Task[AppDeployOptions], app: App, report: ScanReport | Non
     :raises NoSuchItem: if the tag is not declared.
     :raises Invalid: if it names another image than expected.
     """
-    tag, digest = task.options.tag, task.options.digest
-    if task.check_mode:
-        digest = digest or task.foreseen.get(f"{task.options.slug}:{tag}")
+    tag = task.options.tag
+    digest = task.options.digest or task.foreseen.get(f"{task.options.slug}:{tag}")
     if report is not None and digest in (None, report.digest):
         return report
     error = undeclared_tag(task, app) if report is None else moved_tag(task, report)

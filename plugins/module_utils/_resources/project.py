@@ -245,7 +245,7 @@ def warn_of_alias_conflicts(task: Task[ProjectOptions], current: Project) -> Non
 def count_members(task: Task[ProjectOptions], project: Project) -> int:
     """Return how many services are in a project, in check mode without what the play deletes before this."""
     members = existing(task.account.members(project))
-    known = task.foreseen.keys() if task.check_mode else set()
+    known = task.foreseen.keys()
     return sum(not {f"no service {each.id}", f"no service {each.name}"} & known for each in members)
 
 

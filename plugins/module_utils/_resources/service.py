@@ -322,7 +322,7 @@ def plan_order(task: Task[ServiceOptions], project: Project | None) -> Plan:
     """Plan an order, with its quote and checks, and the steps after it."""
     if task.options.state not in ORDERABLE:
         return nothing_there(task, project, project, f"that could be {task.options.state}")
-    planned = task.check_mode and task.options.wanted_name in task.foreseen
+    planned = task.options.wanted_name in task.foreseen
     if planned and missing_options(task.options):
         return plan_foreseen(task, project)
     ordering = Ordering(task, project)

@@ -126,9 +126,9 @@ def app_view(app: App) -> dict[str, Any]:
 
 def select_host(account: Account, wanted: str | None) -> str | None:
     """Return the id of the node with this id or label; ``None`` where the platform is to choose."""
-    return (
-        select_id(wanted, {node.id: node.label for node in account.app_nodes()}, "host") if wanted else None
-    )
+    if not wanted:
+        return None
+    return select_id(wanted, {node.id: node.label for node in account.app_nodes()}, "host")
 
 
 def select_id(wanted: str, names: Mapping[str, str | None], what: str) -> str:

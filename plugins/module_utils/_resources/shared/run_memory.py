@@ -75,7 +75,7 @@ def foresee(resource: Resource[Any], task: Task[Any], plan: Plan) -> None:
     if {"slug", "tag", "digest"} <= chosen.keys() and chosen["digest"]:
         names[f"{chosen['slug']}:{chosen['tag']}"] = str(chosen["digest"])
     with suppress(OSError), lock_file(f"{path}.lock", LOCK_SECONDS):
-        known = task.foreseen
+        known = foreseen(options.base_url)
         write_json(path, {**known, **{name: said or known.get(name, "") for name, said in names.items()}})
 
 
