@@ -9,7 +9,6 @@ specification does not show returns ``None``: read the object again.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from itertools import islice, takewhile
@@ -20,26 +19,18 @@ from . import routes as r
 from .decoding import items_of, one
 from .errors import (
     CallOutcomeUnknown,
-    HostedError,
     NotFoundResponse,
-    Refused,
-    TokenRejected,
     UnexpectedAnswer,
 )
 from .platform_clock import PlatformClock
 from .session import Session
-from .text import composed, tell_secrets
-from .values import ServiceStatus
+from .text import tell_secrets
 
 MAX_PAGES = 1000
 MAX_ENTRIES = 1_000_000
 MAX_LIST = 1024 * 1024 * 1024
 """How many entries a list may have on all its pages, and how many bytes these may have."""
 METRICS_PER_CALL = 50
-FILES_PER_DELETE = 100
-REMOVAL_SECONDS = 10.0
-REMOVAL_PAUSE = 0.5
-"""How long, and how often, to look whether a list loses what a lost attempt has deleted."""
 M = TypeVar("M", bound=m.Model)
 
 
@@ -106,7 +97,8 @@ class Client:
 
     # --- Sending ----------------------------------------------------------------------------------
 
-    def _send(self, route: r.Route[Any], *, query: Any = None, body: Any = None, **ids: str) -> Any:
+    def send(self, route: r.Route[Any], *, query: Any = None, body: Any = None, **ids: str) -> Any:
+        """Make a call; return the JSON of its response."""
         try:
             with self.on_commit(self, route) if route.commits else nullcontext():
                 answer = self.session.send(route, ids, query, body)
@@ -119,7 +111,7 @@ class Client:
         return answer
 
     def one(self, route: r.Route[r.One[M]], *, query: Any = None, body: Any = None, **ids: str) -> M:
-        found = one(route, route.answer.model, self._send(route, query=query, body=body, **ids))
+        found = one(route, route.answer.model, self.send(route, query=query, body=body, **ids))
         tell_secrets(m.secrets_in(found))
         return found
 
@@ -132,7 +124,7 @@ class Client:
         query, seen = dict(query or {}), set()
         count, begun = 0, self.session.received_bytes
         for _page in range(MAX_PAGES):
-            items, cursor = items_of(route, self._send(route, query=query, **ids))
+            items, cursor = items_of(route, self.send(route, query=query, **ids))
             count += len(items)
             if count > MAX_ENTRIES or self.session.received_bytes - begun > MAX_LIST:
                 most = f"{MAX_ENTRIES} entries or {MAX_LIST // 1024 // 1024} MB"
@@ -145,22 +137,6 @@ class Client:
             seen.add(cursor)
             query["cursor"] = cursor
         raise UnexpectedAnswer(f"{route}: the list does not end after {MAX_PAGES} pages; stopped")
-
-    def _delete(self, route: r.Route[Any], is_there: Callable[[], bool], **ids: str) -> None:
-        """Delete an item. One that does not exist is deleted.
-
-        ``is_there`` decides if a retry is refused after an attempt that was lost. It may be late to lose what
-        that has deleted.
-        """
-        try:
-            self._send(route, **ids)
-        except NotFoundResponse:
-            self.on_write()
-        except Refused as error:
-            if not error.effect_unknown:
-                raise
-            check_gone(error, lambda: stays(is_there, REMOVAL_SECONDS))
-            self.on_write()
 
     def if_any(self, route: r.Route[r.One[M]], id: str) -> M | None:
         """Return the item on a route; ``None`` if it does not exist."""
@@ -180,7 +156,7 @@ class Client:
         """Create an application. For ``None``, the platform chooses (Applications, rule 2)."""
         size = None if dimensions is None else dimensions.as_body()
         body = {"slug": slug, "hostId": host_id, "projectId": project_id, "dimensions": size}
-        self._send(r.APP_CREATE, body=body)
+        self.send(r.APP_CREATE, body=body)
 
     def quote_app(self, host_id: str | None, dimensions: m.Dimensions | None) -> m.AppQuote:
         """Return the monthly price of an application in millicents, without creating it."""
@@ -193,7 +169,7 @@ class Client:
 
     def declare_release(self, slug: str, tag: str, digest: str) -> None:
         """Declare the pushed image ``digest`` as release ``tag``."""
-        self._send(r.RELEASE_DECLARE, slug=slug, body={"tag": tag, "digest": digest})
+        self.send(r.RELEASE_DECLARE, slug=slug, body={"tag": tag, "digest": digest})
 
     def scan(self, slug: str, tag: str, seconds: float | None = None) -> m.ScanReport | None:
         """Return the scan report of a release; ``None`` if the platform answers 404.
@@ -214,15 +190,15 @@ class Client:
 
         :raises Unprocessable: if the verdict on the release blocks it, or its scan is still running.
         """
-        self._send(r.APP_DEPLOY, slug=slug, body={"tag": tag})
+        self.send(r.APP_DEPLOY, slug=slug, body={"tag": tag})
 
     def replace_environment(self, slug: str, environment: dict[str, str]) -> None:
         """Replace an application's whole environment: variables that are not given are removed."""
-        self._send(r.APP_ENVIRONMENT, slug=slug, body={"environment": environment})
+        self.send(r.APP_ENVIRONMENT, slug=slug, body={"environment": environment})
 
     def app_logs(self, slug: str) -> list[str]:
         """Return the last lines of an application's log, oldest first."""
-        return one(r.APP_LOGS, m.LogLines, self._send(r.APP_LOGS, slug=slug)).lines
+        return one(r.APP_LOGS, m.LogLines, self.send(r.APP_LOGS, slug=slug)).lines
 
     # --- Services ---------------------------------------------------------------------------------
 
@@ -234,7 +210,7 @@ class Client:
         found: dict[str, m.Metrics | None] = {}
         remaining, model = iter(ids), r.METRICS.answer.model
         while batch := list(islice(remaining, METRICS_PER_CALL)):
-            answer = self._send(r.METRICS, query={"ids": ",".join(batch)})
+            answer = self.send(r.METRICS, query={"ids": ",".join(batch)})
             if not isinstance(answer, dict):
                 raise UnexpectedAnswer(f"{r.METRICS}: expected an object by service id")
             told = {id: answer.get(id) for id in batch}  # nothing of those that are gone
@@ -246,100 +222,37 @@ class Client:
 
         :raises Conflict: if no port is left on the node's shared IP.
         """
-        self._send(r.NETWORK, id=id, body={"isPublic": is_public})
+        self.send(r.NETWORK, id=id, body={"isPublic": is_public})
 
     def set_scale(self, id: str, dimensions: m.Dimensions) -> None:
         """Resize a service. ``dimensions`` is the whole new size, not a delta.
 
         :raises BadRequest: if a value is outside the node's bounds, or the disk would shrink.
         """
-        self._send(r.SCALE, id=id, body=dimensions.as_body())
+        self.send(r.SCALE, id=id, body=dimensions.as_body())
 
     def set_command(self, id: str, command: str) -> None:
         """Set the command that runs at the next start. An empty string restores the original."""
-        self._send(r.COMMAND, id=id, body={"command": command})
+        self.send(r.COMMAND, id=id, body={"command": command})
 
     def set_project(self, id: str, project_id: str) -> None:
         """Move a service to another project and its private network."""
-        self._send(r.MOVE, id=id, body={"projectId": project_id})
+        self.send(r.MOVE, id=id, body={"projectId": project_id})
 
     def power(self, id: str, signal: str) -> None:
         """Send the signal ``start``, ``stop``, ``restart`` or ``kill``.
 
         :raises Conflict: if the service does not take this signal.
         """
-        self._send(r.POWER, id=id, body={"signal": signal})
+        self.send(r.POWER, id=id, body={"signal": signal})
 
     def suspend(self, id: str) -> None:
         """Suspend a service: it stops, and only its storage is billed."""
-        self._send(r.SUSPEND, id=id)
+        self.send(r.SUSPEND, id=id)
 
     def resume(self, id: str) -> None:
         """Resume a suspended service."""
-        self._send(r.RESUME, id=id)
-
-    def delete_service(self, id: str) -> None:
-        """Delete a service with its disk and backups, irreversibly."""
-
-        def is_there() -> bool:
-            service = self.if_any(r.SERVICE, id)
-            return service is not None and service.status not in ServiceStatus.DELETING_OR_DELETED
-
-        self._delete(r.SERVICE_DELETE, is_there, id=id)
-
-    # --- Files ------------------------------------------------------------------------------------
-
-    def write_file(self, id: str, path: str, content: str) -> None:
-        """Create a file or replace its whole content."""
-        self._send(r.FILE_WRITE, id=id, body={"path": path, "content": content})
-
-    def create_directory(self, id: str, root: str, name: str) -> None:
-        """Create directory ``name`` in directory ``root``."""
-        self._send(r.FILE_DIRECTORY, id=id, body={"root": root, "name": name})
-
-    def rename_file(self, id: str, root: str, old: str, new: str) -> None:
-        """Rename an entry of directory ``root``."""
-        self._send(r.FILE_RENAME, id=id, body={"root": root, "from": old, "to": new})
-
-    def delete_files(self, id: str, root: str, names: Sequence[str]) -> None:
-        """Delete entries of directory ``root`` permanently, 100 names per call (Limits)."""
-        remaining = iter(names)
-        while batch := list(islice(remaining, FILES_PER_DELETE)):
-            self._send(r.FILE_DELETE, id=id, body={"root": root, "files": batch})
-
-    # --- Backups and snapshots --------------------------------------------------------------------
-
-    def create_backup(self, id: str, name: str) -> None:
-        """Start a backup. It is complete when the list shows the status ``COMPLETED``."""
-        self._send(r.BACKUP_CREATE, id=id, body={"name": composed(name)})
-
-    def restore_backup(self, id: str, backup_id: str) -> None:
-        """Restore a backup: it replaces the service's data."""
-        self._send(r.BACKUP_RESTORE, id=id, backup_id=backup_id)
-
-    def delete_backup(self, id: str, backup_id: str) -> None:
-        """Delete a backup."""
-
-        def is_there() -> bool:
-            return any(backup.id == backup_id for backup in self.pages(r.BACKUPS, id=id))
-
-        self._delete(r.BACKUP_DELETE, is_there, id=id, backup_id=backup_id)
-
-    def create_snapshot(self, id: str, name: str) -> None:
-        """Create a snapshot."""
-        self._send(r.SNAPSHOT_CREATE, id=id, body={"name": composed(name)})
-
-    def roll_back(self, id: str, name: str) -> None:
-        """Roll a service back to a snapshot."""
-        self._send(r.SNAPSHOT_ROLLBACK, id=id, name=name)
-
-    def delete_snapshot(self, id: str, name: str) -> None:
-        """Delete a snapshot."""
-
-        def is_there() -> bool:
-            return any(snapshot.name == name for snapshot in self.pages(r.SNAPSHOTS, id=id))
-
-        self._delete(r.SNAPSHOT_DELETE, is_there, id=id, name=name)
+        self.send(r.RESUME, id=id)
 
     # --- Journals, activity, consumption ----------------------------------------------------------
 
@@ -395,21 +308,7 @@ class Client:
 
     def statement(self, period: str) -> Any:
         """Return the statement of a month (``YYYY-MM``), as undocumented JSON."""
-        return self._send(r.STATEMENT, period=period)
-
-    # --- Projects ---------------------------------------------------------------------------------
-
-    def create_project(self, name: str) -> None:
-        """Create a project. Its name has at most 60 characters and is unique on the account (Limits)."""
-        self._send(r.PROJECT_CREATE, body={"name": composed(name)})
-
-    def rename_project(self, id: str, name: str) -> None:
-        """Rename a project."""
-        self._send(r.PROJECT_RENAME, id=id, body={"name": composed(name)})
-
-    def delete_project(self, id: str) -> None:
-        """Delete a project; its services join the default project."""
-        self._delete(r.PROJECT_DELETE, lambda: self.if_any(r.PROJECT, id) is not None, id=id)
+        return self.send(r.STATEMENT, period=period)
 
     # --- Ordering ---------------------------------------------------------------------------------
 
@@ -421,18 +320,7 @@ class Client:
         """Place an order. No other response holds the generated secrets."""
         return self.one(r.ORDER, body=order)
 
-    # --- SSH keys and SFTP ------------------------------------------------------------------------
-
-    def add_ssh_key(self, name: str, public_key: str) -> None:
-        """Add a public key to the account.
-
-        :raises Conflict: if the account has this key already.
-        """
-        self._send(r.SSH_KEY_ADD, body={"name": composed(name), "publicKey": public_key})
-
-    def delete_ssh_key(self, id: str) -> None:
-        """Delete a public key. It opens no new SFTP sessions; those already open continue."""
-        self._delete(r.SSH_KEY_DELETE, lambda: any(key.id == id for key in self.pages(r.SSH_KEYS)), id=id)
+    # --- SFTP ---------------------------------------------------------------------------------------
 
     def new_sftp_password(self, id: str) -> m.SftpPassword:
         """Generate an SFTP password. It invalidates the previous one and cannot be read again."""
@@ -453,29 +341,3 @@ class Client:
 def as_they_come(entries: Iterable[m.Entry]) -> list[dict[str, Any]]:
     """Return entries whose fields are not shown."""
     return [entry.model_extra or {} for entry in entries]
-
-
-def stays(is_there: Callable[[], bool], seconds: float) -> bool:
-    """Tell whether an item stays on its list, which may show it for a while after it was deleted."""
-    until = time.monotonic() + seconds
-    while is_there():
-        if time.monotonic() >= until:
-            return True
-        time.sleep(REMOVAL_PAUSE)
-    return False
-
-
-def check_gone(error: Refused, is_there: Callable[[], bool]) -> None:
-    """Raise a refused deletion's ``error``, unless the item is gone: an earlier attempt may have deleted it.
-
-    :raises Refused: ``error`` itself. If ``is_there`` fails, its message says that the outcome is unknown.
-    """
-    if isinstance(error, TokenRejected):
-        raise error
-    try:
-        there = is_there()
-    except HostedError as failed:
-        error.append(f". Whether it is still there is unknown: {failed.message}")
-        raise error from failed
-    if there:
-        raise error

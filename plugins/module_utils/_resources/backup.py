@@ -10,32 +10,35 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
+from .._api import routes as r
 from .._api.models import Backup, Service
+from .._api.text import composed
 from .._api.values import BackupStatus
 from .restore_points.resources import (
     Observation,
     RestorePointOptions,
     RestorePointResource,
     RestoreTrace,
-    await_listed,
     await_restore,
+    deletion,
     missing_from,
     named,
     observe_restore,
     quiet_seconds,
     result_of,
-    retry,
     trace_of,
     warn_of_missing,
     warn_unseen,
 )
 from .services.many_services import PlanOne
+from .shared.account import Account
+from .shared.change import Change, Listed, apply, ids_of
 from .shared.controller_state import one_at_a_time, state_key
 from .shared.identify import label
 from .shared.plan import NOTHING_DONE, Plan, Step, Task, after_waiting
 from .shared.restore_points import BACKUPS, IN_MOTION, any_in_motion, was_complete
 from .shared.task_errors import Ambiguous, Invalid, NoSuchItem, WaitEnded
-from .shared.waiting import act, await_removal, create, wait_until
+from .shared.waiting import wait_until
 
 AFTER_MAKING = "Running this again makes another one"
 AFTER_RESTORE = "Check the files of the service before you use it, and restore another backup if need be"
@@ -203,27 +206,28 @@ def make_backup(
     ``deleted`` some of them.
     """
     name = task.options.name
-    known = {backup.id for backup in before}
     listed = list[Backup]()
 
-    def read() -> list[Backup]:
-        listed[:] = task.account.backups(service.id)
+    def read(account: Account, id: str) -> list[Backup]:
+        listed[:] = account.backups(id)
         return listed
 
-    def new_ones() -> list[Backup]:
-        return named(name, (backup for backup in read() if backup.id not in known))
-
-    what = f"backup {name!r} of {label(service)}"
-    begin = partial(task.client.create_backup, service.id, name)
-    create(lambda: retry(task, service, begin, what), new_ones, what, task)
-    found = await_listed(task, what, new_ones)
+    make = Change(
+        what=f"backup {name!r} of {label(service)}",
+        route=r.BACKUP_CREATE,
+        ids={"id": service.id},
+        body={"name": composed(name)},
+        shown=Listed(read, (service.id,), name=name, known=ids_of(before)),
+        at=service.id,
+    )
+    found = apply(task, make).found
     if len(found) > 1:
         task.warn(f"{len(found)} backups named {name!r} of {label(service)} were made at the same time")
     mine = min(found, key=lambda backup: (backup.created_at or "", backup.id))
     if task.options.wait and not is_complete(mine, service):
         mine = wait_for_backup(task, service, mine.id, read=read)
     gone = missing_from((backup for backup in before if backup not in deleted), listed)
-    warn_of_missing(task, "backup", service, f"the making of {what}", gone)
+    warn_of_missing(task, "backup", service, f"the making of {make.what}", gone)
     return mine, gone
 
 
@@ -232,7 +236,7 @@ def wait_for_backup(
     service: Service,
     id: str,
     advice: str = AFTER_MAKING,
-    read: Callable[[], list[Backup]] | None = None,
+    read: Callable[[Account, str], list[Backup]] = Account.backups,
 ) -> Backup:
     """Wait until a backup is complete and none is in progress. ``advice`` follows if it failed.
 
@@ -240,7 +244,7 @@ def wait_for_backup(
     """
     return wait_until(
         task,
-        lambda: backup_with_id(read() if read else task.account.backups(service.id), service, id),
+        lambda: backup_with_id(read(task.account, service.id), service, id),
         lambda backup: is_complete(backup, service, advice),
         lambda backup: f"backup {backup.name!r} of {label(service)} is {backup.status}",
         f"backup {id} of {label(service)}",
@@ -315,6 +319,19 @@ def plan_restored(task: Task[BackupOptions], service: Service) -> Plan:
     )
 
 
+@dataclass(frozen=True)
+class NotComplete:
+    """A backup is in another status than COMPLETED, as one is that is being restored."""
+
+    service_id: str
+    backup_id: str
+
+    def found(self, account: Account) -> bool:
+        """Tell whether it is."""
+        backups = account.backups(self.service_id)
+        return any(b.id == self.backup_id and b.status != BackupStatus.COMPLETED for b in backups)
+
+
 def restore_backup(task: Task[BackupOptions], service: Service, backup: Backup) -> list[RestoreTrace]:
     """Restore a backup, once, and wait for the end.
 
@@ -328,14 +345,16 @@ def restore_backup(task: Task[BackupOptions], service: Service, backup: Backup) 
     def status() -> str:
         return read_backup(task, service, backup.id).status
 
-    act(
-        task,
-        lambda: retry(task, service, lambda: task.client.restore_backup(service.id, backup.id), what),
-        lambda: status() != BackupStatus.COMPLETED,
-        what,
+    restore = Change(
+        what=what,
+        route=r.BACKUP_RESTORE,
+        ids={"id": service.id, "backup_id": backup.id},
+        shown=NotComplete(service.id, backup.id),
+        at=service.id,
         tries=1,  # what the service wrote after a quick one would be lost to a second
         quiet=quiet_seconds(task),
     )
+    apply(task, restore, wait=False)
     if not task.options.wait:
         return []
 
@@ -405,7 +424,7 @@ def plan_absent(task: Task[BackupOptions], service: Service) -> Plan:
 
 def delete_step(task: Task[BackupOptions], service: Service, backup: Backup, busy: bool) -> Step:
     """Return the step that deletes a backup once it is not in progress. ``busy`` tells whether any one is."""
-    what = f"the deletion of backup {backup.name!r} of {label(service)}"
+    gone = deletion(BACKUPS, service, backup.id, backup.name, at=service.id, busy=busy)
 
     def settled(now: Backup | None) -> bool:
         return now is None or now.status not in IN_MOTION
@@ -420,9 +439,8 @@ def delete_step(task: Task[BackupOptions], service: Service, backup: Backup, bus
                 look,
                 settled,
                 lambda now: f"it is {now.status if now else 'gone'}",
-                f"backup {backup.name!r} of {label(service)} to be done",
+                f"{gone.what} to be done",
             )
-        retry(task, service, partial(task.client.delete_backup, service.id, backup.id), what, busy=busy)
-        await_removal(task, lambda: look() is not None, f"backup {backup.name!r} of {label(service)}")
+        apply(task, gone)
 
     return Step(f"delete backup {backup.name!r} ({backup.id}, {backup.status}) of {label(service)}", delete)

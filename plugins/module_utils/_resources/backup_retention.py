@@ -13,7 +13,9 @@ from typing import Any, Literal
 from .._api.models import Service
 from .._api.text import counted
 from .restore_points.off_site import plan_off_site
+from .restore_points.resources import deletion
 from .services.many_services import ManyServicesOptions, Operation, plan_many
+from .shared.change import apply
 from .shared.identify import label
 from .shared.names import fits
 from .shared.options import option, required
@@ -22,7 +24,6 @@ from .shared.restore_points import (
     BACKUPS,
     SNAPSHOTS,
     backups_as_restore_points,
-    delete_restore_point,
     snapshots_as_restore_points,
 )
 from .shared.retention import (
@@ -219,7 +220,7 @@ class Thinning:
             )
             decision.keep, decision.reasons = True, now.reasons
             return False
-        delete_restore_point(self.task.client, kind, self.service.id, copy)
+        apply(self.task, deletion(kind, self.service, copy.id, copy.name), wait=False)
         self.deleted.add(copy.id)
         return True
 

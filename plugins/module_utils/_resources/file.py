@@ -10,7 +10,6 @@ import os
 import posixpath
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar, Literal
 
 from .._api.models import FileEntry
@@ -23,11 +22,12 @@ from .services.on_service import (
     resolve_service,
     service_if_there,
 )
+from .shared.change import step_of
 from .shared.identify import check_service_offers
 from .shared.options import FilePath, names_given, option
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.task_errors import Invalid, NoSuchItem
-from .shared.waiting import QUIET_SECONDS, poll_for, wait_for_new
+from .shared.waiting import QUIET_SECONDS, poll_for
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -239,7 +239,7 @@ def plan_present(task: Task[FileOptions], files: FileManager, path: str, text: s
         result=expected_entry(path, size=size, directory=False),
         steps=[
             *directory_steps(files, parents),
-            Step(summary, lambda: files.write(path, text)),
+            step_of(summary, task, files.writing(path, text)),
         ],
         reread=lambda: read_written_file(files, path, size),
         before=before,
@@ -292,7 +292,7 @@ def plan_rename(files: FileManager, path: str, name: str) -> Plan:
         )
     return Plan(
         result=as_result(target, entry.model_copy(update={"name": name, "mime": None})),
-        steps=[Step(f"rename {path} to {name} on {files.label}", lambda: files.rename(path, name))],
+        steps=[step_of(f"rename {path} to {name} on {files.label}", files.task, files.renaming(path, name))],
         reread=lambda: read_entry(files, target),
         before={"path": path},
         after=state,
@@ -309,18 +309,12 @@ def plan_absent(files: FileManager, paths: Sequence[str]) -> Plan:
     return Plan(
         result=None,
         steps=[
-            Step(describe_removal(files, root, names), partial(files.remove, root, names))
+            step_of(f"remove {change.what}", files.task, change)
             for root, names in groups.items()
+            for change in files.removing(root, names)
         ],
         before={path: as_result(path, there[path]) for path in outermost},
     )
-
-
-def describe_removal(files: FileManager, root: str, names: Sequence[str]) -> str:
-    """Describe a deletion."""
-    if len(names) == 1:
-        return f"remove {posixpath.join(root, names[0])} from {files.label}"
-    return f"remove {len(names)} entries of {root or 'the root'} from {files.label}"
 
 
 def missing_parents(task: Task[FileOptions], files: FileManager, path: str) -> list[str]:
@@ -356,9 +350,7 @@ def refuse_link(files: FileManager, path: str, entry: FileEntry | None) -> None:
 
 def directory_steps(files: FileManager, paths: Sequence[str]) -> list[Step]:
     """Return the steps that create directories, outermost first."""
-    return [
-        Step(f"make directory {path} on {files.label}", partial(files.make_directory, path)) for path in paths
-    ]
+    return [step_of(f"make {change.what}", files.task, change) for change in map(files.making, paths)]
 
 
 def read_written_file(files: FileManager, path: str, size: int) -> dict[str, Any]:
@@ -384,13 +376,11 @@ def read_written_file(files: FileManager, path: str, size: int) -> dict[str, Any
 
 
 def read_entry(files: FileManager, path: str) -> dict[str, Any]:
-    """Return an entry as listed after a write whose response is not documented."""
-
-    def find() -> FileEntry | None:
-        files.invalidate()
-        return files.entry(path)
-
-    entry = wait_for_new(find)
+    """Return an entry as listed after a write that showed it."""
+    files.invalidate()
+    entry = files.entry(path)
     if entry is None:
-        raise NoSuchItem(f"the platform accepted the call, but there is no {path!r} on {files.label}")
+        raise NoSuchItem(
+            f"the platform accepted the call, but there is no {path!r} on {files.label} any more"
+        )
     return as_result(path, entry)

@@ -5,25 +5,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from .._api import routes as r
 from .._api.models import Project
-from .._api.text import counted
+from .._api.text import composed, counted
+from .shared.account import Account
 from .shared.aliases import read_aliases, warn_of_clashes
-from .shared.identify import (
-    existing,
-    near_miss,
-    oldest_projects,
-    project_with_name,
-)
+from .shared.change import Change, Gone, Listed, apply, creation, ids_of, step_of
+from .shared.identify import existing, near_miss, oldest_projects, project_with_name
 from .shared.limits import MAX_PROJECT_NAME
 from .shared.names import likely_meant, look_alike, same_name
 from .shared.options import Options, option
-from .shared.plan import NOTHING_DONE, Plan, Resource, Step, Task
+from .shared.plan import Plan, Resource, Step, Task
 from .shared.task_errors import Invalid, NoSuchItem
-from .shared.waiting import await_removal, create_unique, wait_for_new
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +52,7 @@ class ProjectResource(Resource[ProjectOptions]):
             return nothing_to_rename(task, task.options.new_name, projects)
         if current is None:
             warn_of_meant(task, projects)
-            return plan_creation(task, wanted, {project.id for project in projects})
+            return plan_creation(task, wanted, projects)
         others = [project for project in projects if project is not current]
         return plan_rename(task, current, wanted, project_with_name(others, wanted))
 
@@ -134,53 +131,43 @@ def expected_project(name: str) -> dict[str, Any]:
     return Project.model_construct(id=None, name=name, created_at=None, resource_count=0).as_dict()
 
 
-def plan_creation(task: Task[ProjectOptions], name: str, known: set[str]) -> Plan:
+def plan_creation(task: Task[ProjectOptions], name: str, known: Iterable[Project]) -> Plan:
     """Plan a new project."""
-
-    def read() -> dict[str, Any]:
-        return read_project(task, name, lambda project: project.id not in known)
-
-    def make() -> object:
-        if create_project(task, name, known):
-            return None
-        found = read()
-        as_it_is = {"name": found["name"]}
-        plan.become(Plan(result=found, before=as_it_is, after=as_it_is))
-        return NOTHING_DONE
-
-    plan = Plan(
-        result=expected_project(name),
-        steps=[Step(f"create project {name!r}", make)],
-        reread=read,
-        after={"name": name},
+    plan = Plan(result=expected_project(name), after={"name": name})
+    made = Listed(Account.projects, name=name, known=ids_of(known))
+    create = Change(
+        what=f"project {name!r}",
+        route=r.PROJECT_CREATE,
+        body={"name": composed(name)},
+        shown=made,
+        unique=True,
     )
+    plan.steps = [creation(f"create project {name!r}", task, create, plan, as_it_is)]
     return plan
 
 
-def create_project(task: Task[ProjectOptions], name: str, known: set[str]) -> bool:
-    """Create a project, once. Return whether this task did; otherwise, another run was faster."""
-
-    def new_ones() -> list[Project]:
-        projects = task.account.projects()
-        return [p for p in projects if p.id not in known and same_name(p.name, name)]
-
-    return create_unique(lambda: task.client.create_project(name), new_ones, f"project {name!r}", task)
+def as_it_is(project: Project) -> Plan:
+    """Plan nothing."""
+    return Plan(result=project.as_dict(), before={"name": project.name}, after={"name": project.name})
 
 
 def plan_rename(task: Task[ProjectOptions], current: Project, name: str, taken: Project | None) -> Plan:
     """Plan the rename of a project, if needed."""
     if same_name(current.name, name):
-        now = {"name": current.name}
-        return Plan(result=current.as_dict(), before=now, after=now)
+        return as_it_is(current)
     task.guard.expect_name(current.id, name)
-    rename = Step(
-        f"rename project {current.name!r} to {name!r}",
-        lambda: task.client.rename_project(current.id, name),
+    renamed = Change(
+        what=f"project {name!r}",
+        route=r.PROJECT_RENAME,
+        ids={"id": current.id},
+        body={"name": composed(name)},
+        shown=Listed(Account.projects, id=current.id, name=name),
     )
+    rename = step_of(f"rename project {current.name!r} to {name!r}", task, renamed)
+    expected = {**current.as_dict(), "name": name}
     return Plan(
-        result={**current.as_dict(), "name": name},
+        result=expected,
         steps=[rename] if taken is None else [make_way(task, taken), rename],
-        reread=lambda: read_project(task, name, lambda project: project.id == current.id),
         before={"name": current.name},
         after={"name": name},
     )
@@ -201,33 +188,10 @@ def make_way(task: Task[ProjectOptions], taken: Project) -> Step:
 
     def remove() -> None:
         check()
-        delete_project(task, taken)
+        apply(task, deletion(taken))
 
     check()
     return Step(f"delete project {taken.name!r} ({taken.id}), which is empty", remove)
-
-
-def read_project(task: Task[ProjectOptions], name: str, is_it: Callable[[Project], bool]) -> dict[str, Any]:
-    """Return the project as the platform has it after a write whose answer is not shown.
-
-    The list need not show it at once. It is waited for, because the next task looks for the project there.
-    """
-
-    def find() -> Project | None:
-        projects = task.account.projects()
-        return next((p for p in projects if is_it(p) and same_name(p.name, name)), None)
-
-    project = wait_for_new(find)
-    if project is None:
-        others = [project for project in task.account.projects() if is_it(project)]
-        if len(others) == 1:
-            raise Invalid(
-                f"the platform accepted the name {name!r}, but stored {others[0].name!r} ({others[0].id}); "
-                "use that name in the task",
-                project=others[0].as_dict(),
-            )
-        raise NoSuchItem(f"the platform accepted the call, but no project named {name!r} is on its list")
-    return project.as_dict()
 
 
 def warn_of_alias_conflicts(task: Task[ProjectOptions], current: Project) -> None:
@@ -282,16 +246,16 @@ def plan_absent(task: Task[ProjectOptions], current: Project | None) -> Plan:
 
     return Plan(
         result=None,
-        steps=[Step(f"delete project {current.name!r}", lambda: delete_project(task, current))],
+        steps=[step_of(f"delete project {current.name!r}", task, deletion(current))],
         before={"name": current.name},
     )
 
 
-def delete_project(task: Task[ProjectOptions], project: Project) -> None:
-    """Delete a project, and wait until the list does not show it."""
-    task.client.delete_project(project.id)
-    await_removal(
-        task,
-        lambda: any(each.id == project.id for each in task.account.projects()),
-        f"project {project.name!r}",
+def deletion(project: Project) -> Change:
+    """Return the change that deletes a project."""
+    return Change(
+        what=f"project {project.name!r}",
+        route=r.PROJECT_DELETE,
+        ids={"id": project.id},
+        shown=Gone(Listed(Account.projects, id=project.id)),
     )

@@ -10,30 +10,31 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
-from .._api.errors import CallOutcomeUnknown
+from .._api import routes as r
 from .._api.models import Service, Snapshot
+from .._api.text import composed
 from .restore_points.resources import (
     Observation,
     RestorePointOptions,
     RestorePointResource,
     RestoreTrace,
-    await_listed,
     await_restore,
+    deletion,
     missing_from,
     named,
     observe_restore,
     result_of,
-    retry,
     trace_of,
     warn_of_missing,
     warn_unseen,
 )
 from .services.many_services import PlanOne
+from .shared.account import Account
+from .shared.change import Change, Listed, Unseen, apply, creation, step_of
 from .shared.identify import check_service_offers, label
-from .shared.plan import NOTHING_DONE, Plan, Step, Task
+from .shared.plan import Plan, Step, Task
 from .shared.restore_points import SNAPSHOTS, parse_moment
 from .shared.task_errors import Ambiguous, EffectUnverified, Invalid, NoSuchItem
-from .shared.waiting import await_removal, create_unique
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,18 +83,13 @@ def only_snapshot(
     return same[0] if same else None
 
 
-def read_snapshot(task: Task[SnapshotOptions], service: Service) -> Snapshot | None:
-    """Return the current snapshot with the task's name."""
-    return snapshot_with_name(task, task.account.snapshots(service.id))
-
-
 to_result = partial(result_of, "snapshot")
 """What the result says about a service."""
 
 
-def to_diff(snapshot: Snapshot | None) -> dict[str, Any]:
+def to_diff(snapshot: Snapshot) -> dict[str, Any]:
     """Return a snapshot for the diff."""
-    return {"snapshot": snapshot.name} if snapshot else {}
+    return {"snapshot": snapshot.name}
 
 
 def plan_present(task: Task[SnapshotOptions], service: Service) -> Plan:
@@ -104,45 +100,25 @@ def plan_present(task: Task[SnapshotOptions], service: Service) -> Plan:
     if name in (".", ".."):
         raise Invalid(f"name is {name!r}, which cannot be part of an address: it could not be deleted again")
 
-    def read() -> dict[str, Any]:
-        return to_result(read_snapshot(task, service))
-
-    def take() -> object:
-        own, taken = take_snapshot(task, service, name, before)
-        if own:
-            plan.reread = partial(to_result, taken) if taken else read
-            return None
-        plan.become(as_it_is(taken or read_snapshot(task, service)))
-        return NOTHING_DONE
-
     expected = Snapshot.model_construct(name=name)
-    plan = Plan(
-        result=to_result(expected),
-        steps=[Step(f"take snapshot {name!r} of {label(service)}", take)],
-        reread=read,
-        after=to_diff(expected),
+    plan = Plan(result=to_result(expected), after=to_diff(expected))
+    take = Change(
+        what=f"snapshot {name!r} of {label(service)}",
+        route=r.SNAPSHOT_CREATE,
+        ids={"id": service.id},
+        body={"name": composed(name)},
+        shown=Listed(Account.snapshots, (service.id,), name=name),
+        unique=True,
+        at=service.id,
     )
+    summary = f"take snapshot {name!r} of {label(service)}"
+    plan.steps = [creation(summary, task, take, plan, as_it_is, wait=task.options.wait)]
     return plan
 
 
-def as_it_is(there: Snapshot | None) -> Plan:
+def as_it_is(there: Snapshot) -> Plan:
     """Plan nothing, as there is a snapshot already."""
     return Plan(result=to_result(there), before=to_diff(there), after=to_diff(there))
-
-
-def take_snapshot(
-    task: Task[SnapshotOptions], service: Service, name: str, before: Sequence[Snapshot]
-) -> tuple[bool, Snapshot | None]:
-    """Take a snapshot, once. Return whether this task took it, and the snapshot as listed, if it waits."""
-    known = {snapshot.name for snapshot in before}
-    what = f"snapshot {name!r} of {label(service)}"
-
-    def new_ones() -> list[Snapshot]:
-        return named(name, (s for s in task.account.snapshots(service.id) if s.name not in known))
-
-    begin = partial(task.client.create_snapshot, service.id, name)
-    own = create_unique(lambda: retry(task, service, begin, what), new_ones, what, task)
-    return own, await_listed(task, what, new_ones)[0] if task.options.wait else None
 
 
 # --- Rolled back ------------------------------------------------------------------------------------
@@ -225,13 +201,19 @@ def roll_back_and_wait(task: Task[SnapshotOptions], service: Service, name: str)
     """
     what = f"the rollback of {label(service)} to snapshot {name!r}"
     before = last = observe_restore(task, service, None)
+    rollback = Change(
+        what=what,
+        route=r.SNAPSHOT_ROLLBACK,
+        ids={"id": service.id, "name": name},
+        shown=Unseen(),
+        at=service.id,
+        tries=1,
+        quiet=0,
+    )
     try:
-        retry(task, service, partial(task.client.roll_back, service.id, name), what)
-    except CallOutcomeUnknown as error:
-        raise EffectUnverified(
-            f"whether {label(service)} went back to snapshot {name!r} is unknown: {error.message}. The call "
-            "was not sent again. To be sure run this again: it leads to the same snapshot"
-        ) from error
+        apply(task, rollback, wait=False)
+    except EffectUnverified as error:
+        raise error.append(". To be sure, run this again: it leads to the same snapshot") from None
     if not task.options.wait:
         return []
 
@@ -254,16 +236,9 @@ def plan_absent(task: Task[SnapshotOptions], service: Service) -> Plan:
     there = only_snapshot(task, service, task.account.snapshots(service.id), "delete")
     if there is None:
         return Plan(result=to_result(None))
-    what = f"snapshot {there.name!r} of {label(service)}"
-
-    def delete() -> None:
-        begin = partial(task.client.delete_snapshot, service.id, there.name)
-        retry(task, service, begin, f"the deletion of {what}")
-        await_removal(task, lambda: there.name in {s.name for s in task.account.snapshots(service.id)}, what)
-
+    gone = deletion(SNAPSHOTS, service, there.id or "", there.name, at=service.id)
     return Plan(
         result=to_result(None),
-        steps=[Step(f"delete {what}", delete)],
-        reread=lambda: to_result(None),
+        steps=[step_of(f"delete {gone.what}", task, gone)],
         before=to_diff(there),
     )

@@ -10,14 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from .._api.errors import Conflict
+from .._api import routes as r
 from .._api.models import SshKey
+from .._api.text import composed
+from .shared.account import Account
+from .shared.change import Change, Gone, Listed, creation, ids_of, step_of
 from .shared.names import same_name
 from .shared.options import FilePath, Options, option
-from .shared.plan import NOTHING_DONE, Plan, Resource, Step, Task
-from .shared.public_key import PublicKey, check_comparable, keys_with_fingerprint, read_public_key
+from .shared.plan import Plan, Resource, Step, Task
+from .shared.public_key import PublicKey, digest_of, keys_with_fingerprint, read_public_key
 from .shared.task_errors import Invalid, NoSuchItem
-from .shared.waiting import await_removal, create, wait_for_new
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,31 +70,50 @@ def given_key(task: Task[SshKeyOptions]) -> PublicKey | None:
         raise NoSuchItem(f"public_key_file {path!r} cannot be read: {error}") from None
 
 
+@dataclass(frozen=True)
+class Registered(Listed):
+    """A key with one of these digests is registered."""
+
+    digests: tuple[bytes, ...] = ()
+
+    def found(self, account: Account) -> Sequence[SshKey]:
+        """Return the keys, usually one."""
+        return [key for key in super().found(account) if digest_of(key.fingerprint) in self.digests]
+
+
 def plan_present(task: Task[SshKeyOptions], key: PublicKey, name: str) -> Plan:
     """Plan the registration of a key; with ``replace``, the removal of another with its name after it."""
     keys = task.account.ssh_keys()
-    registered = find_key(keys, key)
+    registered = next((known for known in keys if digest_of(known.fingerprint) in key.digests), None)
     others = [known for known in keys if same_name(known.name, name) and known is not registered]
     check_others(task, key, name, others)
-    if registered is not None and not same_name(registered.name, name):
-        task.warn(
-            f"this key is registered as {registered.name!r}; the platform cannot rename keys, so the name "
-            "stays"
-        )
-    plan = Plan(
-        result=registered.as_dict() if registered else expected_key(key, name),
-        reread=lambda: read_key(task, key).as_dict(),
-        before=to_diff(registered) if registered else to_diff(others[0]) if others else {},
-        after=to_diff(registered) if registered else {"name": name, "fingerprint": key.fingerprint},
-    )
-    plan.steps = [] if registered else [register_step(plan, task, key, name, keys)]
-    plan.steps += [delete_step(task, other) for other in others]
+    if registered is None:
+        plan = plan_registration(task, key, name, keys)
+        plan.before = to_diff(others[0]) if others else {}
+    else:
+        plan = as_it_is(registered)
+        if not same_name(registered.name, name):
+            named = f"this key is registered as {registered.name!r}"
+            task.warn(f"{named}; the platform cannot rename keys, so the name stays")
+    plan.steps = [*plan.steps, *(removal(task, other) for other in others)]
     return plan
 
 
-def find_key(keys: Sequence[SshKey], key: PublicKey) -> SshKey | None:
-    """Return the registered key that is this one."""
-    return next((known for known in keys if key.matches(known.fingerprint)), None)
+def plan_registration(task: Task[SshKeyOptions], key: PublicKey, name: str, known: Sequence[SshKey]) -> Plan:
+    """Plan a new key."""
+    facts = {"name": name, "label": key.comment or None, "fingerprint": key.fingerprint}
+    expected = SshKey.model_construct(None, id=None, algorithm=key.algorithm, **facts)
+    plan = Plan(result=expected.as_dict(), after=to_diff(expected))
+    register = Change(
+        what=f"SSH key {name!r}",
+        route=r.SSH_KEY_ADD,
+        body={"name": composed(name), "publicKey": key.line},
+        shown=Registered(Account.ssh_keys, known=ids_of(known), digests=key.digests),
+        unique=True,
+    )
+    summary = f"register SSH key {name!r} ({key.fingerprint})"
+    plan.steps = [creation(summary, task, register, plan, as_it_is)]
+    return plan
 
 
 def check_others(task: Task[SshKeyOptions], key: PublicKey, name: str, others: Sequence[SshKey]) -> None:
@@ -111,46 +132,7 @@ def check_others(task: Task[SshKeyOptions], key: PublicKey, name: str, others: S
             f"{len(others)} other keys are named {name!r}: {prints}; nothing was done. Which of them this "
             "key replaces is not known. Remove those that are not needed, each by its fingerprint"
         )
-    check_comparable(others, key)
-
-
-def register_step(
-    plan: Plan, task: Task[SshKeyOptions], key: PublicKey, name: str, before: Sequence[SshKey]
-) -> Step:
-    """Return the step that registers a key. If another run was faster, that is as good, and no change."""
-    known = {old.id for old in before}
-
-    def new_ones() -> list[SshKey]:
-        found = find_key(task.account.ssh_keys(), key)
-        return [found] if found and found.id not in known else []
-
-    def register() -> object:
-        try:
-            create(lambda: task.client.add_ssh_key(name, key.line), new_ones, f"SSH key {name!r}", task)
-        except Conflict:
-            found = wait_for_new(lambda: find_key(task.account.ssh_keys(), key))
-            if found is None:
-                raise
-            if len(plan.steps) == 1:
-                plan.become(Plan(result=found.as_dict(), before=plan.after, after=plan.after))
-            return NOTHING_DONE
-        return None
-
-    return Step(f"register SSH key {name!r} ({key.fingerprint})", register)
-
-
-def delete_step(task: Task[SshKeyOptions], key: SshKey) -> Step:
-    """Return the step that removes a registered key, and waits until the list does not show it."""
-
-    def remove() -> None:
-        task.client.delete_ssh_key(key.id)
-        await_removal(
-            task,
-            lambda: any(other.id == key.id for other in task.account.ssh_keys()),
-            f"SSH key {key.name!r}",
-        )
-
-    return Step(f"remove SSH key {key.name!r} ({key.fingerprint})", remove)
+    keys_with_fingerprint(others, key)
 
 
 def plan_absent(task: Task[SshKeyOptions], key: PublicKey | None) -> Plan:
@@ -174,30 +156,22 @@ def plan_absent(task: Task[SshKeyOptions], key: PublicKey | None) -> Plan:
             f"nothing was removed, and key {known.name!r} still opens SFTP. To remove it, give its own "
             "fingerprint"
         )
-    return Plan(
-        result=None,
-        steps=[delete_step(task, known) for known in found],
-        before=to_diff(found[0]) if found else {},
-    )
+    steps = [removal(task, known) for known in found]
+    return Plan(result=None, steps=steps, before=to_diff(found[0]) if found else {})
+
+
+def removal(task: Task[SshKeyOptions], key: SshKey) -> Step:
+    """Return the step that removes a registered key."""
+    gone = Gone(Listed(Account.ssh_keys, id=key.id))
+    remove = Change(what=f"SSH key {key.name!r}", route=r.SSH_KEY_DELETE, ids={"id": key.id}, shown=gone)
+    return step_of(f"remove SSH key {key.name!r} ({key.fingerprint})", task, remove)
+
+
+def as_it_is(key: SshKey) -> Plan:
+    """Plan nothing."""
+    return Plan(result=key.as_dict(), before=to_diff(key), after=to_diff(key))
 
 
 def to_diff(key: SshKey) -> dict[str, Any]:
     """Return a key for the diff."""
     return {"name": key.name, "fingerprint": key.fingerprint}
-
-
-def expected_key(key: PublicKey, name: str) -> dict[str, Any]:
-    """Return a key as expected after the task, as far as known."""
-    return SshKey.model_construct(
-        id=None, name=name, algorithm=key.algorithm, label=key.comment or None, fingerprint=key.fingerprint
-    ).as_dict()
-
-
-def read_key(task: Task[SshKeyOptions], key: PublicKey) -> SshKey:
-    """Return the key as listed after its registration."""
-    known = wait_for_new(lambda: find_key(task.account.ssh_keys(), key))
-    if known is None:
-        raise NoSuchItem(
-            f"the platform accepted the key, but none of fingerprint {key.fingerprint} is on its list"
-        )
-    return known

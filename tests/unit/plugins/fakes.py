@@ -48,6 +48,17 @@ READS = {
 }
 
 
+CHANGES = {
+    r.FILE_RENAME: "rename_file",
+    r.PROJECT_CREATE: "create_project",
+    r.PROJECT_DELETE: "delete_project",
+    r.PROJECT_RENAME: "rename_project",
+    r.SERVICE_DELETE: "delete_service",
+    r.SSH_KEY_ADD: "add_ssh_key",
+    r.SSH_KEY_DELETE: "delete_ssh_key",
+}
+
+
 class Readable:
     """A client that answers what is read on a route with its method for that."""
 
@@ -59,6 +70,10 @@ class Readable:
 
     def if_any(self, route: Any, id: str) -> Any:
         return self.one(route, id=id)
+
+    def send(self, route: Any, *, query: Any = None, body: Any = None, **ids: str) -> Any:
+        """Make a change with its own method."""
+        return getattr(self, CHANGES[route])(*ids.values(), *(body or {}).values())
 
 
 class FakeClient(Readable):

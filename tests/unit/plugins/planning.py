@@ -80,7 +80,7 @@ def watch(patch: pytest.MonkeyPatch) -> None:
     for kind in kinds_of(Resource):
         if "plan" in vars(kind) and kind.__module__.startswith(OURS):  # those of tests do as they like
             patch.setattr(kind, "plan", watched(kind.plan))
-    sleep, send = time.sleep, Client._send
+    sleep, send = time.sleep, Client.send
 
     def watched_sleep(seconds: float) -> None:
         GUARD.pause()
@@ -92,7 +92,7 @@ def watch(patch: pytest.MonkeyPatch) -> None:
         return send(client, route, **given)
 
     patch.setattr(time, "sleep", watched_sleep)
-    patch.setattr(Client, "_send", watched_send)
+    patch.setattr(Client, "send", watched_send)
 
 
 def kinds_of(kind: Any) -> Iterator[Any]:

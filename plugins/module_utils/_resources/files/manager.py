@@ -6,23 +6,26 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from ..._api.client import FILES_PER_DELETE
+from ..._api import routes as r
 from ..._api.errors import NotFoundResponse, Refused, TokenRejected, UnexpectedAnswer
 from ..._api.models import FileEntry, Service
 from ..._api.text import counted
 from ..._sftp.trees import MOST_LEVELS, SHOWN
+from ..shared.account import Account
+from ..shared.change import Change, Gone, Shown
 from ..shared.identify import label
 from ..shared.names import same_name
 from ..shared.options import Options
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid, NoSuchItem
-from ..shared.waiting import act, await_removal, poll_for
 
 MAX_BYTES = 2_000_000
 """Where the platform's reader stops: at 2 MB (Limits)."""
+FILES_PER_DELETE = 100
 USE_SFTP_SYNC = "use hosted.services.sftp_sync"
 ROOT = "/"
 """The root of a service, in calls."""
@@ -167,66 +170,71 @@ class FileManager:
 
     # --- Changing ---------------------------------------------------------------------------------
 
-    def write(self, path: str, text: str) -> None:
-        """Create or replace a file."""
-        self.task.client.write_file(self.id, path, text)
+    def writing(self, path: str, text: str) -> Change:
+        """Return the change that creates or replaces a file."""
+        root, name = posixpath.split(path)
+        return self._change(path, r.FILE_WRITE, {"path": path, "content": text}, self._listed(root, name))
 
-    def make_directory(self, path: str) -> None:
-        """Create a directory in an existing one."""
-        parent, name = posixpath.split(path)
+    def making(self, path: str) -> Change:
+        """Return the change that creates a directory in an existing one."""
+        root, name = posixpath.split(path)
+        body = {"root": root or ROOT, "name": name}
+        change = self._change(f"directory {path}", r.FILE_DIRECTORY, body, self._listed(root, name))
+        return replace(change, unique=True)
 
-        def there() -> bool:
-            self.invalidate()
-            return self.entry(path) is not None
-
-        try:
-            act(
-                self.task,
-                lambda: self.task.client.create_directory(self.id, parent or ROOT, name),
-                there,
-                f"the making of {path}",
-            )
-        except Refused:
-            if not there():
-                raise
-
-    def rename(self, path: str, name: str) -> None:
-        """Rename an entry within its directory."""
+    def renaming(self, path: str, name: str) -> Change:
+        """Return the change that renames an entry within its directory."""
         root, old = posixpath.split(path)
+        body = {"root": root or ROOT, "from": old, "to": name}
+        renamed = Renamed(self._listed(root, name, old), name)
+        return self._change(f"the renaming of {path} to {name}", r.FILE_RENAME, body, renamed)
 
-        def done() -> bool:
-            self.invalidate()
-            return self.entry(path) is None and self.entry(posixpath.join(root, name)) is not None
+    def removing(self, root: str, names: Sequence[str]) -> list[Change]:
+        """Return the changes that delete entries of a directory permanently, each a hundred (Limits)."""
+        begins = range(0, len(names), FILES_PER_DELETE)
+        return [self._removing(root, names[begin : begin + FILES_PER_DELETE]) for begin in begins]
 
-        act(
-            self.task,
-            lambda: self.task.client.rename_file(self.id, root or ROOT, old, name),
-            done,
-            f"the renaming of {path} to {name}",
+    def _removing(self, root: str, names: Sequence[str]) -> Change:
+        """Return the change that deletes up to a hundred entries; directories with their content."""
+        what = (
+            f"{len(names)} entries of {root or 'the root'}" if names[1:] else posixpath.join(root, names[0])
         )
-        poll_for(done)  # the next task would find both names
+        body = {"root": root or ROOT, "files": list(names)}
+        return self._change(what, r.FILE_DELETE, body, Gone(self._listed(root, *names)))
 
-    def remove(self, root: str, names: Sequence[str]) -> None:
-        """Permanently delete entries of a directory; directories with their content."""
-        for begin in range(0, len(names), FILES_PER_DELETE):
-            self._remove_batch(root, names[begin : begin + FILES_PER_DELETE])
-            self.task.progress(f"removed {min(begin + FILES_PER_DELETE, len(names))} of {len(names)}")
+    def _listed(self, directory: str, *names: str) -> InDirectory:
+        return InDirectory(self.id, directory or ROOT, names)
 
-    def _remove_batch(self, root: str, names: Sequence[str]) -> None:
-        """Remove up to a hundred names."""
+    def _change(self, what: str, route: r.Route[Any], body: Mapping[str, Any], shown: Shown) -> Change:
+        named = f"{what} on {self.label}"
+        return Change(what=named, route=route, ids={"id": self.id}, body=body, shown=shown)
 
-        def left() -> list[str]:
-            self.invalidate()
-            there = {item.name for item in self.task.account.files(self.id, root or ROOT)}
-            return [name for name in names if name in there]
 
-        def delete() -> None:
-            if remaining := left():
-                self.task.client.delete_files(self.id, root or ROOT, remaining)
+@dataclass(frozen=True)
+class InDirectory:
+    """A directory lists one of these names."""
 
-        what = f"the removal of {len(names)} entries of {root or 'the root'}"
-        act(self.task, delete, lambda: not left(), what)
-        await_removal(self.task, lambda: bool(left()), f"{names[0]!r}")
+    service_id: str
+    directory: str
+    names: tuple[str, ...]
+
+    def found(self, account: Account) -> list[FileEntry]:
+        """Return the entries."""
+        listed = account.files(self.service_id, self.directory)
+        return [entry for entry in listed if entry.name in self.names]
+
+
+@dataclass(frozen=True)
+class Renamed:
+    """A directory lists an entry under its new name, and no longer under the old one."""
+
+    both: InDirectory
+    new: str
+
+    def found(self, account: Account) -> list[FileEntry]:
+        """Return the entry."""
+        entries = self.both.found(account)
+        return entries if [entry.name for entry in entries] == [self.new] else []
 
 
 def is_large(entry: FileEntry) -> bool:

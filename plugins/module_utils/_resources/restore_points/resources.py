@@ -16,6 +16,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, TypeVar
 from unicodedata import category
 
+from ..._api import routes as r
 from ..._api.errors import HostedError
 from ..._api.models import Backup, Service, Snapshot
 from ..._api.text import first_of
@@ -27,15 +28,16 @@ from ..services.many_services import (
     plan_many,
 )
 from ..shared.account import Account
-from ..shared.busy_retry import QuietOptions, retry_while_busy, under_way
+from ..shared.busy_retry import QuietOptions
+from ..shared.change import Change, Gone, Listed
 from ..shared.identify import label
 from ..shared.names import fits, same_name
-from ..shared.options import Options, WaitOptions, option, required
+from ..shared.options import Options, option, required
 from ..shared.plan import Plan, Resource, Task
-from ..shared.restore_points import newest_complete, parse_moment
+from ..shared.restore_points import BACKUPS, newest_complete, parse_moment
 from ..shared.retention import RestorePoint, Span, read_span
 from ..shared.task_errors import Invalid, WaitEnded
-from ..shared.waiting import Transition, wait_through, wait_until
+from ..shared.waiting import Transition, wait_through
 
 C = TypeVar("C", Backup, Snapshot)
 T = TypeVar("T")
@@ -120,16 +122,17 @@ def result_of(
     }
 
 
-def retry(
-    task: Task[RestorePointOptions],
-    service: Service,
-    call: Callable[[], object],
-    what: str,
-    *,
-    busy: bool = False,
-) -> None:
-    """Make a call, again while the service is busy. A snapshot in the making has no status that shows it."""
-    retry_while_busy(task, call, what, lambda: under_way(task.account, service.id), busy=busy)
+def deletion(kind: str, service: Service, id: str, name: str, *, at: str = "", busy: bool = False) -> Change:
+    """Return the change that deletes a copy: a backup by its id, a snapshot by its name."""
+    what = f"{kind[:-1]} {name!r} of {label(service)}"
+    ids = {"id": service.id}
+    if kind == BACKUPS:
+        gone = Gone(Listed(Account.backups, (service.id,), id=id))
+        ids, route = {**ids, "backup_id": id}, r.BACKUP_DELETE
+    else:
+        gone = Gone(Listed(Account.snapshots, (service.id,), name=name))
+        ids, route = {**ids, "name": name}, r.SNAPSHOT_DELETE
+    return Change(what=what, route=route, ids=ids, shown=gone, at=at, busy=busy)
 
 
 # --- Names, and copies that disappear ---------------------------------------------------------------
@@ -147,16 +150,6 @@ def check_new_name(name: str) -> None:
     """
     if name != name.strip() or any(category(char) == "Cc" for char in name):
         raise Invalid(f"name is {name!r}; it must not begin or end with a blank, or hold a control character")
-
-
-def await_listed(task: Task[WaitOptions], what: str, new_ones: Callable[[], list[C]]) -> list[C]:
-    """Wait until new copies of the requested name, by ``new_ones``, are on the list, and return them.
-
-    :raises WaitEnded: after ``wait_timeout``.
-    """
-    return wait_until(
-        task, new_ones, bool, lambda none: "it is not on the list yet: it is late, or it failed", what
-    )
 
 
 def missing_from(before: Iterable[C], now: Iterable[C]) -> list[C]:

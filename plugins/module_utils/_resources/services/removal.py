@@ -11,11 +11,14 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
+from ..._api import routes as r
 from ..._api.errors import HostedError, Refused
 from ..._api.models import Backup, Service, Snapshot
 from ..._api.platform_clock import CLOCKS_DIFFER
 from ..._api.values import WITH_SETTINGS, BackupStatus, Family, ServiceStatus
+from ..shared.account import Account
 from ..shared.budget import Commitment
+from ..shared.change import Change, Gone, apply
 from ..shared.controller_state import records_folder
 from ..shared.identify import existing
 from ..shared.money import Move
@@ -241,10 +244,23 @@ def uncopyable(view: View, why: str, way: str) -> Invalid:
 # --- The deletion -----------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class Staying:
+    """A service is there and not being deleted."""
+
+    id: str
+
+    def found(self, account: Account) -> bool:
+        """Tell whether it is."""
+        return account.stays(self.id)
+
+
 def delete_service(task: Task, view: View) -> None:
     """Delete a service. The platform decides whether it may be deleted; it documents no rule."""
+    id = view.service.id
+    delete = Change(what=view.label, route=r.SERVICE_DELETE, ids={"id": id}, shown=Gone(Staying(id)))
     try:
-        task.client.delete_service(view.service.id)
+        apply(task, delete, wait=False)
     except Refused as error:
         if is_marked_undeletable(task, view.service):
             error.append(f". The settings of {view.label} say deletable: false")

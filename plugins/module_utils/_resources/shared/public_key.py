@@ -20,7 +20,6 @@ from .task_errors import Invalid
 MIN_RSA_BITS = 2048
 DIGEST_BYTES = (16, 32)
 """The lengths of MD5 and SHA256: which of them is a fingerprint of the platform is open (SSH key)."""
-PREFIX = re.compile(r"(md5|sha256):", re.IGNORECASE)
 HEXADECIMAL = re.compile("([0-9a-f]{2})+", re.IGNORECASE)
 ACCEPTED = "ssh-ed25519, ecdsa-sha2-* and ssh-rsa of 2048 bits or more"
 TYPE = re.compile(r"ssh-ed25519|ssh-rsa|ecdsa-sha2-\w+")
@@ -42,24 +41,23 @@ class PublicKey:
         return " ".join(part for part in (self.algorithm, self.data, self.comment) if part)
 
     @property
-    def fingerprint(self) -> str:
-        """The SHA256 fingerprint as OpenSSH prints it."""
-        digest = hashlib.sha256(base64.b64decode(self.data)).digest()
-        return "SHA256:" + base64.b64encode(digest).decode().rstrip("=")
-
-    def matches(self, fingerprint: str | None) -> bool:
-        """Tell whether a fingerprint of the platform, in any usual notation, is that of this key."""
+    def digests(self) -> tuple[bytes, bytes]:
+        """Its SHA256 and its MD5."""
         raw = base64.b64decode(self.data)
-        known = (hashlib.sha256(raw).digest(), hashlib.md5(raw, usedforsecurity=False).digest())
-        return digest_of(fingerprint or "") in known
+        return hashlib.sha256(raw).digest(), hashlib.md5(raw, usedforsecurity=False).digest()
+
+    @property
+    def fingerprint(self) -> str:
+        """Its SHA256 as OpenSSH prints it."""
+        return "SHA256:" + base64.b64encode(self.digests[0]).decode().rstrip("=")
 
 
-def digest_of(fingerprint: str) -> bytes | None:
-    """Return the digest that a fingerprint stands for; ``None`` if it cannot be read or was cut short.
+def digest_of(fingerprint: str | None) -> bytes:
+    """Return the digest that a fingerprint stands for; nothing if it cannot be read or was cut short.
 
     It may be in hexadecimal digits or base64, with or without prefix and padding.
     """
-    text = PREFIX.sub("", fingerprint.strip(), count=1)
+    text = re.sub("^(md5|sha256):", "", (fingerprint or "").strip(), flags=re.IGNORECASE)
     bare, letters = text.replace(":", ""), text.rstrip("=")
     found = b""
     with suppress(ValueError):
@@ -68,49 +66,44 @@ def digest_of(fingerprint: str) -> bytes | None:
             if HEXADECIMAL.fullmatch(bare)
             else base64.b64decode(letters + "=" * (-len(letters) % 4), validate=True)
         )
-    return found if len(found) in DIGEST_BYTES else None
+    return found if len(found) in DIGEST_BYTES else b""
 
 
-def check_comparable(keys: Sequence[SshKey], wanted: PublicKey | str) -> None:
-    """Check that the fingerprints of keys show that none is the wanted one, which was not found.
+def keys_with_fingerprint(keys: Sequence[SshKey], wanted: PublicKey | str) -> list[SshKey]:
+    """Return the keys that are this one, or have this fingerprint.
 
     A key has both digests, and the platform shows one of them. One that is there must not pass for absent: it
     would go on opening SFTP.
 
-    :raises Invalid: naming one that may be it.
+    :raises Invalid: for a fingerprint that is none, or if none is found and one may be it.
     """
-    digest = digest_of(wanted) if isinstance(wanted, str) else None
-    for key in keys:
-        known = digest_of(key.fingerprint or "")
-        if known is None or (digest is not None and len(known) != len(digest)):
+    digests = wanted.digests if isinstance(wanted, PublicKey) else (given_digest(wanted),)
+    found = [key for key in keys if digest_of(key.fingerprint) in digests]
+    lengths = [len(digest) for digest in digests]
+    for key in () if found else keys:
+        if len(digest_of(key.fingerprint)) not in lengths:
             shown = f"the fingerprint {key.fingerprint!r}" if key.fingerprint else "no fingerprint"
             raise Invalid(
                 "whether the key is registered is not known, and nothing was done: the platform shows "
                 f"{shown} for key {key.name!r}, which cannot be compared with what the task gives. Give the "
                 f"key itself; to remove {key.name!r}, give its name alone"
             )
-
-
-def keys_with_fingerprint(keys: Sequence[SshKey], wanted: PublicKey | str) -> list[SshKey]:
-    """Return the keys that are this one, or have this fingerprint.
-
-    :raises Invalid: for a fingerprint that is none, or if none is found and one may be it.
-    """
-    if isinstance(wanted, PublicKey):
-        found = [key for key in keys if wanted.matches(key.fingerprint)]
-    else:
-        if PRIVATE_KEY in wanted:
-            raise Invalid("fingerprint holds a private key; give its fingerprint. Nothing was sent")
-        digest = digest_of(wanted)
-        if digest is None:
-            raise Invalid(
-                f"fingerprint {wanted!r} is invalid or incomplete: SHA256 has 43 characters of base64 or 64 "
-                "hexadecimal digits, and MD5 has 32"
-            )
-        found = [key for key in keys if digest_of(key.fingerprint or "") == digest]
-    if not found:
-        check_comparable(keys, wanted)
     return found
+
+
+def given_digest(fingerprint: str) -> bytes:
+    """Return the digest of a fingerprint that the user gave.
+
+    :raises Invalid: if it is none.
+    """
+    if PRIVATE_KEY in fingerprint:
+        raise Invalid("fingerprint holds a private key; give its fingerprint. Nothing was sent")
+    if digest := digest_of(fingerprint):
+        return digest
+    raise Invalid(
+        f"fingerprint {fingerprint!r} is invalid or incomplete: SHA256 has 43 characters of base64 or 64 "
+        "hexadecimal digits, and MD5 has 32"
+    )
 
 
 def read_public_key(text: str, source: str = "public_key", *, skip_options: bool = False) -> PublicKey:
@@ -136,12 +129,6 @@ def read_public_key(text: str, source: str = "public_key", *, skip_options: bool
             f"{source} has options in front of the key. The platform would drop them, and the key would open "
             "all services without them; remove them to accept that"
         )
-    check_key(algorithm, data, source)
-    return PublicKey(algorithm, data, comment)
-
-
-def check_key(algorithm: str, data: str, source: str) -> None:
-    """Check that the base64 is a whole key of its type, and strong enough."""
     try:
         base64.b64decode(data, validate=True)
         key = load_ssh_public_key(f"{algorithm} {data}".encode())
@@ -149,3 +136,4 @@ def check_key(algorithm: str, data: str, source: str) -> None:
         raise Invalid(f"{source} is damaged: what follows {algorithm!r} is not a key of that type") from None
     if isinstance(key, rsa.RSAPublicKey) and key.key_size < MIN_RSA_BITS:
         raise Invalid(f"{source} is an RSA key of {key.key_size} bits; at least {MIN_RSA_BITS} are needed")
+    return PublicKey(algorithm, data, comment)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from ..._api.client import Client
 from ..._api.models import Backup, Snapshot
 from ..._api.values import BackupStatus
 from .retention import RestorePoint
@@ -46,14 +45,6 @@ def was_complete(backup: Backup) -> bool:
     then it counts as complete.
     """
     return bool(backup.completed_at or backup.size_bytes)
-
-
-def delete_restore_point(client: Client, kind: str, service_id: str, copy: RestorePoint) -> None:
-    """Delete a backup or a snapshot."""
-    if kind == BACKUPS:
-        client.delete_backup(service_id, copy.id)
-    else:
-        client.delete_snapshot(service_id, copy.name)
 
 
 def parse_moment(text: str | None) -> datetime | None:

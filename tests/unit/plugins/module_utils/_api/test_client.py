@@ -86,32 +86,6 @@ BODIES: list[tuple[Callable[[Client], Any], str, Any]] = [
     (lambda c: c.power("s", "kill"), "POST /api/resources/s/power", {"signal": "kill"}),
     (lambda c: c.suspend("s"), "POST /api/resources/s/suspend", None),
     (lambda c: c.resume("s"), "POST /api/resources/s/resume", None),
-    (
-        lambda c: c.write_file("s", "/a", "text"),
-        "POST /api/resources/s/files/write",
-        {"path": "/a", "content": "text"},
-    ),
-    (
-        lambda c: c.create_directory("s", "/", "b"),
-        "POST /api/resources/s/files/directory",
-        {"root": "/", "name": "b"},
-    ),
-    (
-        lambda c: c.rename_file("s", "/", "a", "b"),
-        "PUT /api/resources/s/files/rename",
-        {"root": "/", "from": "a", "to": "b"},
-    ),
-    (lambda c: c.create_backup("s", "n"), "POST /api/resources/s/backups", {"name": "n"}),
-    (lambda c: c.restore_backup("s", "b"), "POST /api/resources/s/backups/b/restore", None),
-    (lambda c: c.create_snapshot("s", "n"), "POST /api/resources/s/snapshots", {"name": "n"}),
-    (lambda c: c.roll_back("s", "n"), "POST /api/resources/s/snapshots/n/rollback", None),
-    (lambda c: c.create_project("e\u0301"), "POST /api/projects", {"name": "\u00e9"}),
-    (lambda c: c.rename_project("p", "n"), "PATCH /api/projects/p", {"name": "n"}),
-    (
-        lambda c: c.add_ssh_key("n", "ssh-ed25519 AAAA"),
-        "POST /api/users/me/ssh-keys",
-        {"name": "n", "publicKey": "ssh-ed25519 AAAA"},
-    ),
 ]
 
 
@@ -252,23 +226,10 @@ def test_metrics_of_another_shape_are_an_error(answer: Any) -> None:
         client(answer)[0].metrics(["s"])
 
 
-def test_files_are_deleted_in_hundreds() -> None:
-    writer, script = client(None, None, None)
-    names = [f"f{number}" for number in range(201)]
-    writer.delete_files("s", "/", names)
-    assert [len(body["files"]) for _line, _query, body in script.sent] == [100, 100, 1]
-    assert [name for _line, _query, body in script.sent for name in body["files"]] == names
-
-
 ABSENT: list[Callable[[Client], Any]] = [
     lambda c: Account(c).service("x"),
     lambda c: Account(c).page("x"),
     lambda c: c.scan("x", "v1"),
-    lambda c: c.delete_service("x"),
-    lambda c: c.delete_project("x"),
-    lambda c: c.delete_ssh_key("x"),
-    lambda c: c.delete_backup("x", "b"),
-    lambda c: c.delete_snapshot("x", "n"),
 ]
 
 
@@ -290,8 +251,6 @@ PRESENT: list[Callable[[Client], Any]] = [
     lambda c: Account(c).sftp("x"),
     lambda c: c.power("x", "start"),
     lambda c: c.set_network("x", True),
-    lambda c: c.rename_project("x", "y"),
-    lambda c: c.create_project("y"),
 ]
 
 
@@ -308,7 +267,6 @@ DOUBT = ". Whether it was carried out is unknown"
     ("call", "says_so"),
     [
         (lambda c: c.set_project("x", "p"), True),
-        (lambda c: c.create_project("web"), False),
         (lambda c: Account(c).service("x"), False),
     ],
 )
@@ -319,72 +277,3 @@ def test_the_doubt_about_a_write_that_may_be_repeated_is_named(
     with pytest.raises(errors.Interrupted) as caught:
         call(client(errors.Interrupted("no complete response"))[0])
     assert caught.value.message.endswith(DOUBT) == says_so
-
-
-PROJECT = {"id": "x", "name": "web"}
-KEY = {"id": "x", "name": "me", "fingerprint": "SHA256:0"}
-DELETIONS: dict[str, tuple[Callable[[Client], Any], Any, Any]] = {
-    "service": (lambda c: c.delete_service("x"), SERVICE, {**SERVICE, "status": "DELETING"}),
-    "project": (lambda c: c.delete_project("x"), {**PROJECT, "resources": []}, NOT_FOUND),
-    "key": (lambda c: c.delete_ssh_key("x"), [KEY], []),
-    "backup": (lambda c: c.delete_backup("s", "x"), [{"id": "x", "name": "b", "status": "COMPLETED"}], []),
-    "snapshot": (lambda c: c.delete_snapshot("s", "x"), [{"name": "x"}], []),
-}
-
-
-@pytest.mark.parametrize("what", DELETIONS)
-def test_a_refusal_after_a_lost_attempt_is_judged_by_what_is_there(
-    what: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A second DELETE may be refused because the first one acted; one that did not act stays refused."""
-    monkeypatch.setattr(f"{Client.__module__}.REMOVAL_SECONDS", 0)
-    delete, there, gone = DELETIONS[what]
-    deleter, script = client(errors.error_for_status("no", 409).doubted(), gone)
-    told: list[bool] = []
-    deleter.on_write = lambda: told.append(True)
-    delete(deleter)
-    assert told == [True]
-    assert [line.partition(" ")[0] for line, *_body in script.sent] == ["DELETE", "GET"]
-
-    refused, _script = client(errors.error_for_status("the reason", 409).doubted(), there)
-    refused.on_write = told.clear
-    with pytest.raises(errors.Refused, match="the reason"):
-        delete(refused)
-    assert told == [True], "nothing more is told"
-
-
-@pytest.mark.parametrize("what", DELETIONS)
-def test_a_refused_deletion_was_not_carried_out(what: str) -> None:
-    deleter, script = client(errors.error_for_status("the reason", 409))
-    with pytest.raises(errors.Conflict, match="the reason"):
-        DELETIONS[what][0](deleter)
-    assert len(script.sent) == 1
-
-
-@pytest.mark.parametrize("what", ["key", "backup", "snapshot"])
-def test_a_list_may_lose_late_what_a_lost_attempt_has_deleted(
-    what: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("time.sleep", lambda seconds: None)
-    delete, there, gone = DELETIONS[what]
-    lost = errors.error_for_status("no", 400).doubted()
-    deleter, _script = client(lost, there, there, gone)
-    delete(deleter)
-    monkeypatch.setattr(f"{Client.__module__}.REMOVAL_SECONDS", 0)
-    deleter, _script = client(lost, there)
-    with pytest.raises(errors.HostedError, match=r"An earlier attempt, .*, may have been carried out"):
-        delete(deleter)
-
-
-@pytest.mark.parametrize("what", DELETIONS)
-def test_a_refused_deletion_is_not_taken_for_done_unseen(what: str) -> None:
-    """A list that cannot be read tells nothing; with a token that is not valid it is not even asked."""
-    delete = DELETIONS[what][0]
-    lost = errors.Conflict("the reason", 409).doubted()
-    deleter, _script = client(lost, errors.ServerFailure("down"))
-    with pytest.raises(errors.Conflict, match=r"the reason.*still there is unknown: down"):
-        delete(deleter)
-    deleter, script = client(errors.TokenRejected("who", 401).doubted())
-    with pytest.raises(errors.TokenRejected):
-        delete(deleter)
-    assert len(script.sent) == 1

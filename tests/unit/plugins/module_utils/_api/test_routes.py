@@ -137,6 +137,6 @@ def test_a_method_makes_one_call_and_fills_its_path(name: str) -> None:
     assert set(re.findall(r"{(\w+)}", route.path)) == set(ids)
 
 
-def test_each_route_has_one_method() -> None:
+def test_each_route_is_called_in_one_way() -> None:
     used = Counter(str(record(name)[0][0]) for name in METHODS)
     assert used == Counter(str(route) for route in ROUTES.values())

@@ -20,6 +20,7 @@ from ansible_collections.hosted.services.plugins.module_utils._ansible.execution
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import argument_spec
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
+from ansible_collections.hosted.services.plugins.module_utils._api.routes import Route
 from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
 from hosted_sandbox.testing import Sandbox
@@ -44,6 +45,22 @@ def renaming(sandbox: Sandbox, sent: str, shown: str) -> Iterator[str]:
     before, after = (json.dumps(name).encode() for name in (sent, shown))
     with running(ProxyServer(sandbox, change=lambda content: content.replace(before, after))) as proxy:
         yield proxy.url
+
+
+def before_each(
+    patch: pytest.MonkeyPatch, route: Route[Any], act: Callable[[dict[str, str], dict[str, Any]], object]
+) -> None:
+    """Let something happen before each call on a route, which gets its ids and its body; it may raise."""
+    send = Client.send
+
+    def act_and_send(client: Client, called: Route[Any], **given: Any) -> Any:
+        if called is route:
+            body = given.pop("body", None)
+            act(given, body)
+            given["body"] = body
+        return send(client, called, **given)
+
+    patch.setattr(Client, "send", act_and_send)
 
 
 def run(sandbox: Sandbox, resource: Resource, check_mode: bool = False, **given: Any) -> dict[str, Any]:

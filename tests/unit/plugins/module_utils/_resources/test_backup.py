@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._resources import backup
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
 from ansible_collections.hosted.services.plugins.module_utils._resources.restore_points.resources import (
@@ -24,6 +24,7 @@ from unit.plugins.fakes import FakeClient, task_of
 from unit.plugins.module_utils._resources.platform import (
     add,
     backups,
+    before_each,
     calls,
     fail_pending_backups,
     id_of,
@@ -470,13 +471,7 @@ def test_the_deletion_of_a_failed_backup_remains_a_change(
 def another_appears(monkeypatch: pytest.MonkeyPatch, sandbox: Sandbox, name: str) -> None:
     """Let another run make a backup at the moment in which this one asks for its own."""
     monkeypatch.setattr(waiting, "QUIET_SECONDS", 1.0)
-    create = Client.create_backup
-
-    def create_second(client: Client, id: str, wanted: str) -> None:
-        add(sandbox, "one", name)
-        create(client, id, wanted)
-
-    monkeypatch.setattr(Client, "create_backup", create_second)
+    before_each(monkeypatch, r.BACKUP_CREATE, lambda _ids, _body: add(sandbox, "one", name))
 
 
 @pytest.mark.parametrize("wait", [True, False])

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._resources.file import FILE
 from ansible_collections.hosted.services.plugins.module_utils._resources.file_info import FILE_INFO
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
 from hosted_sandbox.testing import Sandbox
-from unit.plugins.module_utils._resources.platform import run
+from unit.plugins.module_utils._resources.platform import before_each, run
 
 Run = Callable[..., dict[str, Any]]
 SERVICE = {"name": "survival", "product": "minecraft", "files": {".made": ""}}
@@ -149,12 +149,11 @@ def test_a_platform_that_stores_something_else_is_told(
     file: Run, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every run writes such a file again, and says so."""
-    write = Client.write_file
 
-    def write_unix(client: Client, id: str, path: str, content: str) -> None:
-        write(client, id, path, content.replace("\r\n", "\n"))
+    def convert(_ids: dict[str, str], body: dict[str, Any]) -> None:
+        body["content"] = body["content"].replace("\r\n", "\n")
 
-    monkeypatch.setattr(Client, "write_file", write_unix)
+    before_each(monkeypatch, r.FILE_WRITE, convert)
     for _run in range(2):
         result = file(path="dos", content="a\r\nb\r\n")
         assert result["changed"] and (root / "dos").read_bytes() == b"a\nb\n"

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import UnexpectedAnswer
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.health import Health
@@ -36,7 +37,7 @@ from unit.plugins.module_utils._resources.clones.platform import (
     monthly_rate,
     writes_to,
 )
-from unit.plugins.module_utils._resources.platform import run
+from unit.plugins.module_utils._resources.platform import before_each, run
 from unit.plugins.module_utils._resources.relocations.platform import (
     ENVIRONMENTS,
     NODE,
@@ -632,7 +633,7 @@ def test_a_deletion_begins_once_it_is_remembered(
     done(relocate())
     _old, new = pair(sandbox)
     done(relocate(state="returned"))
-    write, delete = Relocation.write, Client.delete_service
+    write = Relocation.write
     events: list[str] = []
 
     def slow_write(record: Relocation, *given: Any, **changes: Any) -> None:
@@ -640,12 +641,8 @@ def test_a_deletion_begins_once_it_is_remembered(
         write(record, *given, **changes)
         events.append("gone" if record.content.gone else "deleting")
 
-    def noted_delete(client: Client, id: str) -> None:
-        events.append(f"delete {id}")
-        delete(client, id)
-
     monkeypatch.setattr(Relocation, "write", slow_write)
-    monkeypatch.setattr(Client, "delete_service", noted_delete)
+    before_each(monkeypatch, r.SERVICE_DELETE, lambda ids, _body: events.append(f"delete {ids['id']}"))
     done(relocate(state="finished", keep_days=0, delete_backups=True, discard_newer=True))
     assert events == ["deleting", f"delete {new}", "gone"]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import error_for_status
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import waiting
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
@@ -18,6 +18,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.snapsho
 from hosted_sandbox.gaps import POINTS
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.platform import (
+    before_each,
     calls,
     id_of,
     run,
@@ -118,8 +119,8 @@ def test_a_snapshot_that_is_accepted_and_never_listed_is_told(
     monkeypatch.setattr(Account, "snapshots", lambda client, id: [])
     result = run(sandbox, SNAPSHOT, services=["disk"], name="s", wait_timeout=15)
     assert result["failed"] and result["changed"] and writes(sandbox) == ["snapshots.create"]
-    assert "gave up waiting for snapshot 's' of service 'disk'" in result["msg"]
-    assert "it is not on the list yet: it is late, or it failed" in result["msg"]
+    assert "does not show snapshot 's' of service 'disk'" in result["msg"]
+    assert "10 seconds later: it is late, or it failed" in result["msg"]
 
 
 @pytest.mark.parametrize("newer", POINTS["rollback.newer"].values)
@@ -181,13 +182,7 @@ def test_a_snapshot_of_another_run_is_no_change_of_this_one(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, wait: bool
 ) -> None:
     """The platform refuses the second one; what the other run took is the result."""
-    create = Client.create_snapshot
-
-    def outrun(client: Client, id: str, name: str) -> None:
-        take(sandbox, name)
-        create(client, id, name)
-
-    monkeypatch.setattr(Client, "create_snapshot", outrun)
+    before_each(monkeypatch, r.SNAPSHOT_CREATE, lambda _ids, body: take(sandbox, body["name"]))
     result = run(sandbox, SNAPSHOT, services=["disk"], name="s", wait=wait)
     (entry,), (taken,) = result["services"], snapshots(sandbox)
     assert [line["status"] >= 400 for line in sandbox.journal("snapshots.create")] == [True]
@@ -209,16 +204,14 @@ def test_a_shorter_name_does_not_prove_a_snapshot(
 ) -> None:
     """It may be another run's, whether the answer was lost or a refusal."""
     monkeypatch.setattr(waiting, "QUIET_SECONDS", 1.0)
-    create = Client.create_snapshot
 
-    def create_second(client: Client, id: str, name: str) -> None:
+    def create_second(_ids: dict[str, str], _body: Any) -> None:
         take(sandbox, "before-upgrade")
         if fault is None:
             raise error_for_status("a snapshot of this name exists already", 409)
         sandbox.fault("snapshots.create", fault)
-        create(client, id, name)
 
-    monkeypatch.setattr(Client, "create_snapshot", create_second)
+    before_each(monkeypatch, r.SNAPSHOT_CREATE, create_second)
     result = run(sandbox, SNAPSHOT, services=["disk"], name="before-upgrade-of-the-shop", wait=wait)
     assert result["failed"] and not result["changed"]
     assert said in result["msg"]

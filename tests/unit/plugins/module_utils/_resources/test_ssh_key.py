@@ -98,30 +98,6 @@ def test_a_conflict_counts_as_done_when_the_key_is_there(client: FakeClient) -> 
     assert not task.effects.changed and plan.before == plan.after
 
 
-def test_a_conflict_is_an_error_when_the_key_is_not_there(client: FakeClient) -> None:
-    client.before["add_ssh_key"] = raises(Conflict("409", 409))
-    plan, _task = planned(client, name="laptop", public_key=LINE)
-    with pytest.raises(Conflict):
-        carry_out(plan)
-
-
-def test_a_lost_answer_is_looked_up_and_nothing_is_sent_twice(
-    client: FakeClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    Clock(monkeypatch)
-    client.after["add_ssh_key"] = raises(Interrupted("reset"))
-    plan, task = planned(client, name="laptop", public_key=LINE)
-    assert carry_out(plan)["name"] == "laptop"
-    assert len(client.calls) == len(task.warnings) == 1
-    client.before["add_ssh_key"] = raises(Interrupted("reset"))
-    client.calls.clear()
-    client.key_records.clear()
-    plan, _task = planned(client, name="laptop", public_key=LINE)
-    with pytest.raises(EffectUnverified):
-        carry_out(plan)
-    assert len(client.calls) == 1
-
-
 def test_a_key_that_somebody_else_registers_is_not_the_one_whose_answer_was_lost(
     client: FakeClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,6 +22,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.files.m
     FileManager,
     is_full_text,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.change import apply
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from unit.plugins.fakes import FakeClient, task_of
 
@@ -119,5 +120,5 @@ def test_a_rename_is_done_when_only_the_new_name_is_there(monkeypatch: pytest.Mo
     client = Files()
     task = task_of(FILE, client)
     task.reads.kept = False
-    FileManager(SERVICE, task).rename("mods/notes", "new")
+    assert apply(task, FileManager(SERVICE, task).renaming("mods/notes", "new")).own
     assert client.calls == [("s", "mods", "notes", "new")] and shown == []

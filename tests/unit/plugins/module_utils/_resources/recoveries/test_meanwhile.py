@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import Interrupted
-from ansible_collections.hosted.services.plugins.module_utils._api.models import Project
 from ansible_collections.hosted.services.plugins.module_utils._api.platform_clock import PlatformClock
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.order import Ordering
 from hosted_sandbox.testing import Sandbox
@@ -42,14 +42,15 @@ def rebuild(sandbox: Sandbox, project: str) -> None:
 
 def once_the_project_is_made(monkeypatch: pytest.MonkeyPatch, then: Callable[[], object]) -> None:
     """Let something happen before what the project needs is planned in its turn."""
-    create = Client.create_project
+    send = Client.send
 
-    def made(self: Client, name: str) -> Project | None:
-        project = create(self, name)
-        then()
-        return project
+    def made(client: Client, route: r.Route[Any], **given: Any) -> Any:
+        answer = send(client, route, **given)
+        if route is r.PROJECT_CREATE:
+            then()
+        return answer
 
-    monkeypatch.setattr(Client, "create_project", made)
+    monkeypatch.setattr(Client, "send", made)
 
 
 def before_the_order(monkeypatch: pytest.MonkeyPatch, then: Callable[[], object]) -> None:

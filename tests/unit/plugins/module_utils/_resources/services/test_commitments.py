@@ -969,7 +969,7 @@ def test_every_route_that_may_raise_the_rate_asks_for_leave(monkeypatch: pytest.
     client.on_commit = note
     client = client.clone()
     for route in r.ROUTES.values():
-        client._send(route, body={}, id="x", slug="x", name="x", tag="x", period="x", backup_id="x")
+        client.send(route, body={}, id="x", slug="x", name="x", tag="x", period="x", backup_id="x")
     assert asked == [r.APP_CREATE, r.SCALE, r.MOVE, r.RESUME, r.ORDER]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import error_for_status
 from ansible_collections.hosted.services.plugins.module_utils._api.models import Service
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
@@ -36,7 +36,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import WaitEnded
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import FakeClient, task_of
-from unit.plugins.module_utils._resources.platform import add, backups, calls, id_of, run
+from unit.plugins.module_utils._resources.platform import add, backups, before_each, calls, id_of, run
 
 
 def test_one_that_fails_does_not_stop_the_others(sandbox: Sandbox) -> None:
@@ -69,14 +69,12 @@ def test_a_restore_that_breaks_off_half_way_has_changed_its_service(
             raise error_for_status("no", 403)
         return read(account, id)
 
-    def refuse(client: Client, service_id: str, backup_id: str) -> None:
-        if service_id == two:
+    def refuse(ids: dict[str, str], _body: Any) -> None:
+        if ids["id"] == two:
             raise error_for_status("no", 403)
-        restore(client, service_id, backup_id)
 
-    restore = Client.restore_backup
     monkeypatch.setattr(Account, "backups", refuse_afterwards)
-    monkeypatch.setattr(Client, "restore_backup", refuse)
+    before_each(monkeypatch, r.BACKUP_RESTORE, refuse)
     wish: dict[str, Any] = {
         "services": ["two", "one"],
         "name": "n",

@@ -1,0 +1,239 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The only writer: a change is data, and carrying one out is always the same.
+
+The idempotency of its route decides what follows an open outcome: nothing is created or set in motion again
+before the account was looked at (:mod:`routes`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Protocol
+
+from ..._api.errors import Conflict, HostedError, NotFoundResponse, Refused, TokenRejected
+from ..._api.routes import ACT, CREATE, Route
+from .account import Account
+from .busy_retry import retry_while_busy, under_way
+from .names import same_name
+from .plan import NOTHING_DONE, Plan, Step, Task
+from .task_errors import WaitEnded
+from .waiting import QUIET_SECONDS, act, create, poll_for, wait_for_new
+
+
+class Shown(Protocol):
+    """What shows that a change is there."""
+
+    def found(self, account: Account) -> Any:
+        """Return what was looked for as the account shows it; something empty where it does not."""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """The account lists an item with this name, or this id, that is none of those known before."""
+
+    reads: Callable[..., Sequence[Any]]
+    """The method of the account that lists such items."""
+    of: tuple[str, ...] = ()
+    """What the method takes, such as the id of the service that has them."""
+    name: str | None = None
+    id: str | None = None
+    known: frozenset[str] = frozenset()
+    """The ids of the items of this kind that were there before the change."""
+
+    def found(self, account: Account) -> Sequence[Any]:
+        """Return the items, usually one."""
+        listed = self.reads(account, *self.of)
+        return [
+            item
+            for item in listed
+            if self.id in (None, item.id)
+            and (self.name is None or same_name(item.name, self.name))
+            and (item.id is None or item.id not in self.known)
+        ]
+
+
+def ids_of(items: Iterable[Any]) -> frozenset[str]:
+    """Return the ids of items, for those that were there before a change."""
+    return frozenset(item.id for item in items)
+
+
+@dataclass(frozen=True)
+class Gone:
+    """The account shows something no longer."""
+
+    what: Shown
+
+    def found(self, account: Account) -> bool:
+        """Tell whether it does not."""
+        return not self.what.found(account)
+
+
+@dataclass(frozen=True)
+class Unseen:
+    """Nothing on the account shows the change."""
+
+    def found(self, account: Account) -> bool:
+        """Tell that it is not seen."""
+        return False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """One call that changes the platform."""
+
+    what: str
+    """What is made, removed or set in motion, as messages name it."""
+    route: Route[Any]
+    ids: Mapping[str, str] = field(default_factory=dict)
+    body: Mapping[str, Any] | None = None
+    shown: Shown
+    unique: bool = False
+    """Whether there can be only one: what another run was faster to create is as good."""
+    at: str = ""
+    """The id of the service that is at it: while that is busy, the call is made again."""
+    busy: bool = False
+    """Whether the service was seen at something before."""
+    tries: int = 2
+    """How often something is set in motion while the outcome is open and nothing shows it."""
+    quiet: float = QUIET_SECONDS / 2
+    """For how many seconds to look for that."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a change: whether this task made it, and what the account shows of it."""
+
+    own: bool
+    found: Any = None
+
+
+def apply(task: Task[Any], change: Change, *, wait: bool = True) -> Outcome:
+    """Make a change, and wait until the account shows it, for ten seconds at most.
+
+    :raises EffectUnverified: if the outcome is open, and the account does not show it.
+    :raises WaitEnded: if the platform accepted the call and the account does not show it.
+    """
+    own = call_once(task, change)
+    if own and not wait:
+        return Outcome(own)
+    found = partial(change.shown.found, task.account)
+    if isinstance(change.shown, Gone):
+        await_gone(task, change, found)
+        return Outcome(own)
+    item = wait_for_new(lambda: found() or None)
+    if item is None:
+        raise WaitEnded(
+            f"the platform accepted the call, but does not show {change.what} {QUIET_SECONDS:g} seconds "
+            "later: it is late, or it failed"
+        )
+    return Outcome(own, item)
+
+
+def call_once(task: Task[Any], change: Change) -> bool:
+    """Make the call so that it has its effect once. Return whether this task caused that."""
+    found = partial(change.shown.found, task.account)
+
+    def send() -> object:
+        return task.client.send(change.route, body=change.body, **change.ids)
+
+    def send_to_service() -> None:
+        what = f"the deletion of {change.what}" if isinstance(change.shown, Gone) else change.what
+        is_busy = partial(under_way, task.account, change.at)
+        retry_while_busy(task, send, what, is_busy, busy=change.busy)
+
+    call = send_to_service if change.at else send
+    try:
+        if change.route.idempotency is CREATE:
+            create(call, found, change.what, task)
+        elif change.route.idempotency is ACT:
+            act(task, call, lambda: bool(found()), change.what, change.tries, quiet=change.quiet)
+        elif change.route.method == "DELETE":
+            delete(task, call, found)
+        else:
+            call()
+    except Refused as error:
+        if not change.unique or not exists_now(error, found):
+            raise
+        task.warn(
+            f"the creation of {change.what} was refused ({error.message}), but it exists now: another run "
+            "created it at the same time, so it is used as it is"
+        )
+        return False
+    return True
+
+
+def exists_now(error: Refused, found: Callable[[], Any]) -> bool:
+    """Tell whether an item exists whose creation was refused. The list may be late to show it.
+
+    With which status a second one is refused is not shown. What cannot be read leaves the refusal as it is.
+    """
+    try:
+        return poll_for(lambda: bool(found()), QUIET_SECONDS / 2 if isinstance(error, Conflict) else 0)
+    except HostedError:
+        return False
+
+
+def delete(task: Task[Any], call: Callable[[], object], gone: Callable[[], bool]) -> None:
+    """Delete an item. One that is not there is deleted, also after an attempt whose answer was lost."""
+    try:
+        call()
+    except NotFoundResponse:
+        task.effects.wrote()
+    except Refused as error:
+        if not error.effect_unknown or isinstance(error, TokenRejected):
+            raise
+        try:
+            is_gone = poll_for(gone)
+        except HostedError as failed:
+            raise error.append(f". Whether it is still there is unknown: {failed.message}") from failed
+        if not is_gone:
+            raise
+        task.effects.wrote()
+
+
+def await_gone(task: Task[Any], change: Change, gone: Callable[[], bool]) -> None:
+    """Wait until the account does not show what was deleted: the next task would delete it again.
+
+    An account that cannot be read is no reason to fail: the deletion is done.
+    """
+    try:
+        seen = poll_for(gone)
+    except HostedError:
+        return
+    if not seen:
+        task.warn(f"the platform still lists {change.what} {QUIET_SECONDS:g} seconds after the deletion")
+
+
+def step_of(summary: str, task: Task[Any], change: Change, *, wait: bool = True) -> Step:
+    """Return the step that makes a change whose result is known before."""
+    return Step(summary, lambda: None if apply(task, change, wait=wait).own else NOTHING_DONE)
+
+
+def creation(
+    summary: str,
+    task: Task[Any],
+    change: Change,
+    plan: Plan,
+    as_it_is: Callable[[Any], Plan],
+    *,
+    wait: bool = True,
+) -> Step:
+    """Return the step that creates an item; then the plan shows the item ``as_it_is``, as the account has it.
+
+    Where another run was faster, nothing was done, and what it made is shown.
+    """
+
+    def make() -> object:
+        outcome = apply(task, change, wait=wait)
+        if outcome.found:
+            there = as_it_is(outcome.found[0])
+            plan.reread = lambda: there.result
+            if not outcome.own and len(plan.steps) == 1:
+                plan.become(there)
+        return None if outcome.own else NOTHING_DONE
+
+    return Step(summary, make)
