@@ -1,10 +1,10 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The client of the platform's API: one typed method per route.
+"""The client of the platform's API: it makes the calls of :mod:`routes`.
 
-Methods take and return :mod:`models` and raise the errors of :mod:`errors`. A write whose response the
-specification does not show returns ``None``: read the object again.
+It takes and returns :mod:`models` and raises the errors of :mod:`errors`. Where the specification does not
+show the response of a write, read the object again.
 """
 
 from __future__ import annotations
