@@ -13,7 +13,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     check_one_pattern,
     check_path,
     check_selector,
-    check_selectors,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from unit.plugins.resources import RESOURCES
@@ -83,13 +82,6 @@ def test_a_public_key_comes_with_the_line_break_of_its_file_and_is_never_shown()
     check_selector("public_key", "\n-----BEGIN SECRET\n")
     with pytest.raises(Invalid, match=r"^public_key is blank"):
         check_selector("public_key", "\n")
-
-
-def test_only_selectors_that_were_written_are_looked_at() -> None:
-    names = frozenset({"name", "project"})
-    check_selectors(names, {"name": "a", "command": ""})
-    with pytest.raises(Invalid, match=r"^project is null"):
-        check_selectors(names, {"name": "a", "project": None})
 
 
 @pytest.mark.parametrize("name", RESOURCES)
