@@ -66,8 +66,11 @@ def execute(resource: Resource, options: Mapping[str, Any], context: RunContext)
         failed = {"failed": True, "msg": error.message, **error.details}
         result.update(secrets.without(failed))
         if task is not None:
-            result["changed"] |= task.effects.changed_before(error)
-            result.update(secrets.without(left_open(task.effects)))
+            effects = task.effects
+            result["changed"] |= effects.changed_before(error)
+            # what the platform has not finished, and what it may not have begun
+            left_open = {"unfinished": effects.begun, "unconfirmed": effects.unknown}
+            result.update(secrets.without({key: actions for key, actions in left_open.items() if actions}))
     except Exception as error:  # a defect of the collection
         result.update(defect_result(error))
     if task is not None:
@@ -118,15 +121,11 @@ def plan_and_apply(resource: Resource, task: Task, context: RunContext, result: 
         add_plan(resource, plan, task, context, result)
         if context.check_mode:
             foresee(resource, task, plan)
-            raise_foreseen_failure(plan, result)
+            if plan.failure and (error := plan.failure()):  # as the run itself would after the other branches
+                result.pop("diff", None)
+                raise error
         elif plan.steps or plan.failure:
             apply_and_report(resource, plan, task, context, result)
-
-
-def left_open(effects: Effects) -> dict[str, list[str]]:
-    """Return the actions of a failed task that the platform has not finished, or may not have begun."""
-    open_actions = {"unfinished": effects.begun, "unconfirmed": effects.unknown}
-    return {key: actions for key, actions in open_actions.items() if actions}
 
 
 def add_plan(
@@ -141,14 +140,6 @@ def add_plan(
     if context.diff:
         subject = describe_subject(resource.name, vars(task.options), plan)
         result["diff"] = as_diff(plan, subject, partial(format_price, task))
-
-
-def raise_foreseen_failure(plan: Plan, result: dict[str, Any]) -> None:
-    """Raise what branches of a plan are refused for, as the run itself would after the others."""
-    error = plan.failure() if plan.failure else None
-    if error is not None:
-        result.pop("diff", None)
-        raise error
 
 
 def add_cost(plan: Plan, task: Task[Any], state: Any, result: dict[str, Any]) -> None:

@@ -166,13 +166,15 @@ def token_of_task(arguments: Mapping[str, Any], environment: Mapping[str, Any]) 
 
     :raises ConfigurationError: when one of these names both.
     """
-    check_one_token("the task or its module_defaults", arguments, {name: name for name in OWN_TOKENS})
-    if all(arguments.get(name) is None for name in OWN_TOKENS):
-        check_one_token("the environment of the task", environment, ENVIRONMENT)
-    for source in (arguments, {name: environment.get(ENVIRONMENT[name]) for name in OWN_TOKENS}):
+    as_options = {name: name for name in OWN_TOKENS}
+    for place, settings, names in (
+        ("the task or its module_defaults", arguments, as_options),
+        ("the environment of the task", environment, ENVIRONMENT),
+    ):
+        check_one_token(place, settings, names)
         for name in OWN_TOKENS:
-            if source.get(name) is not None:
-                return {name: source[name]}
+            if settings.get(names[name]) is not None:
+                return {name: settings[names[name]]}
     return {}
 
 

@@ -57,6 +57,10 @@ WEB = {
 }
 
 
+LOST = {"inventory_hostname": "web", "hosted_service_id": "6a88-1", "hosted_url": URL}
+TO_LOCALHOST = {"ansible_delegated_vars": {"localhost": {"ansible_host": "localhost"}}}
+
+
 @pytest.mark.parametrize(
     ("resource", "arguments", "variables", "filled"),
     [
@@ -73,6 +77,14 @@ WEB = {
         (SFTP_SYNC, {"src": "a", "port": None}, {**WEB, "ansible_port": 22},
          {"src": "a", "port": None, "host": "sftp.x"}),
         (SFTP_SYNC, {"src": "a"}, {**WEB, "inventory_hostname": "localhost"}, {"src": "a"}),
+        (SFTP_SYNC, {"host": "sftp.x"}, LOST, {"host": "sftp.x"}),
+        (SFTP_SYNC, {"service": "x", "token": "t"}, LOST, {"service": "x", "token": "t", "base_url": URL}),
+        (SFTP_SYNC, {}, {"inventory_hostname": "web.example.com"}, {"host": "web.example.com"}),
+        (SFTP_SYNC, {}, {**WEB, **TO_LOCALHOST, "hostvars": {"web": WEB}}, {"host": "sftp.x"}),
+        (SFTP_SYNC, {}, {**LOST, "ansible_host": "web", "hostvars": {"web": {"ansible_host": "web"}}},
+         {"host": "web"}),
+        (SFTP_SYNC, {}, {**LOST, "ansible_host": "localhost", "ansible_ssh_host": "ssh.x", **TO_LOCALHOST},
+         {"host": "ssh.x"}),
     ],
 )  # fmt: skip
 def test_a_task_works_on_the_service_of_its_host(
@@ -87,10 +99,6 @@ def test_a_task_works_on_the_service_of_its_host(
         monkeypatch.delenv(f"HOSTED_SERVICES_{name}", raising=False)
     completed = with_host_variables(resource, arguments, {}, variables, lambda value: value)
     assert completed.arguments == filled
-
-
-LOST = {"inventory_hostname": "web", "hosted_service_id": "6a88-1", "hosted_url": URL}
-TO_LOCALHOST = {"ansible_delegated_vars": {"localhost": {"ansible_host": "localhost"}}}
 
 
 @pytest.mark.parametrize("resource", [SFTP_SYNC, SFTP_HOST_KEY])
@@ -113,23 +121,6 @@ def test_a_service_without_an_address_is_on_no_other_machine(
     with pytest.raises(ConfigurationError, match="web has no ansible_host") as refused:
         with_host_variables(resource, {}, {}, variables, lambda value: value)
     assert "hosted_service_id" in refused.value.message
-
-
-@pytest.mark.parametrize(
-    ("variables", "host"),
-    [
-        (
-            {"ansible_host": "sftp.x", **TO_LOCALHOST, "hostvars": {"web": {"ansible_host": "sftp.x"}}},
-            "sftp.x",
-        ),
-        ({"ansible_host": "web", "hostvars": {"web": {"ansible_host": "web"}}}, "web"),
-        ({"ansible_host": "of.the.task"}, "of.the.task"),
-        ({"ansible_host": "localhost", "ansible_ssh_host": "ssh.x", **TO_LOCALHOST}, "ssh.x"),
-    ],
-)
-def test_an_address_that_was_set_is_used(variables: dict[str, Any], host: str) -> None:
-    completed = with_host_variables(SFTP_SYNC, {}, {}, {**LOST, **variables}, lambda value: value)
-    assert completed.arguments == {"host": host}
 
 
 FILLED_IN = {
@@ -185,11 +176,6 @@ def test_a_delegated_task_keeps_the_login_of_the_run(
         variables = {**FILLED_IN, **TO_LOCALHOST, "vars": own}
         SyncAction({"src": "a", "dest": "b"}, client, **keywords).run(task_vars=variables)
         assert given.pop() == {**login, **changed}
-
-
-@pytest.mark.parametrize("given", [{"host": "sftp.x"}, {"service": "6a88-1", "base_url": URL, "token": "t"}])
-def test_a_task_may_name_the_server_itself(given: dict[str, Any]) -> None:
-    assert with_host_variables(SFTP_SYNC, given, {}, LOST, lambda value: value).arguments == given
 
 
 @pytest.mark.parametrize(("seconds", "said"), [(10.0, [10, 20]), (4.0, [4, 8, 12, 16, 20]), (0.0, [])])
