@@ -461,16 +461,6 @@ def test_a_result_has_the_arguments_if_ansible_wants_them(
     assert ("invocation" in ProjectAction(GAMES, client).run(task_vars={})) is shown
 
 
-def test_a_token_that_is_sent_to_another_platform_is_warned_of(
-    client: FakeClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HOSTED_SERVICES_URL", "https://mine")
-    monkeypatch.setenv("HOSTED_SERVICES_TOKEN", "a-token")
-    variables = {"inventory_hostname": "web", "hosted_url": URL}
-    [warning] = ProjectAction({"name": "games"}, client).run(task_vars=variables)["warnings"]
-    assert f"which names https://mine as the platform, was used on {URL}" in warning
-
-
 ELSEWHERE = "the inventory read web from https://one, and the task uses https://two"
 
 

@@ -10,11 +10,7 @@ from typing import Any, Literal
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._ansible.options import (
-    CONNECTION_SPEC,
-    WAITING_SPEC,
-    argument_spec,
-)
+from ansible_collections.hosted.services.plugins.module_utils._ansible.options import argument_spec
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import (
     FilePath,
     WaitOptions,
@@ -108,13 +104,6 @@ def test_what_hints_do_not_say_is_derived_too() -> None:
         ({"name": ""}, False),
     ):
         assert THING.works_on_host(given) is on_host, "an empty name must not become the host"
-
-
-def test_the_options_of_all_come_with_those_of_the_environment_and_of_waiting() -> None:
-    assert set(argument_spec(THING)) == {*THING.options, *CONNECTION_SPEC, *WAITING_SPEC}
-    fallback = CONNECTION_SPEC["base_url"]["fallback"]
-    assert fallback[1] == ["HOSTED_SERVICES_URL", "str"]
-    assert all("fallback" in entry for entry in CONNECTION_SPEC.values())
 
 
 def test_options_are_read_from_what_ansible_validated() -> None:

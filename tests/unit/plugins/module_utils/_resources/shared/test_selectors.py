@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.selectors import (
-    check_one_pattern,
     check_path,
     check_selector,
 )
@@ -110,15 +109,6 @@ def test_what_usually_identifies_or_narrows_is_a_selector(name: str) -> None:
     if name == "app_image":
         usual -= {"path"}  # a file on the controller
     assert usual & set(RESOURCES[name].options) <= RESOURCES[name].selectors
-
-
-@pytest.mark.parametrize("name", ["include", "exclude"])
-def test_several_patterns_in_one_text_are_refused(name: str) -> None:
-    """Taken for one, they would protect nothing from a mirror that deletes."""
-    with pytest.raises(Invalid, match=r"write a list: \['a', 'b'\], or \['a, b,'\] if the comma"):
-        check_one_pattern(name, "a, b,")
-    check_one_pattern(name, "*.log")
-    check_one_pattern("path", "a, b")
 
 
 @pytest.mark.parametrize("path", ["sec/\0x", "a\nb", "a\tb", "\x7f", "\x85", "\ud800"])
