@@ -220,7 +220,8 @@ class InProcessAction(ActionBase):
         for name in PATHS_OF_CONNECTION:  # from the environment; a module here begins at the playbook as well
             if options[name]:
                 options[name] = os.path.join(self._loader.get_basedir(), options[name])
-        options = with_token_decrypted(options, self._loader)
+        if options["token"] is None:
+            options = with_token_decrypted(options, self._loader)
         return execute(self.resource, {**options, **carried}, context)
 
     def _failed_result(self, message: str, given: Mapping[str, Any]) -> dict[str, Any]:
