@@ -255,6 +255,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     HOME_VARIABLE,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.identify import near_miss
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import Options
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.selectors import (
     check_selector,
 )
@@ -310,7 +311,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             require()
             self._check(config)
             options = self._connection_options(config)
-            settings = connection(with_token_decrypted(options, loader), "inventory")
+            given = Options.from_ansible(with_token_decrypted(options, loader))
+            settings = connection(given, "inventory")
             self._check_token_variable(settings, config)
             handed_on = {**self._passed_variables(options, config), **self._budget_variable(config)}
             listing = self._listing(settings, cache)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import re
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -28,7 +28,6 @@ from .._resources.shared import runner
 from .._resources.shared.connecting import connection
 from .._resources.shared.currency import currency_of, format_price
 from .._resources.shared.effects import Effects
-from .._resources.shared.options import is_carried
 from .._resources.shared.plan import Plan, Resource, Task
 from .._resources.shared.run_memory import foresee
 from .diff import as_diff, describe_subject
@@ -59,76 +58,88 @@ def execute(resource: Resource, options: Mapping[str, Any], context: RunContext)
     result: dict[str, Any] = {"changed": False}
     warnings: list[str] = []
     task: Task | None = None
-    client: Any = None
-    redact: Redactor | None = None
-    never_shown = never_shown_values(resource, options)
-    tell_secrets([*never_shown, *values_called_secret(resource, options)])
+    secrets = Secrets(resource, options)
     try:
-        require()
-        check_waiting(options)
-        if resource.needs_api(options):
-            settings = connection(options, resource.name)
-            warnings += settings.warnings
-            client = context.connect(settings, context.log)
-            client.hide(partial(secrets_of, resource, options))
-        redact = redactor_of(resource.redacted_values(options))
-        progress = redacting(context.progress, redact)
-        task = Task(client, resource.read_options(options), context.check_mode, progress, warnings)
-        task.guard = guard = BudgetGuard(task)
-        if client is not None:
-            client.on_commit = guard.committing
-            client.report_pauses(progress)
-        with task.closing:
-            with task.planning():
-                plan = resource.plan(task)
-                guard.expect(plan)
-            add_plan(resource, plan, task, context, result)
-            if context.check_mode:
-                foresee(resource, task, plan)
-                raise_foreseen_failure(plan, result)
-            else:
-                apply_and_report(resource, plan, task, context, result)
+        task = open_task(resource, options, secrets, context, warnings)
+        plan_and_apply(resource, task, context, result)
     except HostedError as error:
-        result.update(without_secrets(resource, options, failed_result(error)))
+        failed = {"failed": True, "msg": error.message, **error.details}
+        result.update(secrets.without(failed))
         if task is not None:
-            result["changed"] |= task.effects.changed_before(error)
-            result.update(without_secrets(resource, options, left_open(task.effects)))
+            effects = task.effects
+            result["changed"] |= effects.changed_before(error)
+            # what the platform has not finished, and what it may not have begun
+            left_open = {"unfinished": effects.begun, "unconfirmed": effects.unknown}
+            result.update(secrets.without({key: actions for key, actions in left_open.items() if actions}))
     except Exception as error:  # a defect of the collection
         result.update(defect_result(error))
     if task is not None:
         result.update(task.effects.facts)
     if warnings:
-        result["warnings"] = without_secrets(resource, options, warnings)
+        result["warnings"] = secrets.without(warnings)
     result["invocation"] = {"module_args": shown_options(resource, options)}
-    shown: dict[str, Any] = map_strings(result, redact) if redact else result
-    return map_strings(shown, partial(without_values, never_shown)) if never_shown else shown
+    shown: dict[str, Any] = map_strings(result, secrets.hide)
+    return shown
 
 
-def left_open(effects: Effects) -> dict[str, list[str]]:
-    """Return the actions of a failed task that the platform has not finished, or may not have begun."""
-    open_actions = {"unfinished": effects.begun, "unconfirmed": effects.unknown}
-    return {key: actions for key, actions in open_actions.items() if actions}
+def open_task(
+    resource: Resource,
+    options: Mapping[str, Any],
+    secrets: Secrets,
+    context: RunContext,
+    warnings: list[str],
+) -> Task:
+    """Return a task, with a client if it calls the platform."""
+    require()
+    check_waiting(options)
+    given = resource.read_options(options)
+    client: Any = None
+    if resource.needs_api(options):
+        settings = connection(given, resource.name)
+        warnings += settings.warnings
+        client = context.connect(settings, context.log)
+        client.hide(secrets.values)
+    if redacted := texts_in(resource.redacted_values(options)):
+        secrets.redact = Redactor(redacted)
+    task: Task = Task(client, given, context.check_mode, warnings=warnings)
+    task.progress = lambda line: context.progress(secrets.hide(line))
+    if client is not None:
+        client.report_pauses(task.progress)
+    return task
+
+
+def plan_and_apply(resource: Resource, task: Task, context: RunContext, result: dict[str, Any]) -> None:
+    """Make the plan, add it to ``result``, and apply it or, in check mode, let later tasks know of it."""
+    task.guard = guard = BudgetGuard(task)
+    if task.client is not None:
+        task.client.on_commit = guard.committing
+    with task.closing:
+        with task.planning():
+            plan = resource.plan(task)
+            if plan.steps:
+                guard.expect(plan)
+        add_plan(resource, plan, task, context, result)
+        if context.check_mode:
+            foresee(resource, task, plan)
+            if plan.failure and (error := plan.failure()):  # as the run itself would after the other branches
+                result.pop("diff", None)
+                raise error
+        elif plan.steps or plan.failure:
+            apply_and_report(resource, plan, task, context, result)
 
 
 def add_plan(
     resource: Resource, plan: Plan, task: Task[Any], context: RunContext, result: dict[str, Any]
 ) -> None:
     """Add the plan's result, actions, cost and diff to ``result``."""
-    result.update({resource.result_key: plan.result, "changed": plan.changed, "actions": plan.actions})
+    actions = plan.actions
+    result.update({resource.result_key: plan.result, "changed": bool(actions), "actions": actions})
     result.pop("cost", None)  # that of the plan as it was before its steps
     if plan.cost is not None:
         result["cost"] = plan.cost.as_dict(currency_of(task), plan.moves)
     if context.diff:
         subject = describe_subject(resource.name, vars(task.options), plan)
         result["diff"] = as_diff(plan, subject, partial(format_price, task))
-
-
-def raise_foreseen_failure(plan: Plan, result: dict[str, Any]) -> None:
-    """Raise what branches of a plan are refused for, as the run itself would after the others."""
-    error = plan.failure() if plan.failure else None
-    if error is not None:
-        result.pop("diff", None)
-        raise error
 
 
 def add_cost(plan: Plan, task: Task[Any], state: Any, result: dict[str, Any]) -> None:
@@ -175,11 +186,6 @@ def state_after_failure(plan: Plan, effects: Effects) -> Any:
         return None
 
 
-def failed_result(error: HostedError) -> dict[str, Any]:
-    """Return an error as a failed result."""
-    return {"failed": True, "msg": error.message, **error.details}
-
-
 def defect_result(error: Exception) -> dict[str, Any]:
     """Return an unexpected exception as a failed result: its type and where it was raised.
 
@@ -198,66 +204,50 @@ def defect_result(error: Exception) -> dict[str, Any]:
     }
 
 
-def secrets_of(resource: Resource, options: Mapping[str, Any]) -> set[str]:
-    """Return the values of the secret options that are long enough to be redacted."""
-    names = hidden_options(resource, argument_spec(resource)) - resource.secret_options
-    pasted = [value for value in options.values() if holds_private_key(value)]
-    found = [*map(options.get, names), resource.secret_values(options), *pasted]
-    return {value for value in string_values(found) if len(value) >= SHORTEST_SECRET}
+class Secrets:
+    """The secret values among the options of a task, and what is said without them."""
+
+    def __init__(self, resource: Resource, options: Mapping[str, Any]) -> None:
+        """Tell Ansible of what is secret by its name: of other options, most values are common words."""
+        self.resource, self.options = resource, options
+        hidden = {name for name, option in argument_spec(resource).items() if option.get("no_log")}
+        self.no_log = [options.get(name) for name in hidden - resource.secret_options]
+        self.never_shown = sorted(texts_in(self.no_log), key=len, reverse=True)
+        """What no result holds, the longest first."""
+        self.redact: Redactor | None = None
+        """Redacts other values that no key of a result hides."""
+        named = [options.get(name) for name in resource.secret_options if name.startswith("secret_")]
+        tell_secrets([*self.never_shown, *texts_in(named, shortest=1)])
+
+    def values(self) -> set[str]:
+        """Return all of them that are long enough to be redacted."""
+        pasted = [value for value in self.options.values() if isinstance(value, str) and PRIVATE_KEY in value]
+        return texts_in([*self.no_log, self.resource.secret_values(self.options), *pasted])
+
+    def without(self, said: Any) -> Any:
+        """Return ``said``, text or nested data for the user, without any of them in any encoding."""
+        values = self.values()
+        return map_strings(said, Redactor(values)) if values else said
+
+    def hide(self, text: str) -> str:
+        """Return a text without what is never shown."""
+        for value in self.never_shown:
+            text = text.replace(value, HIDDEN)
+        return self.redact(text) if self.redact else text
 
 
-def never_shown_values(resource: Resource, options: Mapping[str, Any]) -> list[str]:
-    """Return the values of ``no_log`` options, the longest first: no result holds them."""
-    names = hidden_options(resource, argument_spec(resource)) - resource.secret_options
-    found = {value for value in string_values([*map(options.get, names)]) if len(value) >= SHORTEST_SECRET}
-    return sorted(found, key=len, reverse=True)
-
-
-def values_called_secret(resource: Resource, options: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the values of the options that are secret by their name: in others, most are common words."""
-    return string_values(
-        [options.get(name) for name in resource.secret_options if name.startswith("secret_")]
-    )
-
-
-def without_values(values: Sequence[str], text: str) -> str:
-    """Return a text with each of these values redacted, as they are."""
-    for value in values:
-        text = text.replace(value, HIDDEN)
-    return text
-
-
-def redactor_of(values: Iterable[str]) -> Redactor | None:
-    """Return what redacts values in a text; ``None`` if there are none."""
-    secrets = {value for value in values if len(value) >= SHORTEST_SECRET}
-    return Redactor(secrets) if secrets else None
-
-
-def redacting(show: Callable[[str], None], redact: Redactor | None) -> Callable[[str], None]:
-    """Return a function that shows a line after it was redacted."""
-    return (lambda line: show(redact(line))) if redact else show
-
-
-def without_secrets(resource: Resource, options: Mapping[str, Any], said: Any) -> Any:
-    """Return ``said``, text or nested data for the user, with the values of secret options redacted."""
-    secrets = secrets_of(resource, options)
-    return map_strings(said, Redactor(secrets)) if secrets else said
-
-
-def holds_private_key(value: Any) -> bool:
-    """Tell whether the value of an option is a private key, in whichever option it was pasted."""
-    return isinstance(value, str) and PRIVATE_KEY in value
-
-
-def string_values(value: Any) -> Iterator[str]:
-    """Yield every string and number inside ``value``, as a string."""
-    if isinstance(value, Mapping):
-        value = list(value.values())
-    if isinstance(value, (list, tuple)):
-        for item in value:
-            yield from string_values(item)
-    elif value is not None and not isinstance(value, bool):
-        yield str(value)
+def texts_in(value: Any, shortest: int = SHORTEST_SECRET) -> set[str]:
+    """Return the strings and numbers inside ``value``, as strings, that have so many characters."""
+    found, left = set[str](), [value]
+    while left:
+        each = left.pop()
+        if isinstance(each, Mapping):
+            left += each.values()
+        elif isinstance(each, (list, tuple)):
+            left += each
+        elif each is not None and not isinstance(each, bool) and len(text := str(each)) >= shortest:
+            found.add(text)
+    return found
 
 
 def map_strings(value: Any, redact: Callable[[str], str]) -> Any:
@@ -269,28 +259,21 @@ def map_strings(value: Any, redact: Callable[[str], str]) -> Any:
     return redact(value) if isinstance(value, str) else value
 
 
-def hidden_options(resource: Resource, spec: Mapping[str, Any]) -> set[str]:
-    """Return the names of the options whose values are never shown."""
-    return {name for name, option in spec.items() if option.get("no_log")} | resource.secret_options
-
-
 def shown_options(resource: Resource, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options with secret values hidden.
 
     Values of unknown options are hidden, too: the name may be a misspelled secret option.
     """
-    spec = argument_spec(resource)
-    aliases = {alias for option in spec.values() for alias in option.get("aliases", ())}
-    plain = {*spec, *aliases} - hidden_options(resource, spec)
-
-    def is_hidden(name: str, value: Any) -> bool:
-        return holds_private_key(value) or (name not in plain and value not in (None, {}, []))
-
-    shown = {
-        name: HIDDEN if is_hidden(name, value) else value
-        for name, value in options.items()
-        if not is_carried(name)
-    }
+    spec, shown = argument_spec(resource), dict[str, Any]()
+    for name, value in options.items():
+        if name.startswith("_"):  # which no user sets
+            continue
+        known = resource.aliases.get(name, name)
+        is_plain = known in spec and not spec[known].get("no_log") and known not in resource.secret_options
+        is_hidden = (not is_plain and value not in (None, {}, [])) or (
+            isinstance(value, str) and PRIVATE_KEY in value
+        )
+        shown[name] = HIDDEN if is_hidden else value
     if isinstance(shown.get("base_url"), str):
         shown["base_url"] = USER_IN_URL.sub("//", shown["base_url"])
     return shown

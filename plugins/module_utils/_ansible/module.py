@@ -10,7 +10,6 @@ from typing import Any, NoReturn
 from ansible.module_utils.basic import AnsibleModule
 
 from .._api.errors import HostedError
-from .._resources.shared.connecting import with_selected_token
 from .._resources.shared.plan import Resource
 from .execution import RunContext, execute, shown_options
 from .options import argument_spec, checked_arguments
@@ -62,8 +61,7 @@ def run_module(resource: Resource) -> None:
         module.fail_json(module.objection, invocation={"module_args": shown_options(resource, module.given)})
     diff: bool = module._diff  # noqa: SLF001 - the only name that Ansible gives it
     context = RunContext(check_mode=module.check_mode, diff=diff)
-    options = {**with_selected_token(module.params, module.given), **module.carried}
-    result = execute(resource, options, context)
+    result = execute(resource, {**module.params, **module.carried}, context)
     for warning in result.pop("warnings", []):
         module.warn(warning)
     if result.pop("failed", False):

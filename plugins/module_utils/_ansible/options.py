@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import fields
+from functools import cache
 from typing import Any
 
 from ansible.module_utils.common.arg_spec import ModuleArgumentSpecValidator, ValidationResult
@@ -18,13 +19,7 @@ from .._api.errors import ConfigurationError
 from .._api.text import LISTENERS
 from .._resources.shared.options import Options, WaitOptions, argument_spec_of
 from .._resources.shared.plan import Resource
-from .._resources.shared.selectors import (
-    check_file_path,
-    check_one_pattern,
-    check_path,
-    check_selectors,
-    check_text,
-)
+from .._resources.shared.selectors import check_one_pattern, check_path, check_selector, check_text
 
 try:
     from ansible.module_utils.secrets import register_secrets  # type: ignore[import-not-found]
@@ -66,80 +61,74 @@ WAITING_SPEC = {
 }
 
 
+@cache
 def argument_spec(resource: Resource) -> dict[str, Any]:
-    """Return the argument spec of a module, connection and waiting options included."""
+    """Return the argument spec of a module, connection and waiting options included.
+
+    Cached, so that Ansible's workers inherit what the action asked for when it was loaded.
+    """
     return {**resource.options, **CONNECTION_SPEC, **(WAITING_SPEC if resource.waits else {})}
 
 
-def validate(resource: Resource, arguments: Mapping[str, Any]) -> ValidationResult:
-    """Validate a task's arguments: run the collection's checks, then Ansible's.
-
-    Ansible's complaints are in the ``error_messages`` of the result.
-
-    :raises ConfigurationError: if an argument makes Ansible's checks crash, or fails the collection's.
-    :raises Invalid: if a selector is empty.
-    """
-    spec = argument_spec(resource)
-    checked = checked_arguments(resource, arguments)
-    try:
-        result: ValidationResult = ModuleArgumentSpecValidator(spec, **resource.rules).validate(checked)
-        return result
-    except CONVERSION_ERRORS:
-        raise ConfigurationError(
-            f"{find_invalid_argument(spec, arguments)} has a value that the option cannot have"
-        ) from None
+FILES_TO_WRITE = frozenset({"secrets_dest", "csv_dest"})
+"""Options that name a file which is written as a whole."""
+AMOUNTS = frozenset({"max_monthly"})
+"""Selectors that may be numbers with a fraction."""
 
 
 def checked_arguments(resource: Resource, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Check the arguments as written, before Ansible converts them, and return them.
+    """Check the arguments as written, before Ansible converts them, and return them for it to validate.
 
-    After the conversion, null is the same as omitted, and a name with a comma is the same as two names.
+    After the conversion, null is the same as omitted, and a name with a comma is the same as two names. A
+    token file that is named wins over the token of the environment, which may be of another account.
 
-    :raises ConfigurationError: for a list or a dictionary in place of a string, or a fraction for a name.
+    :raises ConfigurationError: for a value that Ansible would make something else of.
     :raises Invalid: if a selector is empty, or a path holds what no path can or was cut short.
     """
-    spec = argument_spec(resource)
-    check_texts(spec, arguments)
-    names = {alias: name for name, option in spec.items() for alias in option.get("aliases", ())}
-    written = {names.get(name, name): value for name, value in arguments.items()}
-    check_dictionaries(spec, written)
-    check_selectors(resource.selectors, written)
-    check_fractions(resource, written)
-    check_paths(resource, written)
+    spec, checked = argument_spec(resource), dict(arguments)
+    written = {resource.aliases.get(given, given): value for given, value in arguments.items()}
+    local = resource.local_paths(written)
+    for given in sorted(arguments):
+        name, value = resource.aliases.get(given, given), arguments[given]
+        entry = spec.get(name)
+        if entry is None:  # which Ansible refuses
+            continue
+        selects = name in resource.selectors
+        check_kind(name, value, entry, is_name=selects and name not in AMOUNTS)
+        if selects:
+            check_selector(name, value)
+        elif name in resource.filled_options and value is not None:
+            check_text(name, value)
+        if selects and entry["type"] == "list" and isinstance(value, str):
+            check_one_pattern(name, value)
+            checked[given] = [value]
+        if name in local and isinstance(value, str):
+            check_path(name, value, of_file=name in FILES_TO_WRITE)
     resource.check_written(written)
-    lists = {name for name in resource.selectors if resource.options[name].get("type") == "list"}
-    texts = {
-        name: value
-        for name, value in arguments.items()
-        if names.get(name, name) in lists and isinstance(value, str)
-    }
-    for name, value in texts.items():
-        check_one_pattern(names.get(name, name), value)
-    return {**arguments, **{name: [value] for name, value in texts.items()}}
+    by_file = written.get("token_file") is not None and written.get("token") is None
+    return {**checked, "token": None} if by_file else checked
 
 
-def check_texts(spec: Mapping[str, Any], arguments: Mapping[str, Any]) -> None:
-    """Reject a list or a dictionary for a string option: Ansible would silently convert it to its ``repr``.
+def check_kind(name: str, value: Any, entry: Mapping[str, Any], *, is_name: bool) -> None:
+    """Refuse what Ansible would silently make something else of, or not say where it is.
+
+    A list for a text becomes its ``repr``, and YAML has made 1.1 of the name 1.10.
 
     :raises ConfigurationError: naming the option.
     """
-    for name, value in arguments.items():
-        if isinstance(value, (list, dict)) and spec.get(name, {}).get("type") == "str":
-            kind = "list" if isinstance(value, list) else "dictionary"
-            raise ConfigurationError(f"{name} is a {kind}; it must be a string")
-
-
-def check_dictionaries(spec: Mapping[str, Any], arguments: Mapping[str, Any]) -> None:
-    """Reject text that is no dictionary for an option with options of its own: Ansible would not name it.
-
-    :raises ConfigurationError: naming the option, and those that it has.
-    """
-    for name, value in arguments.items():
-        entry = spec.get(name, {})
-        if "options" not in entry:
-            continue
+    if entry["type"] == "str" and isinstance(value, (list, dict)):
+        kind = "list" if isinstance(value, list) else "dictionary"
+        raise ConfigurationError(f"{name} is a {kind}; it must be a string")
+    items = value if isinstance(value, list) else [value]
+    if is_name and entry["type"] in ("str", "list"):
+        for item in items:
+            if isinstance(item, float):
+                raise ConfigurationError(
+                    f"{name} is {item}, a number, and YAML reads 1.10 as 1.1; put the text in quotes"
+                )
+    if "options" in entry:
         is_list = entry["type"] == "list"
-        given = check_type_list(value) if is_list and isinstance(value, (str, list)) else [value]
+        given = check_type_list(value) if is_list and isinstance(value, str) else items
         if any(isinstance(each, str) and not is_dictionary(each) for each in given):
             wanted = "a list of dictionaries" if is_list else "a dictionary"
             raise ConfigurationError(
@@ -156,44 +145,19 @@ def is_dictionary(text: str) -> bool:
     return True
 
 
-FILES_TO_WRITE = frozenset({"secrets_dest", "csv_dest"})
-"""Options that name a file which is written as a whole."""
+def validate(resource: Resource, checked: Mapping[str, Any]) -> ValidationResult:
+    """Validate checked arguments as Ansible does. Its complaints are in the ``error_messages`` of the result.
 
-
-def check_paths(resource: Resource, arguments: Mapping[str, Any]) -> None:
-    """Check the paths on this machine before anything is sent: what they are for may have no second try.
-
-    :raises Invalid: for a control character, or a file to write whose path is empty or ends with a slash.
+    :raises ConfigurationError: if an argument makes Ansible's validation crash.
     """
-    for name in sorted(resource.filled_options & arguments.keys()):
-        if arguments[name] is not None:
-            check_text(name, arguments[name])
-    of_connection = {name for name, entry in CONNECTION_SPEC.items() if entry["type"] == "path"}
-    local = resource.sources(arguments) | resource.destinations(arguments) | of_connection
-    for name in sorted(local & arguments.keys()):
-        if isinstance(arguments[name], str):
-            check_path(name, arguments[name])
-            if name in FILES_TO_WRITE:
-                check_file_path(name, arguments[name])
-
-
-AMOUNTS = frozenset({"max_monthly"})
-"""Selectors that may be numbers with a fraction."""
-
-
-def check_fractions(resource: Resource, arguments: Mapping[str, Any]) -> None:
-    """Reject a number with a fraction for a name or a tag: YAML reads 1.10 as 1.1.
-
-    :raises ConfigurationError: naming the option.
-    """
-    for name in sorted((resource.selectors & arguments.keys()) - AMOUNTS):
-        values = arguments[name] if isinstance(arguments[name], list) else [arguments[name]]
-        texts = resource.options[name].get("type", "str") in ("str", "list")
-        found = next((value for value in values if texts and isinstance(value, float)), None)
-        if found is not None:
-            raise ConfigurationError(
-                f"{name} is {found}, a number, and YAML reads 1.10 as 1.1; put the text in quotes"
-            )
+    spec = argument_spec(resource)
+    try:
+        result: ValidationResult = ModuleArgumentSpecValidator(spec, **resource.rules).validate(checked)
+        return result
+    except CONVERSION_ERRORS:
+        raise ConfigurationError(
+            f"{find_invalid_argument(spec, checked)} has a value that the option cannot have"
+        ) from None
 
 
 CONVERSION_ERRORS = (ArithmeticError, AttributeError, TypeError, ValueError)

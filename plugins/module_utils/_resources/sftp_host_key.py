@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from .._sftp.host_keys import ACCEPT_NEW, STANDARD_PORT, HostKeys, ask_for_key
@@ -26,10 +25,7 @@ class SftpHostKeyResource(Resource[SftpServerOptions]):
         "required_one_of": [("service", "host")],
         "mutually_exclusive": [("service", "host")],
     }
-
-    def needs_api(self, options: Mapping[str, Any]) -> bool:
-        """Tell whether the platform has to be asked for the address of a service."""
-        return bool(options["service"])
+    api_option = "service"
 
     def plan(self, task: Task[SftpServerOptions]) -> Plan:
         """Read the server's key, and plan to pin it if none is known.

@@ -56,6 +56,7 @@ class SftpSyncResource(Resource[SftpSyncOptions]):
         "required_one_of": [("service", "host")],
         "mutually_exclusive": [("service", "host")],
     }
+    api_option = "service"
 
     def check_written(self, arguments: Mapping[str, Any]) -> None:
         """Check a relative source on this machine before it is found, which takes its slash away."""
@@ -63,17 +64,10 @@ class SftpSyncResource(Resource[SftpSyncOptions]):
         if isinstance(src, str) and pushes(arguments.get("direction")) and not src.startswith(("/", "~")):
             check_not_cut_short(src, str(arguments.get("delete")).lower() not in NO)
 
-    def sources(self, arguments: Mapping[str, Any]) -> frozenset[str]:
-        """Return the key file and, for a push, the source."""
-        return frozenset({"private_key_file"} | ({"src"} if pushes(arguments.get("direction")) else set()))
-
-    def destinations(self, arguments: Mapping[str, Any]) -> frozenset[str]:
-        """Return the known_hosts file and, for a pull, the destination."""
-        return frozenset({"known_hosts"} | (set() if pushes(arguments.get("direction")) else {"dest"}))
-
-    def needs_api(self, options: Mapping[str, Any]) -> bool:
-        """Tell whether the platform has to be asked for the address of a service."""
-        return bool(options["service"])
+    def local_paths(self, arguments: Mapping[str, Any]) -> Mapping[str, bool]:
+        """Return the paths, with the end of the mirror that is on this machine."""
+        end = {"src": True} if pushes(arguments.get("direction")) else {"dest": False}
+        return {**self.paths, **end}
 
     def plan(self, task: Task[SftpSyncOptions]) -> Plan:
         """Read both trees and plan the changes that make one like the other."""

@@ -19,7 +19,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     Budget,
     read_budget,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.values import untagged
 
 OPTION = "budget"
@@ -33,39 +32,28 @@ VARIABLES = (VARIABLE, INVENTORY_VARIABLE, HELD_VARIABLE)
 
 
 def with_budget(
-    resource: Resource, arguments: Mapping[str, Any], sources: Sequence[tuple[str, Any]]
+    arguments: dict[str, Any],
+    task: Task,
+    environments: Sequence[Mapping[str, Any]],
+    variables: Mapping[str, Any],
+    template: Callable[[Any], Any],
 ) -> dict[str, Any]:
-    """Return the arguments of a task with the limits of all sources in the option ``budget``.
+    """Return the arguments of a task with the limits of all places in the option ``budget``.
 
     A module that runs elsewhere finds there what the controller's variables and environment set.
 
     :raises Invalid: if one of them is not a budget.
     """
-    if OPTION not in resource.options:
-        return dict(arguments)
-    if OPTION in arguments:
-        sources = [*sources, (OPTION, arguments[OPTION])]
-    budget = Budget()
-    for source, value in sources:
-        budget = budget.with_limits_of(read_budget(untagged(value), source))
-    return {**arguments, OPTION: budget.as_option()} if budget else dict(arguments)
-
-
-def budget_sources(
-    task: Task,
-    environments: Sequence[Mapping[str, Any]],
-    variables: Mapping[str, Any],
-    template: Callable[[Any], Any],
-) -> list[tuple[str, Any]]:
-    """Return what the environments, the variables and the defaults of a task set, and where."""
     found = [(ENVIRONMENT, each[ENVIRONMENT]) for each in environments if ENVIRONMENT in each]
     found += [(name, template(variables[name])) for name in VARIABLES if name in variables]
-    defaults = (template(options) for options in defaults_of(task))
-    budgets = [each[OPTION] for each in defaults if isinstance(each, Mapping) and OPTION in each]
-    return [*found, *(("budget of module_defaults", template(budget)) for budget in budgets)]
-
-
-def defaults_of(task: Task) -> list[Any]:
-    """Return the ``module_defaults`` of each level: Ansible passes on the nearest one only."""
-    levels = [level for level in task.module_defaults or [] if level]
-    return [level[name] for level in levels for name in (task.resolved_action, GROUP) if name in level]
+    for level in task.module_defaults or ():  # Ansible passes on the nearest one only
+        for name in (task.resolved_action, GROUP):
+            defaults = template(level[name]) if level and name in level else None
+            if isinstance(defaults, Mapping) and OPTION in defaults:
+                found.append(("budget of module_defaults", template(defaults[OPTION])))
+    if OPTION in arguments:
+        found.append((OPTION, arguments[OPTION]))
+    budget = Budget()
+    for source, value in found:
+        budget = budget.with_limits_of(read_budget(untagged(value), source))
+    return {**arguments, OPTION: budget.as_option()} if found else arguments

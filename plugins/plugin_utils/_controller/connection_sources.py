@@ -39,6 +39,7 @@ UNPASSED_VARIABLES = "hosted_token_handed_on"
 ACCOUNT_OF = "hosted_account_of"
 """The host of the inventory on whose account a task on another host, such as localhost, works."""
 ACCOUNT_VARIABLES = (URL, OWN_URL, *OWN_TOKENS.values(), *PASSED_VARIABLES.values(), UNPASSED_VARIABLES)
+VARIABLES = (ACCOUNT_OF, *ACCOUNT_VARIABLES, *SETTINGS.values())
 ENVIRONMENT = {option: spec["fallback"][1][0] for option, spec in CONNECTION_SPEC.items()}
 MAY_BE_EMPTY = {"auth_scheme": SETTINGS["auth_scheme"]}
 IDENTIFYING = ("base_url", "token", "token_file")
@@ -72,45 +73,64 @@ def complete_arguments(
 
     :raises ConfigurationError: when an option is written down without a value, or variables contradict.
     """
-    check_null_connection(arguments)
-    variables = variables_of_account(variables, template)
-    own_url = arguments.get("base_url") or environment.get(ENVIRONMENT["base_url"])
-    urls = host_urls(variables, template)
-    is_own = own_url is None or not urls or [plain_url(own_url)] == urls
-    filled = dict(arguments)
-    if own_url is None and urls:
-        filled["base_url"] = single_url(urls, variables)
+    for name in IDENTIFYING:  # another one would be used in its place
+        if name in arguments and arguments[name] is None:
+            raise ConfigurationError(
+                f"{name} is null; give it a value, or leave it out, as default(omit) does in a template"
+            )
     own_token = token_of_task(arguments, environment)
-    filled.update(own_token)
+    filled = {**arguments, **own_token}
+    if any(name in variables for name in VARIABLES):
+        return completed_by_host(filled, own_token, environment, variables, template)
+    if not own_token:
+        check_one_token("the environment", os.environ, ENVIRONMENT)
+    return CompletedArguments(filled)
+
+
+def completed_by_host(
+    filled: dict[str, Any],
+    own_token: Mapping[str, Any],
+    environment: Mapping[str, Any],
+    variables: Mapping[str, Any],
+    template: Template,
+) -> CompletedArguments:
+    """Return the arguments with the connection of a host that names one, unless the task has another.
+
+    :raises ConfigurationError: when variables contradict, or the environment's token is of another account.
+    """
+    variables = variables_of_account(variables, template)
+    host = variables.get("inventory_hostname")
+    own_url = filled.get("base_url") or environment.get(ENVIRONMENT["base_url"])
+    values = [value_of(name, variables, template) for name in (OWN_URL, URL) if is_set(name, variables)]
+    urls = list(dict.fromkeys(map(plain_url, values)))
+    is_own = own_url is None or not urls or [plain_url(own_url)] == urls
+    if own_url is None and urls:
+        if len(urls) > 1:  # which was set with more thought cannot be seen
+            raise ConfigurationError(
+                f"the variables {OWN_URL} ({urls[0]}) and {URL} ({urls[1]}) of {host} name two platforms; "
+                "set one, or base_url on the task"
+            )
+        filled["base_url"] = urls[0]
     from_host = host_token(variables, template) if is_own and not own_token else {}
     if is_own:
         filled.update(host_settings(filled, environment, variables, template))
+    foreign = ""
     if not own_token and not from_host:
-        check_same_account(is_own, variables)
+        if is_own and variables.get(UNPASSED_VARIABLES) is False:
+            raise ConfigurationError(
+                f"the inventory read {host} with its own token, which it does not pass on and which is not "
+                "the one in the environment. Name it with token_env, token_file or token_variable in the "
+                "inventory file, or set it on the task"
+            )
         check_one_token("the environment", os.environ, ENVIRONMENT)
-    foreign = (
-        own_url is None
-        and bool(urls)
-        and not own_token
-        and not from_host
-        and warning_of_foreign_token(urls[0])
-    )
+        foreign = warning_of_foreign_token(urls[0]) if own_url is None and urls else ""
     return CompletedArguments(
         {**filled, **from_host},
         same_platform=is_own,
         from_controller="token_file" in from_host,
         warnings=(foreign,) if foreign else (),
-        elsewhere=describe_difference(filled, bool(own_token), bool(from_host), variables, template),
+        elsewhere=describe_difference(filled, bool(own_token), variables, template),
     )
-
-
-def check_null_connection(arguments: Mapping[str, Any]) -> None:
-    """Refuse an address or a token that is written down and null: another one would be used in its place."""
-    for name in IDENTIFYING:
-        if name in arguments and arguments[name] is None:
-            raise ConfigurationError(
-                f"{name} is null; give it a value, or leave it out, as default(omit) does in a template"
-            )
 
 
 def variables_of_account(variables: Mapping[str, Any], template: Template) -> Mapping[str, Any]:
@@ -133,33 +153,9 @@ def variables_of_account(variables: Mapping[str, Any], template: Template) -> Ma
     }
 
 
-# --- The address --------------------------------------------------------------------------------------
-
-
 def plain_url(url: Any) -> str:
     """Return an address as it is compared with others."""
     return str(url).rstrip("/\r\n")
-
-
-def host_urls(variables: Mapping[str, Any], template: Template) -> list[str]:
-    """Return the addresses that the variables of a host name: none, one, or two that contradict."""
-    values = [
-        plain_url(value_of(name, variables, template)) for name in (OWN_URL, URL) if is_set(name, variables)
-    ]
-    return list(dict.fromkeys(values))
-
-
-def single_url(urls: list[str], variables: Mapping[str, Any]) -> str:
-    """Return the only address of a host.
-
-    :raises ConfigurationError: when there are two; which was set with more thought cannot be seen.
-    """
-    if len(urls) > 1:
-        raise ConfigurationError(
-            f"the variables {OWN_URL} ({urls[0]}) and {URL} ({urls[1]}) of "
-            f"{variables.get('inventory_hostname')} name two platforms; set one, or base_url on the task"
-        )
-    return urls[0]
 
 
 # --- The token ----------------------------------------------------------------------------------------
@@ -170,27 +166,16 @@ def token_of_task(arguments: Mapping[str, Any], environment: Mapping[str, Any]) 
 
     :raises ConfigurationError: when one of these names both.
     """
-    check_one_token("the task or its module_defaults", arguments, {name: name for name in OWN_TOKENS})
-    if all(arguments.get(name) is None for name in OWN_TOKENS):
-        check_one_token("the environment of the task", environment, ENVIRONMENT)
-    for source in (arguments, {name: environment.get(ENVIRONMENT[name]) for name in OWN_TOKENS}):
+    as_options = {name: name for name in OWN_TOKENS}
+    for place, settings, names in (
+        ("the task or its module_defaults", arguments, as_options),
+        ("the environment of the task", environment, ENVIRONMENT),
+    ):
+        check_one_token(place, settings, names)
         for name in OWN_TOKENS:
-            if source.get(name) is not None:
-                return {name: source[name]}
+            if settings.get(names[name]) is not None:
+                return {name: settings[names[name]]}
     return {}
-
-
-def check_same_account(is_own: bool, variables: Mapping[str, Any]) -> None:
-    """Refuse the environment's token on a host that its inventory has by another one: of another account.
-
-    :raises ConfigurationError: saying where the token can be named.
-    """
-    if is_own and variables.get(UNPASSED_VARIABLES) is False:
-        raise ConfigurationError(
-            f"the inventory read {variables.get('inventory_hostname')} with its own token, which it does "
-            "not pass on and which is not the one in the environment. Name it with token_env, token_file or "
-            "token_variable in the inventory file, or set it on the task"
-        )
 
 
 def check_one_token(place: str, settings: Mapping[str, Any], names: Mapping[str, str]) -> None:
@@ -278,11 +263,7 @@ def host_settings(
 
 
 def describe_difference(
-    filled: Mapping[str, Any],
-    own_token: bool,
-    from_host: bool,
-    variables: Mapping[str, Any],
-    template: Template,
+    filled: Mapping[str, Any], own_token: bool, variables: Mapping[str, Any], template: Template
 ) -> str:
     """Say how platform or account of a task differ from those of the host's inventory, if they do."""
     if not is_set(URL, variables):

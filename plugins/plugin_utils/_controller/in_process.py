@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from types import MappingProxyType
+from functools import partial
 from typing import Any, ClassVar
 
 from ansible import constants, context
@@ -45,10 +45,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.http_transpor
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 from ansible_collections.hosted.services.plugins.module_utils._api.text import in_one_line
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.connecting import (
-    read_token,
-    with_selected_token,
-)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.connecting import read_token
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
     HOME_VARIABLE,
     PLAYBOOK_FOLDER,
@@ -59,10 +56,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     Resource,
 )
 from ansible_collections.hosted.services.plugins.plugin_utils._broker.client import connect_to_broker
-from ansible_collections.hosted.services.plugins.plugin_utils._controller.budgets import (
-    budget_sources,
-    with_budget,
-)
+from ansible_collections.hosted.services.plugins.plugin_utils._controller.budgets import with_budget
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.connection_sources import (
     ENVIRONMENT,
     URL,
@@ -82,7 +76,10 @@ display = Display()
 
 WATCHED = sys.stdout.isatty()
 """True if the output goes to a terminal. Read before Ansible forks, because workers have no terminal."""
-SECONDS_BETWEEN_PROGRESS = 10.0
+IN_PROCESS, KEEP_CONNECTIONS = "hosted_in_process", "hosted_keep_connections"
+PROGRESS_INTERVAL, SECONDS_BETWEEN_PROGRESS = "hosted_progress_interval", 10.0
+BUDGET = "budget"
+PATHS_OF_CONNECTION = ("token_file", "ca_path")
 ADDRESS, HOST_NAME, KEY_FILE = "ansible_host", "inventory_hostname", "ansible_private_key_file"
 NAMES_A_SERVICE = frozenset({"name", "service", "services"})
 """Options that take the name of a service; ``name`` does so in the modules on services alone."""
@@ -93,169 +90,29 @@ class InProcessAction(ActionBase):
     """Base of the collection's actions. A subclass names its module and adds nothing else."""
 
     resource: ClassVar[Resource]
-    _own_environment: Mapping[str, str] = MappingProxyType({})
-    """The ``environment`` of the task."""
-    _outer_environment: Mapping[str, str] = MappingProxyType({})
-    """That of the run, without it."""
-    _carried: Mapping[str, Any] = MappingProxyType({})
-    """What was read here for the resource, wherever it runs."""
-    _uses_broker = True
     _supports_async = True
     _supports_check_mode = True
+
+    def __init_subclass__(cls) -> None:
+        """Make the argument spec before Ansible forks its workers."""
+        super().__init_subclass__()
+        if "resource" in vars(cls):
+            argument_spec(cls.resource)
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         """Run the task here, or hand it over where it has to run elsewhere."""
         variables = task_vars or {}
         result: dict[str, Any] = super().run(tmp, variables)
-        self._outer_environment = dict(os.environ)
+        outer = dict(os.environ)
         with self._environment() as environment:
-            # The broker has the environment of the run: another proxy needs connections of the task's own.
-            self._uses_broker = not environment and boolean(
-                self._variable("hosted_keep_connections", variables, True)
-            )
             self._own_environment = environment
-            try:  # as they were written: a path that is made whole does not look empty any more
-                checked_arguments(self.resource, self._task.args)
-                result.update(self._run_completed(environment, variables))
+            try:
+                result.update(self._run_completed(outer, environment, variables))
             except HostedError as error:
                 result.update(self._failed_result(error.message, self._task.args))
         if not shows_arguments(variables):
             result.pop("invocation", None)
         return result
-
-    def _run_completed(self, environment: Mapping[str, str], variables: Mapping[str, Any]) -> dict[str, Any]:
-        """Run the task with what its host brings along, here or as a module."""
-        known = {**self._login_keywords(), **variables}
-        completed = with_host_variables(
-            self.resource, self._task.args, environment, known, self._templar.template
-        )
-        completed = replace(completed, arguments=self._with_budget(completed.arguments, variables))
-        as_module = self._task.async_val or self._must_run_as_module(variables)
-        if not as_module or self._connection.transport == "local":
-            folder = self._loader.get_basedir()
-            whole = with_absolute_paths(self.resource, completed.arguments, self._find_needle, folder)
-            completed = replace(completed, arguments=whole)
-            self._carried = self._read_here(whole)
-        if as_module:
-            result = self._run_as_module(completed, variables)
-        else:
-            result = self._run_here(completed.arguments, self._progress(variables))
-        add_warnings(self.resource, completed, result)
-        return result
-
-    def _read_here(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return what only the controller can read for the resource: its carried options."""
-        return {}
-
-    def _login_keywords(self) -> Mapping[str, Any]:
-        """Return the keywords of a delegated task that hold for a host whose variables name no user or port.
-
-        Otherwise Ansible fills them in itself. They have the second names, so that any variable comes first.
-        """
-        if not self._task.delegate_to:
-            return {}
-        return {"ansible_ssh_user": self._task.remote_user, "ansible_ssh_port": self._task.port}
-
-    def _with_budget(self, arguments: Mapping[str, Any], variables: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments with the limits that hold for the task, wherever they are set."""
-        if "budget" not in self.resource.options:
-            return dict(arguments)
-        environments = [self._outer_environment, self._own_environment]
-        sources = budget_sources(self._task, environments, variables, self._templar.template)
-        return with_budget(self.resource, arguments, sources)
-
-    def _run_as_module(self, completed: CompletedArguments, variables: Mapping[str, Any]) -> dict[str, Any]:
-        in_background = self._task.async_val and not self._connection.has_native_async
-        here = self._connection.transport == "local"
-        if not here:
-            check_python(self._task.delegate_to, variables)
-        with self._without_become(here):
-            result: dict[str, Any] = self._execute_module(
-                module_args={**with_readable_token(completed, here, self._loader), **self._carried},
-                task_vars=variables,
-                wrap_async=in_background,
-            )
-        return result
-
-    @contextmanager
-    def _without_become(self, here: bool) -> Iterator[None]:
-        """Leave ``become`` out for a module on the controller, as it has no effect inside the controller."""
-        become = self._connection.become
-        if here:
-            self._connection.become = None
-        try:
-            yield
-        finally:
-            self._connection.become = become
-
-    def _must_run_as_module(self, variables: Mapping[str, Any]) -> bool:
-        """Tell whether the task has to run as a module: delegated, or with ``hosted_in_process: false``."""
-        if not boolean(self._variable("hosted_in_process", variables, True)):
-            return True
-        return bool(self._task.delegate_to) and self._connection.transport != "local"
-
-    def _progress(self, variables: Mapping[str, Any]) -> Callable[[str], None]:
-        """Return what shows the progress of the task, under the name of its host."""
-        if not WATCHED or self._task.no_log:
-            return lambda line: None
-        host = variables.get("inventory_hostname")
-        seconds = progress_interval(
-            self._variable("hosted_progress_interval", variables, SECONDS_BETWEEN_PROGRESS)
-        )
-        return throttle(lambda line: display.display(f"  [{host}] {in_one_line(line)}"), seconds)
-
-    def _variable(self, name: str, variables: Mapping[str, Any], default: Any) -> Any:
-        """Return a variable of the host that steers how tasks run. It may be a template."""
-        return self._templar.template(variables.get(name, default))
-
-    def _run_here(self, arguments: Mapping[str, Any], progress: Callable[[str], None]) -> dict[str, Any]:
-        spec = argument_spec(self.resource)
-        try:
-            validation = validate(self.resource, untagged(dict(arguments)))
-        except HostedError as error:
-            return self._failed_result(error.message, arguments)
-        if validation.error_messages:
-            return self._failed_result(
-                self._validation_message(validation.errors), validation.validated_parameters
-            )
-        context = RunContext(
-            check_mode=self._task.check_mode,
-            diff=self._task.diff,
-            progress=progress,
-            log=self._log,
-            connect=self._connect,
-        )
-        options = with_selected_token(validation.validated_parameters, arguments)
-        paths = [name for name, option in spec.items() if option.get("type") == "path" and options[name]]
-        for name in paths:  # from the environment; a module on this machine begins at the playbook as well
-            options[name] = os.path.join(self._loader.get_basedir(), options[name])
-        options = with_token_decrypted(options, self._loader)
-        return execute(self.resource, {**options, **self._carried}, context)
-
-    def _failed_result(self, message: str, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the result of a task whose arguments are wrong."""
-        shown = shown_options(self.resource, untagged(dict(given)))
-        return {"failed": True, "changed": False, "msg": message, "invocation": {"module_args": shown}}
-
-    def _validation_message(self, problems: Any) -> str:
-        """Say what is wrong with the arguments in the words that a module uses."""
-        if isinstance(problems[0], UnsupportedError):
-            return f"Unsupported parameters for ({self._task.action}) module: {problems.msg}"
-        return str(problems.msg)
-
-    def _log(self, line: str) -> None:
-        if self._task.no_log:
-            return
-        display.vvv(f"hosted.services: {line}", host=self._task.delegate_to or self._play_context.remote_addr)
-
-    def _connect(self, settings: Connection, log: Callable[[str], None]) -> Client:
-        """Return a client whose connections stay open: for the other tasks of the run, or of the loop."""
-
-        def open_new() -> Transport:
-            return connect_to_broker(run_folder()) if self._uses_broker else HttpTransport()
-
-        key = (settings, self._own_environment, self._uses_broker)  # each item may have another environment
-        return Client(Session(settings, log, CONNECTIONS.get(key, open_new)))
 
     @contextmanager
     def _environment(self) -> Iterator[Mapping[str, str]]:
@@ -266,10 +123,11 @@ class InProcessAction(ActionBase):
         wanted: dict[str, str] = {}
         self._compute_environment_string(wanted)
         changes = {
-            HOME_VARIABLE: ansible_home(),
+            HOME_VARIABLE: constants.config.get_config_value("ANSIBLE_HOME"),
             **{name: str(value) for name, value in wanted.items()},
             PLAYBOOK_FOLDER: self._loader.get_basedir(),
-            RUN_FOLDER: run_folder(),
+            # Made for each run, for its user alone, and removed at its end. Ansible makes it when it starts.
+            RUN_FOLDER: constants.DEFAULT_LOCAL_TMP,  # type: ignore[attr-defined]
         }
         before = {name: os.environ.get(name) for name in changes}
         os.environ.update(changes)
@@ -282,18 +140,106 @@ class InProcessAction(ActionBase):
                 else:
                     os.environ[name] = value
 
+    def _run_completed(
+        self, outer: Mapping[str, str], environment: Mapping[str, str], variables: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Run the task with what its host brings along, here or as a module."""
+        resource, task, template = self.resource, self._task, self._templar.template
+        known = variables
+        if task.delegate_to:
+            # Ansible fills these in for a host whose variables name no user or port. They have the second
+            # names, so that any variable comes first.
+            known = {"ansible_ssh_user": task.remote_user, "ansible_ssh_port": task.port, **variables}
+        completed = with_host_variables(resource, task.args, environment, known, template)
+        # As they were written: a path that is made whole does not look empty any more.
+        arguments = checked_arguments(resource, completed.arguments)
+        if BUDGET in resource.options:
+            arguments = with_budget(arguments, task, [outer, environment], variables, template)
+        here = self._connection.transport == "local"
+        is_elsewhere = task.delegate_to and not here
+        as_module = task.async_val or is_elsewhere or not self._is_on(IN_PROCESS, variables)
+        carried: dict[str, Any] = {}
+        if here or not as_module:
+            folder = self._loader.get_basedir()
+            arguments = with_absolute_paths(resource, arguments, self._find_needle, folder)
+            if resource.carried_options:
+                carried = self._read_here(arguments)
+        if as_module:
+            readable = with_readable_token(arguments, completed.from_controller, here, self._loader)
+            result = self._run_as_module({**readable, **carried}, here, variables)
+        else:
+            result = self._run_here(arguments, carried, variables)
+        if completed.warnings or completed.elsewhere:
+            add_warnings(resource, completed, result)
+        return result
 
-def run_folder() -> str:
-    """Return the folder that Ansible makes for each run, for its user alone, and removes at the end."""
-    # Ansible makes its constants when it starts, so that their types are not known before.
-    folder: str = constants.DEFAULT_LOCAL_TMP  # type: ignore[attr-defined]
-    return folder
+    def _read_here(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what only the controller can read for the resource: its carried options."""
+        return {}
 
+    def _is_on(self, name: str, variables: Mapping[str, Any]) -> bool:
+        """Tell whether a variable that steers how tasks run is on, as it is if nobody sets it."""
+        return name not in variables or bool(boolean(self._templar.template(variables[name])))
 
-def ansible_home() -> str:
-    """Return Ansible's home: ``home`` of ansible.cfg, ``ANSIBLE_HOME``, or Ansible's default."""
-    home: str = constants.config.get_config_value("ANSIBLE_HOME")
-    return home
+    def _run_as_module(
+        self, arguments: dict[str, Any], here: bool, variables: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Run the module. ``become`` has no effect on the controller, as it has none inside of it."""
+        if not here:
+            check_python(self._task.delegate_to, variables)
+        become = self._connection.become
+        if here:
+            self._connection.become = None
+        try:
+            result: dict[str, Any] = self._execute_module(
+                module_args=arguments,
+                task_vars=variables,
+                wrap_async=self._task.async_val and not self._connection.has_native_async,
+            )
+        finally:
+            self._connection.become = become
+        return result
+
+    def _run_here(
+        self, arguments: dict[str, Any], carried: Mapping[str, Any], variables: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Validate the arguments as a module does, and run the task."""
+        validation = validate(self.resource, untagged(arguments))
+        if validation.error_messages:
+            message = str(validation.errors.msg)
+            if isinstance(validation.errors[0], UnsupportedError):
+                message = f"Unsupported parameters for ({self._task.action}) module: {message}"
+            return self._failed_result(message, validation.validated_parameters)
+        # The broker has the environment of the run: another proxy needs connections of the task's own.
+        self._uses_broker = not self._own_environment and self._is_on(KEEP_CONNECTIONS, variables)
+        context = RunContext(self._task.check_mode, self._task.diff, log=self._log, connect=self._connect)
+        if WATCHED and not self._task.no_log:
+            seconds = self._templar.template(variables.get(PROGRESS_INTERVAL, SECONDS_BETWEEN_PROGRESS))
+            context.progress = Progress(variables.get(HOST_NAME), progress_interval(seconds))
+        options = validation.validated_parameters
+        for name in PATHS_OF_CONNECTION:  # from the environment; a module here begins at the playbook as well
+            if options[name]:
+                options[name] = os.path.join(self._loader.get_basedir(), options[name])
+        if options["token"] is None:
+            options = with_token_decrypted(options, self._loader)
+        return execute(self.resource, {**options, **carried}, context)
+
+    def _failed_result(self, message: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the result of a task whose arguments are wrong."""
+        shown = shown_options(self.resource, untagged(dict(given)))
+        return {"failed": True, "changed": False, "msg": message, "invocation": {"module_args": shown}}
+
+    def _log(self, line: str) -> None:
+        if self._task.no_log:
+            return
+        display.vvv(f"hosted.services: {line}", host=self._task.delegate_to or self._play_context.remote_addr)
+
+    def _connect(self, settings: Connection, log: Callable[[str], None]) -> Client:
+        """Return a client whose connections stay open: for the other tasks of the run, or of the loop."""
+        key = (settings, self._own_environment, self._uses_broker)  # each item may have another environment
+        through_broker = partial(connect_to_broker, os.environ[RUN_FOLDER])
+        open_new: Callable[[], Transport] = through_broker if self._uses_broker else HttpTransport
+        return Client(Session(settings, log, CONNECTIONS.get(key, open_new)))
 
 
 def shows_arguments(variables: Mapping[str, Any]) -> bool:
@@ -302,6 +248,38 @@ def shows_arguments(variables: Mapping[str, Any]) -> bool:
         return bool(constants.config.get_config_value("INJECT_INVOCATION", variables=variables))
     except AnsibleError:
         return True
+
+
+class Progress:
+    """Shows lines of progress under the name of the host, the next one when the last is old enough."""
+
+    def __init__(self, host: str | None, seconds: float) -> None:
+        self.host, self.seconds, self.shown = host, seconds, time.monotonic()
+
+    def __call__(self, line: str) -> None:
+        now = time.monotonic()
+        if self.seconds and now - self.shown >= self.seconds:
+            self.shown = now
+            display.display(f"  [{self.host}] {in_one_line(line)}")
+
+
+def progress_interval(value: Any) -> float:
+    """Return how many seconds lie between two lines of progress; zero means that none is wanted.
+
+    :raises AnsibleError: for what is not a number of seconds.
+    """
+    try:
+        seconds = float(value)
+    except (TypeError, ValueError):
+        seconds = -1
+    if not 0 <= seconds < math.inf:
+        raise AnsibleError(
+            f"the variable {PROGRESS_INTERVAL} is {value!r}; give a number of seconds, 0 for no progress"
+        )
+    return seconds
+
+
+# --- What the host of the play brings along --------------------------------------------------------------
 
 
 def with_host_variables(
@@ -319,15 +297,16 @@ def with_host_variables(
 
     :raises ConfigurationError: when the variables of the host contradict each other, or lead to nothing.
     """
-    check_own_name(resource, arguments, variables)
+    if SERVICE_ID in variables:
+        check_own_name(resource, arguments, variables)
     from_host = {}
-    if variables.get("inventory_hostname") not in constants.LOCALHOST and resource.works_on_host(arguments):
+    if variables.get(HOST_NAME) not in constants.LOCALHOST and resource.works_on_host(arguments):
         from_host = host_values(resource, variables, template)
     filled = {**from_host, **arguments}  # null is kept: it must be refused, not filled in
-    if not resource.needs_api({**dict.fromkeys(resource.options), **filled}):
+    if not resource.needs_api(filled):
         return CompletedArguments(filled)
     completed = complete_arguments(arguments, environment, variables, template)
-    if completed.same_platform:
+    if completed.same_platform and from_host:
         return replace(completed, arguments={**from_host, **completed.arguments})
     return completed
 
@@ -384,8 +363,8 @@ def check_own_name(resource: Resource, arguments: Mapping[str, Any], variables: 
 
     :raises ConfigurationError: naming both.
     """
-    host, service = variables.get("inventory_hostname"), variables.get("hosted_name")
-    if SERVICE_ID not in variables or service in (None, host):
+    host, service = variables.get(HOST_NAME), variables.get("hosted_name")
+    if service in (None, host):
         return
     for option in NAMES_A_SERVICE & arguments.keys():
         given = arguments[option]
@@ -402,7 +381,7 @@ def check_python(delegated: str | None, variables: Mapping[str, Any]) -> None:
 
     :raises ConfigurationError: saying where the task can run.
     """
-    host = delegated or variables.get("inventory_hostname")
+    host = delegated or variables.get(HOST_NAME)
     known = variables.get("ansible_delegated_vars", {}).get(delegated, {}) if delegated else variables
     if known.get("ansible_facts_modules") == [] and known.get(URL):
         raise ConfigurationError(
@@ -411,18 +390,19 @@ def check_python(delegated: str | None, variables: Mapping[str, Any]) -> None:
         )
 
 
-def with_readable_token(completed: CompletedArguments, here: bool, loader: DataLoader) -> dict[str, Any]:
+def with_readable_token(
+    arguments: dict[str, Any], of_controller: bool, here: bool, loader: DataLoader
+) -> dict[str, Any]:
     """Return the arguments for a module, with the token in the place of a file that it could not read.
 
-    That is one that ansible-vault has encrypted, and one of the controller's for a module on another machine.
+    That is one that ansible-vault has encrypted, and one ``of_controller`` for a module on another machine.
     """
-    arguments = completed.arguments
     named = {name: arguments.get(name) for name in ("token", "token_file")}
     if here and not any(value is not None for value in named.values()):
         named = {name: os.environ.get(ENVIRONMENT[name]) for name in named}
-    if here or completed.from_controller:
+    if here or of_controller:
         read = with_token_decrypted(named, loader)
-        if completed.from_controller and not here and read["token"] is None:
+        if of_controller and not here and read["token"] is None:
             path = os.path.join(loader.get_basedir(), os.path.expanduser(str(read["token_file"])))
             read["token"] = read_token(None, path)
         if read["token"] != named["token"]:
@@ -441,31 +421,3 @@ def add_warnings(resource: Resource, completed: CompletedArguments, result: dict
         )
     if warnings:
         result["warnings"] = [*result.get("warnings", ()), *warnings]
-
-
-def progress_interval(value: Any) -> float:
-    """Return how many seconds lie between two lines of progress; zero means that none is wanted.
-
-    :raises AnsibleError: for what is not a number of seconds.
-    """
-    try:
-        seconds = float(value)
-    except (TypeError, ValueError):
-        seconds = -1
-    if not 0 <= seconds < math.inf:
-        raise AnsibleError(
-            f"the variable hosted_progress_interval is {value!r}; give a number of seconds, 0 for no progress"
-        )
-    return seconds
-
-
-def throttle(show: Callable[[str], None], seconds: float) -> Callable[[str], None]:
-    """Return a function that shows a line when the last one is ``seconds`` old; with zero it shows none."""
-    last = [time.monotonic()]
-
-    def progress(line: str) -> None:
-        if seconds and time.monotonic() - last[0] >= seconds:
-            last[0] = time.monotonic()
-            show(line)
-
-    return progress

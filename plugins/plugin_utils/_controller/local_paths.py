@@ -16,10 +16,6 @@ from typing import Any
 
 from ansible.errors import AnsibleFileNotFound
 
-from ansible_collections.hosted.services.plugins.module_utils._ansible.options import (
-    CONNECTION_SPEC,
-    argument_spec,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
 
 FILES = "files"
@@ -34,17 +30,14 @@ def with_absolute_paths(
     ``find`` looks for a file to read, given the name of a folder and the path. What it does not find is left
     to the resource to complain about, as a path in ``folder``, which is that of the playbook.
     """
-    spec = argument_spec(resource)
-    of_connection = {name for name, option in CONNECTION_SPEC.items() if option["type"] == "path"}
-    sources = resource.sources(arguments) | of_connection
     resolved = dict(arguments)
-    for name in sources | resource.destinations(arguments):
+    for name, may_be_brought in resource.local_paths(arguments).items():
         value = arguments.get(name)
         if not isinstance(value, str) or not value:
             continue
-        path = os.path.expandvars(value) if spec[name]["type"] == "path" else value
+        path = os.path.expandvars(value) if name in resource.paths else value
         if path and not path.startswith(("/", "~")):
-            resolved[name] = (name in sources and find_file(find, path)) or os.path.join(folder, path)
+            resolved[name] = (may_be_brought and find_file(find, path)) or os.path.join(folder, path)
     return resolved
 
 

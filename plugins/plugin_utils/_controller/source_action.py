@@ -17,6 +17,6 @@ from ansible_collections.hosted.services.plugins.plugin_utils._controller.render
 class SourceAction(InProcessAction):
     """Base of the actions that read a blueprint. All others start sooner without what that takes."""
 
-    def _read_here(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _read_here(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return the decrypted and rendered values of the file."""
         return read_source(self.resource, arguments, self._loader, self._templar.template)

@@ -32,12 +32,8 @@ def with_token_decrypted(options: Mapping[str, Any], loader: DataLoader) -> dict
     path = os.path.join(loader.get_basedir(), os.path.expanduser(str(options["token_file"])))
     if not is_encrypted(path):
         return dict(options)
-    return {**options, "token": decrypt_token(path, loader), "token_file": None}
-
-
-def decrypt_token(path: str, loader: DataLoader) -> str:
-    """Return the token of an encrypted file. The copy that Ansible makes of it is gone when this returns."""
-    return with_decrypted("token_file", path, loader, lambda plain: read_token(None, plain))
+    token = with_decrypted("token_file", path, loader, lambda plain: read_token(None, plain))
+    return {**options, "token": token, "token_file": None}
 
 
 def decrypted_text(option: str, path: str, loader: DataLoader) -> str:

@@ -137,7 +137,7 @@ class Poller:
         self.owner = owner
         self.checked = False
         """Whether it is known whom the token belongs to."""
-        self.settings = connection(vars(options), "event source account")
+        self.settings = connection(options, "event source account")
         for warning in self.settings.warnings:
             LOG.warning("%s: %s", NAME, warning)
         self.rules = options.rules(self.settings.base_url)
@@ -202,7 +202,7 @@ class Poller:
 
     def _take_new_token(self) -> bool:
         """Connect with the token that is in the file now; false if it is the same."""
-        settings = connection(vars(self.options), "event source account")
+        settings = connection(self.options, "event source account")
         if settings.token == self.settings.token:
             return False
         self.close()

@@ -29,6 +29,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     with_selected_token,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.identify import near_miss
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import Options
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.selectors import (
     check_selector,
 )
@@ -73,7 +74,7 @@ class ReadingLookup(LookupBase):
             self.set_options(direct={**kwargs, **given})
             plain = untagged({name: self.get_option(name) for name in CONNECTION_SPEC})
             options = with_token_decrypted(with_selected_token(plain, given), cast(DataLoader, self._loader))
-            settings = connection(options, self._name())
+            settings = connection(Options.from_ansible(options), self._name())
             for warning in settings.warnings:
                 display.warning(warning)
             session = Session(settings, lambda line: display.vvv(f"hosted.services: {line}"))

@@ -77,7 +77,8 @@ class Platform:
     def task(self, resource: Resource, **options: Any) -> Task[Any]:
         """Return a task on `shop` for the functions that a resource is made of."""
         given = self.options(resource, options)
-        return Task(Client(Session(connection(given))), resource.read_options(given))
+        read = resource.read_options(given)
+        return Task(Client(Session(connection(read))), read)
 
     def options(self, resource: Resource, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return all options of a task, with waits that are short."""

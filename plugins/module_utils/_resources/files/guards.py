@@ -32,7 +32,10 @@ class SftpSyncOptions(SftpServerOptions):
 
     username: str | None = option(None, selects=True, host_variables=("ansible_user", "ansible_ssh_user"))
     private_key_file: FilePath | None = option(
-        None, no_log=False, host_variables=("ansible_ssh_private_key_file", "ansible_private_key_file")
+        None,
+        no_log=False,
+        reads_file=True,
+        host_variables=("ansible_ssh_private_key_file", "ansible_private_key_file"),
     )
     passphrase: str | None = option(None, no_log=True, filled=True)
     password: str | None = option(

@@ -17,12 +17,11 @@ VAULT = b"$ANSIBLE_VAULT"
 """The first bytes of a file that is encrypted with ansible-vault."""
 
 
-def connection(options: Mapping[str, Any], caller: str = "") -> Connection:
-    """Return the connection for a task's options. ``caller`` is the name of the module or plugin.
+def connection(given: Options, caller: str = "") -> Connection:
+    """Return the connection that options describe. ``caller`` is the name of the module or plugin.
 
     :raises ConfigurationError: if an option is missing or invalid.
     """
-    given = Options.from_ansible(options)
     if not given.base_url:
         raise ConfigurationError("base_url is not set; set it, or HOSTED_SERVICES_URL in the environment")
     return Connection(

@@ -16,7 +16,6 @@ import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any
 
 from .controller_state import collection_folder, lock_file, state_key, write_json
 from .task_errors import Invalid
@@ -59,16 +58,16 @@ class Fingerprints:
     @classmethod
     def at(cls, path: str, app_id: str) -> Fingerprints:
         """Read a file. Any error in it counts as no file."""
-        fresh = cls(path, app_id)
         try:
-            with open(fresh.path, encoding="utf-8") as file:
+            with open(path, encoding="utf-8") as file:
                 content = json.load(file)
             key, prints = content["key"], content["variables"]
-            if content["app_id"] != app_id or not is_valid_content(key, prints):
-                return fresh
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):
-            return fresh
-        return cls(fresh.path, app_id, True, key, prints)
+            is_its_own = content["app_id"] == app_id and len(bytes.fromhex(key)) == KEY_BYTES
+            if is_its_own and {type(each) for each in prints.values()} <= {str}:
+                return cls(path, app_id, True, key, prints)
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+            pass
+        return cls(path, app_id)
 
     def of(self, name: str, value: str) -> str:
         """Return the fingerprint of a variable. It covers the name, so that equal values differ."""
@@ -100,16 +99,6 @@ class Fingerprints:
         """Delete the file. Call this before a write whose outcome may stay unknown."""
         with suppress(FileNotFoundError):
             os.unlink(self.path)
-
-
-def is_valid_content(key: Any, prints: Any) -> bool:
-    """Tell whether a file's content has the form that :meth:`Fingerprints.keep` writes."""
-    return (
-        isinstance(key, str)
-        and len(bytes.fromhex(key)) == KEY_BYTES
-        and isinstance(prints, dict)
-        and all(isinstance(value, str) for value in prints.values())
-    )
 
 
 @contextmanager

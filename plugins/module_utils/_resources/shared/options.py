@@ -11,7 +11,7 @@ read, and the variables of a host that fill an option.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from functools import cache, partial
 from types import NoneType, UnionType
@@ -108,11 +108,13 @@ class Options:
 
     base_url: str | None = option(None, environment="HOSTED_SERVICES_URL")
     token: str | None = option(None, no_log=True, environment="HOSTED_SERVICES_TOKEN")
-    token_file: FilePath | None = option(None, no_log=False, environment="HOSTED_SERVICES_TOKEN_FILE")
+    token_file: FilePath | None = option(
+        None, no_log=False, reads_file=True, environment="HOSTED_SERVICES_TOKEN_FILE"
+    )
     auth_header: str = option("Authorization", environment="HOSTED_SERVICES_AUTH_HEADER")
     auth_scheme: str = option("Bearer", environment="HOSTED_SERVICES_AUTH_SCHEME")
     validate_certs: bool = option(True, environment="HOSTED_SERVICES_VALIDATE_CERTS")
-    ca_path: FilePath | None = option(None, environment="HOSTED_SERVICES_CA_PATH")
+    ca_path: FilePath | None = option(None, reads_file=True, environment="HOSTED_SERVICES_CA_PATH")
     timeout: float = option(60.0, environment="HOSTED_SERVICES_TIMEOUT")
     retries: int = option(5, environment="HOSTED_SERVICES_RETRIES")
     allow_http_hosts: list[str] = option([], environment="HOSTED_SERVICES_ALLOW_HTTP_HOSTS")
@@ -120,7 +122,7 @@ class Options:
     @classmethod
     def from_ansible(cls, arguments: Mapping[str, Any]) -> Self:
         """Return the options from validated arguments. Other arguments are ignored."""
-        return cls(**values_of(cls, arguments))
+        return read_as(cls, arguments)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,55 +156,14 @@ def shared_arguments(options: Options) -> dict[str, Any]:
     return {name: value for name, value in vars(options).items() if name in SHARED_OPTIONS}
 
 
-@dataclass(frozen=True)
-class Declarations:
-    """Data derived from a resource's options, without those for connecting and waiting."""
-
-    spec: Mapping[str, dict[str, Any]]
-    """Ansible's argument spec, without the options of the connection and of waiting."""
-    selectors: frozenset[str]
-    filled: frozenset[str]
-    secrets: frozenset[str]
-    sources: frozenset[str]
-    host_options: Mapping[str, Sequence[str]]
-    targets: frozenset[str]
-    """The options that name what to work on, by each of their names."""
-    carried: frozenset[str]
-
-
-def declarations_of(options: type[Options]) -> Declarations:
-    """Return the data derived from a resource's options."""
-    shared = {each.name for each in fields(WaitOptions)}
-    own = [each for each in fields(options) if each.name not in shared and not is_carried(each.name)]
-    return Declarations(
-        spec={name: entry for name, entry in argument_spec_of(options).items() if name not in shared},
-        selectors=frozenset(option_names(own, "selects")),
-        filled=frozenset(option_names(own, "filled")),
-        secrets=frozenset(option_names(own, "secret")),
-        sources=frozenset(option_names(own, "reads_file")),
-        host_options={
-            each.name: tuple(each.metadata["host_variables"])
-            for each in own
-            if each.metadata.get("host_variables")
-        },
-        targets=frozenset(
-            name
-            for each in own
-            if each.metadata.get("names_target")
-            for name in (each.name, *each.metadata.get("aliases", ()))
-        ),
-        carried=frozenset(each.name for each in fields(options) if is_carried(each.name)),
-    )
-
-
 def is_carried(name: str) -> bool:
     """Tell whether an option is none that users set: the action hands on in it what it has read."""
     return name.startswith("_")
 
 
-def option_names(declarations: Sequence[Field[Any]], key: str) -> Iterator[str]:
-    """Yield the names of the options with an attribute."""
-    return (each.name for each in declarations if each.metadata.get(key))
+def names_with(declarations: Iterable[Field[Any]], key: str) -> frozenset[str]:
+    """Return the names of the options with an attribute."""
+    return frozenset(each.name for each in declarations if each.metadata.get(key))
 
 
 @cache
@@ -267,21 +228,23 @@ def without_none(hint: Any) -> Any:
     return left
 
 
-def values_of(options: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the field values of an options class. Missing ones keep their defaults."""
-    converters = converters_of(options)
-    return {
-        name: value if value is None or (convert := converters[name]) is None else convert(value)
-        for name, value in arguments.items()
-        if name in converters
-    }
+def read_as(kind: Callable[..., T], arguments: Mapping[str, Any]) -> T:
+    """Return the options of a class from validated arguments: missing ones keep their defaults."""
+    converters = converters_of(kind)
+    return kind(
+        **{
+            name: value if value is None or (convert := converters[name]) is None else convert(value)
+            for name, value in arguments.items()
+            if name in converters
+        }
+    )
 
 
 @cache
 def converters_of(options: Any) -> Mapping[str, Converter | None]:
     """Return the names of an options class, each with what converts its value, if anything does.
 
-    Cached, because a blueprint reads the options of a thousand services.
+    Cached, so that Ansible's workers inherit it, and a blueprint reads the options of a thousand services.
     """
     hints = hints_of(options)
     return {each.name: converter_of(hints[each.name]) for each in fields(options)}
@@ -296,7 +259,7 @@ def converter_of(hint: Any) -> Converter | None:
         inner = converter_of(get_args(hint)[0])
         return partial(convert_items, inner) if inner is not None else list
     if isinstance(hint, type) and is_dataclass(hint):
-        return partial(convert_object, hint)
+        return partial(read_as, hint)
     return None
 
 
@@ -317,8 +280,3 @@ def read_max_parallel(value: Any) -> int | None:
 def convert_items(convert: Converter, values: Sequence[Any]) -> list[Any]:
     """Return the items of a list, each converted."""
     return [None if value is None else convert(value) for value in values]
-
-
-def convert_object(options: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
-    """Return an object of suboptions."""
-    return options(**values_of(options, arguments))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, cast, get_args
@@ -22,7 +22,15 @@ from .budget import Commitment, Guard
 from .effects import Effects
 from .identify import as_sentence
 from .money import Cost, Move
-from .options import Options, WaitOptions, declarations_of
+from .options import (
+    Options,
+    WaitOptions,
+    argument_spec_of,
+    converters_of,
+    is_carried,
+    names_with,
+    read_as,
+)
 from .parallel import MAX_PARALLEL
 from .run_memory import foreseen
 
@@ -288,10 +296,16 @@ class Resource(ABC, Generic[OwnOptions]):
     """The key of the result."""
     rules: ClassVar[dict[str, Any]] = {}
     """What must or must not come together: ``required_one_of`` and its kin."""
+    api_option: ClassVar[str | None] = None
+    """The option without which a task calls nobody. If there is none, every task calls the platform's API."""
+    name: ClassVar[str]
+    """The name of the resource, its module and its file."""
 
     options_type: ClassVar[type[Options]] = Options
     options: ClassVar[dict[str, Any]] = {}
     """The options in Ansible's form, those of the connection and of waiting excepted."""
+    aliases: ClassVar[Mapping[str, str]] = {}
+    """The other names of options, each with the option that it stands for."""
     selectors: ClassVar[frozenset[str]]
     """The options that identify, narrow or limit what the task touches, and must hold something."""
     filled_options: ClassVar[frozenset[str]] = frozenset()
@@ -306,31 +320,34 @@ class Resource(ABC, Generic[OwnOptions]):
     """Options that name what to work on. A task that has one, whatever it holds, uses nothing of the host."""
     carried_options: ClassVar[frozenset[str]] = frozenset()
     """Options that are no arguments: the action hands on in them what it has read for the module."""
-    source_options: ClassVar[frozenset[str]] = frozenset()
-    """Options that name a file or a folder of this machine to read: a role or a play may bring it along."""
+    paths: ClassVar[Mapping[str, bool]] = {}
+    """The options that name files or folders of this machine, and whether a role may bring these along."""
 
     def __init_subclass__(cls) -> None:
         """Derive what the options say, as soon as the resource is there: before Ansible forks its workers."""
         super().__init_subclass__()
-        found = named_options(cls)
+        cls.name = vars(cls).get("name") or cls.__module__.rpartition(".")[2]
+        found: Any = named_options(cls)
         if found is None:  # a base that leaves its options open, or a module with those of its base
             return
-        facts = declarations_of(found)
-        cls.options_type, cls.options, cls.selectors = found, dict(facts.spec), facts.selectors
-        cls.waits, cls.secret_options = issubclass(found, WaitOptions), facts.secrets
-        cls.host_options, cls.places = facts.host_options, facts.targets
-        cls.source_options, cls.filled_options = facts.sources, facts.filled
-        cls.carried_options = facts.carried
+        spec, waiting = argument_spec_of(found), {each.name for each in fields(WaitOptions)}
+        own = [each for each in fields(found) if each.name in spec and each.name not in waiting]
+        read, targets = names_with(fields(found), "reads_file"), names_with(own, "names_target")
+        cls.options_type, cls.waits = found, issubclass(found, WaitOptions)
+        cls.options = {each.name: spec[each.name] for each in own}
+        cls.aliases = {alias: each.name for each in own for alias in each.metadata.get("aliases", ())}
+        cls.selectors, cls.filled_options = names_with(own, "selects"), names_with(own, "filled")
+        cls.secret_options = names_with(own, "secret")
+        filled_in = {each.name: each.metadata.get("host_variables") for each in own}
+        cls.host_options = {name: tuple(variables) for name, variables in filled_in.items() if variables}
+        cls.places = {*targets, *(alias for alias, name in cls.aliases.items() if name in targets)}
+        cls.carried_options = frozenset(each.name for each in fields(found) if is_carried(each.name))
+        cls.paths = {name: name in read for name, entry in spec.items() if entry["type"] == "path"}
+        converters_of(found)
 
     def read_options(self, arguments: Mapping[str, Any]) -> OwnOptions:
         """Return the typed options for arguments that Ansible has validated."""
-        options: Any = self.options_type.from_ansible(arguments)
-        return cast(OwnOptions, options)
-
-    @property
-    def name(self) -> str:
-        """The name of the resource, its module and its file."""
-        return type(self).__module__.rpartition(".")[2]
+        return cast(OwnOptions, read_as(self.options_type, arguments))
 
     def works_on_host(self, given: Mapping[str, Any]) -> bool:
         """Tell whether a task with these arguments works on the play's host: it selects nothing else."""
@@ -338,7 +355,7 @@ class Resource(ABC, Generic[OwnOptions]):
 
     def needs_api(self, options: Mapping[str, Any]) -> bool:
         """Tell whether the task calls the platform's API, and so needs its URL and a token."""
-        return True
+        return self.api_option is None or bool(options.get(self.api_option))
 
     def secret_values(self, options: Mapping[str, Any]) -> Any:
         """Return what of the secret options is never shown, as text or nested data."""
@@ -354,14 +371,9 @@ class Resource(ABC, Generic[OwnOptions]):
         :raises Invalid: if the task must be refused.
         """
 
-    def sources(self, arguments: Mapping[str, Any]) -> frozenset[str]:
-        """Return the options that name local files or folders to read."""
-        return self.source_options
-
-    def destinations(self, arguments: Mapping[str, Any]) -> frozenset[str]:
-        """Return the options that name local files or folders to write."""
-        paths = {name for name, option in self.options.items() if option.get("type") == "path"}
-        return frozenset(paths - self.sources(arguments))
+    def local_paths(self, arguments: Mapping[str, Any]) -> Mapping[str, bool]:
+        """Return :attr:`paths`, where other arguments decide which options are among them."""
+        return self.paths
 
     @abstractmethod
     def plan(self, task: Task[OwnOptions]) -> Plan:

@@ -34,7 +34,7 @@ from .controller_state import atomic_file, collection_folder, flush_to_disk, mak
 from .options import FilePath, Options, option
 from .plan import Task
 from .secret_notes import FOLDER, SecretNote
-from .selectors import check_file_path, check_path
+from .selectors import check_path
 from .task_errors import Invalid
 
 LONGEST_WRITE = 30.0
@@ -83,8 +83,7 @@ def check_destination(path: str | None, option: str = "secrets_dest") -> None:
     """
     if path is None:
         return
-    check_path(option, path)
-    check_file_path(option, path)
+    check_path(option, path, of_file=True)
     folder = os.path.dirname(os.path.abspath(path))
     if os.path.isdir(path):
         raise Invalid(f"{option} {path!r} is a directory; name a file")

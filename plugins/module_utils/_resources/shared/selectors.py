@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from collections.abc import Mapping
 from typing import Any
 
 from .task_errors import Invalid
@@ -31,26 +30,25 @@ REMEDY = "give it a value, or leave it out (omit): nothing is guessed from an em
 def check_selector(name: str, value: Any) -> None:
     """Check one selector as it was written: a text, a list of texts, or a number.
 
-    :raises Invalid: when it holds nothing, or holds text with blanks or control characters at its ends.
+    :raises Invalid: when it holds nothing, or text with blanks or control characters at its ends, which a
+        platform may trim, or may not.
     """
+    items = [(name, value)]
     if isinstance(value, (list, tuple)):
-        if not value:
+        items = [(f"item {number} of {name}", item) for number, item in enumerate(value, 1)]
+        if not items:
             raise Invalid(f"{name} is an empty list; {REMEDY}")
-        for number, item in enumerate(value, 1):
-            check_text(f"item {number} of {name}", item)
-            check_ends(name, f"item {number} of {name}", item)
-    else:
-        check_text(name, value)
-        check_ends(name, name, value)
-
-
-def check_selectors(selectors: frozenset[str], given: Mapping[str, Any]) -> None:
-    """Check all selectors among the arguments that were written. What was not written is not looked at.
-
-    :raises Invalid: for the first that fails, by :func:`check_selector`.
-    """
-    for name in sorted(selectors & given.keys()):
-        check_selector(name, given[name])
+    for label, item in items:
+        check_text(label, item)
+        if not isinstance(item, str) or name in WHOLE_FILES:
+            continue
+        for char in (item[0], item[-1]):
+            is_blank = char.isspace() and name not in VERBATIM
+            if is_blank or char in INVISIBLE or unicodedata.category(char) == "Cc":
+                raise Invalid(
+                    f"{label} is {item!r}, with a blank or a control character at an end; remove it, for "
+                    "example with the filter trim"
+                )
 
 
 def check_one_pattern(name: str, value: str) -> None:
@@ -76,22 +74,11 @@ def check_text(label: str, value: Any) -> None:
         raise Invalid(f"{label} is {'blank' if value else 'empty'}; {REMEDY}")
 
 
-def check_ends(name: str, label: str, value: Any) -> None:
-    """Refuse a text with blanks or control characters at its ends: a platform may trim them, or may not."""
-    if not isinstance(value, str) or name in WHOLE_FILES:
-        return
-    ends = value[0], value[-1]
-    if any(is_control(char) or (char.isspace() and name not in VERBATIM) for char in ends):
-        raise Invalid(
-            f"{label} is {value!r}, with a blank or a control character at an end; remove it, for example "
-            "with the filter trim"
-        )
-
-
-def check_path(name: str, value: str) -> None:
+def check_path(name: str, value: str, *, of_file: bool = False) -> None:
     """Refuse a path that no program can open, or nobody can see whole.
 
-    :raises Invalid: for a control character, such as a zero byte, or half of a surrogate pair.
+    :raises Invalid: for a control character, such as a zero byte, for half of a surrogate pair, or for a path
+        ``of_file`` that ends like that of a folder.
     """
     try:
         os.fsencode(value)
@@ -99,17 +86,5 @@ def check_path(name: str, value: str) -> None:
         raise Invalid(f"{name} is {value!r}, with a character that no path can hold; correct it") from None
     if any(unicodedata.category(char) == "Cc" for char in value):
         raise Invalid(f"{name} is {value!r}, a path with a control character; remove it")
-
-
-def check_file_path(name: str, value: str) -> None:
-    """Refuse a path of a file to write that ends like a folder.
-
-    :raises Invalid: if it ends with a slash.
-    """
-    if value.endswith("/"):
+    if of_file and value.endswith("/"):
         raise Invalid(f"{name} is {value!r}, which ends with a slash; give the path of a file")
-
-
-def is_control(char: str) -> bool:
-    """Tell whether a character is a line break, a tab or another that cannot be seen."""
-    return unicodedata.category(char) == "Cc" or char in INVISIBLE

@@ -16,9 +16,11 @@ from ansible_collections.hosted.services.plugins.module_utils._ansible.options i
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.on_service import (
     OneServiceOptions,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import declarations_of
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import (
+    argument_spec_of,
+)
 
-NAMED_SERVICE = declarations_of(OneServiceOptions).spec
+NAMED_SERVICE = argument_spec_of(OneServiceOptions)
 PACKAGE = "ansible_collections.hosted.services.plugins.lookup"
 NAMES = sorted(path.stem for path in (Path(__file__).parents[4] / "plugins" / "lookup").glob("*.py"))
 VARIABLES = yaml.safe_load(ModuleDocFragment.LOOKUP_VARIABLES)["options"]

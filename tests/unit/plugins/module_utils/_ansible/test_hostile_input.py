@@ -20,6 +20,7 @@ from ansible_collections.hosted.services.plugins.module_utils._ansible.execution
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import (
     CONNECTION_SPEC,
     WAITING_SPEC,
+    checked_arguments,
     validate,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
@@ -109,7 +110,7 @@ def run(name: str, arguments: dict[str, Any], check_mode: bool) -> dict[str, Any
     """Run a task as Ansible would."""
     resource = RESOURCES[name]
     try:
-        validation = validate(resource, {**SETTINGS, **arguments})
+        validation = validate(resource, checked_arguments(resource, {**SETTINGS, **arguments}))
     except HostedError as error:
         return {"failed": True, "msg": error.message}
     if validation.error_messages:

@@ -5,77 +5,70 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 from ansible.playbook.task import Task
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
-from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
-from ansible_collections.hosted.services.plugins.plugin_utils._controller.budgets import (
-    budget_sources,
-    with_budget,
-)
+from ansible_collections.hosted.services.plugins.plugin_utils._controller.budgets import with_budget
 
 ACTION = "hosted.services.service"
 
 
-def task_with(*levels: dict[str, Any]) -> Task:
-    return cast(Task, SimpleNamespace(module_defaults=list(levels), resolved_action=ACTION))
+def limited(
+    *levels: Any,
+    arguments: dict[str, Any] | None = None,
+    environments: Sequence[dict[str, str]] = (),
+    variables: dict[str, Any] | None = None,
+    template: Callable[[Any], Any] = lambda value: value,
+) -> Any:
+    """Return the budget of a task with defaults of so many levels."""
+    task = cast(Task, SimpleNamespace(module_defaults=list(levels), resolved_action=ACTION))
+    given = {"name": "web", **(arguments or {})}
+    found = with_budget(given, task, environments, variables or {}, template)
+    assert found["name"] == "web"
+    return found.get("budget")
 
 
-def test_all_places_are_heard() -> None:
-    task = task_with(
-        {"group/hosted.services.all": {"budget": 5}, "group/others": {"budget": 1}},
+def test_all_places_are_heard_and_the_lowest_of_each_kind_counts() -> None:
+    projects = [{"projects": {str(number): number}} for number in range(8)]
+    values: dict[Any, Any] = {"{{ six }}": projects[6], "{{ all_defaults }}": {"budget": projects[7]}}
+    found = limited(
+        {"group/hosted.services.all": {"budget": projects[5]}, "group/others": {"budget": 1}},
         {ACTION: {"budget": "{{ six }}"}, "hosted.services.app": {"budget": 2}},
         {ACTION: "{{ all_defaults }}"},
+        arguments={"budget": {"run": 1, "account": 100}},
+        environments=[{"HOSTED_SERVICES_BUDGET": "3"}, {}, {"HOSTED_SERVICES_BUDGET": "{run: 4}"}],
+        variables={
+            "hosted_budget": projects[0],
+            "hosted_inventory_budget": projects[1],
+            "hosted_held_budget": projects[2],
+        },
+        template=lambda value: values.get(str(value), value),
     )
-    environments = [{"HOSTED_SERVICES_BUDGET": "3"}, {}, {"HOSTED_SERVICES_BUDGET": "4"}]
-    variables = {"hosted_budget": 7, "hosted_inventory_budget": 8, "hosted_held_budget": 10}
-    values: dict[Any, Any] = {"{{ six }}": 6, "{{ all_defaults }}": {"budget": 9}}
-    found = budget_sources(task, environments, variables, lambda value: values.get(str(value), value))
-    assert [str(value) for __, value in found] == ["3", "4", "7", "8", "10", "5", "6", "9"]
-    arguments = with_budget(SERVICE, {"name": "web", "budget": {"run": 1, "account": 100}}, found)
-    assert arguments == {"name": "web", "budget": {"account": "3.00", "run": "1.00"}}
+    limits = {str(number): f"{number}.00" for number in (0, 1, 2, 5, 6, 7)}
+    assert found == {"account": "3.00", "run": "1.00", "projects": limits}
 
 
 def test_a_budget_of_the_play_does_not_hide_that_of_the_rulebook() -> None:
     variables = {"hosted_budget": {"account": 200, "run": 20}, "hosted_held_budget": {"run": 0}}
-    found = budget_sources(task_with(), [], variables, lambda value: value)
-    assert with_budget(SERVICE, {"name": "web"}, found)["budget"] == {"account": "200.00", "run": "0.00"}
-
-
-def test_what_commits_nothing_has_no_budget() -> None:
-    assert with_budget(PROJECT, {"name": "web"}, [("somewhere", "nonsense")]) == {"name": "web"}
-    assert with_budget(SERVICE, {"name": "web"}, []) == {"name": "web"}
+    assert limited(variables=variables) == {"account": "200.00", "run": "0.00"}
 
 
 @pytest.mark.parametrize("value", [None, "", {}])
 def test_a_place_with_nothing_in_it_is_named(value: Any) -> None:
     with pytest.raises(Invalid, match="hosted_budget is"):
-        with_budget(SERVICE, {"name": "web"}, [("hosted_budget", value)])
+        limited(variables={"hosted_budget": value})
+    with pytest.raises(Invalid, match="budget of module_defaults is"):
+        limited({ACTION: {"budget": value}})
 
 
-@pytest.mark.parametrize("levels", [None, [], [{}], [{"hosted.services.app": {"budget": 2}}]])
-def test_where_nothing_is_set_there_is_no_budget(levels: Any) -> None:
+@pytest.mark.parametrize(
+    "level", [{}, None, {"hosted.services.app": {"budget": 2}}, {ACTION: None}, {ACTION: "x"}]
+)
+def test_where_nothing_is_set_there_is_no_budget(level: Any) -> None:
     """Defaults may hold anything else, or be no mapping at all."""
-    bare = SimpleNamespace(module_defaults=levels, resolved_action=ACTION)
-    assert budget_sources(cast(Task, bare), [{}], {"other": 1}, lambda value: value) == []
-    for other in ({"name": "web"}, None, "budget"):
-        assert budget_sources(task_with({ACTION: other}), [], {}, lambda value: value) == []
-
-
-def test_the_lowest_of_all_places_counts_and_names_its_source() -> None:
-    sources = [("hosted_budget", 5), ("HOSTED_SERVICES_BUDGET", "{run: 1}")]
-    arguments = with_budget(SERVICE, {"name": "web", "budget": 9}, sources)
-    assert arguments["budget"] == {"account": "5.00", "run": "1.00"}
-    assert with_budget(SERVICE, {"name": "web"}, sources)["budget"] == {"account": "5.00", "run": "1.00"}
-    environment, variables = {"HOSTED_SERVICES_BUDGET": "1"}, {"hosted_budget": 2}
-    task = task_with({ACTION: {"budget": 3}})
-    found = budget_sources(task, [environment], variables, lambda value: value)
-    names = ["HOSTED_SERVICES_BUDGET", "hosted_budget", "budget of module_defaults"]
-    assert [name for name, _value in found] == names
-    with pytest.raises(Invalid, match="budget is 'x'"):
-        with_budget(SERVICE, {"name": "web", "budget": "x"}, [])
+    assert limited(level, environments=[{}], variables={"other": 1}) is None

@@ -7,19 +7,21 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
-from ansible import context
+from ansible import constants, context
 from ansible.errors import AnsibleError
 from ansible.parsing.dataloader import DataLoader
 from ansible.parsing.vault import VaultLib, VaultSecret
 from ansible.playbook.play_context import PlayContext
 from ansible.playbook.task import Task as AnsibleTask
+from ansible.utils.context_objects import CLIArgs
 
+from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext
 from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConfigurationError
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
@@ -34,11 +36,11 @@ from ansible_collections.hosted.services.plugins.plugin_utils._controller.connec
 )
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.in_process import (
     InProcessAction,
+    Progress,
     add_warnings,
     check_own_name,
     check_python,
     progress_interval,
-    throttle,
     with_host_variables,
     with_readable_token,
 )
@@ -47,47 +49,16 @@ from unit.plugins.fakes import FakeClient
 URL = "https://api.example.com"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "variables", "in_environment", "base_url"),
-    [
-        ({}, {"hosted_url": URL}, None, URL),
-        ({"base_url": "https://mine"}, {"hosted_url": URL}, None, "https://mine"),
-        ({}, {"hosted_url": URL}, "https://environment", URL),
-        ({}, {}, "https://environment", None),
-        ({}, {}, None, None),
-        ({}, {"hosted_url": ""}, None, None),
-    ],
-)
-def test_the_address_of_the_inventory_is_used_where_the_task_gives_none(
-    arguments: dict[str, Any],
-    variables: dict[str, Any],
-    in_environment: str | None,
-    base_url: str | None,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.delenv("HOSTED_SERVICES_URL", raising=False)
-    if in_environment:
-        monkeypatch.setenv("HOSTED_SERVICES_URL", in_environment)
-    given = {"name": "x", **arguments}
-    filled = with_host_variables(PROJECT, given, {}, variables, lambda value: value).arguments
-    assert filled.get("base_url") == base_url
-    assert filled["name"] == "x"
-    assert given == {"name": "x", **arguments}, "the task's own arguments are left alone"
-
-
-def test_the_address_of_the_inventory_is_templated(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("HOSTED_SERVICES_URL", raising=False)
-    variables = {"hosted_url": "{{ u }}"}
-    filled = with_host_variables(PROJECT, {}, {}, variables, lambda value: f"templated {value}")
-    assert filled.arguments == {"base_url": "templated {{ u }}"}
-
-
 WEB = {
     "inventory_hostname": "web",
     "hosted_service_id": "6a88-1",
     "hosted_url": URL,
     "ansible_host": "sftp.x",
 }
+
+
+LOST = {"inventory_hostname": "web", "hosted_service_id": "6a88-1", "hosted_url": URL}
+TO_LOCALHOST = {"ansible_delegated_vars": {"localhost": {"ansible_host": "localhost"}}}
 
 
 @pytest.mark.parametrize(
@@ -106,6 +77,14 @@ WEB = {
         (SFTP_SYNC, {"src": "a", "port": None}, {**WEB, "ansible_port": 22},
          {"src": "a", "port": None, "host": "sftp.x"}),
         (SFTP_SYNC, {"src": "a"}, {**WEB, "inventory_hostname": "localhost"}, {"src": "a"}),
+        (SFTP_SYNC, {"host": "sftp.x"}, LOST, {"host": "sftp.x"}),
+        (SFTP_SYNC, {"service": "x", "token": "t"}, LOST, {"service": "x", "token": "t", "base_url": URL}),
+        (SFTP_SYNC, {}, {"inventory_hostname": "web.example.com"}, {"host": "web.example.com"}),
+        (SFTP_SYNC, {}, {**WEB, **TO_LOCALHOST, "hostvars": {"web": WEB}}, {"host": "sftp.x"}),
+        (SFTP_SYNC, {}, {**LOST, "ansible_host": "web", "hostvars": {"web": {"ansible_host": "web"}}},
+         {"host": "web"}),
+        (SFTP_SYNC, {}, {**LOST, "ansible_host": "localhost", "ansible_ssh_host": "ssh.x", **TO_LOCALHOST},
+         {"host": "ssh.x"}),
     ],
 )  # fmt: skip
 def test_a_task_works_on_the_service_of_its_host(
@@ -120,10 +99,6 @@ def test_a_task_works_on_the_service_of_its_host(
         monkeypatch.delenv(f"HOSTED_SERVICES_{name}", raising=False)
     completed = with_host_variables(resource, arguments, {}, variables, lambda value: value)
     assert completed.arguments == filled
-
-
-LOST = {"inventory_hostname": "web", "hosted_service_id": "6a88-1", "hosted_url": URL}
-TO_LOCALHOST = {"ansible_delegated_vars": {"localhost": {"ansible_host": "localhost"}}}
 
 
 @pytest.mark.parametrize("resource", [SFTP_SYNC, SFTP_HOST_KEY])
@@ -146,23 +121,6 @@ def test_a_service_without_an_address_is_on_no_other_machine(
     with pytest.raises(ConfigurationError, match="web has no ansible_host") as refused:
         with_host_variables(resource, {}, {}, variables, lambda value: value)
     assert "hosted_service_id" in refused.value.message
-
-
-@pytest.mark.parametrize(
-    ("variables", "host"),
-    [
-        (
-            {"ansible_host": "sftp.x", **TO_LOCALHOST, "hostvars": {"web": {"ansible_host": "sftp.x"}}},
-            "sftp.x",
-        ),
-        ({"ansible_host": "web", "hostvars": {"web": {"ansible_host": "web"}}}, "web"),
-        ({"ansible_host": "of.the.task"}, "of.the.task"),
-        ({"ansible_host": "localhost", "ansible_ssh_host": "ssh.x", **TO_LOCALHOST}, "ssh.x"),
-    ],
-)
-def test_an_address_that_was_set_is_used(variables: dict[str, Any], host: str) -> None:
-    completed = with_host_variables(SFTP_SYNC, {}, {}, {**LOST, **variables}, lambda value: value)
-    assert completed.arguments == {"host": host}
 
 
 FILLED_IN = {
@@ -200,27 +158,24 @@ def test_a_delegated_task_keeps_the_login_of_the_run(
     client: FakeClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`-u`, `--private-key` and the keywords of the play hold for any host whose variables name no other."""
-    monkeypatch.setattr(context, "CLIARGS", {"private_key_file": "/keys/mine"})
-    keywords: dict[str, Any] = {"remote_user": "me", "port": 24}
-    delegated = ProjectAction(GAMES, client, delegate_to="localhost", **keywords)._login_keywords()
+    monkeypatch.setattr(context, "CLIARGS", CLIArgs({"private_key_file": "/keys/mine"}))
+    given: list[Any] = []
+
+    class SyncAction(ProjectAction):
+        resource = SFTP_SYNC
+
+        def _run_here(self, arguments: dict[str, Any], *others: Any) -> dict[str, Any]:
+            given.append(
+                {name: arguments.get(name) for name in ("host", "port", "username", "private_key_file")}
+            )
+            return {}
+
     login = {"host": "nas.example.com", "port": 24, "username": "me", "private_key_file": "/keys/mine"}
+    keywords: dict[str, Any] = {"remote_user": "me", "port": 24, "delegate_to": "localhost"}
     for own, changed in (({}, {}), ({"ansible_user": "backup"}, {"username": "backup"})):
-        variables = {**delegated, **FILLED_IN, **TO_LOCALHOST, "vars": own}
-        completed = with_host_variables(SFTP_SYNC, {}, {}, variables, lambda value: value)
-        assert completed.arguments == {**login, **changed}
-    assert ProjectAction(GAMES, client, **keywords)._login_keywords() == {}
-
-
-def test_a_host_that_is_no_service_may_have_its_address_for_a_name() -> None:
-    mine = {"inventory_hostname": "web.example.com"}
-    assert with_host_variables(SFTP_SYNC, {}, {}, mine, lambda value: value).arguments == {
-        "host": "web.example.com"
-    }
-
-
-@pytest.mark.parametrize("given", [{"host": "sftp.x"}, {"service": "6a88-1", "base_url": URL, "token": "t"}])
-def test_a_task_may_name_the_server_itself(given: dict[str, Any]) -> None:
-    assert with_host_variables(SFTP_SYNC, given, {}, LOST, lambda value: value).arguments == given
+        variables = {**FILLED_IN, **TO_LOCALHOST, "vars": own}
+        SyncAction({"src": "a", "dest": "b"}, client, **keywords).run(task_vars=variables)
+        assert given.pop() == {**login, **changed}
 
 
 @pytest.mark.parametrize(("seconds", "said"), [(10.0, [10, 20]), (4.0, [4, 8, 12, 16, 20]), (0.0, [])])
@@ -230,11 +185,12 @@ def test_progress_comes_at_a_human_pace(
     now = [0.0]
     lines: list[str] = []
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    progress = throttle(lines.append, seconds)
+    monkeypatch.setattr(in_process.display, "display", lines.append)
+    progress = Progress("web", seconds)
     for second in range(22):
         now[0] = float(second)
         progress(f"at {second}")
-    assert lines == [f"at {second}" for second in said]
+    assert lines == [f"  [web] at {second}" for second in said]
 
 
 def test_the_pace_is_a_number_of_seconds() -> None:
@@ -263,34 +219,6 @@ def test_the_name_of_a_host_is_not_taken_for_that_of_its_service(
     with pytest.raises(ConfigurationError, match="its service is named 'db'") if refused else nullcontext():
         check_own_name(resource, arguments, host)
     check_own_name(resource, arguments, {**host, "inventory_hostname": "db"})
-    check_own_name(resource, arguments, {"inventory_hostname": "db_6a88"})
-
-
-@pytest.mark.parametrize("end", [None, ConfigurationError("no"), KeyboardInterrupt()])
-def test_the_environment_of_a_task_is_gone_after_it(
-    monkeypatch: pytest.MonkeyPatch, end: BaseException | None
-) -> None:
-    """A worker runs many tasks: the token of one account must not be there for the next."""
-    monkeypatch.setenv("KEPT", "as it was")
-    monkeypatch.setenv("HOSTED_SERVICES_URL", "https://mine")
-
-    class Task(InProcessAction):
-        resource = PROJECT
-
-        def __init__(self) -> None:
-            self._loader = DataLoader()
-
-        def _compute_environment_string(self, raw_environment_out: Any = None) -> str:
-            raw_environment_out.update(HOSTED_SERVICES_TOKEN="t0ken", HOSTED_SERVICES_URL="https://theirs")
-            return ""
-
-    before = dict(os.environ)
-    with suppress(ConfigurationError, KeyboardInterrupt), Task()._environment() as wanted:
-        assert os.environ["HOSTED_SERVICES_TOKEN"] == wanted["HOSTED_SERVICES_TOKEN"] == "t0ken"
-        assert os.environ["HOSTED_SERVICES_URL"] == "https://theirs"
-        if end is not None:
-            raise end
-    assert dict(os.environ) == before
 
 
 # --- A task as a whole --------------------------------------------------------------------------------
@@ -386,11 +314,12 @@ def test_what_is_refused_is_refused_before_anything_is_sent(
 
 def test_the_environment_of_a_task_names_its_platform_and_token(client: FakeClient) -> None:
     environment = [{"HOSTED_SERVICES_URL": URL, "HOSTED_SERVICES_TOKEN": "b-token"}]
+    before = dict(os.environ)
     action = ProjectAction({"name": "games"}, client, environment=environment)
     assert action.run(task_vars={})["changed"]
     assert (action.settings[0].base_url, action.settings[0].token) == (URL, "b-token")
     assert action._uses_broker is False, "which has the environment of the run"
-    assert "HOSTED_SERVICES_TOKEN" not in os.environ
+    assert dict(os.environ) == before, "a worker runs many tasks"
     assert ProjectAction(GAMES, client).run(task_vars={})["changed"] is False
 
 
@@ -401,11 +330,16 @@ def test_progress_is_for_people_who_may_see_it(
     client: FakeClient, monkeypatch: pytest.MonkeyPatch, watched: bool, no_log: bool, shown: list[str]
 ) -> None:
     lines: list[str] = []
+
+    def execute(resource: Resource, options: Any, context: RunContext) -> dict[str, Any]:
+        context.progress("waiting")
+        return {}
+
     monkeypatch.setattr(in_process, "WATCHED", watched)
+    monkeypatch.setattr(in_process, "execute", execute)
     monkeypatch.setattr(in_process.display, "display", lines.append)
-    monkeypatch.setattr(in_process, "throttle", lambda show, seconds: show)
-    action = ProjectAction(GAMES, client, no_log=no_log)
-    action._progress({"inventory_hostname": "web"})("waiting")
+    variables = {"inventory_hostname": "web", "hosted_progress_interval": 1e-9}
+    ProjectAction(GAMES, client, no_log=no_log).run(task_vars=variables)
     assert lines == shown
 
 
@@ -472,18 +406,21 @@ def test_connections_are_kept_by_the_broker(
     monkeypatch.setattr(in_process, "Client", lambda session: session)
     monkeypatch.setattr(ProjectAction, "_connect", InProcessAction._connect)
     assert ProjectAction(GAMES, client, environment=[environment]).run(task_vars=variables)["changed"]
-    assert opened == [in_process.run_folder() if broker else "own"]
+    run_folder = constants.DEFAULT_LOCAL_TMP  # type: ignore[attr-defined]
+    assert opened == [run_folder if broker else "own"]
 
 
 def test_the_limits_of_the_play_hold_for_what_spends(client: FakeClient) -> None:
     """A resource that cannot spend knows no budget."""
-    limits = {"hosted_budget": {"run": 5}}
+    limits = {"hosted_budget": {"run": 5}, "hosted_in_process": False}
 
     class ServiceAction(ProjectAction):
         resource = SERVICE
 
-    assert ServiceAction({}, client)._with_budget({}, limits) == {"budget": {"run": "5.00"}}
-    assert ProjectAction({}, client)._with_budget({"name": "x"}, limits) == {"name": "x"}
+    for kind, budget in ((ServiceAction, {"run": "5.00"}), (ProjectAction, None)):
+        action = kind(GAMES, client)
+        action.run(task_vars=limits)
+        assert action.modules[0][0].get("budget") == budget
 
 
 def test_a_task_that_is_delegated_to_this_machine_runs_here(client: FakeClient) -> None:
@@ -522,16 +459,6 @@ def test_a_result_has_the_arguments_if_ansible_wants_them(
 ) -> None:
     monkeypatch.setattr(in_process, "shows_arguments", lambda variables: shown)
     assert ("invocation" in ProjectAction(GAMES, client).run(task_vars={})) is shown
-
-
-def test_a_token_that_is_sent_to_another_platform_is_warned_of(
-    client: FakeClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HOSTED_SERVICES_URL", "https://mine")
-    monkeypatch.setenv("HOSTED_SERVICES_TOKEN", "a-token")
-    variables = {"inventory_hostname": "web", "hosted_url": URL}
-    [warning] = ProjectAction({"name": "games"}, client).run(task_vars=variables)["warnings"]
-    assert f"which names https://mine as the platform, was used on {URL}" in warning
 
 
 ELSEWHERE = "the inventory read web from https://one, and the task uses https://two"
@@ -593,6 +520,5 @@ def test_a_module_is_given_the_token_that_it_cannot_read(
     loader.set_vault_secrets(PASSWORD)
     monkeypatch.delenv("HOSTED_SERVICES_TOKEN", raising=False)
     monkeypatch.setenv("HOSTED_SERVICES_TOKEN_FILE", in_environment or "")
-    completed = CompletedArguments({"name": "x", **given}, from_controller=of_host)
     expected = {"token": token, "token_file": None} if token else given
-    assert with_readable_token(completed, here, loader) == {"name": "x", **expected}
+    assert with_readable_token({"name": "x", **given}, of_host, here, loader) == {"name": "x", **expected}

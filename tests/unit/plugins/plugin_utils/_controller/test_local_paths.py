@@ -18,7 +18,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.local_paths import (
     with_absolute_paths,
 )
-from unit.plugins.resources import RESOURCES
 
 
 def resolved(resource: Resource, **arguments: Any) -> dict[str, Any]:
@@ -64,13 +63,3 @@ def test_relative_paths(
     monkeypatch.setenv("WHERE", "there")
     monkeypatch.setenv("ROOT", "")
     assert resolved(resource, **given) == whole
-
-
-@pytest.mark.parametrize("resource", RESOURCES.values(), ids=list(RESOURCES))
-def test_every_path_is_read_or_written(resource: Resource) -> None:
-    """A module that gets another option for a path cannot forget to say which it is."""
-    arguments = {"direction": "push"}
-    paths = {name for name, option in resource.options.items() if option.get("type") == "path"}
-    sources, destinations = resource.sources(arguments), resource.destinations(arguments)
-    assert paths <= sources | destinations <= set(resource.options)
-    assert not sources & destinations

@@ -45,13 +45,10 @@ class Thing(Resource[Options]):
     """Something that needs other things, and cannot be planned for real before they are there."""
 
     result_key = "thing"
+    name = "thing"
 
     def __init__(self, account: Account, key: str, needs: Sequence[str]) -> None:
         self.account, self.key, self.needs = account, key, needs
-
-    @property
-    def name(self) -> str:
-        return "thing"
 
     def plan(self, task: Task[Options]) -> Plan:
         missing = set(self.needs) - self.account.there

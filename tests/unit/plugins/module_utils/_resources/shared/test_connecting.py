@@ -15,11 +15,15 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     read_token,
     with_selected_token,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import (
+    FilePath,
+    Options,
+)
 
 
 def test_a_connection_needs_an_address() -> None:
     with pytest.raises(ConfigurationError, match="base_url is not set"):
-        connection({"token": "tok"})
+        connection(Options(token="tok"))
 
 
 def test_a_file_that_is_named_wins_over_a_token_of_the_environment() -> None:
@@ -41,7 +45,7 @@ def test_a_token_file_of_something_else_is_refused_and_not_shown(tmp_path: Path)
     path = tmp_path / "token"
     path.write_text("hunter2\nhunter3\n")
     with pytest.raises(ConfigurationError, match="token has 2 lines") as caught:
-        connection({"base_url": "https://api.example.com", "token_file": str(path)})
+        connection(Options(base_url="https://api.example.com", token_file=FilePath(str(path))))
     assert "hunter" not in caught.value.message
     path.write_bytes(b"\xff\xfehunter2")
     with pytest.raises(ConfigurationError, match="cannot be read") as caught:

@@ -14,7 +14,6 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.fingerprints import (
     Fingerprints,
     lock_environment,
-    state_folder,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 
@@ -53,15 +52,6 @@ def test_the_file_gives_nothing_away(tmp_path: Path) -> None:
 def test_another_application_is_not_known_by_it(tmp_path: Path, other: dict[str, str]) -> None:
     read(tmp_path).keep({"A": "1"})
     assert read(tmp_path).known and not read(tmp_path, **other).known
-
-
-@pytest.mark.parametrize("spelling", [f"{URL}/", f"{URL}:443", "HTTPS://API.example.com"])
-def test_one_platform_has_one_file_however_its_address_is_written(tmp_path: Path, spelling: str) -> None:
-    """Or each spelling would go by what was last written with it."""
-    read(tmp_path).keep({"A": "1"})
-    read(tmp_path, base_url=spelling).keep({"A": "2"})
-    assert len(list(tmp_path.iterdir())) == 1
-    assert read(tmp_path).differences({"A": "1"})["changed"] == ["A"]
 
 
 @pytest.mark.parametrize(
@@ -110,12 +100,3 @@ def test_two_runs_take_turns(tmp_path: Path) -> None:
         lock_environment(str(tmp_path / "file"), "shop", 0.1),
     ):
         pass
-
-
-def test_the_folder_is_the_one_that_was_given_or_else_the_collections_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path / "ansible"))
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert state_folder("~/mine") == str(tmp_path / "mine")
-    assert state_folder(None) == str(tmp_path / "ansible" / "hosted_services" / "environments")

@@ -10,18 +10,12 @@ from typing import Any, Literal
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._ansible.options import (
-    CONNECTION_SPEC,
-    WAITING_SPEC,
-    argument_spec,
-)
+from ansible_collections.hosted.services.plugins.module_utils._ansible.options import argument_spec
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import (
     FilePath,
-    Options,
     WaitOptions,
     ansible_type,
     argument_spec_of,
-    declarations_of,
     option,
     required,
 )
@@ -59,7 +53,7 @@ class ThingOptions(WaitOptions):
     content: Any = option(None, secret=True)
     pin: str | None = option(None, no_log=True)
     source: FilePath | None = option(None, reads_file=True)
-    kept: FilePath = FilePath("~/kept")
+    kept: FilePath = option(FilePath("~/kept"), filled=True)
 
 
 class ThingResource(Resource[ThingOptions]):
@@ -98,18 +92,18 @@ def test_hints_and_defaults_say_what_ansible_is_told() -> None:
 def test_what_hints_do_not_say_is_derived_too() -> None:
     assert THING.selectors == {"slug"}
     assert THING.secret_options == {"content"}
-    assert THING.source_options == {"source"}
-    assert THING.destinations({}) == {"kept"}
+    assert THING.filled_options == {"kept"}
+    assert THING.paths == {"source": True, "kept": False, "token_file": True, "ca_path": True}
     assert THING.host_options == {"names": ("a", "b")}
-    assert set(THING.places) == {"names", "name"}, "an alias names the target as well"
-    assert THING.waits
-
-
-def test_the_options_of_all_come_with_those_of_the_environment_and_of_waiting() -> None:
-    assert set(argument_spec(THING)) == {*THING.options, *CONNECTION_SPEC, *WAITING_SPEC}
-    fallback = CONNECTION_SPEC["base_url"]["fallback"]
-    assert fallback[1] == ["HOSTED_SERVICES_URL", "str"]
-    assert all("fallback" in entry for entry in CONNECTION_SPEC.values())
+    assert THING.places == {"names", "name"}, "an alias names the target as well"
+    assert THING.waits and THING.name == "test_options"
+    for given, on_host in (
+        ({}, True),
+        ({"slug": "x"}, True),
+        ({"names": None}, False),
+        ({"name": ""}, False),
+    ):
+        assert THING.works_on_host(given) is on_host, "an empty name must not become the host"
 
 
 def test_options_are_read_from_what_ansible_validated() -> None:
@@ -143,21 +137,6 @@ def test_a_type_that_ansible_does_not_know_is_refused() -> None:
         ansible_type(set[str])
 
 
-def test_options_have_to_be_a_dataclass_of_their_own() -> None:
-    class Plain(Options):
-        slug: str = ""
-
-    with pytest.raises(TypeError, match="Plain has to be a dataclass"):
-
-        class Broken(Resource[Plain]):
-            result_key = "broken"
-
-            def plan(self, task: Task[Plain]) -> Plan:
-                raise NotImplementedError
-
-        Broken()
-
-
 # Whoever changes these changes what may be shown, or which files of the controller a role brings along.
 NEVER_SHOWN = {
     "blueprint": {"blueprint"},
@@ -182,6 +161,7 @@ READ_HERE = {
     "recover": {"private_key_file", "src"},
     "relocate": {"private_key_file"},
     "service": {"private_key_file"},
+    "sftp_sync": {"private_key_file"},
     "sleep_plan": {"calendar"},
     "ssh_key": {"public_key_file"},
 }
@@ -193,7 +173,8 @@ def test_what_is_never_shown_and_what_is_read_here(name: str) -> None:
     hidden = {option for option, entry in argument_spec(resource).items() if entry.get("no_log")}
     assert (hidden | resource.secret_options) - {"token"} == NEVER_SHOWN.get(name, set())
     assert "token" in hidden
-    assert resource.source_options == READ_HERE.get(name, set())
+    read = {option for option, may_be_brought in resource.paths.items() if may_be_brought}
+    assert read - {"token_file", "ca_path"} == READ_HERE.get(name, set())
 
 
 @pytest.mark.parametrize("name", RESOURCES)
@@ -207,4 +188,3 @@ def test_every_noun_reads_its_options_back(name: str) -> None:
     options = RESOURCES[name].read_options(defaults)
     numbers = {"max_parallel": int(defaults["max_parallel"])} if "max_parallel" in spec else {}
     assert {option: getattr(options, option) for option in spec} == {**defaults, **numbers}
-    assert set(declarations_of(type(options)).spec) == set(RESOURCES[name].options)

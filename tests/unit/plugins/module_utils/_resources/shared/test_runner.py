@@ -94,13 +94,6 @@ def test_a_list_of_steps_is_carried_out_in_its_order_with_the_tasks_own_client(d
     assert len(cast(Connections, task.client).family) == 1
 
 
-def test_what_fails_ends_a_list_of_steps(diary: Diary) -> None:
-    task = new_task()
-    with pytest.raises(Exception, match="no"):
-        runner.apply_plan(Plan(None, [diary.step("a"), diary.step("b", then=fail), diary.step("c")]), task)
-    assert (diary.lines, task.effects.actions) == (["a", "b"], ["a"])
-
-
 def test_a_step_waits_for_all_that_it_needs_and_for_nothing_else(diary: Diary) -> None:
     """Two that need the same step run at the same time: each waits here until the other one has begun."""
     meeting = threading.Barrier(2, timeout=10)
@@ -217,7 +210,7 @@ def test_an_expansion_is_carried_out_before_what_needs_it(diary: Diary) -> None:
 def test_what_is_decided_after_a_wait_is_what_the_plan_shows_then(diary: Diary, there_is_more: bool) -> None:
     def then(state: str) -> Plan:
         steps = [diary.step("change")] if there_is_more else []
-        return Plan(state, steps, lambda: "changed", before={"is": state}, after={"is": "new"})
+        return Plan(state, steps, lambda: "changed", {"is": state}, {"is": "new"}, subject="web")
 
     plan = after_waiting("wait", lambda: "ready", then, until=Plan("begun", before={"is": "begun"}))
     assert (plan.changed, plan.actions, plan.result) == (False, [], "begun"), "nothing is known before"
@@ -225,41 +218,7 @@ def test_what_is_decided_after_a_wait_is_what_the_plan_shows_then(diary: Diary, 
     runner.apply_plan(plan, task)
     assert task.effects.changed is there_is_more
     assert (plan.result, plan.before, plan.after) == ("ready", {"is": "ready"}, {"is": "new"})
-    assert plan.reread is not None and plan.reread() == "changed"
-
-
-def test_what_was_begun_and_not_waited_for_counts_as_changed(diary: Diary) -> None:
-    task = new_task()
-
-    def give_up() -> None:
-        task.client.on_write()
-        raise WaitEnded("gave up")
-
-    with pytest.raises(WaitEnded):
-        runner.apply_plan(Plan(None, [diary.step("start", then=give_up)]), task)
-    assert task.effects.actions == task.effects.begun == ["start"]
-
-
-def test_a_wait_that_ends_before_anything_was_sent_changed_nothing(diary: Diary) -> None:
-    task = new_task()
-
-    def give_up() -> None:
-        raise WaitEnded("gave up")
-
-    with pytest.raises(WaitEnded):
-        runner.apply_plan(Plan(None, [diary.step("start", then=give_up)]), task)
-    assert task.effects.actions == task.effects.begun == []
-
-
-def test_what_nobody_knows_is_told_apart_from_what_was_done(diary: Diary) -> None:
-    task = new_task()
-
-    def lose() -> None:
-        raise Interrupted("reset")
-
-    with pytest.raises(Interrupted):
-        runner.apply_plan(Plan(None, [diary.step("a"), diary.step("b", then=lose)]), task)
-    assert (task.effects.actions, task.effects.unknown) == (["a"], ["b"])
+    assert plan.reread is not None and plan.reread() == "changed" and plan.subject == "web"
 
 
 @pytest.mark.parametrize(

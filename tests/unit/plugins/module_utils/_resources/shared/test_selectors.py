@@ -10,10 +10,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.selectors import (
-    check_one_pattern,
     check_path,
     check_selector,
-    check_selectors,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from unit.plugins.resources import RESOURCES
@@ -85,13 +83,6 @@ def test_a_public_key_comes_with_the_line_break_of_its_file_and_is_never_shown()
         check_selector("public_key", "\n")
 
 
-def test_only_selectors_that_were_written_are_looked_at() -> None:
-    names = frozenset({"name", "project"})
-    check_selectors(names, {"name": "a", "command": ""})
-    with pytest.raises(Invalid, match=r"^project is null"):
-        check_selectors(names, {"name": "a", "project": None})
-
-
 @pytest.mark.parametrize("name", RESOURCES)
 def test_every_resource_names_its_selectors_among_its_options(name: str) -> None:
     """Also a resource without any has to say so, so that nobody forgets to think of it."""
@@ -118,15 +109,6 @@ def test_what_usually_identifies_or_narrows_is_a_selector(name: str) -> None:
     if name == "app_image":
         usual -= {"path"}  # a file on the controller
     assert usual & set(RESOURCES[name].options) <= RESOURCES[name].selectors
-
-
-@pytest.mark.parametrize("name", ["include", "exclude"])
-def test_several_patterns_in_one_text_are_refused(name: str) -> None:
-    """Taken for one, they would protect nothing from a mirror that deletes."""
-    with pytest.raises(Invalid, match=r"write a list: \['a', 'b'\], or \['a, b,'\] if the comma"):
-        check_one_pattern(name, "a, b,")
-    check_one_pattern(name, "*.log")
-    check_one_pattern("path", "a, b")
 
 
 @pytest.mark.parametrize("path", ["sec/\0x", "a\nb", "a\tb", "\x7f", "\x85", "\ud800"])
