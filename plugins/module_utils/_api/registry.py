@@ -17,8 +17,6 @@ from .blob_stream import BlobStream
 from .connection import is_loopback
 from .errors import (
     CallOutcomeUnknown,
-    ConfigurationError,
-    ConnectionFailed,
     HostedError,
     Interrupted,
     NotSent,
@@ -29,8 +27,7 @@ from .errors import (
     error_for_status,
     leaves_open,
 )
-from .http_transport import is_connection_failure, root_reason
-from .libraries import requests
+from .http_transport import root_reason
 from .models import RegistryCredentials
 from .registry_session import ELSEWHERE, RegistrySession, without_query
 from .session import describe_pause, parse, pause_before_retry, retry_after_seconds, wait_for_retry
@@ -214,25 +211,18 @@ class Repository:
         return self._attempt(call)
 
     def _attempt(self, call: Callable[[], T]) -> T:
-        """Make a call once, and convert the exceptions of the libraries."""
+        """Make a call once."""
         try:
             return call()
         except HostedError as error:
             error.reworded(self._redact(error.message))
             raise
-        except requests.exceptions.SSLError as error:
-            raise ConfigurationError(
-                f"the certificate of the registry {self._host} was not accepted: {root_reason(error)}"
-            ) from None
         except ValueError as error:  # urllib splits no URL whose port or brackets are wrong
             raise UnexpectedAnswer(
                 f"the registry {self._host} names an invalid address: {clean(self._redact(str(error)))}"
             ) from None
-        except (requests.RequestException, OSError) as error:
-            reason = self._redact(root_reason(error))
-            if is_connection_failure(error):
-                raise ConnectionFailed(f"the registry {self._host} cannot be reached: {reason}") from None
-            raise Interrupted(f"the connection to the registry {self._host} broke: {reason}") from None
+        except OSError as error:
+            raise Interrupted(f"the registry {self._host}: {self._redact(root_reason(error))}") from None
 
 
 MANIFEST_TYPES = (
