@@ -22,7 +22,7 @@ from integration.test_tls import Case
 from integration.tls import DAY, Authority, Proxy, TlsFront, running
 
 REGISTRY = "registry.example.test"
-REFUSED = (f"the certificate of the registry {REGISTRY} was not accepted",)
+REFUSED = (f"the registry {REGISTRY}: the server's certificate was not accepted",)
 AS_MODULE = ("authority of its own", "unknown authority")
 
 

@@ -9,10 +9,8 @@ import hashlib
 import ipaddress
 import os
 import re
-import socket
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
 from urllib.parse import urlsplit
 
 from .errors import ConfigurationError
@@ -49,7 +47,15 @@ class Connection:
     def __post_init__(self) -> None:
         object.__setattr__(self, "base_url", check_base_url(self.base_url, self.allow_http_hosts))
         check_token(self.token)
-        check_header(self.auth_header, self.auth_scheme)
+        # Here, because requests would show the token in its error.
+        if not HEADER_NAME.fullmatch(self.auth_header):
+            raise ConfigurationError(
+                f"auth_header is {self.auth_header!r}, which is not the name of a header"
+            )
+        if not self.auth_scheme.isascii() or not self.auth_scheme.isprintable():
+            raise ConfigurationError(
+                f"auth_scheme is {self.auth_scheme!r}; it must not hold control or non-ASCII characters"
+            )
         if not 0 < self.timeout <= MAX_TIMEOUT:
             raise ConfigurationError(
                 f"timeout is {self.timeout} seconds; it must be more than 0 and at most {MAX_TIMEOUT}"
@@ -60,20 +66,20 @@ class Connection:
             raise ConfigurationError(f"retries is {self.retries}; it must be 0 or more")
 
     @property
-    def authorization(self) -> str:
-        """The value of the header that holds the token."""
-        return f"{self.auth_scheme} {self.token}".strip()
+    def headers(self) -> dict[str, str]:
+        """The headers of all requests, with the token."""
+        caller = f"; {self.caller}" if self.caller else ""
+        return {
+            "Accept": "application/json",
+            "User-Agent": f"hosted.services (Ansible collection{caller})",
+            self.auth_header: f"{self.auth_scheme} {self.token}".strip(),
+        }
 
     @property
     def account_key(self) -> str:
         """A hash that differs for each address and token. The token cannot be found from it."""
         text = f"{self.base_url}\n{self.auth_header}\n{self.token}".encode("utf-8", "surrogatepass")
         return hashlib.blake2b(text, digest_size=16).hexdigest()
-
-    @property
-    def user_agent(self) -> str:
-        """The value of the ``User-Agent`` header."""
-        return f"hosted.services (Ansible collection{'; ' if self.caller else ''}{self.caller})"
 
     @property
     def verify(self) -> bool | str:
@@ -84,12 +90,6 @@ class Connection:
     def warnings(self) -> list[str]:
         """What every user of the connection is told of it."""
         return [UNCHECKED] if not self.validate_certs and self.base_url.startswith("https:") else []
-
-    @cached_property
-    def proxies(self) -> dict[str, str]:
-        """The ``proxies`` argument of requests. A local platform bypasses them: no token leaves the host."""
-        host = urlsplit(self.base_url).hostname or ""
-        return {"no_proxy": host} if is_loopback(host) else {}
 
 
 def check_token(token: str) -> None:
@@ -106,19 +106,6 @@ def check_token(token: str) -> None:
         )
     if not token.isascii() or not token.isprintable() or " " in token:
         raise ConfigurationError("token holds a space, a control character or a character that is not ASCII")
-
-
-def check_header(name: str, scheme: str) -> None:
-    """Reject an invalid header name or scheme here, because requests would show the token in its error.
-
-    :raises ConfigurationError: naming the option.
-    """
-    if not HEADER_NAME.fullmatch(name):
-        raise ConfigurationError(f"auth_header is {name!r}, which is not the name of a header")
-    if not scheme.isascii() or not scheme.isprintable():
-        raise ConfigurationError(
-            f"auth_scheme is {scheme!r}; it must not hold control or non-ASCII characters"
-        )
 
 
 def check_base_url(url: str, allow_http_hosts: Iterable[str] = ()) -> str:
@@ -160,20 +147,3 @@ def is_loopback(host: str) -> bool:
         return False
     # Python versions disagree on whether an IPv4-mapped IPv6 address is loopback.
     return address.is_loopback and getattr(address, "ipv4_mapped", None) is None
-
-
-def leads_inside(host: str, *, direct: bool) -> bool:
-    """Tell whether ``host`` is this machine or on its link, where clouds keep a machine's own secrets.
-
-    :param direct: whether this machine looks names up; a proxy does so itself.
-    """
-    name = host.strip("[]").rstrip(".").lower()
-    if name == "localhost" or name.endswith(".localhost"):
-        return True
-    try:  # also reads 127.1 and 2130706433, as whatever connects does
-        found = socket.getaddrinfo(name, None, flags=0 if direct else socket.AI_NUMERICHOST)
-    except (OSError, UnicodeError):
-        return False
-    addresses = [ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in found]
-    plain = [getattr(address, "ipv4_mapped", None) or address for address in addresses]
-    return any(each.is_loopback or each.is_link_local or each.is_unspecified for each in plain)

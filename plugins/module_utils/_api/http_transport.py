@@ -1,33 +1,40 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""HTTP transport: sends one request and returns its response, bounded in time and size. Knows no routes."""
+"""Sends requests to the platform and to image registries, bounded in time and size. Knows no routes."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
-from urllib.parse import quote, urlencode
+from urllib.parse import urlsplit
+from urllib.request import getproxies_environment
 
 from . import errors
 from .call_thread import CallThread
-from .libraries import urllib3
-from .pools import open_pools, origin
+from .connection import is_loopback
+from .libraries import requests, urllib3
 from .text import clean
 
 MAX_BODY = 256 * 1024 * 1024
 """The largest response in bytes, unpacked: a list of a million entries is smaller."""
 MAX_CONNECT = 10.0
+MAX_IDLE = 32
+"""The number of idle connections that are kept: enough for as many tasks that call at once."""
 CHUNK = 64 * 1024
 OPENSSL_CODE = re.compile(r"^\[\w+(: \w+)?\] ")
+NO_AUTHORITIES = ("NO_CERTIFICATE_OR_CRL_FOUND", "PEM", "unknown error (_ssl.c")
+NO_COMMON_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "UNSUPPORTED_PROTOCOL", "HANDSHAKE_FAILURE")
+"""OpenSSL's names for a peer that does not speak TLS, or no version of it that both sides support."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """An HTTP request. ``verify`` and ``proxies`` are those of requests; ``body`` is sent as JSON.
+    """An HTTP request. ``body`` is sent as JSON; ``verify`` is the argument of requests.
 
     ``fresh`` opens a new connection: a kept one that the server has just closed shows only when a request
     fails on it, and then it is unknown whether the server acted.
@@ -35,17 +42,10 @@ class Request:
 
     method: str
     url: str
-    query: Mapping[str, Any] | None
     body: Any
     headers: Mapping[str, str]
     verify: bool | str
-    proxies: Mapping[str, str]
     fresh: bool
-
-    @property
-    def peer(self) -> tuple[str, bool | str]:
-        """The key for sharing a connection: the server, and how its certificate is verified."""
-        return origin(self.url), self.verify
 
 
 @dataclass(frozen=True)
@@ -77,11 +77,15 @@ class Transport(Protocol):
 
 
 class HttpTransport:
-    """Sends requests over its own connections, which it keeps open."""
+    """Sends requests over connections that it keeps open. All of it but :meth:`exchange` is for any thread.
+
+    It is an adapter of requests, with its pools, TLS and proxies. A session would do more: read ``~/.netrc``,
+    keep cookies, which outlive their token, follow redirects, and ask macOS for proxies.
+    """
 
     def __init__(self) -> None:
-        self._pools: dict[tuple[str, bool | str], Any] = {}
-        """The pool manager of each server. Opening one reads the environment, which takes a while."""
+        urllib3.disable_warnings()  # of unverified certificates, which the user asked for
+        self._adapter = requests.adapters.HTTPAdapter(pool_maxsize=MAX_IDLE)
         self._thread = CallThread()
 
     def clone(self) -> HttpTransport:
@@ -89,166 +93,172 @@ class HttpTransport:
         return HttpTransport()
 
     def close(self) -> None:
-        """Close all open connections."""
-        self._close_connections()
+        """Close all idle connections."""
+        self._adapter.close()
         self._thread.stop()
-
-    def _close_connections(self) -> None:
-        for pools in self._pools.values():
-            pools.clear()
 
     def exchange(self, request: Request, seconds: float) -> Response:
         """Send a request and return its response; see :meth:`Transport.exchange`."""
-        try:
-            return self._thread.run(seconds, lambda: self.send(request, seconds))
-        except TimeoutError:
-            self._pools = {}  # the abandoned thread still uses the old ones
-            raise
+        return self._thread.run(seconds, lambda: self.send(request, seconds))
 
     def send(self, request: Request, seconds: float) -> Response:
         """Send a request and return its response. ``seconds`` bounds each wait for the server, not their sum.
 
         :raises HostedError: if the exchange fails.
         """
-        if request.fresh:
-            self._close_connections()
+        how: Any = {"verify": request.verify, "seconds": seconds, "fresh": request.fresh}
+        headers, body = request.headers, None
         try:
-            peer = request.peer
-            pools = self._pools.get(peer)
-            if pools is None:
-                pools = self._pools[peer] = open_pools(request.url, request.verify, request.proxies)
-            response = send_with(pools, request, seconds)
-            try:
-                headers = response.headers
+            if request.body is not None:
+                headers = {**headers, "Content-Type": "application/json"}
+                body = json.dumps(request.body, allow_nan=False).encode()
+            with self.open(request.method, request.url, headers, body, **how) as response:
+                got = response.headers
                 return Response(
-                    response.status,
-                    headers.get("Retry-After"),
-                    read_body(response),
-                    headers.get("Content-Type", ""),
-                    headers.get("Date", ""),
+                    response.status_code,
+                    got.get("Retry-After"),
+                    read_whole(response, MAX_BODY),
+                    got.get("Content-Type", ""),
+                    got.get("Date", ""),
                 )
-            finally:
-                response.close()
-        except (urllib3.exceptions.HTTPError, OSError, ValueError) as error:
-            raise translate(error, request) from None
+        except (OSError, ValueError, urllib3.exceptions.HTTPError) as error:  # those of requests are OSErrors
+            raise failure(error, request.url, request.verify) from None
+
+    def open(
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        body: bytes | Iterable[bytes] | None = None,
+        *,
+        verify: bool | str,
+        seconds: float,
+        fresh: bool = False,
+    ) -> Any:
+        """Send a request; return the response of requests, whose body is not read yet.
+
+        A redirect is not followed, and nothing is sent twice.
+        """
+        adapter = requests.adapters.HTTPAdapter() if fresh else self._adapter
+        accepted = {"Accept-Encoding": requests.utils.DEFAULT_ACCEPT_ENCODING}
+        return adapter.send(
+            requests.Request(method, url, {**accepted, **headers}, data=body).prepare(),
+            stream=True,
+            timeout=(min(MAX_CONNECT, seconds), seconds),
+            verify=authorities(url, verify),
+            proxies=proxies_for(url),
+        )
 
 
-def send_with(pools: Any, request: Request, seconds: float) -> Any:
-    """Send a request with a pool manager of urllib3. Return its response, whose body is not read yet.
+def authorities(url: str, verify: bool | str) -> bool | str:
+    """Return the ``verify`` argument of an adapter: the environment may name the authorities.
 
-    Cookies are not kept: they would outlive their token. A redirect is not followed, and nothing is retried.
+    :raises ConfigurationError: if they do not exist.
     """
-    query = encode_query(request.query)
-    headers = {**ACCEPTED, **request.headers}
-    body = None
-    if request.body is not None:
-        body = json.dumps(request.body, allow_nan=False).encode()
-        headers["Content-Type"] = "application/json"
-    return pools.request(
-        request.method,
-        f"{request.url}?{query}" if query else request.url,
-        headers=headers,
-        body=body,
-        redirect=False,
-        retries=False,
-        preload_content=False,
-        timeout=urllib3.Timeout(connect=min(MAX_CONNECT, seconds), read=seconds),
-    )
+    if verify is True:
+        verify = os.environ.get("REQUESTS_CA_BUNDLE") or os.environ.get("CURL_CA_BUNDLE") or True
+    if isinstance(verify, str) and url.startswith("https:") and not os.path.exists(verify):
+        raise errors.ConfigurationError(
+            f"cannot send: the file of certificate authorities {verify!r} does not exist"
+        )
+    return verify
 
 
-def encode_query(query: Mapping[str, Any] | None) -> str | None:
-    """Return a query string with spaces as ``%20``: not every server decodes a plus. Omits null values."""
-    given = {name: value for name, value in (query or {}).items() if value is not None}
-    return urlencode(given, doseq=True, quote_via=quote, safe="") or None
+def proxies_for(url: str) -> dict[str, str]:
+    """Return the ``proxies`` argument of an adapter: those of the environment, unless ``NO_PROXY`` holds.
+
+    What is sent to this machine does not leave it. Without proxies in the environment, requests would ask
+    macOS for some, which crashes in a forked process (https://github.com/python/cpython/issues/75999).
+    """
+    found: dict[str, str] = getproxies_environment()
+    if not found or is_loopback(urlsplit(url).hostname or ""):
+        return {}
+    return {} if requests.utils.should_bypass_proxies(url, no_proxy=None) else found
 
 
-def read_body(response: Any) -> bytes:
-    """Read the whole body.
+def read_whole(response: Any, most: int) -> bytes:
+    """Read the whole body of a response.
 
-    :raises UnexpectedAnswer: if it has more than :data:`MAX_BODY` bytes.
+    :raises UnexpectedAnswer: if it has more than ``most`` bytes, unpacked.
     """
     parts, size = [], 0
-    for chunk in response.stream(CHUNK, decode_content=True):
-        size += len(chunk)
-        if size > MAX_BODY:
-            raise errors.UnexpectedAnswer(f"the response is larger than {MAX_BODY // 1024 // 1024} MB")
-        parts.append(chunk)
+    for part in response.iter_content(CHUNK):
+        size += len(part)
+        if size > most:
+            raise errors.UnexpectedAnswer(f"the response is larger than {most // 1024 // 1024} MB")
+        parts.append(part)
     return b"".join(parts)
 
 
-def translate(error: Exception, request: Request) -> errors.HostedError:
-    """Convert an exception of urllib3, by whether the request can have reached the server."""
-    reason, server = root_reason(error), origin(request.url)
-    proxy = isinstance(error, urllib3.exceptions.ProxyError)
-    of_tls = proxy or isinstance(error, urllib3.exceptions.SSLError)
-    if of_tls and (refused := tls_refusal(error, request)):
-        return refused
-    if is_connection_failure(error):
+# --- Failures ---------------------------------------------------------------------------------------
+
+
+def failure(error: Exception, url: str, verify: bool | str, address: str = "base_url") -> errors.HostedError:
+    """Return what an exception of requests means: above all, whether the request can have reached the server.
+
+    :param address: what names the server, for the user to check.
+    """
+    reason, server = root_reason(error), "{0.scheme}://{0.netloc}".format(urlsplit(url))
+    proxy = isinstance(error, requests.exceptions.ProxyError)
+    if (proxy or isinstance(error, requests.exceptions.SSLError)) and (
+        refused := tls_refusal(str(error), reason, server, verify)
+    ):
+        return errors.ConfigurationError(refused)
+    if was_never_connected(error):
         way, doubt = (" by way of the proxy", ", and the proxy") if proxy else ("", "")
         return errors.ConnectionFailed(
-            f"cannot connect to {server}{way}: {reason}. Is base_url right, and the server up{doubt}?"
+            f"cannot connect to {server}{way}: {reason}. Is {address} right, and the server up{doubt}?"
         )
     # An invalid URL, header or body. A character that cannot be encoded may be found later.
-    sent = (UnicodeError, urllib3.exceptions.ProtocolError)
-    if isinstance(error, ValueError) and not isinstance(error, sent):
+    if isinstance(error, ValueError) and not isinstance(error, UnicodeError):
         return errors.ConfigurationError(f"cannot send: {reason}")
     return errors.Interrupted(f"the connection broke before the response was complete: {reason}")
 
 
-def tls_refusal(error: Exception, request: Request) -> errors.ConfigurationError | None:
-    """Return the error for a TLS handshake that no retry can fix; ``None`` for other errors.
+def tls_refusal(said: str, reason: str, server: str, verify: bool | str) -> str | None:
+    """Return what to say of a TLS handshake that no retry can fix; ``None`` for other errors.
 
     The handshake fails before the request is sent.
     """
-    said, reason = str(error), root_reason(error)
     if any(name in said for name in NO_AUTHORITIES):
-        return errors.ConfigurationError(
-            f"no certificate can be read from {str(request.verify)!r}: {reason}. Does ca_path name a file "
+        return (
+            f"no certificate can be read from {str(verify)!r}: {reason}. Does ca_path name a file "
             "of certificates in PEM form?"
         )
     if "certificate" in said.lower():
-        return errors.ConfigurationError(
+        return (
             f"the server's certificate was not accepted: {reason}. "
             "If it is signed by an authority of your own, name its file in ca_path"
         )
     if any(name in said for name in NO_COMMON_TLS):
-        return errors.ConfigurationError(
-            f"no TLS with {origin(request.url)}: {reason}. Does the server speak https at this address?"
-        )
+        return f"no TLS with {server}: {reason}. Does the server speak https at this address?"
     return None
 
 
-NO_AUTHORITIES = ("NO_CERTIFICATE_OR_CRL_FOUND", "PEM", "unknown error (_ssl.c")
-NO_COMMON_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "UNSUPPORTED_PROTOCOL", "HANDSHAKE_FAILURE")
-"""OpenSSL's names for a peer that does not speak TLS, or no version of it that both sides support."""
-ACCEPTED = urllib3.util.make_headers(accept_encoding=True) if urllib3 else {}
-"""The header that names the compressions which urllib3 can undo."""
+def was_never_connected(error: Exception) -> bool:
+    """Tell whether no connection was made for a request, or a proxy refused to make one.
 
-
-def is_connection_failure(error: Exception) -> bool:
-    """Tell whether urllib3 failed to connect, or a proxy refused to. ``error`` may be one of requests.
-
-    urllib3 also raises ``ProxyError`` if the connection breaks after the request was sent through the proxy.
-    That is no connection failure: the platform may have acted.
+    A proxy is also blamed if the connection breaks after the request was sent through it. That is no
+    connection failure: the platform may have acted.
     """
-    cause = getattr(error.args[0], "reason", error) if error.args else error
-    if isinstance(cause, urllib3.exceptions.ProxyError):
+    cause = error.args[0] if error.args else error
+    cause = getattr(cause, "reason", cause)
+    of_urllib3 = urllib3.exceptions
+    if isinstance(cause, of_urllib3.ProxyError):
         cause = cause.original_error
         if str(cause).startswith("Tunnel connection failed"):
             return True
-    return isinstance(cause, (urllib3.exceptions.NewConnectionError, urllib3.exceptions.ConnectTimeoutError))
+    return isinstance(
+        cause, (of_urllib3.NewConnectionError, of_urllib3.ConnectTimeoutError, of_urllib3.ClosedPoolError)
+    )
 
 
 def root_reason(error: BaseException) -> str:
-    """Return the message of the innermost exception in an error of urllib3 or requests."""
+    """Return the message of the innermost exception in one of requests, which wraps those of urllib3."""
     reason: Any = error
-    while True:
-        inner = getattr(reason, "reason", None)
-        inner = inner or next(
-            (arg for arg in getattr(reason, "args", ()) if isinstance(arg, Exception)), None
-        )
-        if not isinstance(inner, BaseException):
-            break
-        reason = inner
-    said = OPENSSL_CODE.sub("", str(reason))
-    return clean(said.rpartition(": ")[2] or type(reason).__name__)
+    while isinstance(reason, BaseException):
+        innermost = reason
+        found = [getattr(reason, "reason", None), *reason.args]
+        reason = next((each for each in found if isinstance(each, Exception)), None)
+    said = OPENSSL_CODE.sub("", str(innermost))
+    return clean(said.rpartition(": ")[2] or type(innermost).__name__)

@@ -11,7 +11,6 @@ runs.
 from __future__ import annotations
 
 import sys
-from importlib.util import find_spec
 from typing import Any
 
 from .errors import ConfigurationError
@@ -41,38 +40,19 @@ except ImportError:
     class ValidationError(Exception):  # type: ignore[no-redef]
         """Placeholder for pydantic's error, so that except clauses can name it."""
 
-    def ConfigDict(**settings: Any) -> Any:  # type: ignore[no-redef]  # noqa: N802 - pydantic's name
-        """Return the settings unchanged, in place of pydantic's type."""
-        return settings
+    def given(value: Any = None, **settings: Any) -> Any:
+        """Return what is given, in place of what pydantic's functions make of it."""
+        return settings or value
 
-    def BeforeValidator(check: Any) -> Any:  # type: ignore[no-redef]  # noqa: N802 - pydantic's name
-        """Return the function unchanged, in place of pydantic's mark."""
-        return check
-
-    def WithJsonSchema(schema: Any) -> Any:  # type: ignore[no-redef]  # noqa: N802 - pydantic's name
-        """Return the schema unchanged, in place of pydantic's mark."""
-        return schema
-
-    def Field(default: Any = None, **about: Any) -> Any:  # type: ignore[no-redef]  # noqa: N802 - pydantic's name
-        """Return the default, in place of pydantic's field."""
-        return default
-
-    def to_camel(snake: str) -> str:
-        """Return the name unchanged, in place of pydantic's function."""
-        return snake
-
-    def to_snake(camel: str) -> str:
-        """Return the name unchanged, in place of pydantic's function."""
-        return camel
+    ConfigDict = BeforeValidator = WithJsonSchema = Field = to_camel = to_snake = given  # type: ignore
 
 
 try:
-    import certifi
+    import requests
     import urllib3
 except ImportError:
-    certifi = urllib3 = None  # type: ignore[assignment]
-if urllib3 is None or find_spec("requests") is None:
-    MISSING.append("requests")  # which brings the others
+    requests = urllib3 = None  # type: ignore[assignment]
+    MISSING.append("requests")  # which brings the other
 
 try:
     from cryptography.hazmat.primitives.asymmetric import rsa
@@ -88,17 +68,6 @@ except ImportError:
     MISSING.append("PyYAML")
 
 
-def __getattr__(name: str) -> Any:
-    """Import requests when it is asked for: few tasks talk to an image registry, which needs it."""
-    if name != "requests":
-        raise AttributeError(name)
-    try:
-        import requests  # noqa: PLC0415 - see above
-    except ImportError:
-        return None
-    return requests
-
-
 __all__ = [
     "MISSING",
     "BaseModel",
@@ -108,8 +77,8 @@ __all__ = [
     "TypeAdapter",
     "ValidationError",
     "WithJsonSchema",
-    "certifi",
     "load_ssh_public_key",
+    "requests",
     "require",
     "require_for",
     "rsa",

@@ -17,22 +17,20 @@ class PlatformClock:
     """The platform's clock, as far as its responses show it. Threads may share one."""
 
     def __init__(self) -> None:
-        self._last: tuple[datetime, float] | None = None
-        """The time in the last response that had one, and when that arrived, by the monotonic clock."""
+        self._last: tuple[str, float] | None = None
+        """The ``Date`` of the last response that had one, and when that arrived, by the monotonic clock."""
 
     def set(self, date: str) -> None:
-        """Set the clock to the ``Date`` header of a response that has just arrived, if it holds a date."""
-        moment = parse_http_date(date)
-        if moment is not None:
-            self._last = moment, time.monotonic()
+        """Set the clock to the ``Date`` header of a response that has just arrived, if it has one."""
+        if date:
+            self._last = date, time.monotonic()
 
     def shown(self) -> datetime | None:
         """Return the platform's time, in UTC; ``None`` until a response shows it."""
-        if self._last is None:
-            return None
-        moment, at = self._last
+        date, at = self._last or ("", 0.0)
+        moment = parse_http_date(date)
         try:
-            return moment + timedelta(seconds=time.monotonic() - at)
+            return moment and moment + timedelta(seconds=time.monotonic() - at)
         except OverflowError:  # the year 10000
             return moment
 

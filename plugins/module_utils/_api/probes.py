@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Collection
+from contextlib import closing
 from urllib.parse import urlsplit
 
 from .call_thread import CallThread
-from .http_transport import Request, root_reason, send_with
-from .libraries import urllib3
-from .pools import open_pools
+from .http_transport import HttpTransport, root_reason
+from .libraries import requests, urllib3
 
 
 def problem_of_url(url: str) -> str | None:
@@ -38,9 +38,9 @@ def probe_url(url: str, statuses: Collection[int], seconds: float, verify: bool 
     thread = CallThread()
     try:
         status = thread.run(seconds, lambda: status_of(url, seconds, verify))
-    except (TimeoutError, urllib3.exceptions.ReadTimeoutError):  # whichever of the two clocks is first
+    except (TimeoutError, requests.exceptions.ReadTimeout):  # whichever of the two clocks is first
         return f"{url} does not respond within {seconds:g} seconds"
-    except (urllib3.exceptions.HTTPError, OSError, ValueError) as error:
+    except (OSError, ValueError, urllib3.exceptions.HTTPError) as error:
         return f"{url} does not respond: {root_reason(error)}"
     finally:
         thread.stop()
@@ -51,11 +51,10 @@ def probe_url(url: str, statuses: Collection[int], seconds: float, verify: bool 
 
 def status_of(url: str, seconds: float, verify: bool | str) -> int:
     """Return the status of the response. Does not read its body, which may have no end."""
-    request = Request("GET", url, None, None, {}, verify, {}, fresh=True)
-    with open_pools(url, verify) as pools:
-        response = send_with(pools, request, seconds)
+    with closing(HttpTransport()) as transport:
+        response = transport.open("GET", url, {}, verify=verify, seconds=seconds)
         response.close()
-        return int(response.status)
+        return int(response.status_code)
 
 
 def probe_tcp(address: str, seconds: float) -> str | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any, TypeVar
 from urllib.parse import urlencode, urljoin, urlsplit
@@ -17,8 +17,6 @@ from .blob_stream import BlobStream
 from .connection import is_loopback
 from .errors import (
     CallOutcomeUnknown,
-    ConfigurationError,
-    ConnectionFailed,
     HostedError,
     Interrupted,
     NotSent,
@@ -29,8 +27,7 @@ from .errors import (
     error_for_status,
     leaves_open,
 )
-from .http_transport import is_connection_failure, root_reason
-from .libraries import requests
+from .http_transport import root_reason
 from .models import RegistryCredentials
 from .registry_session import ELSEWHERE, RegistrySession, without_query
 from .session import describe_pause, parse, pause_before_retry, retry_after_seconds, wait_for_retry
@@ -84,44 +81,31 @@ class Repository:
 
     def digest_of(self, reference: str) -> str | None:
         """Return the digest of the image with this tag or digest; ``None`` if it does not exist."""
-
-        def look() -> str | None:
-            of_tag = not DIGEST.fullmatch(reference)
-            response = self._session.request("GET" if of_tag else "HEAD", self._manifest(reference), ACCEPT)
-            if response.status_code == 404:
-                return None
-            check_response(response)
-            return f"sha256:{hashlib.sha256(response.content).hexdigest()}" if of_tag else reference
-
-        return self._with_retries(look)
+        of_tag = not DIGEST.fullmatch(reference)
+        url = self._manifest(reference)
+        response = self._ask("GET" if of_tag else "HEAD", url, ACCEPT, expected=(HTTPStatus.NOT_FOUND,))
+        if response.status_code == HTTPStatus.NOT_FOUND:
+            return None
+        return f"sha256:{hashlib.sha256(response.content).hexdigest()}" if of_tag else reference
 
     def manifest(self, reference: str) -> tuple[bytes, str]:
         """Return the bytes and the media type of the manifest with this tag or digest.
 
         :raises UnexpectedAnswer: if its hash is not ``reference``.
         """
-
-        def read() -> tuple[bytes, str]:
-            response = self._session.request("GET", self._manifest(reference), ACCEPT)
-            check_response(response)
-            algorithm, _colon, wanted = reference.partition(":")
-            if DIGEST.fullmatch(reference) and hashlib.new(algorithm, response.content).hexdigest() != wanted:
-                raise UnexpectedAnswer(
-                    f"the registry {self._host} returned a manifest that does not match digest {reference}"
-                )
-            return response.content, media_type_of(response)
-
-        return self._with_retries(read)
+        response = self._ask("GET", self._manifest(reference), ACCEPT)
+        algorithm, _colon, wanted = reference.partition(":")
+        if DIGEST.fullmatch(reference) and hashlib.new(algorithm, response.content).hexdigest() != wanted:
+            raise UnexpectedAnswer(
+                f"the registry {self._host} returned a manifest that does not match digest {reference}"
+            )
+        return response.content, media_type_of(response)
 
     def has_blob(self, digest: str) -> bool:
         """Tell whether the registry has a blob."""
-
-        def look() -> bool:
-            response = self._session.request("HEAD", f"{self._root}/blobs/{digest}")
-            there = response.status_code in ELSEWHERE
-            return there or (response.status_code != 404 and check_response(response))
-
-        return self._with_retries(look)
+        expected = (HTTPStatus.NOT_FOUND, *ELSEWHERE)
+        response = self._ask("HEAD", f"{self._root}/blobs/{digest}", expected=expected)
+        return bool(response.status_code != HTTPStatus.NOT_FOUND)
 
     def open_blob(self, digest: str) -> BlobStream:
         """Open a blob to read it in pieces, from the registry or from the store that it names."""
@@ -144,21 +128,12 @@ class Repository:
         :param source: the other repository's path in the registry.
         """
         query = urlencode({"mount": digest, "from": source})
-
-        def mount() -> bool:
-            address = f"{self._root}/blobs/uploads/?{query}"
-            response = self._session.request("POST", address, {"Content-Length": "0"})
-            if response.status_code in UNABLE:
-                return False
-            check_response(response)
-            if response.status_code == HTTPStatus.CREATED:
-                return True
-            location = response.headers.get("Location")
-            if location:  # whatever comes of it: an upload that nobody finishes is dropped in time
-                self._session.request("DELETE", urljoin(response.url, location))
-            return False
-
-        return self._with_retries(mount)
+        address = f"{self._root}/blobs/uploads/?{query}"
+        response = self._ask("POST", address, {"Content-Length": "0"}, expected=UNABLE)
+        location = response.headers.get("Location")
+        if response.status_code == HTTPStatus.ACCEPTED and location:  # drop it: nobody would finish it
+            self._with_retries(lambda: self._session.request("DELETE", urljoin(response.url, location)))
+        return bool(response.status_code == HTTPStatus.CREATED)
 
     def send_blob(self, content: Content, digest: str, size: int) -> None:
         """Upload a blob of ``size`` bytes. A retry resumes where the upload was interrupted.
@@ -179,12 +154,8 @@ class Repository:
     def put_manifest(self, content: bytes, media_type: str, reference: str) -> None:
         """Upload a manifest under a tag or its digest."""
 
-        def put() -> None:
-            headers = {"Content-Type": media_type}
-            check_response(self._session.request("PUT", self._manifest(reference), headers, content))
-
         try:
-            self._with_retries(put)
+            self._ask("PUT", self._manifest(reference), {"Content-Type": media_type}, content)
         except CallOutcomeUnknown as error:
             error.append(f". Whether {reference!r} names the new image now is unknown; run this again")
             raise
@@ -200,6 +171,24 @@ class Repository:
             raise UnexpectedAnswer(f"{reference!r} is neither the digest of an image nor a tag")
         return f"{self._root}/manifests/{reference}"
 
+    def _ask(
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str] | None = None,
+        data: bytes | None = None,
+        expected: tuple[int, ...] = (),
+    ) -> Any:
+        """Send a request, with retries; return the response if it is 2xx or of an expected status."""
+
+        def ask() -> Any:
+            response = self._session.request(method, url, headers, data)
+            if response.status_code not in expected:
+                check_response(response)
+            return response
+
+        return self._with_retries(ask)
+
     def _with_retries(self, call: Callable[[], T]) -> T:
         """Make a call with retries: all calls to a registry are idempotent."""
         for failures in range(1, self._retries + 1):
@@ -214,25 +203,18 @@ class Repository:
         return self._attempt(call)
 
     def _attempt(self, call: Callable[[], T]) -> T:
-        """Make a call once, and convert the exceptions of the libraries."""
+        """Make a call once."""
         try:
             return call()
         except HostedError as error:
             error.reworded(self._redact(error.message))
             raise
-        except requests.exceptions.SSLError as error:
-            raise ConfigurationError(
-                f"the certificate of the registry {self._host} was not accepted: {root_reason(error)}"
-            ) from None
         except ValueError as error:  # urllib splits no URL whose port or brackets are wrong
             raise UnexpectedAnswer(
                 f"the registry {self._host} names an invalid address: {clean(self._redact(str(error)))}"
             ) from None
-        except (requests.RequestException, OSError) as error:
-            reason = self._redact(root_reason(error))
-            if is_connection_failure(error):
-                raise ConnectionFailed(f"the registry {self._host} cannot be reached: {reason}") from None
-            raise Interrupted(f"the connection to the registry {self._host} broke: {reason}") from None
+        except OSError as error:
+            raise Interrupted(f"the registry {self._host}: {self._redact(root_reason(error))}") from None
 
 
 MANIFEST_TYPES = (
@@ -261,8 +243,8 @@ def scheme_of(host: str) -> str:
     return "http" if is_loopback(name) else "https"
 
 
-def check_response(response: Any) -> bool:
-    """Return ``True`` for a 2xx response; raise an error with the registry's message for any other.
+def check_response(response: Any) -> None:
+    """Raise an error with the registry's message for any response that is not 2xx.
 
     :raises Redirected: for 3xx.
     :raises RateLimited: for 429.
@@ -270,7 +252,7 @@ def check_response(response: Any) -> bool:
     :raises Refused: for any other status.
     """
     if response.ok and response.status_code < 300:
-        return True
+        return
     said = registry_message(response)
     where = f"{response.request.method} {urlsplit(response.url).path}"  # the query may hold a secret
     if response.status_code == HTTPStatus.TOO_MANY_REQUESTS:

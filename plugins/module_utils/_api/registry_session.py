@@ -9,29 +9,30 @@ The protocol: https://distribution.github.io/distribution/spec/auth/token/
 from __future__ import annotations
 
 import base64
+import ipaddress
 import re
+import socket
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlencode, urljoin, urlsplit
 
 from .call_thread import CallThread
-from .connection import is_loopback, leads_inside
+from .connection import is_loopback
 from .errors import ConfigurationError, Interrupted, Refused, UnexpectedAnswer, error_for_status
-from .http_transport import CHUNK
+from .http_transport import HttpTransport, failure, proxies_for, read_whole
 from .libraries import requests, urllib3
 from .models import RegistryCredentials
-from .proxies import from_environment
 from .session import parse
 from .text import clean
 from .uploads import Chunk
 
-CONNECT_SECONDS = 10.0
 MAX_REDIRECTS = 3
 MAX_ANSWER = 4 * 1024 * 1024
 """The largest manifest, token or message in bytes, unpacked. Registries take no larger manifest either."""
 ELSEWHERE = (301, 302, 303, 307, 308)
 """Redirects to an object store: a registry may keep blobs there."""
+USER_AGENT = "hosted.services (Ansible collection)"
 PARAMETER = re.compile(r'\b([A-Za-z]+)="([^"]*)"')
 
 
@@ -53,16 +54,11 @@ class RegistrySession:
         self._host = credentials.host
         self._verify = verify
         self._log = log
-        self._timeout = (min(CONNECT_SECONDS, timeout), timeout)
+        self._timeout = timeout
         login = f"{credentials.username}:{credentials.secret}".encode()
         self._basic = f"Basic {base64.b64encode(login).decode()}"
         self._authorization: str | None = None
-        self._session = requests.Session()
-        self._session.trust_env = (
-            False  # keeps requests from reading .netrc and asking the platform for proxies
-        )
-        # Otherwise requests reads the whole body of each redirect, though it follows none.
-        self._session.get_redirect_target = lambda response: None
+        self._transport = HttpTransport()
 
     def look(self, url: str) -> None:
         """Request the root of the registry, which says whether it takes Basic; then no request is sent twice.
@@ -150,49 +146,30 @@ class RegistrySession:
         begun, outcome = time.monotonic(), "no answer"
 
         def call() -> Any:
-            response = self._session.request(
-                method,
-                url,
-                headers={**headers, **login},
-                data=data,
-                allow_redirects=False,
-                stream=True,
-                timeout=self._timeout,
-                **from_environment(url, self._verify),
-            )
-            return response if stream and response.status_code < 300 else self._read_whole(response)
+            sent = {"User-Agent": USER_AGENT, **headers, **login}
+            how: Any = {"verify": self._verify, "seconds": self._timeout}
+            response = self._transport.open(method, url, sent, data, **how)
+            if not stream or response.status_code >= 300:
+                response._content = read_whole(response, MAX_ANSWER)  # noqa: SLF001 - as requests keeps it
+            return response
 
         thread = CallThread()
         try:
             lasts = stream or isinstance(data, Chunk)
-            response = call() if lasts else thread.run(self._timeout[1], call)
+            response = call() if lasts else thread.run(self._timeout, call)
             outcome = str(response.status_code)
             return response
         except TimeoutError:
             raise Interrupted(
-                f"no complete response of the registry {self._host} within {self._timeout[1]:g} seconds"
+                f"no complete response of the registry {self._host} within {self._timeout:g} seconds"
             ) from None
+        except (OSError, urllib3.exceptions.HTTPError) as error:
+            told = failure(error, url, self._verify, "the registry's address")
+            raise told.prepend(f"the registry {self._host}: ") from None
         finally:
             thread.stop()
             took = (time.monotonic() - begun) * 1000
             self._log(f"{method} {without_query(url)} -> {outcome} in {took:.0f} ms")
-
-    def _read_whole(self, response: Any) -> Any:
-        """Read the body of a response, and return it.
-
-        :raises UnexpectedAnswer: if it has more than :data:`MAX_ANSWER` bytes.
-        """
-        body = b""
-        for piece in response.iter_content(CHUNK):
-            body += piece
-            if len(body) > MAX_ANSWER:
-                response.close()
-                raise UnexpectedAnswer(
-                    f"a response of {urlsplit(response.url).netloc} is larger than "
-                    f"{MAX_ANSWER // 1024 // 1024} MB, the limit for a manifest, a token or a message"
-                )
-        response._content = body  # noqa: SLF001 - as requests keeps what it has read
-        return response
 
     def _answer(self, challenge: str) -> str | None:
         """Return the header that answers a challenge; ``None`` if the challenge is of an unknown kind."""
@@ -208,9 +185,10 @@ class RegistrySession:
         realm = asked.get("realm", "")
         address = realm if "://" in realm else f"https://{realm}"
         query = {name: asked[name] for name in ("service", "scope") if name in asked}
-        url = requests.Request("GET", address, params=query).prepare().url if query else address
-        response = self._send("GET", str(url), {"Accept": "application/json"}, None, self._basic)
-        if response.status_code != requests.codes.ok:
+        if query:
+            address += f"{'&' if urlsplit(address).query else '?'}{urlencode(query)}"
+        response = self._send("GET", address, {"Accept": "application/json"}, None, self._basic)
+        if response.status_code != 200:
             raise self._refused(f"its token server answered {response.status_code}")
         try:
             told = parse(response.content)
@@ -233,9 +211,18 @@ class RegistrySession:
 
 
 def is_inside(url: Any) -> bool:
-    """Tell whether a parsed URL leads to this machine or its link."""
-    proxies = from_environment(url.url, verify=True)["proxies"]
-    return leads_inside(url.host or "", direct=not requests.utils.select_proxy(url.url, proxies))
+    """Tell whether a parsed URL leads to this machine or its link, where clouds keep secrets of machines."""
+    name = (url.host or "").strip("[]").rstrip(".").lower()
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    proxied = requests.utils.select_proxy(url.url, proxies_for(url.url))  # looks names up itself
+    try:  # also reads 127.1 and 2130706433, as whatever connects does
+        found = socket.getaddrinfo(name, None, flags=socket.AI_NUMERICHOST if proxied else 0)
+    except (OSError, UnicodeError):
+        return False
+    addresses = [ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in found]
+    plain = [getattr(address, "ipv4_mapped", None) or address for address in addresses]
+    return any(each.is_loopback or each.is_link_local or each.is_unspecified for each in plain)
 
 
 def without_query(url: str) -> str:

@@ -8,15 +8,15 @@ from __future__ import annotations
 import codecs
 import json
 import math
+import random
 import re
 import time
 from collections.abc import Callable, Iterable
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from . import errors
-from .backoff import backoff
 from .connection import Connection
 from .http_transport import HttpTransport, Request, Response, Transport
 from .platform_clock import PlatformClock, parse_http_date
@@ -31,6 +31,7 @@ SMALL = 8 * 1024 * 1024
 MAX_MESSAGE = 100_000
 """How many characters of an error's message are searched for secrets. Far fewer are shown."""
 MAX_RETRY_AFTER = 300.0
+FIRST_PAUSE, LONGEST_PAUSE = 0.25, 10.0
 LIMIT_DOUBLINGS = 3
 """How often the first pause is doubled if a response 429 does not say how long to wait: up to 2 seconds."""
 MIN_TIME_TO_WRITE = 5.0
@@ -109,30 +110,32 @@ class Session:
         """Make a call, with retries, and return the decoded response; ``None`` if its body is empty.
 
         :param ids: the values of the path's placeholders.
+        :param query: without what is null.
         :param seconds: the deadline of the call with all its attempts; the first attempt may use it up. By
             default, the connection's timeout or, if longer, the route's; an attempt that can be retried then
             uses at most half of it. A call that cannot be resent is retried only while there is time for it.
         :raises HostedError: one of its subclasses; see :mod:`errors`.
         """
-        self.attempts_of_call = 0
         url = self.connection.base_url + route.url(ids, lambda text: quote(text, safe=""))
+        given = {name: value for name, value in (query or {}).items() if value is not None}
+        if given:  # not every server decodes a plus to a space
+            url += f"?{urlencode(given, quote_via=quote)}"
+        resendable = route.idempotency.resendable
         allowed = max(self.connection.timeout, route.min_timeout) if seconds is None else seconds
+        longest = allowed / 2 if resendable and seconds is None else allowed  # leaves time for a retry
+        needed = 0.0 if resendable else min(MIN_TIME_TO_WRITE, allowed / 2)
         deadline = time.monotonic() + allowed
-        needed = 0.0 if route.idempotency.resendable else min(MIN_TIME_TO_WRITE, allowed / 2)
-
-        def attempt() -> Any:
-            left = deadline - time.monotonic()
-            if route.idempotency.resendable and seconds is None:  # leave time for a retry
-                left = min(left, allowed / 2)
-            return self._attempt(route, url, query, body, max(left, 0.001))
-
-        failures, lost = 0, None
+        self.attempts_of_call, lost = 0, None
         while True:
-            deadline += self._wait_turn()
+            now = time.monotonic()
+            if (turn := self.next_turn(now) - now) > 0:
+                time.sleep(turn)
+                deadline += turn
             try:
-                return attempt()
+                left = min(deadline - time.monotonic(), longest)
+                return self._attempt(route, url, body, max(left, 0.001))
             except errors.HostedError as error:
-                failures += 1
+                failures = self.attempts_of_call
                 pause = pause_before_retry(error, failures)
                 final = failures > self.connection.retries or not may_send_again(error, route)
                 if final or time.monotonic() + pause + needed >= deadline:
@@ -142,24 +145,17 @@ class Session:
                 reason = error.message
             wait_for_retry(pause, reason, self.on_pause)
 
-    def _wait_turn(self) -> float:
-        """Wait until the next request may be sent; return for how many seconds."""
-        now = time.monotonic()
-        seconds = self.next_turn(now) - now
-        if seconds > 0:
-            time.sleep(seconds)
-        return max(0.0, seconds)
-
-    def _attempt(self, route: Route[Any], url: str, query: Any, body: Any, seconds: float) -> Any:
-        begun = time.monotonic()
+    def _attempt(self, route: Route[Any], url: str, body: Any, seconds: float) -> Any:
+        begun, outcome = time.monotonic(), "no answer"
         self.attempts_of_call += 1
-        outcome = "no answer"
+        connection, fresh = self.connection, not route.idempotency.resendable
+        request = Request(route.method, url, body, connection.headers, connection.verify, fresh)
         try:
-            response = self._transport.exchange(self._request(route, url, query, body), seconds)
+            response = self._transport.exchange(request, seconds)
             outcome = str(response.status)
             self.received_bytes += len(response.body)
             self.clock.set(response.date)
-            return self._check_response(route, response)
+            return read_response(route, response, self.redact)
         except TimeoutError:
             raise errors.Interrupted(f"{route}: no complete response within {seconds:.3g} seconds") from None
         except errors.HostedError as error:
@@ -169,40 +165,10 @@ class Session:
             raise
         finally:
             took = (time.monotonic() - begun) * 1000
-            self.log(f"{route.method} {url} -> {outcome} in {took:.0f} ms")
+            self.log(f"{route.method} {url.partition('?')[0]} -> {outcome} in {took:.0f} ms")
 
-    def _request(self, route: Route[Any], url: str, query: Any, body: Any) -> Request:
-        connection = self.connection
-        return Request(
-            method=route.method,
-            url=url,
-            query=query,
-            body=body,
-            headers={
-                "Accept": "application/json",
-                "User-Agent": connection.user_agent,
-                connection.auth_header: connection.authorization,
-            },
-            verify=connection.verify,
-            proxies=connection.proxies,
-            fresh=not route.idempotency.resendable,
-        )
 
-    def _check_response(self, route: Route[Any], response: Response) -> Any:
-        if HTTPStatus.OK <= response.status < HTTPStatus.MULTIPLE_CHOICES:
-            return decode(route, response)
-        if response.status == HTTPStatus.SEE_OTHER and not route.idempotency.resendable:
-            # By RFC 9110, it may follow a call that was carried out, and say where its result is.
-            raise errors.Interrupted(
-                "the server answered with a redirect (303), which is not followed, so the result of the call "
-                "was not read"
-            )
-        if response.status < HTTPStatus.BAD_REQUEST:
-            raise errors.Redirected(
-                f"the server answered with a redirect ({response.status}), which is not followed; "
-                "is base_url the address of the API itself?"
-            )
-        raise error_for_response(route, response, error_message(response.body, self.redact))
+# --- Retries ----------------------------------------------------------------------------------------
 
 
 def may_send_again(error: BaseException, route: Route[Any]) -> bool:
@@ -233,13 +199,15 @@ def wait_for_retry(seconds: float, reason: str, report: Callable[[str], None]) -
 
 
 def pause_before_retry(error: errors.HostedError, failures: int) -> float:
-    """Return the seconds before the next attempt: what the server asked for, else :func:`backoff`.
+    """Return the seconds before the next attempt: what the server asked for, else exponential backoff.
 
-    A limit of requests takes longer to let one through again than a connection takes to come back.
+    The pause is random, so that clients that failed together do not retry together: its bound doubles with
+    each failure. A limit of requests takes longer to let one through than a connection takes to come back.
     """
     asked = errors.pause_asked(error)
     is_limit = isinstance(error, errors.RateLimited) and asked is None
-    pause = backoff(failures + LIMIT_DOUBLINGS if is_limit else failures)
+    doublings = min(failures - 1 + (LIMIT_DOUBLINGS if is_limit else 0), 10)  # no float overflows
+    pause = random.uniform(0, min(FIRST_PAUSE * 2**doublings, LONGEST_PAUSE))  # noqa: S311 - no secret
     return pause if asked is None else min(asked, MAX_RETRY_AFTER) + min(pause, 1)
 
 
@@ -258,28 +226,32 @@ def retry_after_seconds(value: str | None, date: str) -> float | None:
     return None if when is None or now is None else max(0.0, (when - now).total_seconds())
 
 
-def is_page(response: Response) -> bool:
-    """Tell whether a response is HTML. The platform sends JSON, so HTML probably comes from a proxy."""
-    return response.content_type.lower().startswith("text/html") or response.body.lstrip()[:1] == b"<"
+# --- Responses --------------------------------------------------------------------------------------
 
 
-def decode(route: Route[Any], response: Response) -> Any:
-    """Return the JSON of a 2xx response, or ``None`` if its body is empty.
+def read_response(route: Route[Any], response: Response, redact: Callable[[str], str]) -> Any:
+    """Return the JSON of a 2xx response; ``None`` if nothing depends on its body, which is not JSON.
 
-    For an undocumented response to a write that is neither JSON nor HTML, return ``None``.
-
-    :raises CallOutcomeUnknown: if the body is not JSON.
     :raises UnexpectedAnswer: if it is too large or too deeply nested.
+    :raises HostedError: what any other response means.
     """
+    status = response.status
+    if status >= HTTPStatus.BAD_REQUEST:
+        raise error_for_response(route, response, error_message(response.body, redact))
+    if status >= HTTPStatus.MULTIPLE_CHOICES:
+        said = f"the server answered with a redirect ({status}), which is not followed"
+        if status == HTTPStatus.SEE_OTHER and not route.idempotency.resendable:
+            # By RFC 9110, it may follow a call that was carried out, and say where its result is.
+            raise errors.Interrupted(f"{said}, so the result of the call was not read")
+        raise errors.Redirected(f"{said}; is base_url the address of the API itself?")
     if not response.body.strip():
         return None
     try:
         return parse(response.body)
     except (ValueError, RecursionError) as error:
-        if is_page(response):
-            raise errors.CallOutcomeUnknown(
-                "the response is not JSON but a web page, as proxies send"
-            ) from None
+        if response.content_type.lower().startswith("text/html") or response.body.lstrip()[:1] == b"<":
+            said = "the response is not JSON but a web page, as proxies send"
+            raise errors.CallOutcomeUnknown(said) from None
         if isinstance(route.answer, Undocumented) and route.method != "GET":
             return None  # nothing depends on the undocumented response to a write
         if isinstance(error, Excessive):
@@ -304,7 +276,10 @@ def parse(body: bytes) -> Any:
     value = json.loads(text, **STRICT) if LONG_NUMBER.search(body) else json.loads(text)
     if body.count(b"[") + body.count(b"{") > MAX_DEPTH and not is_shallow(value):
         raise Excessive(f"the response is nested more than {MAX_DEPTH} levels deep")
-    return with_whole_characters(value) if HALF_CHARACTER.search(body) else value
+    if HALF_CHARACTER.search(body):
+        whole = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass")
+        value = json.loads(whole.decode("utf-16", "replace"))
+    return value
 
 
 HALF_CHARACTER = re.compile(rb"\\u[dD][89a-fA-F]")
@@ -337,17 +312,6 @@ def is_shallow(value: Any) -> bool:
         if not holders:
             return True
     return False
-
-
-def with_whole_characters(value: Any) -> Any:
-    """Return ``value`` with lone surrogates in its strings replaced by U+FFFD."""
-    if isinstance(value, dict):
-        return {with_whole_characters(key): with_whole_characters(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [with_whole_characters(item) for item in value]
-    if not isinstance(value, str):
-        return value
-    return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def error_for_response(route: Route[Any], response: Response, said: str) -> errors.HostedError:

@@ -15,12 +15,10 @@ from ansible_collections.hosted.services.plugins.module_utils._api.http_transpor
     Response,
     Transport,
 )
-from ansible_collections.hosted.services.plugins.plugin_utils._broker.protocol import (
-    decode_response,
-    encode_request,
+from ansible_collections.hosted.services.plugins.plugin_utils._broker.server import (
     socket_address,
+    start_broker,
 )
-from ansible_collections.hosted.services.plugins.plugin_utils._broker.server import start_broker
 
 SOCKET = "hosted.services"
 
@@ -66,17 +64,23 @@ class BrokerClient:
     def exchange(self, request: Request, seconds: float) -> Response:
         """Send a request and return its response; see :class:`Transport`."""
         if self._broker is None:
-            self._broker = reopen_socket(self._path)
+            try:
+                self._broker = open_socket(self._path)
+            except OSError as error:
+                raise errors.ConnectionFailed(f"the connection broker is gone: {error}") from None
         try:
-            self._broker.send_bytes(encode_request(request, seconds))
-            message = self._broker.recv_bytes() if self._broker.poll(seconds) else None
+            self._broker.send((request, seconds))
+            answered = self._broker.poll(seconds)
+            answer = self._broker.recv() if answered else TimeoutError()
         except (OSError, EOFError):
             self.close()
             raise errors.Interrupted("the connection broker ended before the response came") from None
-        if message is None:
+        if not answered:
             self.close()  # a late response must not be taken for that of the next request
-            raise TimeoutError
-        return decode_response(message)
+        if isinstance(answer, Exception):
+            raise answer
+        response: Response = answer
+        return response
 
 
 def open_socket(path: str) -> Connection:
@@ -86,14 +90,3 @@ def open_socket(path: str) -> Connection:
     """
     with socket_address(path) as address:
         return Client(address)
-
-
-def reopen_socket(path: str) -> Connection:
-    """Connect to a broker again that was there before.
-
-    :raises ConnectionFailed: when it is gone.
-    """
-    try:
-        return open_socket(path)
-    except OSError as error:
-        raise errors.ConnectionFailed(f"the connection broker is gone: {error}") from None

@@ -29,60 +29,60 @@ import signal
 import socket
 import sys
 import threading
-import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
-from typing import NoReturn
+from typing import Any
 
-from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import (
-    HttpTransport,
-    Request,
-)
-from ansible_collections.hosted.services.plugins.plugin_utils._broker.protocol import (
-    decode_request,
-    encode_error,
-    encode_response,
-    socket_address,
-)
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import HostedError
+from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import HttpTransport
 
 BACKLOG = 128
-MAX_IDLE = 32
-"""The number of idle connections that the broker keeps: enough for as many tasks that call at once."""
+MAX_ADDRESS = 100
+"""The longest address of a socket that every system allows, in bytes."""
 MAX_IDLE_SECONDS = 30.0
-"""The broker closes a connection that is idle for longer. Many servers close one after a minute."""
+"""The broker closes its idle connections if no task connects for so long. Many servers do after a minute."""
 LIFELINE, _LIFELINE_WRITER = os.pipe()
 """Made on import, which is before Ansible forks: the broker reads an end of file when the run's last process
 has ended, however it ended. Nobody writes to it, so it is the same in every fork."""
 
-Peer = tuple[str, bool | str]
+
+class BrokerDefect(Exception):
+    """A defect in the broker. Names the class of the error only, because its text may hold secrets."""
 
 
 def start_broker(path: str) -> None:
-    """Fork the broker. It can be reached when this returns.
+    """Fork the broker: no terminal, no signals of the run, only the files it needs. It can be reached now.
 
     :raises OSError: if it cannot listen, for example because another worker was quicker.
     """
-    listener = socket.socket(socket.AF_UNIX)
-    try:
+    with socket.socket(socket.AF_UNIX) as listener:
         with socket_address(path) as address:
             listener.bind(address)
         listener.listen(BACKLOG)
         if os.fork() == 0:
-            run_as_daemon(listener)
-    finally:
-        listener.close()
+            try:
+                os.setsid()
+                signal.signal(signal.SIGINT, signal.SIG_IGN)
+                signal.signal(signal.SIGTERM, signal.SIG_DFL)
+                close_files_except({listener.fileno(), LIFELINE})
+                serve(listener, LIFELINE)
+            finally:
+                os._exit(0)
 
 
-def run_as_daemon(listener: socket.socket) -> NoReturn:
-    """Turn this process into the broker: no terminal, no signals of the run, only the two files it needs."""
+@contextmanager
+def socket_address(path: str) -> Iterator[str]:
+    """Yield a name of the socket at ``path`` that is short enough for an address, however deep it is."""
+    if len(os.fsencode(path)) <= MAX_ADDRESS:
+        yield path
+        return
+    folder, name = os.path.split(path)
+    handle = os.open(folder, os.O_RDONLY)
     try:
-        os.setsid()
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        close_files_except({listener.fileno(), LIFELINE})
-        ConnectionBroker(listener, LIFELINE, IdleConnections()).serve()
+        yield f"/dev/fd/{handle}/{name}"
     finally:
-        os._exit(0)
+        os.close(handle)
 
 
 def close_files_except(needed: set[int]) -> None:
@@ -97,79 +97,32 @@ def close_files_except(needed: set[int]) -> None:
     sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - Ansible's own are locked in a fork
 
 
-class IdleConnections:
-    """The connections that no request uses now: at most ``limit``, none idle for more than ``seconds``."""
-
-    def __init__(self, limit: int = MAX_IDLE, seconds: float = MAX_IDLE_SECONDS) -> None:
-        self.limit = limit
-        self.seconds = seconds
-        self._idle: list[tuple[float, Peer, HttpTransport]] = []  # the oldest first
-        self._lock = threading.Lock()
-
-    def borrow(self, peer: Peer) -> HttpTransport:
-        """Return the connection to this server that was used last, or a new one."""
-        self.close_expired()
-        with self._lock:
-            for position in reversed(range(len(self._idle))):
-                if self._idle[position][1] == peer:
-                    return self._idle.pop(position)[2]
-        return HttpTransport()
-
-    def give_back(self, peer: Peer, transport: HttpTransport) -> None:
-        """Keep a connection for the next request to the same server."""
-        with self._lock:
-            self._idle.append((time.monotonic(), peer, transport))
-        self.close_expired()
-
-    def close_expired(self) -> None:
-        """Close the connections that are idle for too long, and the oldest of those beyond the limit."""
-        with self._lock:
-            expired = time.monotonic() - self.seconds
-            fresh = [entry for entry in self._idle if entry[0] > expired]
-            keep = fresh[max(len(fresh) - self.limit, 0) :]
-            surplus = self._idle[: len(self._idle) - len(keep)]
-            self._idle = keep
-        for _since, _peer, transport in surplus:
-            transport.close()
+def serve(listener: socket.socket, lifeline: int, idle_seconds: float = MAX_IDLE_SECONDS) -> None:
+    """Serve each worker that connects in a thread, until ``lifeline`` has an end of file."""
+    transport = HttpTransport()
+    with selectors.DefaultSelector() as selector:
+        selector.register(listener, selectors.EVENT_READ)
+        selector.register(lifeline, selectors.EVENT_READ)
+        while lifeline not in (ready := [key.fileobj for key, _events in selector.select(idle_seconds)]):
+            if ready:
+                worker = Connection(listener.accept()[0].detach())
+                threading.Thread(target=serve_worker, args=(worker, transport), daemon=True).start()
+            else:
+                transport.close()
 
 
-class ConnectionBroker:
-    """Sends the requests of all who connect to ``listener``, until ``lifeline`` has an end of file."""
-
-    def __init__(self, listener: socket.socket, lifeline: int, idle: IdleConnections) -> None:
-        self._listener = listener
-        self._lifeline = lifeline
-        self._idle = idle
-
-    def serve(self) -> None:
-        """Serve each worker in a thread."""
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._listener, selectors.EVENT_READ)
-            selector.register(self._lifeline, selectors.EVENT_READ)
-            while not (ready := selector.select(self._idle.seconds)) or self._accept(ready):
-                self._idle.close_expired()
-
-    def _accept(self, ready: list[tuple[selectors.SelectorKey, int]]) -> bool:
-        """Begin to serve a worker; return whether the run continues."""
-        if any(key.fileobj is not self._listener for key, _events in ready):
-            return False
-        worker = Connection(self._listener.accept()[0].detach())
-        threading.Thread(target=self._serve_worker, args=(worker,), daemon=True).start()
-        return True
-
-    def _serve_worker(self, worker: Connection) -> None:
-        with worker, suppress(OSError, EOFError):  # which is how a worker disconnects
-            while True:
-                request, seconds = decode_request(worker.recv_bytes())
-                worker.send_bytes(self._respond(request, seconds))
-
-    def _respond(self, request: Request, seconds: float) -> bytes:
-        """Send a request and return the message for the worker."""
-        transport = self._idle.borrow(request.peer)
-        try:
-            response = transport.send(request, seconds)
-        except Exception as error:
-            transport.close()
-            return encode_error(error)
-        self._idle.give_back(request.peer, transport)
-        return encode_response(response)
+def serve_worker(worker: Connection, transport: HttpTransport) -> None:
+    """Send the requests of a worker. What is passed on is pickled, as between Ansible and its workers."""
+    with worker, suppress(OSError, EOFError):  # which is how a worker disconnects
+        while True:
+            request, seconds = worker.recv()
+            try:
+                answer: Any = transport.send(request, seconds)
+            except HostedError as error:
+                answer = error
+            except Exception as error:
+                answer = BrokerDefect(
+                    f"the connection broker failed with {type(error).__name__}, which is a defect of the "
+                    "collection; set hosted_keep_connections: false to run without it"
+                )
+            worker.send(answer)

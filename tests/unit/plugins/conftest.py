@@ -13,10 +13,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.plugin_utils._broker.server import (
-    ConnectionBroker,
-    IdleConnections,
-)
+from ansible_collections.hosted.services.plugins.plugin_utils._broker.server import MAX_IDLE_SECONDS, serve
 from unit.plugins.planning import GUARD, watch
 from unit.plugins.simulated_time import simulate
 
@@ -39,20 +36,20 @@ def plans_only_read() -> Iterator[None]:
 
 
 @pytest.fixture
-def idle() -> IdleConnections:
-    """The idle connections of the broker, whose bounds a test may change."""
-    return IdleConnections()
+def idle_seconds() -> float:
+    """How long the broker keeps idle connections; a test may want less."""
+    return MAX_IDLE_SECONDS
 
 
 @pytest.fixture
-def broker(idle: IdleConnections) -> Iterator[str]:
+def broker(idle_seconds: float) -> Iterator[str]:
     """Run a connection broker in a thread and return where it listens."""
     lifeline, end = os.pipe()
     with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as listener:
         path = os.path.join(folder, "broker")  # pytest's own folders are too deep for a socket's address
         listener.bind(path)
         listener.listen()
-        thread = threading.Thread(target=ConnectionBroker(listener, lifeline, idle).serve)
+        thread = threading.Thread(target=serve, args=(listener, lifeline, idle_seconds))
         thread.start()
         yield path
         os.close(end)

@@ -17,7 +17,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api import routes
 from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
 from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import Response
 from ansible_collections.hosted.services.plugins.module_utils._api.models import Model
-from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
+from ansible_collections.hosted.services.plugins.module_utils._api.session import Session, read_response
 
 TEMPLATE = "{{ 7 * 7 }}{% raw %}"
 STRINGS = [
@@ -161,10 +161,10 @@ class HostileTransport(Session):
         """Return itself: there is no server to have several connections to."""
         return self
 
-    def _attempt(self, route: r.Route[Any], url: str, query: Any, body: Any, seconds: float) -> Any:
+    def _attempt(self, route: r.Route[Any], url: str, body: Any, seconds: float) -> Any:
         self.left -= 1
         assert self.left > 0, "it would go on for ever"
-        call = f"{route} {url} {query}"
+        call = f"{route} {url}"
         self.times[call] = self.times.get(call, 0) + 1
         draw = random.Random(f"{self.seed} {call} {min(self.times[call], 5)}")
         status = (
@@ -172,9 +172,8 @@ class HostileTransport(Session):
         )
         content = b"" if status == 204 else body_of(route, draw, self.wildness)
         try:
-            return self._check_response(
-                route, Response(status, draw.choice([None, *map(str, NUMBERS), *STRINGS]), content)
-            )
+            response = Response(status, draw.choice([None, *map(str, NUMBERS), *STRINGS]), content)
+            return read_response(route, response, self.redact)
         except errors.HostedError as error:
             error.message = f"{route}: {self.redact(error.message)}"
             raise

@@ -87,7 +87,12 @@ def test_the_documentation_says_the_same(spec: dict[str, Any], text: str) -> Non
 
 def test_defaults_make_a_connection() -> None:
     made = connection(validated(base_url="https://api.example.com", token="tok"))
-    assert (made.authorization, made.verify, made.timeout, made.retries) == ("Bearer tok", True, 60.0, 5)
+    assert (made.headers["Authorization"], made.verify, made.timeout, made.retries) == (
+        "Bearer tok",
+        True,
+        60.0,
+        5,
+    )
 
 
 @pytest.mark.parametrize(
@@ -99,7 +104,7 @@ def test_defaults_make_a_connection() -> None:
 )
 def test_the_platform_is_told_who_calls(caller: str, sent: str) -> None:
     made = connection(validated(base_url="https://api.example.com", token="tok"), caller)
-    assert made.user_agent == sent
+    assert made.headers["User-Agent"] == sent
 
 
 def test_the_environment_fills_what_is_not_given(environment: pytest.MonkeyPatch) -> None:
@@ -116,7 +121,7 @@ def test_the_environment_fills_what_is_not_given(environment: pytest.MonkeyPatch
     for name, value in values.items():
         environment.setenv(VARIABLES[name], value)
     made = connection(validated())
-    assert (made.base_url, made.authorization, made.auth_header) == ("http://nas.lan", "tok", "X-Key")
+    assert (made.base_url, made.headers["X-Key"]) == ("http://nas.lan", "tok")
     assert (made.verify, made.timeout, made.retries) == (False, 7.5, 2)
     assert made.allow_http_hosts == ("nas.lan", "other.lan")
     assert connection(validated(token="mine")).token == "mine"

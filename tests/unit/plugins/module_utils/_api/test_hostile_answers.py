@@ -57,9 +57,9 @@ class Answering(HostileTransport):
         self.reply = Response(status, retry_after, body)
         self.called: r.Route[Any] | None = None
 
-    def _attempt(self, route: r.Route[Any], url: str, query: Any, body: Any, seconds: float) -> Any:
+    def _attempt(self, route: r.Route[Any], url: str, body: Any, seconds: float) -> Any:
         self.called = route
-        return self._check_response(route, self.reply)
+        return session.read_response(route, self.reply, self.redact)
 
 
 def call(name: str, sender: session.Session) -> Any:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import errno
 import json
+import os
+import re
 import ssl
 import threading
 from collections.abc import Callable, Iterator
@@ -26,7 +28,6 @@ from ansible_collections.hosted.services.plugins.module_utils._api.http_transpor
     Transport,
 )
 from ansible_collections.hosted.services.plugins.plugin_utils._broker.client import BrokerClient
-from ansible_collections.hosted.services.plugins.plugin_utils._broker.server import IdleConnections
 
 Ask = Callable[..., bytes]
 
@@ -103,7 +104,7 @@ def ask(platform: Platform) -> Ask:
 
     def ask(over: Transport, path: str = "/", body: object = None, fresh: bool = False) -> bytes:
         method = "GET" if body is None else "POST"
-        return over.exchange(Request(method, address + path, None, body, {}, True, {}, fresh), 5).body
+        return over.exchange(Request(method, address + path, body, {}, True, fresh), 60).body
 
     return ask
 
@@ -125,7 +126,7 @@ def test_what_must_not_be_sent_twice_gets_a_fresh_connection(
     assert json.loads(ask(over, body={"a": [1, None, "\ud7ff"]}, fresh=True)) == {"a": [1, None, "\ud7ff"]}
     assert platform.connections == 2
     ask(over)
-    assert platform.connections == 2, "and is as good as any other after it"
+    assert platform.connections == 2, "the first is as good as before"
 
 
 def test_a_connection_that_the_server_closed_is_not_used(
@@ -171,29 +172,14 @@ def test_two_at_once_have_a_connection_each(platform: Platform, broker: str, ask
     assert platform.connections <= 4
 
 
-def test_a_connection_that_is_idle_for_too_long_is_closed(
-    platform: Platform, broker: str, idle: IdleConnections, ask: Ask
-) -> None:
-    """It is closed when its time is up, although nobody makes another request."""
-    idle.seconds = 0.05
+@pytest.mark.parametrize("idle_seconds", [0.05])
+def test_a_connection_that_is_idle_for_too_long_is_closed(platform: Platform, broker: str, ask: Ask) -> None:
+    """It is closed when its time is up, although nobody makes another request; the broker serves on."""
     over = BrokerClient(broker)
     ask(over)
     assert platform.closed.acquire(timeout=5)
     ask(over)
     assert platform.connections == 2
-
-
-def test_the_number_of_idle_connections_is_bounded(
-    platform: Platform, broker: str, idle: IdleConnections
-) -> None:
-    """Requests share no connection if they check the server in different ways."""
-    idle.limit = 2
-    over = BrokerClient(broker)
-    address = f"http://127.0.0.1:{platform.server_port}/"
-    for verify in ("one", "two", "three", "three", "two", "one"):
-        over.exchange(Request("GET", address, None, None, {}, verify, {}, False), 5)
-    assert platform.connections == 4, "the first was closed for the third"
-    assert platform.closed.acquire(timeout=5)
 
 
 def test_connections_that_are_checked_otherwise_are_not_shared(
@@ -203,7 +189,7 @@ def test_connections_that_are_checked_otherwise_are_not_shared(
     over = BrokerClient(broker)
     address = f"http://127.0.0.1:{platform.server_port}/"
     for verify in (False, True, True):
-        over.exchange(Request("GET", address, None, None, {}, verify, {}, False), 5)
+        over.exchange(Request("GET", address, None, {}, verify, False), 5)
     assert platform.connections == 2
 
 
@@ -222,135 +208,100 @@ def test_a_body_beyond_the_bound_is_refused(
         ask(open_transport(), body="x" * 2_000_000)
 
 
-@pytest.mark.parametrize(
-    ("error", "kind"),
-    [
-        (OSError(errno.EIO, "Input/output error"), errors.Interrupted),
-        (ConnectionResetError(errno.ECONNRESET, "Connection reset by peer"), errors.Interrupted),
-        (UnicodeError("label empty or too long"), errors.Interrupted),
-    ],
-)
-def test_what_may_have_reached_the_server_is_not_taken_for_unsent(
-    error: Exception, kind: type[Exception]
-) -> None:
-    """An order that broke off would be placed again."""
-    request = Request("POST", "https://api.example.com/api/order", None, {}, {}, True, {}, True)
-    assert isinstance(http_transport.translate(error, request), kind)
-
-
+URL = "https://api.example.com/api/order"
 POOL = urllib3.HTTPSConnectionPool("api.example.com")
+NEW = urllib3.exceptions.NewConnectionError(POOL, "Connection refused")  # type: ignore[arg-type]
+LATE = urllib3.exceptions.ConnectTimeoutError(POOL, "timed out")
+PROTOCOL = urllib3.exceptions.ProtocolError("Connection aborted.", OSError("reset by peer"))
+Wrapped = requests.exceptions.ConnectionError
 
 
-def no_connection() -> Exception:
-    return urllib3.exceptions.NewConnectionError(POOL, "Connection refused")  # type: ignore[arg-type]
+def given_up(cause: Exception) -> Exception:
+    """Return what urllib3 raises instead of an error, as it would try again if it were allowed to."""
+    return urllib3.exceptions.MaxRetryError(POOL, URL, cause)
 
 
 def of_proxy(cause: Exception) -> Exception:
-    return urllib3.exceptions.ProxyError("Cannot connect to proxy", cause)
+    error = urllib3.exceptions.ProxyError("Cannot connect to proxy", cause)
+    return requests.exceptions.ProxyError(given_up(error))
+
+
+def meaning_of(error: Exception) -> errors.HostedError:
+    return http_transport.failure(error, URL, True)
 
 
 @pytest.mark.parametrize(
-    ("error", "kind"),
-    [
-        (urllib3.exceptions.ConnectTimeoutError(POOL, "timed out"), errors.ConnectionFailed),
-        (no_connection(), errors.ConnectionFailed),
-        (of_proxy(no_connection()), errors.ConnectionFailed),
-        (of_proxy(OSError("Tunnel connection failed: 403 Forbidden")), errors.ConnectionFailed),
-        (of_proxy(OSError("Connection reset by peer")), errors.Interrupted),
-        (urllib3.exceptions.ProtocolError("Connection aborted.", OSError("broken pipe")), errors.Interrupted),
-        (urllib3.exceptions.HTTPError(), errors.Interrupted),
-        (urllib3.exceptions.ResponseNotChunked("broken"), errors.Interrupted),
-        (urllib3.exceptions.ProtocolError("the peer's certificate log is full"), errors.Interrupted),
-        (urllib3.exceptions.ReadTimeoutError(POOL, "/api/order", "timed out"), errors.Interrupted),
-        (urllib3.exceptions.LocationParseError("no host"), errors.ConfigurationError),
-        (ValueError("Invalid header value b'a line break'"), errors.ConfigurationError),
-    ],
-)
-def test_only_a_connection_that_was_never_made_is_a_failed_one(
-    error: Exception, kind: type[Exception]
-) -> None:
-    """The call is sent again after it, even if it is an order."""
-    request = Request("POST", "https://api.example.com/api/order", None, {}, {}, True, {}, True)
-    assert http_transport.translate(error, request).__class__ is kind
-
-
-@pytest.mark.parametrize("error", [no_connection(), OSError("reset by peer")])
-def test_a_failure_to_connect_is_known_inside_an_error_of_requests(error: Exception) -> None:
-    """Registries are spoken to through requests, which wraps what urllib3 raises."""
-    wrapped = requests.exceptions.ConnectionError(urllib3.exceptions.MaxRetryError(POOL, "/v2/", error))
-    assert http_transport.is_connection_failure(wrapped) is not isinstance(error, OSError)
-
-
-@pytest.mark.parametrize(
-    ("error", "message"),
+    ("error", "kind", "message"),
     [
         (
-            no_connection(),
+            Wrapped(given_up(NEW)),
+            errors.ConnectionFailed,
             "cannot connect to https://api.example.com: Connection refused. Is base_url right, and the "
             "server up?",
         ),
+        (requests.exceptions.ConnectTimeout(given_up(LATE)), errors.ConnectionFailed, None),
+        (Wrapped(urllib3.exceptions.ClosedPoolError(POOL, "closed")), errors.ConnectionFailed, None),
+        (of_proxy(NEW), errors.ConnectionFailed, None),
         (
             of_proxy(OSError("Tunnel connection failed: 403 Forbidden")),
+            errors.ConnectionFailed,
             "cannot connect to https://api.example.com by way of the proxy: 403 Forbidden. Is base_url "
             "right, and the server up, and the proxy?",
         ),
+        (of_proxy(OSError("Connection reset by peer")), errors.Interrupted, None),
         (
-            urllib3.exceptions.ProtocolError("Connection aborted.", OSError("reset by peer")),
+            Wrapped(PROTOCOL),
+            errors.Interrupted,
             "the connection broke before the response was complete: reset by peer",
         ),
+        (requests.exceptions.ChunkedEncodingError(PROTOCOL), errors.Interrupted, None),
+        (requests.exceptions.ReadTimeout("timed out"), errors.Interrupted, None),
+        (requests.exceptions.ContentDecodingError("not gzip"), errors.Interrupted, None),
         (
             urllib3.exceptions.HTTPError(),
+            errors.Interrupted,
             "the connection broke before the response was complete: HTTPError",
         ),
-        (urllib3.exceptions.LocationParseError("no host"), "cannot send: no host"),
+        (OSError(errno.EIO, "Input/output error"), errors.Interrupted, None),
+        (UnicodeError("label empty or too long"), errors.Interrupted, None),
+        (requests.exceptions.InvalidURL("no host"), errors.ConfigurationError, "cannot send: no host"),
+        (ValueError("Invalid header value b'a line break'"), errors.ConfigurationError, None),
     ],
 )
-def test_an_error_names_the_server_and_the_innermost_reason(error: Exception, message: str) -> None:
-    request = Request("POST", "https://api.example.com/api/order", None, {}, {}, True, {}, True)
-    assert http_transport.translate(error, request).message == message
+def test_only_a_connection_that_was_never_made_is_a_failed_one(
+    error: Exception, kind: type[Exception], message: str | None
+) -> None:
+    """The call is sent again after it, even if it is an order. The innermost reason is told."""
+    meaning = meaning_of(error)
+    assert meaning.__class__ is kind
+    assert message in (None, meaning.message)
 
 
 @pytest.mark.parametrize(("seconds", "connect"), [(60.0, 10.0), (3.0, 3.0)])
 def test_an_answer_may_take_all_the_time_there_is(seconds: float, connect: float) -> None:
     """A connection may not: a server that is not there would use up the time of the retries."""
-    seen: list[urllib3.Timeout] = []
-    pools = SimpleNamespace(request=lambda *call, timeout, **how: seen.append(timeout))
-    request = Request("GET", "http://127.0.0.1:9/api/projects", None, None, {}, True, {}, False)
-    http_transport.send_with(pools, request, seconds)
-    assert (seen[0].total, seen[0].connect_timeout, seen[0].read_timeout) == (None, connect, seconds)
+    seen: list[tuple[float, float]] = []
+    transport: Any = HttpTransport()
+    transport._adapter = SimpleNamespace(send=lambda prepared, timeout, **how: seen.append(timeout))
+    transport.open("GET", URL, {}, verify=True, seconds=seconds)
+    assert seen == [(connect, seconds)]
 
 
 def test_a_value_that_json_cannot_hold_is_not_sent() -> None:
     """And the error is final: a retry would end in the same way."""
-    body = {"ramGb": float("nan")}
-    request = Request("POST", "http://127.0.0.1:9/api/order", None, body, {}, True, {}, True)
+    request = Request("POST", "http://127.0.0.1:9/api/order", {"ramGb": float("nan")}, {}, True, True)
     with pytest.raises(errors.ConfigurationError, match="cannot send"):
         HttpTransport().send(request, 1)
 
 
-@pytest.mark.parametrize(
-    ("query", "encoded"),
-    [
-        (None, None),
-        ({}, None),
-        ({"cursor": None}, None),
-        ({"cursor": None, "path": "a b/c&d"}, "path=a%20b%2Fc%26d"),
-        ({"ids": ["a", "b"], "page": 0}, "ids=a&ids=b&page=0"),
-    ],
-)
-def test_a_query_has_what_has_a_value(query: dict[str, Any] | None, encoded: str | None) -> None:
-    assert http_transport.encode_query(query) == encoded
-
-
 @pytest.mark.parametrize(("size", "fits"), [(10, True), (11, False)])
-def test_a_body_may_be_as_large_as_the_bound(monkeypatch: pytest.MonkeyPatch, size: int, fits: bool) -> None:
-    monkeypatch.setattr(http_transport, "MAX_BODY", 10)
-    response = SimpleNamespace(stream=lambda chunk, decode_content: [b"x" * 5, b"x" * (size - 5)])
+def test_a_body_may_be_as_large_as_the_bound(size: int, fits: bool) -> None:
+    response = SimpleNamespace(iter_content=lambda chunk: [b"x" * 5, b"x" * (size - 5)])
     if fits:
-        assert http_transport.read_body(response) == b"x" * size
+        assert http_transport.read_whole(response, 10) == b"x" * size
         return
     with pytest.raises(errors.UnexpectedAnswer, match="the response is larger than"):
-        http_transport.read_body(response)
+        http_transport.read_whole(response, 10)
 
 
 @pytest.mark.parametrize(
@@ -364,6 +315,60 @@ def test_a_body_may_be_as_large_as_the_bound(monkeypatch: pytest.MonkeyPatch, si
 )
 def test_a_tls_connection_that_cannot_come_about_is_final(said: str, kind: type[Exception]) -> None:
     """Nothing was sent by it; one that ends later may have carried the request."""
-    request = Request("POST", "https://api.example.com/api/order", None, {}, {}, True, {}, True)
-    for error in (urllib3.exceptions.SSLError(said), of_proxy(ssl.SSLError(said))):
-        assert http_transport.translate(error, request).__class__ is kind
+    for error in (requests.exceptions.SSLError(said), of_proxy(ssl.SSLError(said))):
+        assert meaning_of(error).__class__ is kind
+
+
+# --- The environment --------------------------------------------------------------------------------
+
+PROXY = "http://proxy.example:3128"
+
+
+@pytest.fixture
+def bare(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the settings of whoever runs the tests."""
+    for name in [name for name in os.environ if re.search("(?i)_proxy$|_CA_BUNDLE$", name)]:
+        monkeypatch.delenv(name)
+
+
+@pytest.mark.usefixtures("bare")
+@pytest.mark.parametrize(
+    ("url", "no_proxy", "used"),
+    [
+        ("https://api.example.com/api", "", True),
+        ("https://api.example.com/api", "other.example", True),
+        ("https://api.example.com/api", "example.com", False),
+        ("https://10.1.2.3/api", "10.0.0.0/8", False),
+        ("https://127.0.0.1/api", "", False),
+        ("https://localhost:8443/api", "", False),
+        ("https://[::1]/api", "", False),
+    ],
+)
+def test_a_proxy_is_used_unless_an_exception_holds(
+    url: str, no_proxy: str, used: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The token never leaves this machine for a server on it."""
+    monkeypatch.setenv("HTTPS_PROXY", PROXY)
+    monkeypatch.setenv("NO_PROXY", no_proxy)
+    assert (http_transport.proxies_for(url).get("https") == PROXY) is used
+
+
+@pytest.mark.usefixtures("bare")
+def test_the_system_is_never_asked_for_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On macOS the answer would be a crash, since the worker was forked."""
+    for name in ("getproxies", "proxy_bypass"):
+        monkeypatch.setattr(requests.utils, name, None)
+    assert http_transport.proxies_for(URL) == {}
+
+
+@pytest.mark.usefixtures("bare")
+@pytest.mark.parametrize("name", ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"])
+def test_the_environment_names_the_authorities(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """But nothing is loosened or replaced by it, and what does not exist is told before anything is sent."""
+    monkeypatch.setenv(name, __file__)
+    verified = {verify: http_transport.authorities(URL, verify) for verify in (True, False, "/")}
+    assert verified == {True: __file__, False: False, "/": "/"}
+    monkeypatch.setenv(name, "/missing.pem")
+    with pytest.raises(errors.ConfigurationError, match=r"authorities '/missing.pem' does not exist"):
+        http_transport.authorities(URL, True)
+    assert http_transport.authorities("http://localhost/", True) == "/missing.pem"

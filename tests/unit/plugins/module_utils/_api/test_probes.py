@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import urllib3
+import requests
 
 from ansible_collections.hosted.services.plugins.module_utils._api import probes
 from ansible_collections.hosted.services.plugins.module_utils._api.probes import (
@@ -55,7 +55,7 @@ def test_a_url_that_never_responds() -> None:
 
 def test_it_says_the_same_whichever_clock_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
     def late(*arguments: object) -> int:
-        raise urllib3.exceptions.ReadTimeoutError(None, "", "Read timed out.")  # type: ignore[arg-type]
+        raise requests.exceptions.ReadTimeout("Read timed out.")
 
     monkeypatch.setattr(probes, "status_of", late)
     url = "http://127.0.0.1:1/"

@@ -444,7 +444,7 @@ def test_a_registry_without_a_host_name_is_refused(host: str) -> None:
 def test_a_token_server_with_no_valid_address_cannot_be_reached(tmp_path: Path, address: str) -> None:
     challenge = f'Bearer realm="{address}",service="registry"'.encode()
     answer = (401, [(b"www-authenticate", challenge), (b"content-length", b"0")], b"")
-    words = "an invalid address|cannot be reached"
+    words = "an invalid address|cannot send"
     with (
         odd(tmp_path, answer=lambda method, path: answer) as strange,
         pytest.raises(HostedError, match=words),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import io
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -20,6 +21,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     Refused,
     UnexpectedAnswer,
 )
+from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import HttpTransport
 from ansible_collections.hosted.services.plugins.module_utils._api.models import RegistryCredentials
 from ansible_collections.hosted.services.plugins.module_utils._api.registry_session import RegistrySession
 
@@ -38,8 +40,8 @@ class Registry:
         self.asked: list[tuple[str, str, str | None]] = []
         self.queries: list[dict[str, list[str]]] = []
 
-    def request(self, method: str, url: str, headers: Mapping[str, str], **more: Any) -> Any:
-        assert more["allow_redirects"] is False and more["timeout"] == (5, 5)
+    def open(self, method: str, url: str, headers: Mapping[str, str], body: Any = None, **how: Any) -> Any:
+        assert how == {"verify": True, "seconds": 5}
         parts, authorization = urlsplit(url), headers.get("Authorization")
         self.asked.append((method, f"{parts.netloc}{parts.path}", authorization))
         if parts.netloc == "tokens.example":
@@ -52,14 +54,13 @@ class Registry:
 
 def answer(status: int, body: str, headers: Mapping[str, str] | None = None) -> requests.Response:
     response = requests.Response()
-    response.status_code, response._content = status, body.encode()
-    response._content_consumed = True  # type: ignore[attr-defined]
+    response.status_code, response.raw = status, io.BytesIO(body.encode())
     response.headers.update(headers or {})
     return response
 
 
 def session(monkeypatch: pytest.MonkeyPatch, registry: Registry) -> RegistrySession:
-    monkeypatch.setattr(requests.Session, "request", registry.request)
+    monkeypatch.setattr(HttpTransport, "open", registry.open)
     login = {"host": "registry.example", "project": "anna", "username": "anna", "secret": "s3crét"}
     return RegistrySession(RegistryCredentials(**login), True, 5)
 
@@ -186,12 +187,12 @@ def test_an_unencrypted_registry_is_not_asked(monkeypatch: pytest.MonkeyPatch) -
 def test_only_a_refused_login_is_answered(status: int, again: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[str | None, bytes | None, str | None]] = []
 
-    def request(method: str, url: str, headers: Mapping[str, str], data: Any, **more: Any) -> Any:
+    def answering(method: str, url: str, headers: Mapping[str, str], data: Any, **how: Any) -> Any:
         asked.append((headers.get("Authorization"), data, headers.get("Content-Type")))
         return answer(status, "", {"Www-Authenticate": 'Basic realm="x"'})
 
     opened = session(monkeypatch, Registry(""))
-    monkeypatch.setattr(requests.Session, "request", staticmethod(request))
+    monkeypatch.setattr(HttpTransport, "open", staticmethod(answering))
     opened.request("PUT", f"{ROOT}x", {"Content-Type": "text/plain"}, b"content")
     first, second = (None, b"content", "text/plain"), (BASIC, b"content", "text/plain")
     assert asked == [first, second][: 2 if again else 1]
@@ -206,29 +207,21 @@ def test_a_root_that_asks_for_a_token_is_not_sent_the_secret(monkeypatch: pytest
     assert registry.asked[1] == ("HEAD", "registry.example/v2/x", None)
 
 
-def test_a_server_may_be_silent_for_ten_seconds_before_it_is_connected() -> None:
-    login = {"host": "registry.example", "project": "anna", "username": "anna", "secret": "s3crét"}
-    opened = RegistrySession(RegistryCredentials(**login), True, 60)
-    assert vars(opened._session)["trust_env"] is False, "no .netrc is read"
-    assert opened._timeout == (10, 60)
-
-
 def test_a_store_that_a_blob_is_in_is_not_told_the_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     """The address that the registry names carries its own signature; the next one may only be encrypted."""
     registry = Registry('Basic realm="registry"')
     asked = session(monkeypatch, registry)
     stored = "https://store.example/blob?signature=1"
-    plain = registry.request
+    plain = registry.open
 
-    def request(method: str, url: str, headers: Mapping[str, str], **more: Any) -> Any:
+    def answering(method: str, url: str, headers: Mapping[str, str], body: Any, **how: Any) -> Any:
         if urlsplit(url).netloc == "store.example":
             registry.asked.append((method, url, headers.get("Authorization")))
             return answer(200, "content")
-        told = plain(method, url, headers, **more)
+        told = plain(method, url, headers, body, **how)
         return answer(307, "", {"Location": stored}) if told.ok and "/blobs/" in url else told
 
-    monkeypatch.setattr(registry, "request", request)
-    monkeypatch.setattr(asked._session, "request", request)
+    monkeypatch.setattr(HttpTransport, "open", staticmethod(answering))
     found = asked.download(f"{ROOT}anna/shop/blobs/sha256:0", {"Range": "bytes=5-"})
     assert found.text == "content"
     assert registry.asked[-2][2] == BASIC and registry.asked[-1] == ("GET", stored, None)
@@ -241,8 +234,8 @@ def redirecting(monkeypatch: pytest.MonkeyPatch, *statuses: int, location: str |
     """Download a blob through these redirects in turn. Return what was requested, and the last answer."""
     asked: list[str] = []
 
-    def request(method: str, url: str, headers: Mapping[str, str], **more: Any) -> Any:
-        assert method == "GET" and more["stream"] and headers["Range"] == "bytes=5-"
+    def answering(method: str, url: str, headers: Mapping[str, str], body: Any, **how: Any) -> Any:
+        assert method == "GET" and headers["Range"] == "bytes=5-"
         asked.append(url)
         status = dict(enumerate(statuses, 1)).get(len(asked), 200)
         told = answer(status, str(status), {} if status == 200 or not location else {"Location": location})
@@ -250,7 +243,7 @@ def redirecting(monkeypatch: pytest.MonkeyPatch, *statuses: int, location: str |
         return told
 
     opened = session(monkeypatch, Registry(""))
-    monkeypatch.setattr(requests.Session, "request", staticmethod(request))
+    monkeypatch.setattr(HttpTransport, "open", staticmethod(answering))
     found = opened.download(f"{ROOT}blobs/x", {"Range": "bytes=5-"})
     return [*asked, found.text]
 

@@ -24,7 +24,6 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api import (
     errors,
     http_transport,
-    pools,
     session,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
@@ -665,22 +664,6 @@ def test_a_proxy_of_the_environment_is_used_for_other_hosts(
     assert server.requests[0].startswith(b"GET http://nas.test/api/apps/whoami ")
 
 
-def test_verify_is_not_loosened_by_the_environment(
-    server: Server, connect: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen: list[Any] = []
-
-    def open_pools(url: str, verify: bool | str) -> None:
-        seen.append(verify)
-        raise ConnectionResetError
-
-    monkeypatch.setattr(pools, "tls_settings", open_pools)
-    monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/elsewhere/ca.pem")
-    for settings in ({"ca_path": __file__}, {"validate_certs": False}):
-        outcome(connect(retries=0, **settings), r.Idempotency.READ)
-    assert seen == [__file__, False]
-
-
 def test_a_server_that_speaks_no_tls_is_not_blamed_for_its_certificate(server: Server, connect: Open) -> None:
     server.script = [OK]
     error = outcome(
@@ -854,3 +837,14 @@ def test_a_twin_has_the_settings_but_not_the_session(server: Server, connect: Op
         assert clone.send(r.WHOAMI, {}) == {"email": "me"}
     finally:
         clone.close()
+
+
+@pytest.mark.parametrize(("failures", "bound"), [(1, 0.25), (2, 0.5), (3, 1), (6, 8), (7, 10), (10**5, 10)])
+def test_a_pause_is_random_up_to_a_bound_that_doubles(
+    failures: int, bound: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of clients that failed together; a limit of requests begins with a longer one."""
+    assert 0 <= session.pause_before_retry(errors.Interrupted("x"), failures) <= bound
+    monkeypatch.setattr("random.uniform", lambda low, high: high)
+    assert session.pause_before_retry(errors.Interrupted("x"), failures) == bound
+    assert session.pause_before_retry(errors.RateLimited("x"), failures) == min(8 * bound, 10)

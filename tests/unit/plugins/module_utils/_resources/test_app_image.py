@@ -19,7 +19,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import requests
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext, execute
 from ansible_collections.hosted.services.plugins.module_utils._api import registry, uploads
@@ -344,7 +343,7 @@ def cut_pieces(
             count += 1
             if count in cuts:
                 cuts.remove(count)
-                raise error or requests.ConnectionError("the connection was cut")
+                raise error or Interrupted("the connection was cut")
         return original(self, method, url, *more, **options)
 
     monkeypatch.setattr(RegistrySession, "request", cutting)

@@ -22,9 +22,9 @@ from ansible_collections.hosted.services.plugins.plugin_utils._broker.client imp
     BrokerClient,
     connect_to_broker,
 )
-from ansible_collections.hosted.services.plugins.plugin_utils._broker.protocol import BrokerDefect
+from ansible_collections.hosted.services.plugins.plugin_utils._broker.server import BrokerDefect
 
-REQUEST = Request("GET", "http://127.0.0.1:1/api", None, None, {}, True, {}, False)
+REQUEST = Request("GET", "http://127.0.0.1:1/api", None, {}, True, False)
 SECONDS = 300
 
 
@@ -116,9 +116,10 @@ def test_a_defect_is_told_by_its_kind_alone(broker: str, monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     "raised",
     [
+        errors.ConfigurationError("no certificate"),
+        errors.ConnectionFailed("refused"),
         errors.Interrupted("reset", attempts=3, last={"status": 502}),
-        errors.RateLimited("slow down", retry_after=7.5, limit=60),
-        errors.NotFoundResponse("no such service", 404, id="s-1"),
+        errors.UnexpectedAnswer("too large"),
     ],
     ids=lambda error: type(error).__name__,
 )

@@ -6,26 +6,21 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import SimpleNamespace
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api import errors
-from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import (
-    HttpTransport,
-    Request,
+from ansible_collections.hosted.services.plugins.plugin_utils._broker.server import (
+    MAX_ADDRESS,
+    socket_address,
 )
-from ansible_collections.hosted.services.plugins.plugin_utils._broker import server
-from ansible_collections.hosted.services.plugins.plugin_utils._broker.client import BrokerClient
-from ansible_collections.hosted.services.plugins.plugin_utils._broker.server import IdleConnections
 
 RUN = """
 import os, sys
@@ -36,7 +31,7 @@ folder, url = sys.argv[1:]
 for _worker in range(2):
     broker = client.connect_to_broker(folder)
     assert isinstance(broker, client.BrokerClient)
-    response = broker.exchange(Request("GET", url, None, None, {}, True, {}, False), 20)
+    response = broker.exchange(Request("GET", url, None, {}, True, False), 20)
     print(response.status, response.body.decode())
     broker.close()
 """
@@ -122,69 +117,17 @@ def test_the_broker_keeps_no_file_of_the_run() -> None:
     assert done.stdout == b""
 
 
-# --- Idle connections -----------------------------------------------------------------------------------
-
-ONE, OTHER = ("http://one.example.com", True), ("http://other.example.com", True)
-
-
-class Noted(HttpTransport):
-    """A connection that notes that it was closed."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.closed = threading.Event()
-
-    def close(self) -> None:
-        self.closed.set()
-        super().close()
-
-
-def test_a_request_gets_the_connection_to_its_server_that_was_used_last() -> None:
-    idle = IdleConnections()
-    first, second, elsewhere = Noted(), Noted(), Noted()
-    for peer, transport in ((ONE, first), (ONE, second), (OTHER, elsewhere)):
-        idle.give_back(peer, transport)
-    assert [idle.borrow(ONE), idle.borrow(ONE)] == [second, first]
-    assert not isinstance(idle.borrow(ONE), Noted), "all of them are in use"
-    assert idle.borrow(OTHER) is elsewhere
-    assert not any(transport.closed.is_set() for transport in (first, second, elsewhere))
-
-
-def test_of_too_many_connections_the_oldest_are_closed() -> None:
-    idle = IdleConnections(limit=2)
-    made = [Noted() for _connection in range(4)]
-    for transport in made:
-        idle.give_back(ONE, transport)
-    assert [transport.closed.is_set() for transport in made] == [True, True, False, False]
-    assert [idle.borrow(ONE), idle.borrow(ONE)] == made[:1:-1]
-
-
-def test_a_connection_that_was_idle_for_too_long_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The server may have closed it."""
-    now = [1000.0]
-    monkeypatch.setattr(server, "time", SimpleNamespace(monotonic=lambda: now[0]))
-    idle = IdleConnections(seconds=30)
-    old, new = Noted(), Noted()
-    idle.give_back(ONE, old)
-    now[0] += 29
-    idle.give_back(ONE, new)
-    now[0] += 2
-    assert idle.borrow(OTHER) is not new
-    assert (old.closed.is_set(), new.closed.is_set()) == (True, False)
-    assert idle.borrow(ONE) is new
-
-
-@pytest.fixture
-def idle() -> IdleConnections:
-    """Idle connections that are soon idle for too long."""
-    return IdleConnections(seconds=0.05)
-
-
-def test_a_broker_that_nobody_calls_closes_its_connections_and_serves_on(
-    broker: str, idle: IdleConnections
-) -> None:
-    transport = Noted()
-    idle.give_back(ONE, transport)
-    assert transport.closed.wait(20)
-    with closing(BrokerClient(broker)) as client, pytest.raises(errors.ConnectionFailed):
-        client.exchange(Request("GET", "http://127.0.0.1:1/", None, None, {}, True, {}, False), 20)
+@pytest.mark.parametrize("depth", [1, 3])
+def test_an_address_is_short_however_deep_the_folder_is(depth: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        deep = os.path.join(folder, *["x" * 100] * depth)
+        os.makedirs(deep)
+        path = os.path.join(deep, "hosted.services")
+        with socket.socket(socket.AF_UNIX) as listener, socket.socket(socket.AF_UNIX) as client:
+            with socket_address(path) as address:
+                assert len(address) <= MAX_ADDRESS
+                listener.bind(address)
+            listener.listen()
+            with socket_address(path) as address:
+                client.connect(address)
+        assert os.path.exists(path)
