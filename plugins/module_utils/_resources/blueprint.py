@@ -58,7 +58,8 @@ from .relocations.named import needed_for
 from .relocations.work import plan_with, rescued
 from .service import SERVICE, ServiceResource, await_ready, plan_existing
 from .services.options import BudgetOptions, ServiceOptions
-from .services.view import View, observe, read_state
+from .services.settings import observe
+from .services.view import View, read_state
 from .shared.account import Account
 from .shared.aliases import alias_in_settings, aliases_of
 from .shared.limits import check_max_parallel

@@ -10,11 +10,9 @@ from functools import partial
 
 from ..._api.errors import Refused
 from ..shared.options import state_dir_of
-from ..shared.pending import AT_START, COMMAND, NETWORK, Pending, is_of_this_run
+from ..shared.pending import AT_DEPLOY, Pending
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid
-
-SETTING_NAMES = {COMMAND: "launch command", NETWORK: "network setting"}
 
 
 def pending_record(task: Task, id: str) -> Pending:
@@ -24,8 +22,7 @@ def pending_record(task: Task, id: str) -> Pending:
 
 def pending_until_start(task: Task, id: str) -> tuple[str, ...]:
     """Return the kinds of settings that need a start, as far as this controller knows."""
-    outstanding = pending_record(task, id).outstanding()
-    return tuple(kind for kind in AT_START if kind in outstanding)
+    return tuple(sorted(pending_record(task, id).outstanding().keys() - {*AT_DEPLOY}))
 
 
 def write_recorded(task: Task, id: str, kind: str, write: Callable[[], object]) -> Callable[[], None]:
@@ -47,7 +44,8 @@ def write_recorded(task: Task, id: str, kind: str, write: Callable[[], object]) 
 
 def until_start(task: Task, id: str) -> Callable[[], None]:
     """Return what removes the records of the settings that a start from here on brings into effect."""
-    return partial(warn_if_not_writable, task, pending_record(task, id).clearing(*AT_START))
+    clear = pending_record(task, id).clearing(pending_until_start(task, id))
+    return partial(warn_if_not_writable, task, clear)
 
 
 def warn_if_not_writable(task: Task, remove: Callable[[], None]) -> None:
@@ -56,16 +54,3 @@ def warn_if_not_writable(task: Task, remove: Callable[[], None]) -> None:
         remove()
     except Invalid as error:
         task.warn(error.message)
-
-
-def warn_of_pending(task: Task, id: str, label: str, kinds: tuple[str, ...]) -> None:
-    """Warn of settings that an earlier run wrote and that are not in effect. This one may have a handler."""
-    noted = pending_record(task, id).outstanding()
-    for kind in kinds:
-        if is_of_this_run(noted.get(kind, {})):
-            continue
-        task.warn(
-            f"the {SETTING_NAMES[kind]} of {label} was changed earlier and is not in effect, as far as this "
-            "controller knows: it takes effect at the next start from stop; hosted.services.service with "
-            "state: restarted sees to that"
-        )

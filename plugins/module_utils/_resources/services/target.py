@@ -13,7 +13,7 @@ from ..shared.identify import (
     only_service,
 )
 from ..shared.plan import Task
-from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
+from ..shared.task_errors import Ambiguous, NoSuchItem
 from .options import ServiceOptions
 
 KEEPING_UP = ("present", "started")
@@ -32,60 +32,31 @@ class Target:
     project: Project | None = None
     destination: Project | None = None
 
-    @property
-    def home(self) -> Project | None:
-        """The project that the service is to be in, if the task names one."""
-        return self.destination or self.project
-
 
 def identify(task: Task[ServiceOptions]) -> Target:
-    """Find the service that the task selects.
+    """Find the service that the task selects, and the projects that it names, or that the play makes.
 
     :raises Invalid: if its id contradicts the name, family or project.
+    :raises NoSuchItem: if a project does not exist.
     :raises Ambiguous: if several have the name, with their ids.
     """
-    options = task.options
-    if options.new_project and options.state == "absent":
-        raise Invalid("new_project moves a service and state: absent deletes it; leave one of them out")
+    options, account = task.options, task.account
+    find = account.project if options.state == "absent" else account.project_to_come
     try:
-        project = named_project(task, options.project)
+        project = find(options.project) if options.project else None
     except NoSuchItem:
-        if options.state != "absent" or (options.id and task.account.service(options.id)):
+        if options.state != "absent" or (options.id and account.service(options.id)):
             raise
         return Target(options.id)  # what was in a project that is gone is gone from it too
-    target = Target(options.id, project, named_project(task, options.new_project))
-    if target.id:
-        check_id(task, target)
-        return target
-    found = find_by_name(task, target)
-    return replace(target, id=found.id if found else None)
-
-
-def named_project(task: Task[ServiceOptions], wanted: str | None) -> Project | None:
-    """Return the project that an option names; in check mode, a placeholder if it does not exist.
-
-    :raises NoSuchItem: if there is none.
-    """
-    if not wanted:
-        return None
-    account = task.account
-    return account.project(wanted) if task.options.state == "absent" else account.project_to_come(wanted)
-
-
-def check_id(task: Task[ServiceOptions], target: Target) -> None:
-    """Check that the id does not contradict the other options. The service may have been moved already."""
-    options = task.options
-    if not (options.name or options.family or options.project):
-        return
-    service = task.account.service(str(target.id))
-    if service is not None:
-        homes = [project for project in (target.project, target.destination) if project]
-        check_id_matches(
-            service,
-            name=options.name,
-            family=options.family,
-            projects=homes if target.project else [],
-        )
+    target = Target(options.id, project, find(options.new_project) if options.new_project else None)
+    if options.id is None:
+        found = find_by_name(task, target)
+        return replace(target, id=found.id if found else None)
+    service = account.service(options.id) if options.name or options.family or project else None
+    if service is not None:  # it may have been moved already
+        homes = [each for each in (project, target.destination) if each] if project else []
+        check_id_matches(service, name=options.name, family=options.family, projects=homes)
+    return target
 
 
 def find_by_name(task: Task[ServiceOptions], target: Target) -> Service | ServiceSummary | None:
@@ -93,15 +64,14 @@ def find_by_name(task: Task[ServiceOptions], target: Target) -> Service | Servic
 
     For a move, this looks in the current project, then in the one that an earlier run moved it to.
     """
-    name, family = task.options.wanted_name, task.options.family
-    named = task.account.named(name, target.project, family)
+    name, family, account = task.options.wanted_name, task.options.family, task.account
+    named = account.named(name, target.project, family)
     if target.project is None and task.options.state in KEEPING_UP:
-        named = task.account.in_default_project(named)
-    where = task.account.location
-    found = only_service(named, name, where)
+        named = account.in_default_project(named)
+    found = only_service(named, name, account.location)
     if target.destination is None or target.project is None:
         return found
-    moved = only_service(task.account.named(name, target.destination, family), name, where)
+    moved = only_service(account.named(name, target.destination, family), name, account.location)
     if found and moved and found.id != moved.id:
         raise Ambiguous(
             f"service {name!r} ({found.id}) cannot be moved by its name: project {target.destination.name!r} "

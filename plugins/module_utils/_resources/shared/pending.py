@@ -13,7 +13,7 @@ How to use it::
     task.client.set_command(...)         # refused: take_back()
     ...
     if pending.outstanding(): ...        # {"command": {"since": "2026-01-31T12:00:00Z", "write": "5f2c"}}
-    clear = pending.clearing(COMMAND, NETWORK)
+    clear = pending.clearing([COMMAND, NETWORK])
     task.client.power(...)               # clear() once the start was seen
 
 The key is the address of the platform and the id of the service. An application is a service like any other,
@@ -31,7 +31,7 @@ import json
 import os
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -49,9 +49,8 @@ COMMAND = "command"
 NETWORK = "network"
 """Opening or closing, where the container was not recreated for it: in effect from the next start on."""
 AT_DEPLOY = (ENVIRONMENT, DEPLOY)
-"""What only a deploy that succeeds brings into effect."""
-AT_START = (COMMAND, NETWORK)
-"""What a start from stop brings into effect, and so does a deploy, which replaces the container."""
+"""What only a deploy that succeeds brings into effect. A start from stop does all other kinds, and so does a
+deploy, which replaces the container."""
 FOLDER = "pending"
 LONGEST_WRITE = 60.0
 """Seconds to wait for another process that writes a record."""
@@ -63,11 +62,6 @@ MAX_NOTES = 20
 """How many notes of a kind are kept: runs that were killed leave theirs."""
 
 Kinds = dict[str, dict[str, Any]]
-
-
-def pending_folder(state_dir: str | None) -> str:
-    """Return where the records are."""
-    return records_folder(FOLDER, state_dir)
 
 
 def is_of_this_run(note: Mapping[str, Any]) -> bool:
@@ -85,7 +79,7 @@ class Pending:
     @classmethod
     def of(cls, state_dir: str | None, base_url: str | None, id: str) -> Pending:
         """Return the record of the service with this id on the platform at this address."""
-        return cls(os.path.join(pending_folder(state_dir), f"{state_key(base_url, id)}.json"), id)
+        return cls(os.path.join(records_folder(FOLDER, state_dir), f"{state_key(base_url, id)}.json"), id)
 
     def outstanding(self) -> Kinds:
         """Return what is written and not in effect, the last note of each kind. A damaged record has none."""
@@ -111,14 +105,17 @@ class Pending:
             self._write({**kinds, kind: [*others, noted][-MAX_NOTES:]})
         return partial(self._remove, [noted])
 
-    def clearing(self, *kinds: str) -> Callable[[], None]:
-        """Return what clears the changes of these kinds that are outstanding now.
+    def clearing(self, kinds: Iterable[str] | None = None) -> Callable[[], None]:
+        """Return what clears the changes of these kinds that are outstanding now; of all, if none are named.
 
         Call it before a start or a deploy, and what it returns once that has brought them into effect. What
         other runs note meanwhile stays.
         """
         notes = self._notes()
-        return partial(self._remove, [note for kind in kinds for note in notes.get(kind, ())])
+        return partial(
+            self._remove,
+            [note for kind in (notes if kinds is None else kinds) for note in notes.get(kind, ())],
+        )
 
     def _remove(self, notes: Sequence[dict[str, Any]]) -> None:
         """Remove notes, as far as they are still there.
