@@ -58,7 +58,7 @@ from .relocations.named import needed_for
 from .relocations.work import plan_with, rescued
 from .service import SERVICE, ServiceResource, await_ready, plan_existing
 from .services.options import BudgetOptions, ServiceOptions
-from .services.settings import observe
+from .services.settings import SETTINGS, later_settings, observe
 from .services.view import View, read_state
 from .shared.account import Account
 from .shared.aliases import alias_in_settings, aliases_of
@@ -72,8 +72,6 @@ from .shared.task_errors import Invalid
 from .ssh_key import SSH_KEY
 
 SIZE_OF_APP = ("dimensions", "max_monthly")
-APP_SETTINGS = (*SIZE_OF_APP, "public", "command")
-"""What an application has as a service, and keeps through its deploys."""
 SECRET = ("variables", HIDDEN_SECTION)
 """What of an entry is never shown."""
 
@@ -330,7 +328,8 @@ class Assembly:
 
         A command that the deploy brings along is none of them.
         """
-        values = {name: entry.values[name] for name in APP_SETTINGS if name in entry.values}
+        named = ("max_monthly", *(each.name for each in SETTINGS if each.carried))
+        values = {name: entry.values[name] for name in named if name in entry.values}
         if not values:
             return []
         app, before = self.made[entry.key], self.running_parts([entry.key])
@@ -647,8 +646,7 @@ class AppSettingsResource(Resource[AppSettingsOptions]):
         """Plan the settings of an application; what is expected of one that does not exist yet."""
         options = task.options
         if options.id is None:
-            wanted = {"public": options.public, "command": options.command}
-            given = {name: value for name, value in wanted.items() if value is not None}
+            given = later_settings(options)
             summary = f"set {' and '.join(given)} of the application"
             return Plan(result=None, steps=[Step(summary, lambda: None)] if given else [], after=given)
         view = observe(task, options.id)
