@@ -6,17 +6,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, ClassVar, cast
 
-from .._api.models import Product, Project, Service
+from .._api.models import Product, Project, Service, ServiceSummary
 from .._api.values import ContainerState, ServiceStatus
 from .services import power
 from .services.namesakes import check_name_kept, check_namesakes, check_other_projects
 from .services.options import ServiceOptions
 from .services.order import Ordering, check_quote, differs_from_order, missing_options, quote_of
-from .services.pending_changes import pending_record
 from .services.rates import (
     Rates,
     compare_rate,
@@ -35,20 +34,35 @@ from .services.settings import (
     observe,
     plan_settings,
 )
-from .services.target import Target, identify
 from .services.view import ENDED, View, billed_rate, check_not_terminal, is_never_deployed, wait_for_status
 from .shared.currency import format_price
+from .shared.identify import check_id_matches, only_service
 from .shared.money import Move, describe_monthly
-from .shared.pending import is_of_this_run
+from .shared.pending import is_of_this_run, pending_record
 from .shared.plan import NOTHING_DONE, Expansion, Plan, Resource, Step, Task, after_waiting
 from .shared.relocation_record import check_not_stopped, successor_of
 from .shared.secret_notes import ORDERED, subject_of, warn_of_lost_secrets
-from .shared.task_errors import Invalid, NoSuchItem
+from .shared.task_errors import Ambiguous, Invalid, NoSuchItem
 from .shared.waiting import QUIET_SECONDS, poll_for
 
 AS_ORDERED = ("host", "product", "runtime", "preset", "dimensions", "options", "variables")
 """What a task says of the service that it ordered, and not of the one that a relocation put in its place."""
 ORDERABLE = ("present", "started", "stopped", "suspended")
+KEEPING_UP = ("present", "started")
+"""The states that only order or keep up a service. An order without a project goes to the default one."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """The service that a task selects, or ``None`` as its id if it does not exist, and the named projects.
+
+    ``project`` is the one that the service is in or is ordered in; ``new_project`` moves it to
+    ``destination``.
+    """
+
+    id: str | None
+    project: Project | None = None
+    destination: Project | None = None
 
 
 class ServiceResource(Resource[ServiceOptions]):
@@ -69,7 +83,7 @@ class ServiceResource(Resource[ServiceOptions]):
         check_options(task.options)
         target = led(task, identify(task))
         if task.options.state == "absent":
-            return plan_removal(task, target, plan_kept)
+            return plan_removal(task, target.id, target.project, plan_kept)
         if target.id is None and target.destination is not None:
             return nothing_there(task, target.project, target.destination, "to move; nothing was ordered")
         if target.id is None:
@@ -90,6 +104,54 @@ class ServiceResource(Resource[ServiceOptions]):
 
 
 SERVICE = ServiceResource()
+
+
+def identify(task: Task[ServiceOptions]) -> Target:
+    """Find the service that the task selects, and the projects that it names, or that the play makes.
+
+    :raises Invalid: if its id contradicts the name, family or project.
+    :raises NoSuchItem: if a project does not exist.
+    :raises Ambiguous: if several have the name, with their ids.
+    """
+    options, account = task.options, task.account
+    find = account.project if options.state == "absent" else account.project_to_come
+    try:
+        project = find(options.project) if options.project else None
+    except NoSuchItem:
+        if options.state != "absent" or (options.id and account.service(options.id)):
+            raise
+        return Target(options.id)  # what was in a project that is gone is gone from it too
+    target = Target(options.id, project, find(options.new_project) if options.new_project else None)
+    if options.id is None:
+        found = find_by_name(task, target)
+        return replace(target, id=found.id if found else None)
+    service = account.service(options.id) if options.name or options.family or project else None
+    if service is not None:  # it may have been moved already
+        homes = [each for each in (project, target.destination) if each] if project else []
+        check_id_matches(service, name=options.name, family=options.family, projects=homes)
+    return target
+
+
+def find_by_name(task: Task[ServiceOptions], target: Target) -> Service | ServiceSummary | None:
+    """Return the service with this name; ``None`` if there is none.
+
+    For a move, this looks in the current project, then in the one that an earlier run moved it to.
+    """
+    name, family, account = task.options.wanted_name, task.options.family, task.account
+    named = account.named(name, target.project, family)
+    if target.project is None and task.options.state in KEEPING_UP:
+        named = account.in_default_project(named)
+    found = only_service(named, name, account.location)
+    if target.destination is None or target.project is None:
+        return found
+    moved = only_service(account.named(name, target.destination, family), name, account.location)
+    if found and moved and found.id != moved.id:
+        raise Ambiguous(
+            f"service {name!r} ({found.id}) cannot be moved by its name: project {target.destination.name!r} "
+            f"has a service named {name!r} too ({moved.id}). Name the one to move by id",
+            ids=[found.id, moved.id],
+        )
+    return found or moved
 
 
 def led(task: Task[ServiceOptions], target: Target) -> Target:

@@ -14,13 +14,13 @@ from ..._api.values import ContainerState, ServiceStatus
 from ..shared.identify import check_service_offers
 from ..shared.money import Cost, Move
 from ..shared.options import WaitOptions, state_dir_of
+from ..shared.pending import pending_until_start, until_start
 from ..shared.plan import NOTHING_DONE, Expansion, Step, Task
 from ..shared.record_file import RecordFile
 from ..shared.task_errors import EffectUnverified, Invalid, WaitEnded
 from ..shared.waiting import QUIET_SECONDS, act, poll_for
 from .offers import remember_offers
 from .options import ServiceOptions
-from .pending_changes import pending_until_start, until_start
 from .rates import cost_of, price_change, rates_of
 from .settings import ServiceChanges, check_immutable, check_max_monthly, commitment_of, observe
 from .view import (

@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any
 
 from ..._api.errors import HostedError, Refused
-from ..._api.models import Backup, Service, Snapshot
+from ..._api.models import Backup, Project, Service, Snapshot
 from ..._api.values import WITH_SETTINGS, BackupStatus, Family, ServiceStatus
 from ..shared.budget import Commitment
 from ..shared.controller_state import records_folder
@@ -30,7 +30,6 @@ from .options import ServiceOptions
 from .order import LOST_ORDER_SECONDS
 from .rates import cost_of
 from .settings import check_immutable, commitment_of
-from .target import Target
 from .view import View, is_never_deployed
 
 NAMED_COPIES = 5
@@ -53,16 +52,20 @@ class Kept:
 
 
 def plan_removal(
-    task: Task[ServiceOptions], target: Target, keep: Callable[[Task[ServiceOptions], View], Kept | None]
+    task: Task[ServiceOptions],
+    id: str | None,
+    home: Project | None,
+    keep: Callable[[Task[ServiceOptions], View], Kept | None],
 ) -> Plan:
     """Plan the deletion of a service, after checking for backups and snapshots.
 
-    ``keep`` plans what is kept of it. Unless that step is done, nothing is deleted.
+    ``home`` is the project that the task names. ``keep`` plans what is kept of the service; unless that step
+    is done, nothing is deleted.
     """
-    service = task.account.service(target.id) if target.id else None
+    service = task.account.service(id) if id else None
     if service is None or service.status == ServiceStatus.DELETED:
         warn_of_billed(task)
-        return Plan(result=None, steps=[expected_removal(task, target)] if task.check_mode else [])
+        return Plan(result=None, steps=[expected_removal(task, home)] if task.check_mode else [])
     view = View(service)
     check_immutable(task, view, just_ordered=False)
     if service.status == ServiceStatus.DELETING:
@@ -84,7 +87,7 @@ def plan_removal(
         move=Move("delete", Decimal(0)),
         commitment=commitment_of(view, "delete", Decimal(0)),
     )
-    project = target.project.name if target.project and not task.composed else None
+    project = home.name if home and not task.composed else None
     return Plan(
         result=None,
         steps=[*first, delete],
@@ -95,12 +98,12 @@ def plan_removal(
     )
 
 
-def expected_removal(task: Task[ServiceOptions], target: Target) -> Step:
+def expected_removal(task: Task[ServiceOptions], project: Project | None) -> Step:
     """Return what check mode plans for a service that is not there: an earlier task may have ordered it.
 
     It changes nothing, but what the service would cost counts against no budget from then on.
     """
-    name, project = task.options.wanted_name, target.project
+    name = task.options.wanted_name
     commitment = Commitment(
         "delete",
         f"service {name!r}",

@@ -24,12 +24,11 @@ from ..shared.controller_state import one_at_a_time, state_key
 from ..shared.currency import format_price
 from ..shared.money import Cost, Move, format_amount
 from ..shared.options import WaitOptions
-from ..shared.pending import NETWORK
+from ..shared.pending import NETWORK, pending_until_start, write_recorded
 from ..shared.plan import Step, Task
 from ..shared.task_errors import Invalid, WaitEnded
 from ..shared.waiting import QUIET_SECONDS, act, poll_for
 from .options import MaxMonthlyOptions, ServiceOptions
-from .pending_changes import pending_until_start, write_recorded
 from .rates import Rates, rates_of, rates_of_size, risen_rate
 from .view import (
     STATE_NEEDED,
@@ -137,9 +136,7 @@ class Setting:
     def shown(self, service: Any, settings: Any) -> Any:
         """Return its value by what the platform shows, as models or data; ``None`` if it shows none."""
         value = found_at(self.at, service, settings)
-        if isinstance(value, (Dimensions, Mapping)):
-            return {name: found_at(name, value, None) for name in SIZE}
-        return value
+        return value.as_size() if isinstance(value, Dimensions) else value
 
 
 def found_at(path: str, service: Any, settings: Any) -> Any:
@@ -149,10 +146,6 @@ def found_at(path: str, service: Any, settings: Any) -> Any:
     for name in names[1:] if names[0] == "settings" else names:
         found = found.get(name) if isinstance(found, Mapping) else getattr(found, name, None)
     return found
-
-
-SIZE = ("cpu_cores", "ram_gb", "storage_gb")
-"""The parts of a size."""
 
 
 # --- Reading and planning ---------------------------------------------------------------------------
@@ -425,7 +418,7 @@ def resizing(task: Task[Any], view: View, wanted: dict[str, Any], changes: Servi
     changes.rates = rates_of_size(service, scale, wanted)
     full = changes.rates.full
     check_max_monthly(task, full, f"the new size of {view.label}")
-    shrinks = all(known[name] is not None and wanted[name] <= known[name] for name in SIZE)
+    shrinks = all(known[name] is not None and wanted[name] <= known[name] for name in known)
     most = risen_rate(scale, wanted, before) if shrinks and full is None else full
     moved = changes.home if "project" in changes.written else None
     return Move("resize", full), commitment_of(view, "resize", most, before, moved, shrinks=shrinks)
@@ -467,7 +460,7 @@ def set_scale(task: Task[Any], view: View, size: dict[str, Any]) -> None:
     with one_at_a_time(f"size:{state_key(task.options.base_url, id)}", f"changing the size of {view.label}"):
         now = task.account.service(id)
         if now is not None and now.dimensions != planned:
-            other = describe_size(now.dimensions.as_dict()) if now.dimensions else "one that is not shown"
+            other = describe_size(size_of(View(now)))
             raise Invalid(
                 f"the size of {view.label} was changed to {other} while this task ran, so this "
                 "task did not change it. Run this again to start from that size"

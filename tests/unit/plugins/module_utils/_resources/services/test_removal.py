@@ -19,7 +19,6 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import removal
-from ansible_collections.hosted.services.plugins.module_utils._resources.services.target import Target
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Step
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.secret_notes import (
     ORDERED,
@@ -109,7 +108,7 @@ def test_what_somebody_else_deletes_meanwhile_is_deleted(gone: bool, monkeypatch
     kept = removal.Kept(Step("copy it", leave, changes=False), {})
     monkeypatch.setattr(client, "snapshots", None)
     task = task_of(SERVICE, client, id="s", state="absent", wait=False)
-    carry_out(removal.plan_removal(task, Target("s"), lambda task, view: kept))
+    carry_out(removal.plan_removal(task, "s", None, lambda task, view: kept))
     assert client.calls == [("delete_service", "s")]
 
 
