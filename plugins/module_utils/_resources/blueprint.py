@@ -58,21 +58,19 @@ from .relocations.named import needed_for
 from .relocations.work import plan_with, rescued
 from .service import SERVICE, ServiceResource, await_ready, plan_existing
 from .services.options import BudgetOptions, ServiceOptions
-from .services.view import View, observe, read_state
+from .services.settings import NEXT_START, SETTINGS, later_settings, observe
+from .services.view import View, read_state
 from .shared.account import Account
 from .shared.aliases import alias_in_settings, aliases_of
 from .shared.limits import check_max_parallel
 from .shared.names import same_name
 from .shared.options import FilePath, StateDirOptions, WaitOptions, option
-from .shared.pending import COMMAND
 from .shared.pending import ENVIRONMENT as ENVIRONMENT_CHANGE
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.task_errors import Invalid
 from .ssh_key import SSH_KEY
 
 SIZE_OF_APP = ("dimensions", "max_monthly")
-APP_SETTINGS = (*SIZE_OF_APP, "public", "command")
-"""What an application has as a service, and keeps through its deploys."""
 SECRET = ("variables", HIDDEN_SECTION)
 """What of an entry is never shown."""
 
@@ -329,7 +327,8 @@ class Assembly:
 
         A command that the deploy brings along is none of them.
         """
-        values = {name: entry.values[name] for name in APP_SETTINGS if name in entry.values}
+        named = ("max_monthly", *(each.name for each in SETTINGS if each.carried))
+        values = {name: entry.values[name] for name in named if name in entry.values}
         if not values:
             return []
         app, before = self.made[entry.key], self.running_parts([entry.key])
@@ -646,8 +645,7 @@ class AppSettingsResource(Resource[AppSettingsOptions]):
         """Plan the settings of an application; what is expected of one that does not exist yet."""
         options = task.options
         if options.id is None:
-            wanted = {"public": options.public, "command": options.command}
-            given = {name: value for name, value in wanted.items() if value is not None}
+            given = later_settings(options)
             summary = f"set {' and '.join(given)} of the application"
             return Plan(result=None, steps=[Step(summary, lambda: None)] if given else [], after=given)
         view = observe(task, options.id)
@@ -660,22 +658,25 @@ class AppSettingsResource(Resource[AppSettingsOptions]):
         view = await_ready(task, view)
         if options.deployed and task.check_mode:
             view.pending = ()  # the deploy that is only planned brings into effect what waits now
-        if command_waits(task, view) and (state := read_state(task, options.id)) in ContainerState.UP:
+        if waits_for_start(task, view) and (state := read_state(task, options.id)) in ContainerState.UP:
             task.options = replace(options, state="restarted")
             view = replace(view, state=state)
         return plan_existing(task, view, None)
 
 
-def command_waits(task: Task[AppSettingsOptions], view: View) -> bool:
-    """Tell whether the command of an application takes effect only once its container is started anew."""
-    options, service = task.options, view.service
-    if options.command is None or service.status != ServiceStatus.ACTIVE:
+def waits_for_start(task: Task[AppSettingsOptions], view: View) -> bool:
+    """Tell whether a setting of an application takes effect only once its container is started anew."""
+    service = view.service
+    if service.status != ServiceStatus.ACTIVE:
         return False
     if service.capabilities is not None and "powerSignals" not in service.capabilities:
         return False
-    deploy = view.settings.deploy if view.settings else None
-    differs = deploy is not None and (deploy.command or "") != options.command
-    return differs or COMMAND in view.pending
+    for setting in SETTINGS:
+        wanted = getattr(task.options, setting.name) if setting.effect == NEXT_START else None
+        shown = setting.shown(service, view.settings) or ""
+        if wanted is not None and (wanted != shown or (setting.kind or setting.name) in view.pending):
+            return True
+    return False
 
 
 APP_SETTINGS_RESOURCE = AppSettingsResource()

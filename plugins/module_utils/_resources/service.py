@@ -5,43 +5,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
-from .._api.models import Product, Project, Service
+from .._api.models import Product, Project, Service, ServiceSummary
 from .._api.values import ContainerState, ServiceStatus
 from .services import power
 from .services.namesakes import check_name_kept, check_namesakes, check_other_projects
 from .services.options import ServiceOptions
 from .services.order import Ordering, check_quote, differs_from_order, missing_options, quote_of
-from .services.pending_changes import warn_of_pending
-from .services.rates import compare_rate, cost_of, expected_pricing, has_expected_size, note_billed
-from .services.removal import Kept, plan_removal
-from .services.settings import ServiceChanges, plan_settings, warn_over_max_monthly
-from .services.target import Target, identify
-from .services.view import (
-    View,
-    billed_rate,
-    check_not_terminal,
-    is_never_deployed,
-    managed_settings,
-    observe,
-    wait_for_status,
+from .services.rates import (
+    Rates,
+    compare_rate,
+    cost_of,
+    expected_pricing,
+    has_expected_size,
+    note_billed,
 )
+from .services.removal import Kept, plan_removal
+from .services.settings import (
+    NON_DISRUPTIVE_STATES,
+    SETTINGS,
+    ServiceChanges,
+    later_settings,
+    not_shown,
+    observe,
+    plan_settings,
+)
+from .services.view import ENDED, View, billed_rate, check_not_terminal, is_never_deployed, wait_for_status
 from .shared.currency import format_price
-from .shared.identify import label
+from .shared.identify import check_id_matches, only_service
 from .shared.money import Move, describe_monthly
+from .shared.pending import is_of_this_run, pending_record
 from .shared.plan import NOTHING_DONE, Expansion, Plan, Resource, Step, Task, after_waiting
 from .shared.relocation_record import check_not_stopped, successor_of
 from .shared.secret_notes import ORDERED, subject_of, warn_of_lost_secrets
-from .shared.task_errors import Invalid, NoSuchItem
+from .shared.task_errors import Ambiguous, Invalid, NoSuchItem
 from .shared.waiting import QUIET_SECONDS, poll_for
 
 AS_ORDERED = ("host", "product", "runtime", "preset", "dimensions", "options", "variables")
 """What a task says of the service that it ordered, and not of the one that a relocation put in its place."""
 ORDERABLE = ("present", "started", "stopped", "suspended")
+KEEPING_UP = ("present", "started")
+"""The states that only order or keep up a service. An order without a project goes to the default one."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """The service that a task selects, or ``None`` as its id if it does not exist, and the named projects.
+
+    ``project`` is the one that the service is in or is ordered in; ``new_project`` moves it to
+    ``destination``.
+    """
+
+    id: str | None
+    project: Project | None = None
+    destination: Project | None = None
 
 
 class ServiceResource(Resource[ServiceOptions]):
@@ -59,24 +80,78 @@ class ServiceResource(Resource[ServiceOptions]):
 
     def plan(self, task: Task[ServiceOptions]) -> Plan:
         """Plan the order, changes, power steps or deletion that lead to the desired state."""
-        power.check_resume(task)
-        check_keep_copy(task)
+        check_options(task.options)
         target = led(task, identify(task))
         if task.options.state == "absent":
-            return plan_removal(task, target, plan_kept)
+            return plan_removal(task, target.id, target.project, plan_kept)
         if target.id is None and target.destination is not None:
             return nothing_there(task, target.project, target.destination, "to move; nothing was ordered")
         if target.id is None:
             warn_of_lost_secrets(task, subject_of(ORDERED, task.options.wanted_name))
             return plan_order(task, target.project)
         task.adopting(target.id)
-        view = observe(task, target.id)
+        view, home = observe(task, target.id), target.destination or target.project
         view.awaits_deploy = task.options.state == "present" and is_never_deployed(task, view.service)
         warn_of_lost_secrets(task, subject_of(ORDERED, view.service.name))
-        return plan_after_creation(task, view, lambda now: plan_existing(task, now, target.home))
+        if not view.being_created or not task.options.wait or task.check_mode:
+            return plan_existing(task, await_ready(task, view), home)
+        return after_waiting(
+            f"wait until {view.label} is created",
+            lambda: await_ready(task, view),
+            lambda now: plan_existing(task, now, home),
+            Plan(result=view.as_dict()),
+        )
 
 
 SERVICE = ServiceResource()
+
+
+def identify(task: Task[ServiceOptions]) -> Target:
+    """Find the service that the task selects, and the projects that it names, or that the play makes.
+
+    :raises Invalid: if its id contradicts the name, family or project.
+    :raises NoSuchItem: if a project does not exist.
+    :raises Ambiguous: if several have the name, with their ids.
+    """
+    options, account = task.options, task.account
+    find = account.project if options.state == "absent" else account.project_to_come
+    try:
+        project = find(options.project) if options.project else None
+    except NoSuchItem:
+        if options.state != "absent" or (options.id and account.service(options.id)):
+            raise
+        return Target(options.id)  # what was in a project that is gone is gone from it too
+    target = Target(options.id, project, find(options.new_project) if options.new_project else None)
+    if options.id is None:
+        found = find_by_name(task, target)
+        return replace(target, id=found.id if found else None)
+    service = account.service(options.id) if options.name or options.family or project else None
+    if service is not None:  # it may have been moved already
+        homes = [each for each in (project, target.destination) if each] if project else []
+        check_id_matches(service, name=options.name, family=options.family, projects=homes)
+    return target
+
+
+def find_by_name(task: Task[ServiceOptions], target: Target) -> Service | ServiceSummary | None:
+    """Return the service with this name; ``None`` if there is none.
+
+    For a move, this looks in the current project, then in the one that an earlier run moved it to.
+    """
+    name, family, account = task.options.wanted_name, task.options.family, task.account
+    named = account.named(name, target.project, family)
+    if target.project is None and task.options.state in KEEPING_UP:
+        named = account.in_default_project(named)
+    found = only_service(named, name, account.location)
+    if target.destination is None or target.project is None:
+        return found
+    moved = only_service(account.named(name, target.destination, family), name, account.location)
+    if found and moved and found.id != moved.id:
+        raise Ambiguous(
+            f"service {name!r} ({found.id}) cannot be moved by its name: project {target.destination.name!r} "
+            f"has a service named {name!r} too ({moved.id}). Name the one to move by id",
+            ids=[found.id, moved.id],
+        )
+    return found or moved
 
 
 def led(task: Task[ServiceOptions], target: Target) -> Target:
@@ -104,16 +179,20 @@ def led(task: Task[ServiceOptions], target: Target) -> Target:
     return replace(target, id=found.id)
 
 
-def check_keep_copy(task: Task[ServiceOptions]) -> None:
-    """Refuse a last copy of a service that is not deleted.
+def check_options(options: ServiceOptions) -> None:
+    """Refuse options that contradict each other.
 
-    :raises Invalid: naming both options.
+    :raises Invalid: naming both.
     """
-    if task.options.keep_copy is not None and task.options.state != "absent":
+    if options.state == "resumed" and not options.resume:
+        raise Invalid("resume: false contradicts state: resumed; nothing was done. Leave one of them out")
+    if options.keep_copy is not None and options.state != "absent":
         raise Invalid(
             "keep_copy copies a service before state: absent deletes it, and state is "
-            f"{task.options.state}; nothing was done. Set state: absent, or leave keep_copy out"
+            f"{options.state}; nothing was done. Set state: absent, or leave keep_copy out"
         )
+    if options.new_project and options.state == "absent":
+        raise Invalid("new_project moves a service and state: absent deletes it; leave one of them out")
 
 
 def plan_kept(task: Task[ServiceOptions], view: View) -> Kept | None:
@@ -142,7 +221,7 @@ def nothing_there(
 def plan_foreseen(task: Task[ServiceOptions], project: Project | None) -> Plan:
     """Plan in check mode for a service that an earlier task of the play orders."""
     options = task.options
-    later = later_settings(options)
+    later = set_later(options)
     if options.dimensions:
         later["dimensions"] = options.dimensions.as_dict()
     if options.new_project:
@@ -151,11 +230,10 @@ def plan_foreseen(task: Task[ServiceOptions], project: Project | None) -> Plan:
     return Plan(result=expected_service(task, project), steps=steps, after=later, subject=options.wanted_name)
 
 
-def later_settings(options: ServiceOptions) -> dict[str, Any]:
+def set_later(options: ServiceOptions) -> dict[str, Any]:
     """Return what a task sets once a service is ordered, which runs by then."""
-    state = None if options.state in ("present", "started", "resumed") else options.state
-    later = {"public": options.public, "command": options.command, "state": state}
-    return {name: value for name, value in later.items() if value is not None}
+    running = options.state in ("present", "started", "resumed")
+    return {**later_settings(options), **({} if running else {"state": options.state})}
 
 
 def describe_later(options: ServiceOptions, later: Mapping[str, Any]) -> str:
@@ -164,22 +242,20 @@ def describe_later(options: ServiceOptions, later: Mapping[str, Any]) -> str:
     return f"set {told} for service {options.wanted_name!r}"
 
 
-def plan_after_creation(task: Task[ServiceOptions], view: View, then: Callable[[View], Plan]) -> Plan:
-    """Return the plan for a service, waiting first if it is still being created."""
-    if not view.being_created or not task.options.wait or task.check_mode:
-        return then(await_ready(task, view))
-    what, until = f"wait until {view.label} is created", Plan(result=view.as_dict())
-    return after_waiting(what, lambda: await_ready(task, view), then, until)
+def await_ready(task: Task[ServiceOptions], view: View, *, is_new: bool = False) -> View:
+    """Return a service once it is created and, if it is new, once it is known whether it runs.
 
-
-def await_ready(task: Task[ServiceOptions], view: View) -> View:
-    """Return a service once it is created."""
-    service = view.service
-    if view.being_created and task.options.wait and not task.check_mode:
-        ready = wait_for_status(task, service.id, ServiceStatus.ACTIVE, service)
-        return observe(task, service.id, ready)
-    if task.options.wait or service.status == ServiceStatus.FAILED:
-        check_not_terminal(service)
+    Without ``wait``, it is returned as it is.
+    """
+    waits = task.options.wait and not task.check_mode
+    if view.being_created and waits:
+        ready = wait_for_status(task, view.service.id, ServiceStatus.ACTIVE, view.service)
+        view = observe(task, view.service.id, ready)
+    elif view.service.status in ENDED and (task.options.wait or view.service.status == ServiceStatus.FAILED):
+        check_not_terminal(view.service)
+    if is_new and waits and power.is_state_unknown(task, view):
+        power.wait_for_known_state(task, view)
+        view = observe(task, view.service.id)
     return view
 
 
@@ -187,15 +263,17 @@ def plan_existing(
     task: Task[ServiceOptions], view: View, project: Project | None, just_ordered: bool = False
 ) -> Plan:
     """Plan the steps from a service's current state to the desired one."""
-    power.check_not_suspended(task, view)
-    before = managed_settings(view, task.options)
-    if project is not None:
-        home = view.service.project_id
-        before["project"] = project.name if home == project.id else task.account.project_name(home) or home
-    changes = ServiceChanges(pending=set(view.pending), just_ordered=just_ordered)
-    plan_changes(task, view, project, changes)
+    changes = ServiceChanges(pending=set(view.pending), home=project, just_ordered=just_ordered)
+    if view.being_created:
+        task.warn(f"{view.label} is still being created; its settings and its state were not looked at")
+    elif view.service.status != ServiceStatus.SUSPENDED or power.plan_waking(task, view, changes):
+        plan_settings(task, view, changes)
+        power.plan_power(task, view, changes)
+        if changes.rates is not None:
+            price_changes(task, view, changes)
     if not just_ordered:
         warn_of_what_stays(task, view, changes)
+    before = {**view.facts(), **changes.before}
     rate = {"monthly": changes.cost.after} if changes.cost else {}
     result = {**view.as_dict(), **changes.result, "pending_restart": sorted(changes.pending)}
 
@@ -217,6 +295,15 @@ def plan_existing(
     )
 
 
+def price_changes(task: Task[ServiceOptions], view: View, changes: ServiceChanges) -> None:
+    """Tell what all changes do to the price."""
+    rates = cast(Rates, changes.rates)
+    changes.cost = cost_of(view.service, rates.of(changes.result.get("status", view.service.status)))
+    changes.result["pricing"] = expected_pricing(view.service, rates, changes.cost.after)
+    if changes.resumes:
+        power.warn_of_resume_cost(task, view, changes.cost)
+
+
 def await_changes_shown(task: Task[ServiceOptions], view: View, changes: ServiceChanges) -> View:
     """Return the service once it shows what was written; warn of what it does not show.
 
@@ -225,94 +312,64 @@ def await_changes_shown(task: Task[ServiceOptions], view: View, changes: Service
 
     :raises Invalid: if it does not show the size, which is billed.
     """
-    now = observe(task, view.service.id)
-    missing = unconfirmed_settings(now, changes)
+    seen = [observe(task, view.service.id)]
 
     def shown() -> bool:
-        nonlocal now, missing
-        now = observe(task, view.service.id)
-        missing = unconfirmed_settings(now, changes)
-        return not missing
+        seen.append(observe(task, view.service.id))
+        return not not_shown(seen[-1], changes)
 
-    if task.options.wait and missing and not poll_for(shown):
-        told = ", ".join(f"{name} ({value})" for name, value in missing.items())
-        said = (
-            f"the platform accepted {told} of {view.label}, but shows something else after "
-            f"{QUIET_SECONDS:g} seconds. Check the service before you run this again"
-        )
-        if "dimensions" not in missing:
-            task.warn(said)
-        else:
-            if changes.cost is not None:
-                note_billed(
-                    task, now.service, changes.cost, changes.result.get("status", view.service.status)
-                )
-            raise Invalid(said)
-    return now
-
-
-def unconfirmed_settings(now: View, changes: ServiceChanges) -> dict[str, Any]:
-    """Return what was written and is shown otherwise. What is not shown at all says nothing."""
-    wanted = {**changes.after, "project": changes.result.get("project_id")}
-    return {
-        name: wanted[name]
-        for name, value in shown_settings(now).items()
-        if wanted.get(name) is not None and value is not None and value != wanted[name]
-    }
-
-
-def shown_settings(view: View) -> dict[str, Any]:
-    """Return the settings that can be written, as they are shown; ``None`` for what is not shown."""
-    service, settings = view.service, view.settings
-    size = service.dimensions.as_size() if service.dimensions else {None: None}
-    return {
-        "public": settings.network.is_public if settings and settings.network else None,
-        "command": settings.deploy.command if settings and settings.deploy else None,
-        "dimensions": None if None in size.values() else size,
-        "project": service.project_id,
-    }
-
-
-def plan_changes(
-    task: Task[ServiceOptions], view: View, project: Project | None, changes: ServiceChanges
-) -> None:
-    """Plan the steps in order, and their cost."""
-    service = view.service
-    if view.being_created:
-        task.warn(f"{view.label} is still being created; its settings and its state were not looked at")
-        return
-    if power.stays_suspended(task, view):
-        return
-    resumes = power.needs_resume(task, view)
-    if resumes:
-        power.plan_resume(task, view, changes)
-    plan_settings(task, view, project, resumes, changes)
-    power.plan_power(task, view, changes)
-    if changes.rates is None:
-        return
-    changes.cost = cost_of(service, changes.rates.of(changes.result.get("status", service.status)))
-    changes.result["pricing"] = expected_pricing(service, changes.rates, changes.cost.after)
-    if resumes:
-        power.warn_of_resume_cost(task, view, changes.cost)
+    if not (task.options.wait and not_shown(seen[-1], changes)) or poll_for(shown):
+        return seen[-1]
+    missing, now = not_shown(seen[-1], changes), seen[-1]
+    told = ", ".join(f"{name} ({value})" for name, value in missing.items())
+    said = (
+        f"the platform accepted {told} of {view.label}, but shows something else after "
+        f"{QUIET_SECONDS:g} seconds. Check the service before you run this again"
+    )
+    if not any(setting.billed and setting.name in missing for setting in SETTINGS):
+        task.warn(said)
+        return now
+    if changes.cost is not None:
+        note_billed(task, now.service, changes.cost, changes.result.get("status", view.service.status))
+    raise Invalid(said)
 
 
 def warn_of_what_stays(task: Task[ServiceOptions], view: View, changes: ServiceChanges) -> None:
     """Warn of settings that are requested or were written earlier, and are not in effect after the task."""
-    differ = [] if task.composed else differs_from_order(task, view.service.id)
-    if differ:
+    options = task.options
+    given = not task.composed and (options.variables or options.options)
+    if given and (differ := differs_from_order(task, view.service.id)):
         task.warn(
             f"{view.label} exists, so {' and '.join(differ)} had no effect: an order alone uses them, and it "
             "was ordered with others"
         )
-    if changes.cost is None:
-        warn_over_max_monthly(task, view)
-    if view.service.status == ServiceStatus.ACTIVE and task.options.state in (
-        "present",
-        "started",
-        "resumed",
-    ):
-        kinds = tuple(kind for kind in view.pending if kind in changes.pending and kind not in changes.after)
-        warn_of_pending(task, view.service.id, view.label, kinds)
+    most, running = options.monthly_limit(), billed_rate(view.service)
+    if changes.cost is None and most is not None and running is not None and running > most:
+        task.warn(
+            f"{view.label} costs {format_price(task, running)} a month, over max_monthly "
+            f"{format_price(task, most)}, "
+            "and was not changed: max_monthly limits orders, new sizes and resumptions only"
+        )
+    if view.service.status == ServiceStatus.ACTIVE and options.state in NON_DISRUPTIVE_STATES:
+        waiting = changes.pending.intersection(view.pending)
+        if waiting:
+            warn_of_pending(task, view, waiting, changes)
+
+
+def warn_of_pending(
+    task: Task[ServiceOptions], view: View, waiting: Set[str], changes: ServiceChanges
+) -> None:
+    """Warn of settings that an earlier run wrote and that are not in effect. This one may have a handler."""
+    noted = pending_record(task, view.service.id).outstanding()
+    for setting in SETTINGS:
+        kind = setting.kind or setting.name
+        waits = kind in waiting and setting.name not in changes.written
+        if waits and not is_of_this_run(noted.get(kind, {})):
+            task.warn(
+                f"the {setting.label} of {view.label} was changed earlier and is not in effect, as far as "
+                "this controller knows: it takes effect at the next start from stop; "
+                "hosted.services.service with state: restarted sees to that"
+            )
 
 
 # --- Ordering ---------------------------------------------------------------------------------------
@@ -369,30 +426,18 @@ def order_steps(
             waited = later.result
             plan.reread = later.reread if later.changed else lambda: waited
             return later.steps
-        later = plan_adopted(task, str(ordering.id), ordering.project)
+        view = await_ready(task, observe(task, str(ordering.id)), is_new=True)
+        later = plan_existing(task, view, ordering.project)
         plan.become(later)
         return later.steps
 
     price = describe_monthly(format_price(task, ordering.cost.after))
     summary = f"order {task.options.product} as service {ordering.name!r} {price}"
-    later = later_settings(task.options)
+    later = set_later(task.options)
     return (
         Step(summary, order, move=Move("order", ordering.cost.after), commitment=ordering.commitment),
         Expansion(describe_later(task.options, later), go_on, changes=bool(later), move=suspension),
     )
-
-
-def plan_adopted(task: Task[ServiceOptions], id: str, project: Project | None) -> Plan:
-    """Return the plan for a service that another task ordered since the plan of this one was made."""
-    return plan_existing(task, await_known(task, await_ready(task, observe(task, id))), project)
-
-
-def await_known(task: Task[ServiceOptions], view: View) -> View:
-    """Wait until it is known whether a new service runs, if the task needs that and waits."""
-    if not (task.options.wait and power.is_state_unknown(task, view)):
-        return view
-    power.wait_for_known_state(task, view)
-    return observe(task, view.service.id)
 
 
 def follow_up(task: Task[ServiceOptions], id: str, project: Project | None) -> Plan | None:
@@ -403,36 +448,24 @@ def follow_up(task: Task[ServiceOptions], id: str, project: Project | None) -> P
     task.created(id)
     view = observe(task, id)
     check_name_kept(task, view.service)
-    warn_of_free_end(task, view.service)
-    if view.being_created and not task.options.wait:
+    pricing = view.service.pricing
+    if pricing and pricing.is_free is not False and pricing.free_expires_at:
         task.warn(
-            f"{view.label} is still being created, and wait is false: its settings and state were not set"
+            f"{view.label} is shown as free until {pricing.free_expires_at}, and what happens then is not "
+            "shown: it may be billed, suspended, or deleted with its backups. Before that date, copy what "
+            "you need off the platform, and delete the service if it must not cost anything"
         )
-        return None
-    view = await_known(task, await_ready(task, view))
-    if power.is_state_unknown(task, view):
-        task.warn(
-            f"whether {view.label} runs is not known yet, and wait is false: its settings and state were "
-            "not set"
-        )
+    view = await_ready(task, view, is_new=True)
+    if view.being_created or power.is_state_unknown(task, view):
+        doubt = f"whether {view.label} runs is not known yet"
+        doubt = f"{view.label} is still being created" if view.being_created else doubt
+        task.warn(f"{doubt}, and wait is false: its settings and state were not set")
         return None
     try:
         return plan_existing(task, view, project, just_ordered=True)
     except Invalid as error:
         error.prepend(f"{view.label} was ordered and is billed, but: ")
         raise
-
-
-def warn_of_free_end(task: Task[ServiceOptions], service: Service) -> None:
-    """Warn of a service that was just ordered and is free until a date; the date is told as it is shown."""
-    pricing = service.pricing
-    if pricing is None or pricing.is_free is False or not pricing.free_expires_at:
-        return
-    task.warn(
-        f"{label(service)} is shown as free until {pricing.free_expires_at}, and what happens then is not "
-        "shown: it may be billed, suspended, or deleted with its backups. Before that date, copy what you "
-        "need off the platform, and delete the service if it must not cost anything"
-    )
 
 
 def expected_service(task: Task[ServiceOptions], project: Project | None) -> dict[str, Any]:
@@ -463,8 +496,7 @@ def expected_diff(
         "host": options.host,
         "dimensions": options.dimensions and options.dimensions.as_dict(),
         "preset": options.preset,
-        "public": options.public,
-        "command": options.command,
+        **later_settings(options),
         "project": project.name if project else None,
         "variables": sorted(options.variables) if options.variables else None,
     }

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -75,9 +75,9 @@ class AppRecords:
 
         return partial(call_each, noted)
 
-    def clearing(self, *kinds: str) -> Callable[[], None]:
-        """Return what clears the changes of these kinds that are outstanding now, once they are in effect."""
-        return partial(call_each, [record.clearing(*kinds) for record in self.pending])
+    def clearing(self, kinds: Iterable[str] | None = None) -> Callable[[], None]:
+        """Return what clears the changes that are outstanding now, of these kinds or all, once in effect."""
+        return partial(call_each, [record.clearing(kinds) for record in self.pending])
 
     def reasons(self) -> list[str]:
         """Return the reasons to deploy the image in service again, as phrases."""

@@ -33,7 +33,7 @@ from ..._api.models import App
 from ..._api.values import ContainerState, ScanStatus, ServiceStatus
 from ..services.view import read_state, shows_start_since
 from ..shared.busy_retry import retry_while_busy, under_way
-from ..shared.pending import AT_DEPLOY, AT_START, DEPLOY
+from ..shared.pending import AT_DEPLOY, DEPLOY
 from ..shared.plan import Task
 from ..shared.task_errors import EffectUnverified, Invalid, WaitEnded
 from ..shared.waiting import QUIET_SECONDS, poll_for, wait_until
@@ -108,7 +108,7 @@ class Beginning:
         before = self.records.last_good(self.in_service)
         self.take_back = write_record(task, lambda: self.records.note(DEPLOY, digest=digest, at=self.sent))
         # It replaces the container, so what waits for a start is in effect too (Applications, rule 5).
-        self.clear = self.records.clearing(*AT_DEPLOY, *AT_START)
+        self.clear = self.records.clearing()
         self.records.record_in_service(before)
         if self.deployed is not None:
             self.deployed.before, self.deployed.previous = self.in_service, before
@@ -467,7 +467,7 @@ def failed_to_start(task: Task[Any], start: Beginning, seen: str | None) -> bool
 def carried_out(task: Task[Any], app: App, digest: str) -> Callable[[], None] | None:
     """Return what records that a deploy is in effect whose outcome was not seen, if what runs shows that."""
     records = AppRecords.of(task, app.id)
-    clear, sent = records.clearing(*AT_DEPLOY), records.sent_at(digest)
+    clear, sent = records.clearing(AT_DEPLOY), records.sent_at(digest)
     if sent is None or not started_after(task, app, sent):
         return None
 

@@ -21,11 +21,11 @@ from ..._api.models import App, Edge, SshKey
 from ..._api.values import ContainerState, ServiceStatus
 from ..applications.lookup import digest_in_service
 from ..services.listing import printable_only
+from ..services.settings import carried
 from ..shared.names import unaccented
 from ..shared.yaml_text import InOneLine, as_yaml
 from .schema import SCHEMA_URL
 
-SIZE = ("cpu_cores", "ram_gb", "storage_gb")
 STATES = {
     ContainerState.RUNNING: "started",
     ContainerState.STARTING: "started",
@@ -208,23 +208,9 @@ def service_values(service: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def shared_values(service: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a service and an application both have: node, size, network and command."""
-    size = service["dimensions"] or {}
-    settings = service.get("settings") or {}
-    public = (settings.get("network") or {}).get("is_public")
-    values = {
-        "host": (service["host"] or {}).get("id"),
-        "dimensions": {name: size[name] for name in SIZE if size.get(name) is not None},
-        "public": public,
-        "command": command_of(settings.get("deploy") or {}),
-    }
-    return {name: value for name, value in values.items() if value not in (None, "", {})}
-
-
-def command_of(deploy: Mapping[str, Any]) -> str | None:
-    """Return the launch command that was set in place of the original one; ``None`` if none was."""
-    command = deploy.get("command")
-    return None if command in (None, "", deploy.get("default_command")) else str(command)
+    """Return what a service and an application both have: their node and their settings."""
+    values = {"host": (service["host"] or {}).get("id"), **carried(service, service.get("settings"))}
+    return {name: value for name, value in values.items() if value not in (None, "")}
 
 
 def state_of(service: Mapping[str, Any]) -> str | None:

@@ -12,13 +12,12 @@ from typing import Any
 from ..._api.models import Metrics, Service
 from ..._api.values import ContainerState, Family, ServiceStatus
 from ..services.many_services import ServiceJob
-from ..services.pending_changes import pending_until_start
 from ..services.power import wait_while_stopping
 from ..shared.currency import currency_of
 from ..shared.effects import Effects
 from ..shared.money import Cost
 from ..shared.options import shared_arguments
-from ..shared.pending import COMMAND
+from ..shared.pending import COMMAND, pending_until_start
 from ..shared.plan import Plan, Resource, Task
 from ..shared.task_errors import Invalid
 from ..shared.waiting import poll_for

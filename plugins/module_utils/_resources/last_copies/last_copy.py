@@ -20,6 +20,7 @@ from ..databases.dump import NoDumpError, find_source
 from ..databases.engine import connection_facts, find_connection
 from ..services.options import ServiceOptions
 from ..services.removal import Kept, own_copies_folder, uncopyable
+from ..services.settings import carried
 from ..services.view import View, read_settings, read_state
 from ..shared.controller_state import atomic_file, one_at_a_time
 from ..shared.plan import Step, Task
@@ -240,7 +241,14 @@ def describe_service(
         module, options = "service", service_options(task, view, settings)
     known = {name: value for name, value in options.items() if value is not None}
     tasks = [{"name": f"Order service {service.name} again", f"hosted.services.{module}": known}]
-    head = "".join(f"# {in_one_line(line)}\n" for line in heading(view, app, options, made_at))
+    lines = heading(view, app, options, made_at)
+    beside = {key: value for key, value in carried(service, settings).items() if app and key not in options}
+    lines += [
+        f"Once it is deployed, set {key}: {value!r} with hosted.services.service."
+        for key, value in beside.items()
+        if value
+    ]
+    head = "".join(f"# {in_one_line(line)}\n" for line in lines)
     return f"{head}---\n{as_yaml(tasks)}"
 
 
@@ -268,7 +276,6 @@ def heading(view: View, app: App | None, options: dict[str, Any], made_at: str) 
 def service_options(task: Task[Any], view: View, settings: Settings | None) -> dict[str, Any]:
     """Return what orders a service, in the options of the module."""
     service = view.service
-    network, deploy = settings and settings.network, settings and settings.deploy
     return {
         "name": service.name,
         "project": task.account.project_name(service.project_id) or service.project_id,
@@ -276,9 +283,7 @@ def service_options(task: Task[Any], view: View, settings: Settings | None) -> d
         "product": service.product.slug if service.product else None,
         "runtime": service.runtime.id if service.runtime else None,
         "host": service.host.id if service.host else None,
-        "dimensions": size_of(service),
-        "public": network.is_public if network else None,
-        "command": (deploy.command or None) if deploy else None,
+        **carried(service, settings),
         "state": "stopped" if view.state == ContainerState.STOPPED else "present",
     }
 
@@ -289,13 +294,5 @@ def app_options(task: Task[Any], service: Service, app: App) -> dict[str, Any]:
         "slug": app.slug,
         "project": task.account.project_name(service.project_id) or service.project_id,
         "host": service.host.id if service.host else None,
-        "dimensions": size_of(service),
+        "dimensions": carried(service, None)["dimensions"],
     }
-
-
-def size_of(service: Service) -> dict[str, Any] | None:
-    """Return the size of a service; nothing where the platform does not tell all of it."""
-    if service.dimensions is None:
-        return None
-    size = service.dimensions.as_size()
-    return None if None in size.values() else size

@@ -11,8 +11,8 @@ from typing import Any
 
 from ..._api.models import App, ProjectGraph, Service, Settings
 from ..._api.values import ContainerState, ServiceStatus
-from ..blueprints.export import SIZE, command_of
 from ..clones.source import Data, data_of
+from ..services.settings import carried
 from ..services.view import read_settings, read_state
 from ..shared.aliases import aliases_of
 from ..shared.identify import label
@@ -58,12 +58,6 @@ class Origin:
         """Whether it is open to the Internet; ``None`` if it has no such setting."""
         network = self.settings.network if self.settings else None
         return network.is_public if network else None
-
-    @property
-    def command(self) -> str | None:
-        """The launch command that was set in place of the original one."""
-        deploy = self.settings.deploy if self.settings else None
-        return command_of(deploy.as_dict()) if deploy else None
 
 
 def read_origin(task: Task[RelocateOptions], record: Relocation) -> Origin:
@@ -134,19 +128,24 @@ def wanted_order(task: Task[RelocateOptions], origin: Origin) -> dict[str, Any]:
         "runtime": options.runtime or runtime,
         "host": options.host or (service.host.id if service.host else None),
         "preset": options.preset,
-        "dimensions": None if options.preset else wanted_size(options, service),
         "variables": options.variables,
         "options": [vars(each) for each in options.options] if options.options else None,
-        "public": origin.public if options.public is None else options.public,
-        "command": origin.command if same_product else None,
+        **wanted_settings(options, carried(service, origin.settings, other_product=not same_product)),
     }
 
 
-def wanted_size(options: RelocateOptions, service: Service) -> dict[str, int | None]:
-    """Return the size of the new service. Parts that the task does not say are those of the old one."""
-    given = options.dimensions.as_dict() if options.dimensions else {}
-    shown = service.dimensions.as_dict() if service.dimensions else {}
-    return {name: given.get(name) or shown.get(name) for name in SIZE}
+def wanted_settings(options: RelocateOptions, kept: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of the new service: those of the old one, but for what the task says."""
+    given = {name: value for name in kept if (value := getattr(options, name, None)) is not None}
+    if options.preset:
+        given["dimensions"] = None
+    elif options.dimensions:
+        parts = options.dimensions.as_dict()
+        given["dimensions"] = {
+            **(kept["dimensions"] or {}),
+            **{k: v for k, v in parts.items() if v is not None},
+        }
+    return {**kept, **given}
 
 
 def asked_of(order: Mapping[str, Any]) -> dict[str, Any]:

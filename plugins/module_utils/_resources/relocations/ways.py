@@ -19,6 +19,7 @@ from ..._api.platform_clock import CLOCKS_DIFFER
 from ..._api.values import ContainerState, ServiceStatus
 from ..clones.source import Data
 from ..services.rates import rates_of
+from ..services.settings import SETTINGS, carried
 from ..services.view import billed_rate, read_state
 from ..shared.identify import label
 from ..shared.money import Cost, format_amount
@@ -152,7 +153,7 @@ def preparing_steps(work: Work, there: Service | None, order: Plan | None, rates
             steps += costing(work.plan_service(id=there.id, state="resumed").steps, rates.both)
         options = wanted_order(work.task, work.origin)
         asked = {name: getattr(work.task.options, name) for name in ("host", "product", "runtime")}
-        kept = {name: options[name] for name in ("public", "command")}
+        kept = {each.name: options.get(each.name) for each in SETTINGS if each.carried and not each.ordered}
         steps.append(work.bring(content.new_id, work.new_name, state_while_copying(work), **kept, **asked))
     while_running = f"copy what {work.origin.label} holds to {work.new_name} while it is in service"
     return steps + work.copy_steps(work.foreseen or while_running)
@@ -570,16 +571,15 @@ def describe(work: Work, service: Service | None, name: str, monthly: Decimal | 
     """Return what a diff shows of the service that is in service, and what both services cost a month."""
     if service is None:
         order = wanted_order(work.task, work.origin)
-        facts = {key: order[key] for key in ("product", "runtime", "host", "preset", "dimensions", "public")}
-        known = {key: value for key, value in facts.items() if value is not None}
+        beside = ("variables", "options")
+        known = {key: value for key, value in order.items() if value is not None and key not in beside}
         return {"in service": name, **known, "monthly": monthly}
     return {
         "in service": name,
         "product": service.product.slug if service.product else None,
         "runtime": service.runtime.id if service.runtime else None,
         "host": service.host.id if service.host else None,
-        "dimensions": service.dimensions and service.dimensions.as_size(),
-        "public": work.origin.public,
+        **{key: value for key, value in carried(service, work.origin.settings).items() if value is not None},
         "monthly": monthly,
     }
 

@@ -146,7 +146,6 @@ def add_services(
 
 
 FOLDER = "inventory"
-ACCESS = ("host", "port", "user")
 
 Service = dict[str, Any]
 
@@ -203,19 +202,8 @@ def read_records(path: str, max_age: float) -> dict[str, Mapping[str, Any]]:
 
     One of the future comes from a clock that was set back, and is too old as well.
     """
-    now, content = time.time(), RecordFile(path, "the SFTP access").read()
-    entries = content.items() if isinstance(content, dict) else ()
-    return {str(id): entry for id, entry in entries if is_record(entry, now, max_age)}
-
-
-def is_record(entry: Any, now: float, max_age: float) -> bool:
-    """Tell whether an entry has the form of a record, and is not too old."""
-    try:
-        access = entry["access"]
-        is_whole = sorted(access) == sorted(ACCESS) and isinstance(access["host"], str) and access["port"] > 0
-        return bool(is_whole and isinstance(entry["status"], str) and 0 <= now - entry["at"] < max_age)
-    except (KeyError, TypeError):
-        return False
+    now, content = time.time(), RecordFile(path, "the SFTP access").read() or {}
+    return {id: record for id, record in content.items() if 0 <= now - record["at"] < max_age}
 
 
 # --- Which services -------------------------------------------------------------------------------------

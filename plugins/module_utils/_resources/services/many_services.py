@@ -252,7 +252,12 @@ def plan_many(task: Task[ManyServicesOptions], operation: Operation) -> Plan:
 
     :raises SomeFailed: if some failed and nothing is left to do, or nothing may be done.
     """
-    jobs = jobs_of(task, operation)
+    try:
+        jobs = select_jobs(task, operation.though_gone)
+    except NoSuchItem:  # in a project that is not there, none may be enough
+        if not operation.though_gone:
+            raise
+        jobs = []
 
     def prepare(client: Client, job: ServiceJob) -> None:
         job.task.client = client
@@ -270,16 +275,6 @@ def plan_many(task: Task[ManyServicesOptions], operation: Operation) -> Plan:
         if task.check_mode:
             raise combine_errors(jobs, ServiceJob.planned)
     return plan_jobs(task, jobs, steps, operation)
-
-
-def jobs_of(task: Task[ManyServicesOptions], operation: Operation) -> list[ServiceJob]:
-    """Return a job for each selected service. In a project that is not there, none may be enough."""
-    try:
-        return select_jobs(task, operation.though_gone)
-    except NoSuchItem:
-        if not operation.though_gone:
-            raise
-        return []
 
 
 def plan_jobs(

@@ -74,29 +74,11 @@ def check_namesakes(
 ) -> None:
     """Check that an order would not duplicate one of the account's ``services``.
 
-    :raises Invalid: naming the existing service and the alternatives.
-    """
-    services = existing(services)
-    check_families(task, services)
-    other = ordered_before(task, project.name if project else None, services)
-    if other is not None and not same_name(other.name, task.options.wanted_name):
-        record = order_record(task, project.name if project else None)
-        raise Invalid(
-            f"{label(other)} is what an earlier order of {task.options.wanted_name!r} became, as the "
-            f"platform gave it another name. Nothing was ordered. Use that name, or id: {other.id}; or "
-            f"remove {record.path}, to order another one",
-            namesakes=[other.id],
-        )
-
-
-def check_families(task: Task[ServiceOptions], services: Iterable[ServiceSummary]) -> None:
-    """Check that the family agrees with that of existing services of this name and product.
-
     The family of a product is not shown before an order, but is the same for every order of it.
 
-    :raises Invalid: naming both families.
+    :raises Invalid: naming the existing service and the alternatives.
     """
-    family = task.options.family
+    services, family = existing(services), task.options.family
     for other in of_product(task, services):
         if family not in (None, other.family):
             raise Invalid(
@@ -104,6 +86,15 @@ def check_families(task: Task[ServiceOptions], services: Iterable[ServiceSummary
                 f"{family}. Nothing was ordered. Correct the family, or leave it out",
                 namesakes=[other.id],
             )
+    known = ordered_before(task, project.name if project else None, services)
+    if known is not None and not same_name(known.name, task.options.wanted_name):
+        record = order_record(task, project.name if project else None)
+        raise Invalid(
+            f"{label(known)} is what an earlier order of {task.options.wanted_name!r} became, as the "
+            f"platform gave it another name. Nothing was ordered. Use that name, or id: {known.id}; or "
+            f"remove {record.path}, to order another one",
+            namesakes=[known.id],
+        )
 
 
 def of_product(task: Task[ServiceOptions], services: Iterable[ServiceSummary]) -> list[ServiceSummary]:
@@ -118,46 +109,61 @@ def check_other_projects(task: Task[ServiceOptions], project: Project | None) ->
     That is the default project, or one whose only service of the name has the product and size: the task's
     project may have been edited.
 
-    :raises Invalid: if that is the very service that was ordered for it.
+    :raises Invalid: if that is the very service that was ordered for it, saying how to move it.
     """
     account = task.account
     services = existing(account.services())
-    warn_of_slip(task, services, ", so one would be ordered")
-    alone = len(with_name(services, task.options.wanted_name, None)) == 1
+    if task.check_mode:
+        warn_of_slip(task, services, ", so one would be ordered")
     others = [] if project is None or task.options.allow_duplicate_name else of_product(task, services)
     if project is None or not others:
         return
+    alone = len(with_name(services, task.options.wanted_name, None)) == 1
     projects = account.projects()
     defaults = [each for each in projects if each.id in oldest_projects(projects) and each.id != project.id]
     there = {service.id for each in defaults for service in account.members(each)}
     ordered = ordered_before(task, project.name, services)
     for other in others:
-        if other.id in there:
-            check_elsewhere(task, project, other, is_ordered=other is ordered)
-        elif alone and not task.names_made:
-            warn_of_one_left_behind(task, project, account.service(other.id), projects)
-
-
-def way_to_move(other: ServiceSummary | Service, project: Project) -> str:
-    """Return the task that moves a service to a project, for messages."""
-    return f"hosted.services.service, id: {other.id} and new_project: {project.name!r}"
+        move = f"hosted.services.service, id: {other.id} and new_project: {project.name!r}"
+        if other.id not in there:
+            if alone and not task.names_made:
+                warn_of_one_left_behind(task, project, account.service(other.id), move)
+        elif other is ordered:
+            raise Invalid(
+                f"{label(other)} was ordered for project {project.name!r} and is in the default project, as "
+                "far as can be told: services of a project that was deleted join it. Nothing was ordered. "
+                f"Move it with {move}; or set allow_duplicate_name: true, to order another one",
+                namesakes=[other.id],
+            )
+        elif not task.names_made:  # as those of a copy are, which has a project of its own
+            task.warn(
+                f"{label(other)} of this product is in the default project, which services of a deleted "
+                "project join, as far as can be told. Another one is ordered. If that one is meant, move it: "
+                f"{move}"
+            )
 
 
 def warn_of_one_left_behind(
-    task: Task[ServiceOptions], project: Project, service: Service | None, projects: Iterable[Project]
+    task: Task[ServiceOptions], project: Project, service: Service | None, move: str
 ) -> None:
-    """Warn of a service that stays in another project and is billed, if it has the size of the order."""
-    home = next((each for each in projects if service and each.id == service.project_id), None)
-    if service is None or home is None or not has_size(task, service):
+    """Warn of a service that stays in another project and is billed, if it has the size of the order.
+
+    Not if this run has ordered both.
+    """
+    home = next((each for each in task.account.projects() if service and each.id == service.project_id), None)
+    wanted = task.options.dimensions.as_dict() if task.options.dimensions else {}
+    if service is None or home is None:
+        return
+    if any(getattr(service.dimensions, name, None) != value for name, value in wanted.items()):
         return
     if first_said(run_subject(task, service.id), lambda: None) is not None:
-        return  # this run has ordered both
-    move = f". To move that one instead: {way_to_move(service, project)}"
+        return
+    way = f". To move that one instead: {move}" if service.family in WITH_SETTINGS else ""
     names = f"name: {home.name!r} and new_name: {project.name!r}"
     rename = "" if project.resource_count else f". To rename the project: hosted.services.project, {names}"
     task.warn(
         f"{label(service)} of this product and size stays in project {home.name!r} and is billed; another "
-        f"one is ordered{move if service.family in WITH_SETTINGS else ''}{rename}"
+        f"one is ordered{way}{rename}"
     )
 
 
@@ -166,38 +172,10 @@ def run_subject(task: Task[ServiceOptions], id: str) -> str:
     return f"ordered.{state_key(task.options.base_url, id)}"
 
 
-def has_size(task: Task[ServiceOptions], other: Service) -> bool:
-    """Tell whether a service has the size that the task orders, or may have that of its preset."""
-    wanted = task.options.dimensions.as_dict() if task.options.dimensions else {}
-    return all(getattr(other.dimensions, name, None) == value for name, value in wanted.items())
-
-
-def check_elsewhere(
-    task: Task[ServiceOptions], project: Project, other: ServiceSummary, *, is_ordered: bool
-) -> None:
-    """Refuse what was ordered for the task's project; warn of another service of its name.
-
-    :raises Invalid: saying how to move it.
-    """
-    move = way_to_move(other, project)
-    if is_ordered:
-        raise Invalid(
-            f"{label(other)} was ordered for project {project.name!r} and is in the default project, as far "
-            "as can be told: services of a project that was deleted join it. Nothing was ordered. Move it "
-            f"with {move}; or set allow_duplicate_name: true, to order another one",
-            namesakes=[other.id],
-        )
-    if not task.names_made:  # as those of a copy are, which has a project of its own
-        task.warn(
-            f"{label(other)} of this product is in the default project, which services of a deleted project "
-            f"join, as far as can be told. Another one is ordered. If that one is meant, move it: {move}"
-        )
-
-
 def warn_of_slip(task: Task[ServiceOptions], services: list[ServiceSummary], then: str = "") -> None:
     """Warn in check mode of the service whose name is probably meant."""
     name = task.options.wanted_name
-    if task.check_mode and not task.names_made and not with_name(services, name, None):
+    if not task.names_made and not with_name(services, name, None):
         meant = likely_meant(name, (service.name for service in services))
         if meant is not None:
             alike = look_alike(name, meant)
@@ -235,5 +213,5 @@ def warn_of_billed(task: Task[ServiceOptions]) -> None:
                 f"there is no service named {name!r} here, but {label(other)}, which was ordered as that, "
                 "exists and was left alone. To delete it, give its id alone"
             )
-    if not id:
+    if not id and task.check_mode:
         warn_of_slip(task, services)

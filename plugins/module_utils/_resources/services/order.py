@@ -45,7 +45,7 @@ from ..shared.waiting import create, poll_for
 from .namesakes import check_namesakes, order_lock, remember_order
 from .options import OrderOptions, ServiceOptions
 from .rates import compare_rate
-from .settings import check_max_monthly, differing_fact
+from .settings import check_max_monthly, differing_fact, later_settings
 
 MAX_SERVICE_NAME = 80
 LOST_ORDER_SECONDS = 60.0
@@ -57,16 +57,20 @@ def order_fields(task: Task[ServiceOptions]) -> dict[str, Any]:
 
     :raises Invalid: when something that an order needs was not given.
     """
-    name = task.options.wanted_name
+    options, name = task.options, task.options.wanted_name
     if not name:
         raise Invalid("to order a service, give its name")
     if len(name) > MAX_SERVICE_NAME:
         raise Invalid(f"the service name has {len(name)} characters; at most {MAX_SERVICE_NAME} are allowed")
-    missing = missing_options(task.options)
-    if missing:
+    if missing := missing_options(options):
         raise Invalid(f"{missing_service(task, name)} To order it, also set {missing}")
-    check_settings(task.options)
-    return quote_fields(task.options)
+    odd = later_settings(options)
+    if odd and options.family not in (None, *WITH_SETTINGS):  # they would fail once it is ordered
+        raise Invalid(
+            f"{' and '.join(odd)} cannot be set on a {options.family} service; only families "
+            f"{' and '.join(WITH_SETTINGS)} have settings. Nothing was ordered"
+        )
+    return quote_fields(options)
 
 
 def missing_service(task: Task[ServiceOptions], name: str) -> str:
@@ -80,20 +84,6 @@ def missing_service(task: Task[ServiceOptions], name: str) -> str:
         return f"there is no service named {name!r}{here}, but {', '.join(elsewhere)} has that name."
     hint = close_name(name, (service.name for service in services))
     return f"there is no service named {name!r}{here}{f';{hint}' if hint else '.'}"
-
-
-def check_settings(options: ServiceOptions) -> None:
-    """Refuse settings for a family without any, as they would fail once the order is placed (Settings)."""
-    odd = [
-        name
-        for name, value in (("public", options.public), ("command", options.command))
-        if value is not None
-    ]
-    if odd and options.family not in (None, *WITH_SETTINGS):
-        raise Invalid(
-            f"{' and '.join(odd)} cannot be set on a {options.family} service; only families "
-            f"{' and '.join(WITH_SETTINGS)} have settings. Nothing was ordered"
-        )
 
 
 def missing_options(options: OrderOptions) -> str:
@@ -190,11 +180,12 @@ class Ordering:
     """An order on its way: what was asked for, and the id of the service once it is known."""
 
     def __init__(self, task: Task[ServiceOptions], project: Project | None) -> None:
-        self.task = task
-        self.project = project
+        self.task, self.project = task, project
         self.listed: Sequence[ServiceSummary] = ()
         """The services of the account as they were last read."""
         self.body = order_fields(task)
+        self.name = task.options.wanted_name
+        self.what = f"service {self.name!r}"
         self.id: str | None = None
         self.adopted = False
         """Whether the service appeared since the plan, so that nothing was ordered."""
@@ -205,17 +196,12 @@ class Ordering:
         secrets_file.check_folder(task)
 
     @property
-    def name(self) -> str:
-        """The name of the service."""
-        return self.task.options.wanted_name
-
-    @property
     def commitment(self) -> Commitment:
         """What the order adds to the running rate."""
         project = self.project
         return Commitment(
             "order",
-            f"service {self.name!r}",
+            self.what,
             self.cost.after,
             name=self.name,
             project=project.id if project else None,
@@ -231,32 +217,19 @@ class Ordering:
         :raises Invalid: when another task does not get done with an order of this name.
         """
         # Not by the address of the platform, which may be written in many ways.
-        with one_at_a_time(order_lock(self.name), f"ordering service {self.name!r}"):
-            return self._adopt_or_order()
-
-    def _check_run(self) -> None:
-        """Refuse to order for a run that was killed: nobody would see it, and the next run orders as well.
-
-        :raises Invalid: in an orphan.
-        """
-        if os.getppid() != self.run:
-            raise Invalid(f"the run was killed before service {self.name!r} was ordered; nothing was ordered")
-
-    def _adopt_or_order(self) -> str:
-        appeared = self._find_existing()
-        if appeared is None and self._await_lost_order():
-            appeared = self._find_existing()
-        if appeared is not None:
-            self.task.adopting(appeared.id)
-            self.id, self.adopted = appeared.id, True
-            self.task.warn(
-                f"a service named {self.name!r} appeared before it was ordered; it is used instead"
-            )
-        else:
-            check_namesakes(self.task, self.project, self.listed)  # another task may have ordered since
-            self.id = self._send_once()
-            with suppress(OSError):
-                Fingerprints.of_order(self.task.options.base_url, self.id).keep(used_once(self.task.options))
+        with one_at_a_time(order_lock(self.name), f"ordering {self.what}"):
+            appeared = self._find_existing() or self._await_lost_order()
+            if appeared is not None:
+                self.task.adopting(appeared.id)
+                self.id, self.adopted = appeared.id, True
+                self.task.warn(
+                    f"a service named {self.name!r} appeared before it was ordered; it is used instead"
+                )
+            else:
+                check_namesakes(self.task, self.project, self.listed)  # another task may have ordered since
+                self.id = self._send_once()
+                with suppress(OSError):
+                    ordered_with(self.task, self.id).keep(used_once(self.task.options))
         self.task.effects.facts["service_id"] = self.id
         return self.id
 
@@ -267,35 +240,42 @@ class Ordering:
         named = with_name(self.listed, self.name, self.task.options.family)
         return only_service(account.in_default_project(account.within(named, self.project)), self.name)
 
-    def _await_lost_order(self) -> bool:
-        """Give an order whose outcome nobody knows the time to be carried out, before another one is sent.
-
-        Return whether there is one.
-        """
+    def _await_lost_order(self) -> ServiceSummary | Service | None:
+        """Give an order whose outcome nobody knows the time to be carried out, before another one is sent."""
         left = LOST_ORDER_SECONDS - seconds_since_call(self.task, subject_of(ORDERED, self.name))
-        if left > 0:
-            self.task.warn(
-                f"an earlier order of service {self.name!r} got no response, so the list of services is "
-                f"watched for up to {left:.0f} seconds before another one is sent"
-            )
-            poll_for(lambda: self._find_existing() is not None, left)
-        return left > 0
+        if left <= 0:
+            return None
+        self.task.warn(
+            f"an earlier order of {self.what} got no response, so the list of services is "
+            f"watched for up to {left:.0f} seconds before another one is sent"
+        )
+        poll_for(lambda: self._find_existing() is not None, left)
+        return self._find_existing()
 
     def _send_once(self) -> str:
-        self._check_run()
+        """Send the order, keep its secrets, and return the id of the service.
+
+        :raises Invalid: for a run that was killed: nobody would see the order, and the next run orders too.
+        """
+        if os.getppid() != self.run:
+            raise Invalid(f"the run was killed before {self.what} was ordered; nothing was ordered")
         before = {service.id for service in self.listed}
-        what = f"service {self.name!r}"
         body = {**self.body, "name": composed(self.name)}
         if self.project is not None:
             body["projectId"] = self.project.id
         subject = subject_of(ORDERED, self.name)
-        with secrets_file.keep_secrets(self.task, subject, f"the one-time secrets of {what}") as kept:
-            order, adopted = create(lambda: self._send(body), lambda: self._arrived(before), what, self.task)
+
+        def send() -> Order:
+            with self.task.creating():
+                return self.task.client.order(body)
+
+        with secrets_file.keep_secrets(self.task, subject, f"the one-time secrets of {self.what}") as kept:
+            order, adopted = create(send, lambda: self._arrived(before), self.what, self.task)
             if order is None:
                 kept.discard()
                 self.task.warn(
-                    f"the one-time secrets of {what}, if any, were in the lost response and are lost too. If "
-                    f"it has any: {kept.note.remedy}"
+                    f"the one-time secrets of {self.what}, if any, were in the lost response and are lost "
+                    f"too. If it has any: {kept.note.remedy}"
                 )
                 remember_order(self.task, self.project, adopted.id)
                 return str(adopted.id)
@@ -303,64 +283,50 @@ class Ordering:
         if not any(same_name(service.name, self.name) for service in self.listed):
             # Earlier orders of the name came to nothing, so no secrets of theirs can be missing.
             remove_notes(self.task, subject, kept.note)
-        id = self._identified(order, before)
+        self._check_placed(order, before)
         if not has_secrets:  # until the service is known, the next run must wait for it before it orders
             kept.discard()
-        return id
+        return order.instance_id
 
-    def _send(self, body: dict[str, Any]) -> Order:
-        with self.task.creating():
-            return self.task.client.order(body)
+    def _check_placed(self, order: Order, before: Set[str]) -> None:
+        """Tell of another price than was quoted, and of services of the name that came up at the same time.
 
-    def _identified(self, order: Order, before: Set[str]) -> str:
-        """Return the id of the service that was ordered. Tell of its price and of its namesakes."""
-        self._compare_price(order)
+        :raises EffectUnverified: if the list does not show what was ordered.
+        """
+        told = to_decimal(order.monthly_millicents)
+        if told is not None and self.cost.after is not None:
+            advice = "It is ordered; delete it with state: absent if that is too much"
+            compare_rate(self.task, self.what, from_millicents(told), self.cost, advice)
         id = order.instance_id
         remember_order(self.task, self.project, id)
         try:
             services = self.task.account.services()
             others = [other.id for other in self._arrived({*before, id}, services)]
         except HostedError:  # the order is placed
-            return id
+            return
         if all(service.id != id for service in services):
             came = f"; {', '.join(others)} came up meanwhile" if others else ""
             raise EffectUnverified(
-                f"service {self.name!r} was ordered and is billed, but the list of services does not show "
+                f"{self.what} was ordered and is billed, but the list of services does not show "
                 f"the id of the response, {id}{came}. Nothing more was done. Check the account before you "
                 "run this again"
             )
-        self._report_namesakes(others, id)
-        return id
+        if others:
+            self.task.effects.facts["namesakes"] = others
+            self.task.warn(
+                f"besides {self.what} ({id}), others of that name were ordered at the same time, "
+                f"perhaps by another run: {', '.join(others)}; each is billed. Delete the extra ones by id, "
+                "with state: absent"
+            )
 
     def _arrived(
         self, before: Set[str], services: Sequence[ServiceSummary] | None = None
     ) -> Sequence[ServiceSummary | Service]:
         """Return the services of the name and project that came up since, and are as the order has them."""
-        account = self.task.account
+        account, options = self.task.account, self.task.options
         named = with_name(account.services() if services is None else services, self.name, None)
-        new = [
-            service
-            for service in named
-            if service.id not in before and differing_fact(self.task.options, service) is None
-        ]
+        new = [each for each in named if each.id not in before and differing_fact(options, each) is None]
         return account.within(new, self.project)
-
-    def _compare_price(self, order: Order) -> None:
-        """Tell of a price that is not the one that was quoted: the order is placed, and billed at it."""
-        told = to_decimal(order.monthly_millicents)
-        if told is not None and self.cost.after is not None:
-            advice = "It is ordered; delete it with state: absent if that is too much"
-            compare_rate(self.task, f"service {self.name!r}", from_millicents(told), self.cost, advice)
-
-    def _report_namesakes(self, others: list[str], id: str) -> None:
-        """Tell of services of the name that came up in the same moment: the platform orders them all."""
-        if others:
-            self.task.effects.facts["namesakes"] = list(others)
-            self.task.warn(
-                f"besides service {self.name!r} ({id}), others of that name were ordered at the same time, "
-                f"perhaps by another run: {', '.join(others)}; each is billed. Delete the extra ones by id, "
-                "with state: absent"
-            )
 
 
 def ordered_with(task: Task, id: str) -> Fingerprints:
@@ -376,9 +342,9 @@ def used_once(options: ServiceOptions) -> dict[str, str]:
 
 def differs_from_order(task: Task[ServiceOptions], id: str) -> list[str]:
     """Return the options that differ from what a service was ordered with, where that is known here."""
-    ordered, given = Fingerprints.of_order(task.options.base_url, id), used_once(task.options)
+    ordered, given = ordered_with(task, id), used_once(task.options)
     differences = ordered.differences(given)
-    return sorted(differences["added"] + differences["changed"]) if given and ordered.known else []
+    return sorted(differences["added"] + differences["changed"]) if ordered.known else []
 
 
 def write_order_secrets(kept: secrets_file.SecretWriter, name: str, order: Order) -> bool:

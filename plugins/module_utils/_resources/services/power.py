@@ -14,21 +14,20 @@ from ..._api.values import ContainerState, ServiceStatus
 from ..shared.identify import check_service_offers
 from ..shared.money import Cost, Move
 from ..shared.options import WaitOptions, state_dir_of
+from ..shared.pending import pending_until_start, until_start
 from ..shared.plan import NOTHING_DONE, Expansion, Step, Task
 from ..shared.record_file import RecordFile
 from ..shared.task_errors import EffectUnverified, Invalid, WaitEnded
 from ..shared.waiting import QUIET_SECONDS, act, poll_for
 from .offers import remember_offers
 from .options import ServiceOptions
-from .pending_changes import pending_until_start, until_start
 from .rates import cost_of, price_change, rates_of
-from .settings import ServiceChanges, check_immutable, check_max_monthly, commitment_of
+from .settings import ServiceChanges, check_immutable, check_max_monthly, commitment_of, observe
 from .view import (
     FRESH_SECONDS,
     View,
     await_container,
     billed_rate,
-    observe,
     read_diagnostics,
     read_state,
     runs,
@@ -43,51 +42,50 @@ UNDER_WAY = {"start": STARTING_STATES, "stop": (ContainerState.STOPPING,)}
 """The states that show that a signal has arrived. A kill goes to what is stopping, so that shows nothing."""
 SLEEP_RECORDS = "sleep"
 """The folder of what sleep plans remember of services."""
+SIGNALS = ("started", "stopped", "restarted", "killed")
+"""The wanted states of a container."""
 RESUMING = ("started", "resumed")
 """The wanted states that take a suspended service back into service. A restart never does."""
 
 
-def check_resume(task: Task[ServiceOptions]) -> None:
-    """Check that ``resume`` does not contradict ``state``.
+def plan_waking(task: Task[ServiceOptions], view: View, changes: ServiceChanges) -> bool:
+    """Plan the resumption of a suspended service, if the desired state requires it, before all other steps.
 
-    :raises Invalid: if it does.
+    Return whether to go on. ``resume: false`` leaves a service that the task would resume as it is.
+
+    :raises Invalid: for one to restart, because a restart never resumes; if it may not run afterwards.
     """
-    if task.options.state == "resumed" and not task.options.resume:
-        raise Invalid("resume: false contradicts state: resumed; nothing was done. Leave one of them out")
-
-
-def needs_resume(task: Task[ServiceOptions], view: View) -> bool:
-    """Tell whether the desired state requires a suspended service to be resumed."""
-    return view.service.status == ServiceStatus.SUSPENDED and task.options.state in RESUMING
-
-
-def stays_suspended(task: Task[ServiceOptions], view: View) -> bool:
-    """Tell whether ``resume: false`` keeps a service suspended that the task would resume, and warn."""
-    if task.options.resume or not needs_resume(task, view):
-        return False
-    check_immutable(task, view, just_ordered=False)
-    task.warn(f"{view.label} is suspended, and resume is false; nothing was changed")
-    return True
-
-
-def plan_resume(task: Task[ServiceOptions], view: View, changes: ServiceChanges) -> None:
-    """Plan the resumption, which precedes all other steps and restores the full rate."""
-    changes.rates = rates_of(view.service)
-    if task.options.state == "started" and view.state is None:
+    wanted = task.options.state
+    if wanted == "restarted":
         raise Invalid(
-            f"{view.label} is suspended, and whether it will run after a resumption is unknown: "
-            f"{explain_unknown_state(view)}. Nothing was done. state: resumed resumes it anyway, and "
+            f"{view.label} is suspended, so there is nothing to restart. To resume and start it, set state: "
+            "started; to resume it and send no start, state: resumed. Either way it is billed at the full "
+            f"rate again, and {describe_resume_price(task, view)}"
+        )
+    if wanted not in RESUMING:
+        return True
+    if not task.options.resume:
+        check_immutable(task, view, just_ordered=False)
+        task.warn(f"{view.label} is suspended, and resume is false; nothing was changed")
+        return False
+    if wanted == "started" and view.state is None:
+        raise Invalid(
+            f"{view.label} is suspended, and whether it will run after a resumption is unknown: its node "
+            "cannot be reached. Nothing was done. state: resumed resumes it anyway, and "
             f"{describe_resume_price(task, view)}"
         )
-    check_max_monthly(task, changes.rates.full, f"{view.label}, resumed,")
+    full = rates_of(view.service).full
+    check_max_monthly(task, full, f"{view.label}, resumed,")
+    changes.rates, changes.resumes = rates_of(view.service), True
     changes.result["status"] = ServiceStatus.ACTIVE
     changes.add(
         f"resume {view.label}",
         lambda: resume(task, view),
-        Move("resume", changes.rates.full),
-        commitment_of(view, "resume", changes.rates.full, billed_rate(view.service)),
+        Move("resume", full),
+        commitment_of(view, "resume", full, billed_rate(view.service)),
         status=ServiceStatus.ACTIVE,
     )
+    return True
 
 
 def warn_of_resume_cost(task: Task[ServiceOptions], view: View, cost: Cost) -> None:
@@ -120,19 +118,6 @@ def resume(task: Task[WaitOptions], view: View) -> None:
     wait_for_status(task, id, ServiceStatus.ACTIVE)
 
 
-def check_not_suspended(task: Task[ServiceOptions], view: View) -> None:
-    """Check that a service to restart is not suspended: a restart must not restore the full rate.
-
-    :raises Invalid: with the states that resume it.
-    """
-    if view.service.status == ServiceStatus.SUSPENDED and task.options.state == "restarted":
-        raise Invalid(
-            f"{view.label} is suspended, so there is nothing to restart. To resume and start it, set state: "
-            "started; to resume it and send no start, state: resumed. Either way it is billed at the full "
-            f"rate again, and {describe_resume_price(task, view)}"
-        )
-
-
 def describe_resume_price(task: Task[ServiceOptions], view: View) -> str:
     """Describe how a resumption alone changes the price, whatever size the task asks for."""
     sized = task.options.dimensions is not None or task.options.preset is not None
@@ -140,29 +125,23 @@ def describe_resume_price(task: Task[ServiceOptions], view: View) -> str:
     return f"{change}{' at its present size' if sized else ''}"
 
 
-def explain_unknown_state(view: View) -> str:
-    """Explain why the state of a container is unknown."""
-    return "its node cannot be reached" if view.state is None else f"its state is {view.state!r}"
-
-
 def plan_power(task: Task[ServiceOptions], view: View, changes: ServiceChanges) -> None:
     """Plan the steps to the desired power state."""
-    wanted = task.options.state
+    wanted, status = task.options.state, view.service.status
     if wanted == "suspended":
         plan_suspension(task, view, changes)
-    elif wanted == "resumed" and view.service.status not in (ServiceStatus.ACTIVE, ServiceStatus.SUSPENDED):
-        raise Invalid(f"{view.label} has status {view.service.status}; only a SUSPENDED one can be resumed")
-    elif view.service.status == ServiceStatus.SUSPENDED:
-        if wanted == "started":
-            changes.add(
-                f"start {view.label} unless it runs by then",
-                lambda: start_if_needed(task, view, changes),
-                state=ContainerState.RUNNING,
-            )
-            changes.result["state"] = ContainerState.RUNNING
-            changes.pending.clear()
-    elif wanted in ("started", "stopped", "restarted", "killed"):
+    elif wanted == "resumed" and status not in (ServiceStatus.ACTIVE, ServiceStatus.SUSPENDED):
+        raise Invalid(f"{view.label} has status {status}; only a SUSPENDED one can be resumed")
+    elif wanted in SIGNALS and status != ServiceStatus.SUSPENDED:
         plan_signal(task, view, wanted, changes)
+    elif wanted == "started":
+        changes.add(
+            f"start {view.label} unless it runs by then",
+            lambda: start_if_needed(task, view, changes),
+            state=ContainerState.RUNNING,
+        )
+        changes.result["state"] = ContainerState.RUNNING
+        changes.pending.clear()
 
 
 def plan_suspension(task: Task[WaitOptions], view: View, changes: ServiceChanges) -> None:
@@ -202,11 +181,9 @@ def plan_signal(task: Task[ServiceOptions], view: View, wanted: str, changes: Se
     if view.service.status != ServiceStatus.ACTIVE:
         raise Invalid(f"{view.label} has status {view.service.status}; only an ACTIVE one can be {wanted}")
     state = view.state
-    if state is None or is_state_unknown(task, view):
-        raise Invalid(
-            f"whether {view.label} runs is unknown: {explain_unknown_state(view)}. Nothing was done",
-            state=state,
-        )
+    if state is None or state not in ContainerState.KNOWN:
+        why = "its node cannot be reached" if state is None else f"its state is {state!r}"
+        raise Invalid(f"whether {view.label} runs is unknown: {why}. Nothing was done", state=state)
     goal = ContainerState.RUNNING if wanted in ("started", "restarted") else ContainerState.STOPPED
     anew = bool(changes.pending) and (wanted == "restarted" or changes.just_ordered)
     signal = signal_for(wanted, state, anew)
@@ -223,8 +200,8 @@ def plan_signal(task: Task[ServiceOptions], view: View, wanted: str, changes: Se
 
 def is_state_unknown(task: Task[ServiceOptions], view: View) -> bool:
     """Tell whether the step to the desired state cannot be determined, because the state is unknown."""
-    signals = task.options.state in ("started", "stopped", "restarted", "killed")
-    return signals and view.service.status == ServiceStatus.ACTIVE and view.state not in ContainerState.KNOWN
+    needed = task.options.state in SIGNALS
+    return needed and view.service.status == ServiceStatus.ACTIVE and view.state not in ContainerState.KNOWN
 
 
 def signal_for(wanted: str, state: str, anew: bool) -> str | None:
@@ -269,18 +246,17 @@ def send_signal(task: Task[WaitOptions], view: View, signal: str, goal: str) -> 
     :return: :data:`NOTHING_DONE` if a container to start was restarting, and runs again.
     """
     id = view.service.id
-    if signal == "start" and was_restarted(task, id):
-        if not pending_until_start(task, id):
+    if signal == "restart":
+        return restart(task, view)
+    if goal == ContainerState.RUNNING:
+        state = wait_while_stopping(task, id)
+        if signal == "start" and state in ContainerState.UP and not pending_until_start(task, id):
+            wait_for_state(task, id, ContainerState.RUNNING)
             return NOTHING_DONE
-        signal = "stop and start"
-    if signal == "stop and start":
-        if wait_while_stopping(task, id) != ContainerState.STOPPED:
+        if state in ContainerState.UP or (signal != "start" and state != ContainerState.STOPPED):
             send_signal(task, view, "stop", ContainerState.STOPPED)
             wait_for_state(task, id, ContainerState.STOPPED)
         signal = "start"
-    if signal == "restart":
-        restart(task, view)
-        return None
     in_effect = until_start(task, id)
     act(
         task,
@@ -288,20 +264,11 @@ def send_signal(task: Task[WaitOptions], view: View, signal: str, goal: str) -> 
         lambda: read_state(task, id) in (goal, *UNDER_WAY.get(signal, ())),
         f"{signal} of {view.label}",
     )
-    if not task.options.wait:
-        return None
-    wait_for_state(task, id, goal)
-    if signal == "start":
-        in_effect()
+    if task.options.wait:
+        wait_for_state(task, id, goal)
+        if signal == "start":
+            in_effect()
     return None
-
-
-def was_restarted(task: Task[WaitOptions], id: str) -> bool:
-    """Tell whether a container to start runs already. One that stops may be restarting, and is waited for."""
-    if wait_while_stopping(task, id) not in ContainerState.UP:
-        return False
-    wait_for_state(task, id, ContainerState.RUNNING)
-    return True
 
 
 def wait_while_stopping(task: Task[WaitOptions], id: str) -> str | None:
@@ -341,25 +308,11 @@ def restart(task: Task[WaitOptions], view: View) -> None:
 
 
 def start_if_needed(task: Task[ServiceOptions], view: View, changes: ServiceChanges) -> None:
-    """Start a service that was just resumed, unless the platform started it with the current command."""
-    wait_for_state_after_resume(task, view, changes)
-    now = observe(task, view.service.id)
-    if now.state in STARTING_STATES:
-        wait_for_state(task, view.service.id, ContainerState.RUNNING)
-    signal = "start"
-    if now.state in ContainerState.UP:
-        if not pending_until_start(task, view.service.id):
-            return
-        signal = "stop and start"
-    check_service_offers(now.service, "powerSignals", f"cannot be told to {signal}")
-    send_signal(task, now, signal, ContainerState.RUNNING)
+    """Start a service that was just resumed, unless the platform started it with the current command.
 
-
-def wait_for_state_after_resume(task: Task[ServiceOptions], view: View, changes: ServiceChanges) -> None:
-    """Wait until the state of a resumed service is known; it is billed again meanwhile.
-
-    :raises WaitEnded: with the cost, and what to do.
+    :raises WaitEnded: if its state does not become known, with the cost: it is billed again meanwhile.
     """
+    id = view.service.id
     try:
         wait_for_known_state(task, view)
     except WaitEnded as error:
@@ -370,6 +323,10 @@ def wait_for_state_after_resume(task: Task[ServiceOptions], view: View, changes:
             "again later, or end the cost with state: suspended",
             **error.details,
         ) from None
+    now = observe(task, id)
+    if now.state not in ContainerState.UP or pending_until_start(task, id):
+        check_service_offers(now.service, "powerSignals", "cannot be told to start")
+    send_signal(task, now, "start", ContainerState.RUNNING)
 
 
 def wait_for_known_state(task: Task[WaitOptions], view: View) -> None:

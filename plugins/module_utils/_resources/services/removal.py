@@ -13,29 +13,27 @@ from typing import Any
 
 from ..._api import routes as r
 from ..._api.errors import HostedError, Refused
-from ..._api.models import Backup, Service, Snapshot
-from ..._api.platform_clock import CLOCKS_DIFFER
+from ..._api.models import Backup, Project, Service, Snapshot
 from ..._api.values import WITH_SETTINGS, BackupStatus, Family, ServiceStatus
 from ..shared.account import Account
 from ..shared.budget import Commitment
 from ..shared.change import Change, Gone, apply
 from ..shared.controller_state import records_folder
-from ..shared.identify import existing
+from ..shared.identify import existing, with_name
 from ..shared.money import Move
-from ..shared.names import same_name
 from ..shared.options import WaitOptions
 from ..shared.plan import Plan, Step, Task
-from ..shared.restore_points import BACKUPS, SNAPSHOTS, parse_moment, was_complete
+from ..shared.restore_points import BACKUPS, SNAPSHOTS, was_complete
 from ..shared.secret_notes import ORDERED, notes_on, remove_notes, subject_of
 from ..shared.task_errors import Invalid
 from ..shared.waiting import await_removal, wait_until
 from .namesakes import warn_of_billed
 from .offers import forget_offers, offered_when_active
 from .options import ServiceOptions
+from .order import LOST_ORDER_SECONDS
 from .rates import cost_of
 from .settings import check_immutable, commitment_of
-from .target import Target
-from .view import View, is_never_deployed, managed_settings
+from .view import View, is_never_deployed
 
 NAMED_COPIES = 5
 """How many copies a refusal names."""
@@ -57,16 +55,20 @@ class Kept:
 
 
 def plan_removal(
-    task: Task[ServiceOptions], target: Target, keep: Callable[[Task[ServiceOptions], View], Kept | None]
+    task: Task[ServiceOptions],
+    id: str | None,
+    home: Project | None,
+    keep: Callable[[Task[ServiceOptions], View], Kept | None],
 ) -> Plan:
     """Plan the deletion of a service, after checking for backups and snapshots.
 
-    ``keep`` plans what is kept of it. Unless that step is done, nothing is deleted.
+    ``home`` is the project that the task names. ``keep`` plans what is kept of the service; unless that step
+    is done, nothing is deleted.
     """
-    service = task.account.service(target.id) if target.id else None
+    service = task.account.service(id) if id else None
     if service is None or service.status == ServiceStatus.DELETED:
         warn_of_billed(task)
-        return Plan(result=None, steps=[expected_removal(task, target)] if task.check_mode else [])
+        return Plan(result=None, steps=[expected_removal(task, home)] if task.check_mode else [])
     view = View(service)
     check_immutable(task, view, just_ordered=False)
     if service.status == ServiceStatus.DELETING:
@@ -80,41 +82,31 @@ def plan_removal(
         task.warn(f"the settings of {view.label} say deletable: false; the platform may refuse to delete it")
 
     kept = keep(task, view)
-
-    def remove() -> None:
-        if kept and not task.options.delete_backups:
-            check_copies_again(task, service.id)
-        delete_service(task, view)
-        if task.options.wait:
-            wait_until_gone(task, view)
-        forget_order(task, service)
-        forget_offers(task, service.id)
-
     first = [kept.step] if kept else []
     delete = Step(
         f"delete {view.label} with its disk, its backups and its snapshots",
-        remove,
+        lambda: delete_service(task, view, kept),
         needs=first or None,  # without a copy, what precedes it in a larger plan
         move=Move("delete", Decimal(0)),
         commitment=commitment_of(view, "delete", Decimal(0)),
     )
-    project = target.project.name if target.project and not task.composed else None
+    project = home.name if home and not task.composed else None
     return Plan(
         result=None,
         steps=[*first, delete],
-        before={**managed_settings(view, task.options), **({"project": project} if project else {})},
+        before={**view.facts(), **({"project": project} if project else {})},
         after=kept.after if kept else {},
         cost=replace(cost_of(service, Decimal(0)), project=project),
         subject=service.name,
     )
 
 
-def expected_removal(task: Task[ServiceOptions], target: Target) -> Step:
+def expected_removal(task: Task[ServiceOptions], project: Project | None) -> Step:
     """Return what check mode plans for a service that is not there: an earlier task may have ordered it.
 
     It changes nothing, but what the service would cost counts against no budget from then on.
     """
-    name, project = task.options.wanted_name, target.project
+    name = task.options.wanted_name
     commitment = Commitment(
         "delete",
         f"service {name!r}",
@@ -158,16 +150,6 @@ def check_copies(task: Task, view: View) -> None:
         )
 
 
-def check_copies_again(task: Task, id: str) -> None:
-    """Check for backups and snapshots again after a last copy, which may take hours: some may be new.
-
-    :raises Invalid: naming them, or why they cannot be listed any more.
-    """
-    service = task.account.staying(id)
-    if service is not None:
-        check_copies(task, View(service))
-
-
 def describe_copies(kind: str, names: Sequence[str]) -> str:
     """Return the number of copies and the first names, for messages."""
     named = f"{', '.join(names[:NAMED_COPIES])}{', …' if len(names) > NAMED_COPIES else ''}"
@@ -194,7 +176,11 @@ def copy_names(
         copies = read()
     except Refused:
         return [] if never_had(task, service, kind) else None
-    return [copy.name for copy in copies if isinstance(copy, Snapshot) or may_hold_data(copy)]
+    return [
+        copy.name
+        for copy in copies
+        if isinstance(copy, Snapshot) or copy.status != BackupStatus.FAILED or was_complete(copy)
+    ]
 
 
 def never_had(task: Task, service: Service, kind: str) -> bool:
@@ -203,11 +189,6 @@ def never_had(task: Task, service: Service, kind: str) -> bool:
         return True
     offered = None if service.status == ServiceStatus.ACTIVE else offered_when_active(task, service)
     return offered is not None and kind not in offered
-
-
-def may_hold_data(backup: Backup) -> bool:
-    """Tell whether a backup can be restored, or may become such a one."""
-    return backup.status != BackupStatus.FAILED or was_complete(backup)
 
 
 IN_STATUS = {
@@ -255,9 +236,13 @@ class Staying:
         return account.stays(self.id)
 
 
-def delete_service(task: Task, view: View) -> None:
+def delete_service(task: Task[ServiceOptions], view: View, kept: Kept | None) -> None:
     """Delete a service. The platform decides whether it may be deleted; it documents no rule."""
     id = view.service.id
+    # A last copy may take hours, and some backups may be new by then.
+    now = task.account.staying(id) if kept and not task.options.delete_backups else None
+    if now is not None:
+        check_copies(task, View(now))
     delete = Change(what=view.label, route=r.SERVICE_DELETE, ids={"id": id}, shown=Gone(Staying(id)))
     try:
         apply(task, delete, wait=False)
@@ -265,6 +250,10 @@ def delete_service(task: Task, view: View) -> None:
         if is_marked_undeletable(task, view.service):
             error.append(f". The settings of {view.label} say deletable: false")
         raise
+    if task.options.wait:
+        wait_until_gone(task, view)
+    forget_order(task, view.service)
+    forget_offers(task, id)
 
 
 def is_marked_undeletable(task: Task, service: Service) -> bool:
@@ -303,20 +292,14 @@ def wait_until_gone(task: Task[WaitOptions], view: View) -> None:
 def forget_order(task: Task, service: Service) -> None:
     """Remove the notes on the order of a service that is deleted.
 
-    They go by its name, so they stay if they may be on an order of the same name in another project: if they
-    are newer than the service, or older than another service of the name.
+    They go by its name, so they stay while another service has that, and while an order may still come about.
     """
     subject = subject_of(ORDERED, service.name)
-    if not notes_on(task, subject):
-        return
-    age = least_age(task, service.dates.created_at if service.dates else None)
     with suppress(HostedError):  # the deletion is done, so a list that cannot be read is no reason to fail
-        others = [each for each in existing(task.account.services()) if each.id != service.id]
-        ages = [least_age(task, each.created_at) for each in others if same_name(each.name, service.name)]
-        remove_notes(task, subject, min_age=age, max_age=min(ages, default=float("inf")))
-
-
-def least_age(task: Task, created: str | None) -> float:
-    """Return how many seconds ago a service was created at least: what is younger did not make it."""
-    made = parse_moment(created)
-    return (task.client.clock.now() - made - CLOCKS_DIFFER).total_seconds() if made else 0.0
+        others = (
+            with_name(existing(task.account.services()), service.name, None)
+            if notes_on(task, subject)
+            else ()
+        )
+        if all(other.id == service.id for other in others):
+            remove_notes(task, subject, min_age=LOST_ORDER_SECONDS)

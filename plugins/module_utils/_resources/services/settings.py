@@ -1,15 +1,19 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plans changes of size, network, command and project, and checks them first (Settings)."""
+"""The settings of a service, each of which stands once, in ``SETTINGS`` (Settings).
+
+Whatever compares, plans, shows, writes, awaits or carries settings goes through that table, and names none.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
+from functools import partial
+from typing import Any, Literal, cast
 
 from ..._api.errors import AccessDenied, Refused
 from ..._api.models import Dimensions, Metrics, Project, Scale, Service, ServiceSummary
@@ -20,14 +24,14 @@ from ..shared.controller_state import one_at_a_time, state_key
 from ..shared.currency import format_price
 from ..shared.money import Cost, Move, format_amount
 from ..shared.options import WaitOptions
-from ..shared.pending import COMMAND, NETWORK
+from ..shared.pending import NETWORK, pending_until_start, write_recorded
 from ..shared.plan import Step, Task
 from ..shared.task_errors import Invalid, WaitEnded
 from ..shared.waiting import QUIET_SECONDS, act, poll_for
 from .options import MaxMonthlyOptions, ServiceOptions
-from .pending_changes import write_recorded
 from .rates import Rates, rates_of, rates_of_size, risen_rate
 from .view import (
+    STATE_NEEDED,
     View,
     await_container,
     billed_rate,
@@ -39,13 +43,20 @@ from .view import (
     shows_start_since,
 )
 
-AT_NEXT_START = (
-    "takes effect at its next start; hosted.services.service with state: restarted stops and starts it"
-)
+Effects = tuple[Move | None, Commitment | None]
+AT_ONCE: Literal["at once"] = "at once"
+NEXT_START: Literal["next start"] = "next start"
 SETTLE_SECONDS = 60.0
 """For how long a container that starts, stops or has just started is waited for before a network change."""
 NON_DISRUPTIVE_STATES = ("present", "started", "resumed")
 """The wanted states that leave alone what runs."""
+NO_SETTINGS = (
+    ServiceStatus.PROVISIONING,
+    ServiceStatus.AWAITING_ADMIN,
+    ServiceStatus.FAILED,
+    ServiceStatus.DELETING,
+)
+"""The statuses in which there is nothing to set."""
 
 
 @dataclass
@@ -53,14 +64,22 @@ class ServiceChanges:
     """The steps of a task on one service, and their effect on the diff and the result."""
 
     steps: list[Step] = field(default_factory=list)
+    before: dict[str, Any] = field(default_factory=dict)
+    """The settings that the task names, as they are."""
     after: dict[str, Any] = field(default_factory=dict)
     result: dict[str, Any] = field(default_factory=dict)
+    written: dict[str, Any] = field(default_factory=dict)
+    """The settings that the steps write, by name, as the platform is to show them."""
     rates: Rates | None = None
     """What the service costs once all steps are done, when one of them moves money."""
     cost: Cost | None = None
     """What that does to the price, known when all steps are."""
     pending: set[str] = field(default_factory=set)
     """What is going to wait for a start from stop when all steps are done."""
+    home: Project | None = None
+    """The project that the service is to be in, if the task names one."""
+    resumes: bool = False
+    """Whether the service is resumed first."""
     just_ordered: bool = False
     """Whether this very task has ordered the service, so that nothing is used yet."""
 
@@ -77,21 +96,176 @@ class ServiceChanges:
         self.after.update(after)
 
 
-def plan_settings(
-    task: Task[ServiceOptions], view: View, project: Project | None, resumes: bool, changes: ServiceChanges
-) -> None:
-    """Plan all settings. ``resumes`` tells whether the service is resumed first."""
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """How one setting is read, compared, checked, priced, written, shown and carried to another service."""
+
+    name: str
+    """The option of module service; the key of a diff and of a blueprint."""
+    label: str
+    """What messages call it."""
+    at: str
+    """Where the platform shows it: in the full form of a service or, after ``settings.``, in its settings."""
+    write: Callable[[Task[Any], View, Any], object]
+    section: str | None = None
+    """The part of the settings that tells whether it can be changed."""
+    effect: Literal["at once", "next start"] = AT_ONCE
+    kind: str = ""
+    """What the record of pending changes calls it; if not said, its name."""
+    wanted: Callable[[Task[Any], View, ServiceChanges], Any] | None = None
+    """Returns what the task asks for, as the platform would show it; if not said, its option."""
+    check: Callable[[Task[Any], View, Any, ServiceChanges], None] | None = None
+    """Refuses a change, before anything else is read for it."""
+    effects: Callable[[Task[Any], View, Any, ServiceChanges], Effects] | None = None
+    """Warns of what a change does, and returns what it moves and commits."""
+    billed: bool = False
+    """Whether it decides on the price."""
+    told: Callable[[Task[Any], Any, ServiceChanges], Any] | None = None
+    """Returns a value as a diff shows it, if that is another one."""
+    say: Callable[[View, Any], str] | None = None
+    """Returns the sentence of a change to a value as a diff shows it."""
+    ordered: bool = False
+    """Whether the order says it. The others are set once the service is there."""
+    carried: bool = True
+    """Whether another service that is made like this one gets it."""
+    original: str | None = None
+    """Where the platform shows the value that it has if nobody sets it, which is not carried."""
+    of_product: bool = False
+    """Whether it means something for its product alone."""
+
+    def shown(self, service: Any, settings: Any) -> Any:
+        """Return its value by what the platform shows, as models or data; ``None`` if it shows none."""
+        value = found_at(self.at, service, settings)
+        return value.as_size() if isinstance(value, Dimensions) else value
+
+
+def found_at(path: str, service: Any, settings: Any) -> Any:
+    """Return what is at a path of a service or its settings; ``None`` if there is nothing."""
+    names = path.split(".")
+    found = settings if names[0] == "settings" else service
+    for name in names[1:] if names[0] == "settings" else names:
+        found = found.get(name) if isinstance(found, Mapping) else getattr(found, name, None)
+    return found
+
+
+# --- Reading and planning ---------------------------------------------------------------------------
+
+
+def observe(task: Task[ServiceOptions], id: str, service: Service | None = None) -> View:
+    """Read a service, unless that was just done, and whatever else the task's options need."""
+    service, options = service or task.account.existing_service(id), task.options
+    view = View(service, pending=pending_until_start(task, id))
+    # Those for another size are read where the size differs.
+    asked = (each for each in SETTINGS if each.at.startswith("settings."))
+    if service.status not in NO_SETTINGS and any(getattr(options, each.name) is not None for each in asked):
+        view.settings = read_settings(task, service)
+    if options.state in STATE_NEEDED.get(service.status, ()):
+        metrics = task.account.metrics_of(id)
+        view.state = metrics.state if metrics else None
+    return view
+
+
+def plan_settings(task: Task[ServiceOptions], view: View, changes: ServiceChanges) -> None:
+    """Plan the settings that differ, in the order of the table."""
     check_immutable(task, view, just_ordered=changes.just_ordered)
-    if project is not None:
-        plan_project(task, view, project, changes)
-    size = wanted_size(task, view, changes)
-    if size is not None:
-        plan_scale(task, view, size, resumes, changes)
-    command, public = task.options.command, task.options.public
-    if command is not None:
-        plan_command(task, view, command, resumes, changes)
-    if public is not None:
-        plan_network(task, view, public, resumes, changes)
+    for setting in SETTINGS:
+        own = setting.wanted
+        wanted = own(task, view, changes) if own else getattr(task.options, setting.name)
+        if wanted is None:
+            continue
+        shown = setting.shown(view.service, view.settings)
+        if shown is not None:
+            changes.before[setting.name] = setting.told(task, shown, changes) if setting.told else shown
+        if wanted != ("" if shown is None else shown):  # a command that is not shown is the original one
+            plan_setting(task, view, setting, wanted, changes)
+
+
+def plan_setting(
+    task: Task[ServiceOptions], view: View, setting: Setting, wanted: Any, changes: ServiceChanges
+) -> None:
+    """Plan a change of one setting."""
+    if setting.check:
+        setting.check(task, view, wanted, changes)
+    if setting.section:
+        check_editable(task, view, setting, changes)
+    effects = setting.effects(task, view, wanted, changes) if setting.effects else (None, None)
+    waits = setting.effect == NEXT_START and state_for_setting(task, view) != ContainerState.STOPPED
+    if waits:
+        changes.pending.add(setting.kind or setting.name)
+    if not setting.at.startswith("settings."):
+        changes.result[setting.at] = wanted or None
+    changes.written[setting.name] = wanted
+    told = setting.told(task, wanted, changes) if setting.told else wanted
+    said = setting.say(view, told) if setting.say else f"set the {setting.label} of {view.label}"
+    changes.add(said, partial(write, task, view, setting, wanted, waits), *effects, **{setting.name: told})
+
+
+def check_editable(task: Task[Any], view: View, setting: Setting, changes: ServiceChanges) -> None:
+    """Check that a service has a setting, and that it can be changed.
+
+    :raises Invalid: if not, with the reason that the platform gives.
+    """
+    view.settings = view.settings or read_settings(task, view.service)
+    section = found_at(f"settings.{setting.section}", None, view.settings)
+    if section is None:
+        raise Invalid(f"{view.label} does not offer a {setting.label}")
+    if section.editable is False and not changes.resumes:  # a suspended one is locked until it is resumed
+        reason = getattr(section, "locked_reason", None) or "no reason was given"
+        raise Invalid(f"the {setting.label} of {view.label} is locked: {reason}")
+
+
+def state_for_setting(task: Task, view: View) -> str | None:
+    """Return the container's state: a stopped one takes a setting at its next start, and has not to wait."""
+    if view.service.status != ServiceStatus.ACTIVE:
+        return None
+    return view.state if view.state is not None else read_state(task, view.service.id)
+
+
+def write(task: Task[Any], view: View, setting: Setting, wanted: Any, waits: bool) -> None:
+    """Write a setting, and remember before that it waits for a start, if it does."""
+    if waits:
+        kind = setting.kind or setting.name
+        write_recorded(task, view.service.id, kind, lambda: setting.write(task, view, wanted))
+    else:
+        setting.write(task, view, wanted)
+
+
+def not_shown(view: View, changes: ServiceChanges) -> dict[str, Any]:
+    """Return what was written and is shown otherwise, as a diff shows it. What is not shown says nothing."""
+    wrong = {}
+    for setting in SETTINGS:
+        shown = setting.shown(view.service, view.settings)
+        if shown is not None and shown != changes.written.get(setting.name, shown):
+            wrong[setting.name] = changes.after[setting.name]
+    return wrong
+
+
+# --- Carrying ---------------------------------------------------------------------------------------
+
+
+def carried(service: Any, settings: Any, *, other_product: bool = False) -> dict[str, Any]:
+    """Return the settings that make another service like this one, by the options of module service.
+
+    ``service`` and ``settings`` are models or data. What the platform does not show is ``None``.
+    """
+    found = {}
+    for setting in SETTINGS:
+        if not setting.carried or (other_product and setting.of_product):
+            continue
+        value = setting.shown(service, settings)
+        original = found_at(setting.original, service, settings) if setting.original else None
+        whole = not isinstance(value, Mapping) or None not in value.values()
+        found[setting.name] = value if whole and value not in ("", original) else None
+    return found
+
+
+def later_settings(options: ServiceOptions) -> dict[str, Any]:
+    """Return the settings that a task asks for and that no order says."""
+    asked = {each.name: getattr(options, each.name) for each in SETTINGS if not each.ordered}
+    return {name: value for name, value in asked.items() if value is not None}
+
+
+# --- What no route can change -----------------------------------------------------------------------
 
 
 def check_immutable(task: Task[ServiceOptions], view: View, *, just_ordered: bool) -> None:
@@ -114,137 +288,29 @@ def check_immutable(task: Task[ServiceOptions], view: View, *, just_ordered: boo
     )
 
 
+IMMUTABLE = {
+    "product": ("product.slug",),
+    "runtime": ("runtime.id", "runtime.slug"),
+    "host": ("host.id", "host.label"),
+    "family": ("family",),
+}
+"""The options that no route can change, and where a service shows them, by each of their names."""
+
+
 def differing_fact(options: ServiceOptions, service: Service | ServiceSummary) -> tuple[str, str, str] | None:
     """Return the first fact of a service that no route can change and that a task wants otherwise.
 
     That is its name, the value that the service shows, and the one that is wanted.
     """
-    facts: dict[str, tuple[str | None, tuple[str | None, ...]]] = {
-        "product": (options.product, (service.product.slug,) if service.product else ()),
-        "runtime": (
-            options.runtime,
-            (service.runtime.id, service.runtime.slug) if service.runtime else (),
-        ),
-        "host": (options.host, (service.host.id, service.host.label) if service.host else ()),
-        "family": (options.family, (service.family,)),
-    }
-    for name, (wanted, known) in facts.items():
+    for name, paths in IMMUTABLE.items():
+        wanted, known = getattr(options, name), [found_at(path, service, None) for path in paths]
         shown = next(filter(None, known), None)
         if wanted is not None and shown is not None and wanted not in known:
             return name, shown, wanted
     return None
 
 
-def unread_setting(view: View, what: str) -> Invalid:
-    """Return the error for a setting that a service does not have."""
-    return Invalid(f"{view.label} does not offer {what}")
-
-
-def plan_project(task: Task, view: View, project: Project, changes: ServiceChanges) -> None:
-    """Plan the move to another project's network."""
-    service = view.service
-    if service.project_id == project.id:
-        return
-    if service.family not in WITH_SETTINGS:
-        task.warn(f"whether a {service.family} service can change its project is not documented")
-    task.warn(f"{view.label} leaves its project: its neighbors there can no longer reach it")
-    warn_of_alias(task, service, project)
-    changes.result["project_id"] = project.id
-    changes.add(
-        f"move {view.label} to project {project.name!r}",
-        lambda: task.client.set_project(service.id, project.id),
-        commitment=commitment_of(view, "move", billed_rate(service), project=project),
-        project=project.name,
-    )
-
-
-def warn_of_alias(task: Task, service: Service, project: Project) -> None:
-    """Warn if another service in the project to join has the same alias."""
-    own = read_aliases(task.account, service.project_id).get(service.id)
-    if own is not None:
-        there = read_aliases(task.account, project.id)
-        warn_of_clashes(task, {service.id: own}, there, f"project {project.name!r}")
-
-
-def wanted_size(task: Task[ServiceOptions], view: View, changes: ServiceChanges) -> dict[str, Any] | None:
-    """Return the size that the task asks for, by its parts or by a preset."""
-    if task.options.dimensions is not None:
-        return task.options.dimensions.as_dict()
-    preset = task.options.preset
-    return None if preset is None or changes.just_ordered else size_of_preset(task, view, preset)
-
-
-def size_of_preset(task: Task[ServiceOptions], view: View, preset: str) -> dict[str, Any]:
-    """Return the size of a preset, which only a quote shows (Order fields).
-
-    :raises Invalid: if the quote does not show it, because the size then cannot be compared.
-    """
-    service = view.service
-    body = {
-        "productSlug": service.product.slug if service.product else task.options.product,
-        "hostId": service.host.id if service.host else task.options.host,
-        "presetId": preset,
-    }
-    try:
-        size = task.client.quote({key: value for key, value in body.items() if value}).dimensions
-    except AccessDenied:
-        raise
-    except Refused as error:
-        raise unknown_preset(view, preset, error.message) from None
-    if size is None:
-        raise unknown_preset(view, preset, "the quote names no dimensions")
-    return size.as_size()
-
-
-def unknown_preset(view: View, preset: str, why: str) -> Invalid:
-    """Return the error for a preset whose size cannot be compared with the service's."""
-    return Invalid(
-        f"the size of preset {preset!r} for {view.label} is not known: {why}. Set dimensions instead, or "
-        "neither to keep the size; nothing was changed"
-    )
-
-
-def plan_scale(
-    task: Task[MaxMonthlyOptions], view: View, size: dict[str, Any], resumes: bool, changes: ServiceChanges
-) -> None:
-    """Plan a new size, after checking every rule that the platform would refuse it for."""
-    service = view.service
-    current = service.dimensions or Dimensions()
-    known = current.as_size()
-    target = {**known, **{name: value for name, value in size.items() if value is not None}}
-    if target == known:
-        return
-    if service.pricing and service.pricing.is_free:
-        raise Invalid(f"{view.label} is free, and a free service cannot be resized")
-    if service.status == ServiceStatus.SUSPENDED and not resumes:
-        raise Invalid(f"{view.label} is suspended, and a suspended service cannot be resized; start it first")
-    view.settings = view.settings or read_settings(task, service)
-    scale = view.settings.scale if view.settings else None
-    if scale is None:
-        raise unread_setting(view, "another size")
-    if scale.editable is False and not resumes:  # a suspended service is locked until it is resumed
-        raise Invalid(f"the size of {view.label} is locked: {scale.locked_reason or 'no reason was given'}")
-    check_scale(view, scale, target)
-    changed, before = Dimensions(**target), rates_of(service).full
-    changes.rates = rates_of_size(service, scale, target)
-    check_max_monthly(task, changes.rates.full, f"the new size of {view.label}")
-    changes.result["dimensions"] = changed.as_dict()
-    shrinks = all(known[name] is not None and target[name] <= known[name] for name in known)
-    most = risen_rate(scale, target, before) if shrinks and changes.rates.full is None else changes.rates.full
-    changes.add(
-        f"scale {view.label} from {describe_size(known)} to {describe_size(target)}",
-        lambda: set_scale(task, view, changed),
-        Move("resize", changes.rates.full),
-        commitment_of(
-            view,
-            "resize",
-            most,
-            before,
-            changes.result.get("project_id"),
-            shrinks=shrinks,
-        ),
-        dimensions=target,
-    )
+# --- Price limits -----------------------------------------------------------------------------------
 
 
 def commitment_of(
@@ -252,9 +318,8 @@ def commitment_of(
     kind: CommitmentKind,
     monthly: Decimal | None,
     before: Decimal | None = None,
-    project_id: str | None = None,
-    *,
     project: Project | None = None,
+    *,
     shrinks: bool = False,
 ) -> Commitment:
     """Return what a step on an existing service does to the running rate."""
@@ -265,71 +330,11 @@ def commitment_of(
         monthly,
         id=service.id,
         name=service.name,
-        project=(project.id if project else project_id) or service.project_id,
+        project=(project.id if project else None) or service.project_id,
         project_name=project.name if project else None,
         before=before,
         shrinks=shrinks,
     )
-
-
-def set_scale(task: Task, view: View, size: Dimensions) -> None:
-    """Set a size, unless the size has changed since the plan.
-
-    :raises Invalid: if another task or user has changed it.
-    """
-    id, planned = view.service.id, view.service.dimensions
-    with one_at_a_time(f"size:{state_key(task.options.base_url, id)}", f"changing the size of {view.label}"):
-        now = task.account.service(id)
-        if now is not None and now.dimensions != planned:
-            other = describe_size(now.dimensions.as_dict()) if now.dimensions else "one that is not shown"
-            raise Invalid(
-                f"the size of {view.label} was changed to {other} while this task ran, so this "
-                "task did not change it. Run this again to start from that size"
-            )
-        task.client.set_scale(id, size)
-
-
-def describe_size(size: dict[str, Any]) -> str:
-    """Describe a size in words."""
-    return f"{size['cpu_cores']} vCPU, {size['ram_gb']} GB memory, {size['storage_gb']} GB disk"
-
-
-def check_scale(view: View, scale: Scale, target: dict[str, Any]) -> None:
-    """Check the rules of a resize: within the node's bounds, and no smaller disk (Settings, rule 4).
-
-    :raises Invalid: with the value and the bounds.
-    """
-    unknown = sorted(name for name, value in target.items() if value is None)
-    if unknown:
-        raise Invalid(
-            f"the platform does not show {', '.join(unknown)} of {view.label}; set it in dimensions"
-        )
-    if scale.storage_gb is not None and target["storage_gb"] < scale.storage_gb:
-        raise Invalid(
-            f"storage_gb {target['storage_gb']} is less than the {scale.storage_gb} GB of {view.label}; "
-            "a disk cannot shrink"
-        )
-    bounds = {
-        "cpu_cores": (scale.cpu_min, scale.cpu_max),
-        "ram_gb": (scale.ram_min_gb, scale.ram_max_gb),
-        "storage_gb": (scale.storage_min_gb, scale.storage_max_gb),
-    }
-    for name, (low, high) in bounds.items():
-        if (low is not None and target[name] < low) or (high is not None and target[name] > high):
-            raise Invalid(
-                f"{name} {target[name]} is outside the bounds of the node of {view.label}: {low} to {high}"
-            )
-
-
-def warn_over_max_monthly(task: Task[MaxMonthlyOptions], view: View) -> None:
-    """Warn if an unchanged service costs more than ``max_monthly`` (Service, full form)."""
-    most, running = task.options.monthly_limit(), billed_rate(view.service)
-    if most is not None and running is not None and running > most:
-        task.warn(
-            f"{view.label} costs {format_price(task, running)} a month, over max_monthly "
-            f"{format_price(task, most)}, "
-            "and was not changed: max_monthly limits orders, new sizes and resumptions only"
-        )
 
 
 def check_max_monthly(task: Task[MaxMonthlyOptions], monthly: Decimal | None, what: str) -> None:
@@ -354,57 +359,159 @@ def check_max_monthly(task: Task[MaxMonthlyOptions], monthly: Decimal | None, wh
         )
 
 
-def plan_command(
-    task: Task[ServiceOptions], view: View, wanted: str, resumes: bool, changes: ServiceChanges
-) -> None:
-    """Plan a new launch command. It takes effect at the next start."""
-    deploy = view.settings.deploy if view.settings else None
-    if deploy is None:
-        raise unread_setting(view, "a launch command")
-    if (deploy.command or "") == wanted:
-        return
-    if deploy.editable is False and not resumes:
-        raise Invalid(f"the launch command of {view.label} cannot be changed")
-    id, waits = view.service.id, read_state_for_setting(task, view) != ContainerState.STOPPED
-    if waits:
-        changes.pending.add(COMMAND)
-
-    def write() -> None:
-        if waits:
-            write_recorded(task, id, COMMAND, lambda: task.client.set_command(id, wanted))
-        else:
-            task.client.set_command(id, wanted)
-
-    what = "set the command" if wanted else "restore the original command"
-    changes.add(f"{what} of {view.label}", write, command=wanted)
+# --- The size ---------------------------------------------------------------------------------------
 
 
-def read_state_for_setting(task: Task, view: View) -> str | None:
-    """Return the container's state for a setting that a stopped container takes at its next start."""
-    if view.service.status != ServiceStatus.ACTIVE or view.state is not None:
-        return view.state if view.service.status == ServiceStatus.ACTIVE else None
-    return read_state(task, view.service.id)
+def wanted_size(task: Task[Any], view: View, changes: ServiceChanges) -> dict[str, Any] | None:
+    """Return the size that the task asks for, by its parts or by a preset; other parts stay as they are.
+
+    :raises Invalid: if no quote shows the size of a preset, which then cannot be compared (Order fields).
+    """
+    service, preset = view.service, task.options.preset
+    if task.options.dimensions is not None:
+        given = task.options.dimensions.as_dict()
+        return {**size_of(view), **{name: value for name, value in given.items() if value is not None}}
+    if preset is None or changes.just_ordered:
+        return None
+    body = {
+        "productSlug": service.product.slug if service.product else task.options.product,
+        "hostId": service.host.id if service.host else task.options.host,
+        "presetId": preset,
+    }
+    why = "the quote names no dimensions"
+    try:
+        size = task.client.quote({key: value for key, value in body.items() if value}).dimensions
+        if size is not None:
+            return size.as_size()
+    except AccessDenied:
+        raise
+    except Refused as error:
+        why = error.message
+    raise Invalid(
+        f"the size of preset {preset!r} for {view.label} is not known: {why}. Set dimensions instead, or "
+        "neither to keep the size; nothing was changed"
+    )
 
 
-def plan_network(
-    task: Task[ServiceOptions], view: View, wanted: bool, resumes: bool, changes: ServiceChanges
-) -> None:
-    """Plan to open a service to the Internet or close it. The platform recreates the container."""
-    network = view.settings.network if view.settings else None
-    if network is None:
-        raise unread_setting(view, "network settings")
-    if network.is_public == wanted:
-        return
-    if network.editable is False and not resumes:
-        raise Invalid(f"the network of {view.label} cannot be changed")
+def size_of(view: View) -> dict[str, Any]:
+    """Return the size that a service has."""
+    return (view.service.dimensions or Dimensions()).as_size()
+
+
+def check_resizable(task: Task[Any], view: View, wanted: Any, changes: ServiceChanges) -> None:
+    """Refuse what the platform refuses to resize (Service status).
+
+    :raises Invalid: saying why.
+    """
+    service = view.service
+    if service.pricing and service.pricing.is_free:
+        raise Invalid(f"{view.label} is free, and a free service cannot be resized")
+    if service.status == ServiceStatus.SUSPENDED and not changes.resumes:
+        raise Invalid(f"{view.label} is suspended, and a suspended service cannot be resized; start it first")
+
+
+def resizing(task: Task[Any], view: View, wanted: dict[str, Any], changes: ServiceChanges) -> Effects:
+    """Check a size against the bounds of the node, and return what it costs at the node's rates."""
+    service, scale = view.service, cast(Scale, found_at("settings.scale", None, view.settings))
+    check_scale(view, scale, wanted)
+    known, before = size_of(view), rates_of(service).full
+    changes.rates = rates_of_size(service, scale, wanted)
+    full = changes.rates.full
+    check_max_monthly(task, full, f"the new size of {view.label}")
+    shrinks = all(known[name] is not None and wanted[name] <= known[name] for name in known)
+    most = risen_rate(scale, wanted, before) if shrinks and full is None else full
+    moved = changes.home if "project" in changes.written else None
+    return Move("resize", full), commitment_of(view, "resize", most, before, moved, shrinks=shrinks)
+
+
+def check_scale(view: View, scale: Scale, wanted: dict[str, Any]) -> None:
+    """Check the rules of a resize: within the node's bounds, and no smaller disk (Settings, rule 4).
+
+    :raises Invalid: with the value and the bounds.
+    """
+    unknown = sorted(name for name, value in wanted.items() if value is None)
+    if unknown:
+        raise Invalid(
+            f"the platform does not show {', '.join(unknown)} of {view.label}; set it in dimensions"
+        )
+    if scale.storage_gb is not None and wanted["storage_gb"] < scale.storage_gb:
+        raise Invalid(
+            f"storage_gb {wanted['storage_gb']} is less than the {scale.storage_gb} GB of {view.label}; "
+            "a disk cannot shrink"
+        )
+    bounds = {
+        "cpu_cores": (scale.cpu_min, scale.cpu_max),
+        "ram_gb": (scale.ram_min_gb, scale.ram_max_gb),
+        "storage_gb": (scale.storage_min_gb, scale.storage_max_gb),
+    }
+    for name, (low, high) in bounds.items():
+        if (low is not None and wanted[name] < low) or (high is not None and wanted[name] > high):
+            raise Invalid(
+                f"{name} {wanted[name]} is outside the bounds of the node of {view.label}: {low} to {high}"
+            )
+
+
+def set_scale(task: Task[Any], view: View, size: dict[str, Any]) -> None:
+    """Set a size, unless the size has changed since the plan.
+
+    :raises Invalid: if another task or user has changed it.
+    """
+    id, planned = view.service.id, view.service.dimensions
+    with one_at_a_time(f"size:{state_key(task.options.base_url, id)}", f"changing the size of {view.label}"):
+        now = task.account.service(id)
+        if now is not None and now.dimensions != planned:
+            other = describe_size(size_of(View(now)))
+            raise Invalid(
+                f"the size of {view.label} was changed to {other} while this task ran, so this "
+                "task did not change it. Run this again to start from that size"
+            )
+        task.client.set_scale(id, Dimensions(**size))
+
+
+def describe_size(size: dict[str, Any]) -> str:
+    """Describe a size in words."""
+    return f"{size['cpu_cores']} vCPU, {size['ram_gb']} GB memory, {size['storage_gb']} GB disk"
+
+
+# --- The project ------------------------------------------------------------------------------------
+
+
+def moving(task: Task[Any], view: View, wanted: str, changes: ServiceChanges) -> Effects:
+    """Warn of what a move to another project does: its network is another one, and the alias goes along."""
+    service, project = view.service, cast(Project, changes.home)
+    if service.family not in WITH_SETTINGS:
+        task.warn(f"whether a {service.family} service can change its project is not documented")
+    task.warn(f"{view.label} leaves its project: its neighbors there can no longer reach it")
+    own = read_aliases(task.account, service.project_id).get(service.id)
+    if own is not None:
+        there = read_aliases(task.account, project.id)
+        warn_of_clashes(task, {service.id: own}, there, f"project {project.name!r}")
+    return None, commitment_of(view, "move", billed_rate(service), project=project)
+
+
+def name_of_project(task: Task[Any], id: str, changes: ServiceChanges) -> str:
+    """Return the name of a project, for a diff."""
+    home = changes.home
+    return home.name if home and id == (home.id or "") else task.account.project_name(id) or id
+
+
+# --- The network ------------------------------------------------------------------------------------
+
+
+def recreating(task: Task[Any], view: View, wanted: bool, changes: ServiceChanges) -> Effects:
+    """Warn of what a network change does to what runs."""
     task.warn(f"a network change recreates the container of {view.label}: if it runs, it is restarted")
-    what = f"{'open' if wanted else 'close'} {view.label} to the Internet"
     if task.options.state == "restarted":  # a restart does not read ports again, a start from stop does
         changes.pending.add(NETWORK)
-    changes.add(what, lambda: set_network(task, view, wanted, what), public=wanted)
+    return None, None
 
 
-def set_network(task: Task[ServiceOptions], view: View, wanted: bool, what: str) -> None:
+def say_network(view: View, wanted: bool) -> str:
+    """Return what a network change does."""
+    return f"{'open' if wanted else 'close'} {view.label} to the Internet"
+
+
+def set_network(task: Task[Any], view: View, wanted: bool) -> None:
     """Open or close a service. The effect of a repeated change is unknown, so look before a retry.
 
     The platform recreates a running container, and a stopped one has the change from its next start on. In
@@ -420,7 +527,12 @@ def set_network(task: Task[ServiceOptions], view: View, wanted: bool, what: str)
 
     def change() -> None:
         try:
-            act(task, lambda: task.client.set_network(id, wanted), reached, f"the change to {what}")
+            act(
+                task,
+                lambda: task.client.set_network(id, wanted),
+                reached,
+                f"the change to {say_network(view, wanted)}",
+            )
         except Refused as error:
             if not reached():
                 raise
@@ -471,6 +583,62 @@ def was_recreated(task: Task[WaitOptions], id: str, before: Metrics | None, at: 
         return True
     task.warn(
         "the network change was accepted, but nothing showed that the container was recreated for it. The "
-        f"change {AT_NEXT_START}"
+        "change takes effect at its next start; hosted.services.service with state: restarted stops and "
+        "starts it"
     )
     return False
+
+
+# --- The table --------------------------------------------------------------------------------------
+
+SETTINGS = [
+    Setting(
+        name="project",
+        label="project",
+        at="project_id",
+        wanted=lambda task, view, changes: changes.home and (changes.home.id or ""),
+        effects=moving,
+        say=lambda view, name: f"move {view.label} to project {name!r}",
+        told=name_of_project,
+        write=lambda task, view, wanted: task.client.set_project(view.service.id, wanted),
+        ordered=True,
+        carried=False,
+    ),
+    Setting(
+        name="dimensions",
+        label="size",
+        at="dimensions",
+        section="scale",
+        wanted=wanted_size,
+        check=check_resizable,
+        effects=resizing,
+        billed=True,
+        say=lambda view, wanted: (
+            f"scale {view.label} from {describe_size(size_of(view))} to {describe_size(wanted)}"
+        ),
+        write=set_scale,
+        ordered=True,
+    ),
+    Setting(
+        name="command",
+        label="launch command",
+        at="settings.deploy.command",
+        section="deploy",
+        effect=NEXT_START,
+        say=lambda view, wanted: f"{'set the' if wanted else 'restore the original'} command of {view.label}",
+        write=lambda task, view, wanted: task.client.set_command(view.service.id, wanted),
+        original="settings.deploy.default_command",
+        of_product=True,
+    ),
+    Setting(
+        name="public",
+        label="network setting",
+        at="settings.network.is_public",
+        section="network",
+        kind=NETWORK,
+        effects=recreating,
+        say=say_network,
+        write=set_network,
+    ),
+]
+"""All settings of a service, in the order in which they are written: the container is recreated last."""

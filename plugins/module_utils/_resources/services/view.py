@@ -19,10 +19,15 @@ from ..shared.options import WaitOptions
 from ..shared.plan import Task
 from ..shared.task_errors import WaitEnded
 from ..shared.waiting import poll_for, wait_until
-from .options import ServiceOptions
-from .pending_changes import pending_until_start
 
 LOG_LINES_ON_TIMEOUT = 10
+ENDED = (
+    ServiceStatus.FAILED,
+    ServiceStatus.AWAITING_ADMIN,
+    ServiceStatus.DELETING,
+    ServiceStatus.DELETED,
+)
+"""The statuses that a service does not leave by itself, but to be gone."""
 SIGNAL_GRACE_SECONDS = 2.0
 """How long a container may show no sign of a signal before its service is looked at as well."""
 FRESH_SECONDS = 2
@@ -54,6 +59,12 @@ class View:
     def as_dict(self) -> dict[str, Any]:
         """Return the service for results, including the container's state."""
         return {**self.service.as_dict(), "state": self.state, "pending_restart": list(self.pending)}
+
+    def facts(self) -> dict[str, Any]:
+        """Return what a diff shows of it beside its settings."""
+        facts = {"name": self.service.name, "status": self.service.status}
+        known = {"state": self.state, "monthly": billed_rate(self.service)}
+        return {**facts, **{name: value for name, value in known.items() if value is not None}}
 
     @property
     def label(self) -> str:
@@ -116,43 +127,6 @@ def runs(metrics: Metrics | None) -> bool:
 def read_settings(task: Task, service: Service) -> Settings | None:
     """Return the settings of a service; ``None`` if its family has none (Settings)."""
     return task.account.settings(service.id) if service.family in WITH_SETTINGS else None
-
-
-def observe(task: Task[ServiceOptions], id: str, service: Service | None = None) -> View:
-    """Read a service, unless that was just done, and whatever else the task's options need."""
-    service = service or task.account.existing_service(id)
-    view = View(service, pending=pending_until_start(task, id))
-    options = task.options
-    settled = service.status not in (
-        ServiceStatus.PROVISIONING,
-        ServiceStatus.AWAITING_ADMIN,
-        ServiceStatus.FAILED,
-        ServiceStatus.DELETING,
-    )
-    # Those for another size are read where the size differs.
-    if settled and any(wanted is not None for wanted in (options.public, options.command)):
-        view.settings = read_settings(task, service)
-    if options.state in STATE_NEEDED.get(service.status, ()):
-        view.state = read_state(task, id)
-    return view
-
-
-def managed_settings(view: View, options: ServiceOptions) -> dict[str, Any]:
-    """Return the part of a service that the task manages, for the diff."""
-    service, settings = view.service, view.settings
-    shown_state: dict[str, Any] = {"name": service.name, "status": service.status}
-    if view.state is not None:
-        shown_state["state"] = view.state
-    if (options.dimensions is not None or options.preset is not None) and service.dimensions is not None:
-        shown_state["dimensions"] = service.dimensions.as_size()
-    if options.public is not None and settings and settings.network:
-        shown_state["public"] = settings.network.is_public
-    if options.command is not None and settings and settings.deploy:
-        shown_state["command"] = settings.deploy.command
-    rate = billed_rate(service)
-    if rate is not None:
-        shown_state["monthly"] = rate
-    return shown_state
 
 
 def billed_rate(service: Service) -> Decimal | None:

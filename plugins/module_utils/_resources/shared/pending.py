@@ -13,7 +13,7 @@ How to use it::
     task.client.set_command(...)         # refused: take_back()
     ...
     if pending.outstanding(): ...        # {"command": {"since": "2026-01-31T12:00:00Z", "write": "5f2c"}}
-    clear = pending.clearing(COMMAND, NETWORK)
+    clear = pending.clearing([COMMAND, NETWORK])
     task.client.power(...)               # clear() once the start was seen
 
 The key is the address of the platform and the id of the service. An application is a service like any other,
@@ -31,13 +31,16 @@ import json
 import os
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from ..._api.errors import Refused
 from .controller_state import RUN_FOLDER, lock_file, records_folder, state_key, write_json
+from .options import state_dir_of
+from .plan import Task
 from .task_errors import Invalid
 
 ENVIRONMENT = "environment"
@@ -49,9 +52,8 @@ COMMAND = "command"
 NETWORK = "network"
 """Opening or closing, where the container was not recreated for it: in effect from the next start on."""
 AT_DEPLOY = (ENVIRONMENT, DEPLOY)
-"""What only a deploy that succeeds brings into effect."""
-AT_START = (COMMAND, NETWORK)
-"""What a start from stop brings into effect, and so does a deploy, which replaces the container."""
+"""What only a deploy that succeeds brings into effect. A start from stop does all other kinds, and so does a
+deploy, which replaces the container."""
 FOLDER = "pending"
 LONGEST_WRITE = 60.0
 """Seconds to wait for another process that writes a record."""
@@ -63,11 +65,6 @@ MAX_NOTES = 20
 """How many notes of a kind are kept: runs that were killed leave theirs."""
 
 Kinds = dict[str, dict[str, Any]]
-
-
-def pending_folder(state_dir: str | None) -> str:
-    """Return where the records are."""
-    return records_folder(FOLDER, state_dir)
 
 
 def is_of_this_run(note: Mapping[str, Any]) -> bool:
@@ -85,7 +82,7 @@ class Pending:
     @classmethod
     def of(cls, state_dir: str | None, base_url: str | None, id: str) -> Pending:
         """Return the record of the service with this id on the platform at this address."""
-        return cls(os.path.join(pending_folder(state_dir), f"{state_key(base_url, id)}.json"), id)
+        return cls(os.path.join(records_folder(FOLDER, state_dir), f"{state_key(base_url, id)}.json"), id)
 
     def outstanding(self) -> Kinds:
         """Return what is written and not in effect, the last note of each kind. A damaged record has none."""
@@ -111,14 +108,17 @@ class Pending:
             self._write({**kinds, kind: [*others, noted][-MAX_NOTES:]})
         return partial(self._remove, [noted])
 
-    def clearing(self, *kinds: str) -> Callable[[], None]:
-        """Return what clears the changes of these kinds that are outstanding now.
+    def clearing(self, kinds: Iterable[str] | None = None) -> Callable[[], None]:
+        """Return what clears the changes of these kinds that are outstanding now; of all, if none are named.
 
         Call it before a start or a deploy, and what it returns once that has brought them into effect. What
         other runs note meanwhile stays.
         """
         notes = self._notes()
-        return partial(self._remove, [note for kind in kinds for note in notes.get(kind, ())])
+        return partial(
+            self._remove,
+            [note for kind in (notes if kinds is None else kinds) for note in notes.get(kind, ())],
+        )
 
     def _remove(self, notes: Sequence[dict[str, Any]]) -> None:
         """Remove notes, as far as they are still there.
@@ -165,3 +165,47 @@ class Pending:
                 f"{error.strerror or error}. Make it writable, or name another folder in "
                 "HOSTED_SERVICES_HOME"
             ) from None
+
+
+# --- What waits for a start -------------------------------------------------------------------------
+
+
+def pending_record(task: Task, id: str) -> Pending:
+    """Return the record of a service on the task's platform."""
+    return Pending.of(state_dir_of(task.options), task.options.base_url, id)
+
+
+def pending_until_start(task: Task, id: str) -> tuple[str, ...]:
+    """Return the kinds of settings that need a start, as far as this controller knows."""
+    return tuple(sorted(pending_record(task, id).outstanding().keys() - {*AT_DEPLOY}))
+
+
+def write_recorded(task: Task, id: str, kind: str, write: Callable[[], object]) -> Callable[[], None]:
+    """Record a setting as pending, then write it: the run may be killed in between.
+
+    If the platform refuses the write, the record is removed. Those of earlier writes and of other runs stay.
+
+    :return: what removes the record, if the platform brought the setting into effect at once.
+    """
+    remove = partial(warn_if_not_writable, task, pending_record(task, id).note(kind))
+    try:
+        write()
+    except Refused as error:
+        if error.nothing_done:
+            remove()
+        raise
+    return remove
+
+
+def until_start(task: Task, id: str) -> Callable[[], None]:
+    """Return what removes the records of the settings that a start from here on brings into effect."""
+    clear = pending_record(task, id).clearing(pending_until_start(task, id))
+    return partial(warn_if_not_writable, task, clear)
+
+
+def warn_if_not_writable(task: Task, remove: Callable[[], None]) -> None:
+    """Remove records. If this fails, the only cost is a needless start later."""
+    try:
+        remove()
+    except Invalid as error:
+        task.warn(error.message)

@@ -148,22 +148,15 @@ def read_note(path: str) -> dict[str, Any]:
         return {}
 
 
-def remove_notes(
-    task: Task,
-    subject: str,
-    newest: SecretNote | None = None,
-    min_age: float = 0.0,
-    max_age: float = float("inf"),
-) -> None:
+def remove_notes(task: Task, subject: str, newest: SecretNote | None = None, min_age: float = 0.0) -> None:
     """Remove the notes on a subject, as its secrets do not matter any more.
 
     :param newest: a note that stays.
     :param min_age: notes that are younger than so many seconds stay.
-    :param max_age: notes of so many seconds and older ones stay.
     """
     for path in notes_on(task, subject):
         if newest is not None and path == newest.path:
             continue
         with suppress(OSError):
-            if min_age <= age_of(path) < max_age:
+            if min_age <= age_of(path):
                 os.unlink(path)

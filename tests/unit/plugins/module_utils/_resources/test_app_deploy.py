@@ -30,13 +30,11 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.applica
     deploy_once,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.environment import ENVIRONMENT
-from ansible_collections.hosted.services.plugins.module_utils._resources.services.pending_changes import (
-    pending_record,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import runner
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import (
     COMMAND,
     Pending,
+    pending_record,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Step
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import WaitEnded

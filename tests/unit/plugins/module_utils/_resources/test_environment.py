@@ -15,11 +15,14 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_deploy import APP_DEPLOY
 from ansible_collections.hosted.services.plugins.module_utils._resources.environment import ENVIRONMENT
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
+    records_folder,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.fingerprints import (
     Fingerprints,
     lock_environment,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import pending_folder
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import FOLDER
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from hosted_sandbox.gaps import POINTS
 from unit.plugins.apps import Platform, plain, platform, server
@@ -132,7 +135,7 @@ def test_a_refusal_forgets_no_environment_that_another_run_wrote_meanwhile(
         monkeypatch.setattr(Client, "replace_environment", meanwhile)
         assert plain.run(ENVIRONMENT, variables={"A": "mine"}, state_dir=str(folder))["failed"]
     assert kept(plain) == {"A": "other"}
-    assert list(Path(pending_folder(None)).glob("*.json")), "it is outstanding"
+    assert list(Path(records_folder(FOLDER, None)).glob("*.json")), "it is outstanding"
 
 
 def test_force_writes_always(plain: Platform, folder: Path) -> None:

@@ -412,12 +412,6 @@ def warnings_of(pricing: dict[str, Any]) -> list[str]:
     return [warning for warning in task.warnings if "free" in warning]
 
 
-@pytest.mark.parametrize("date", ["2001-01-01T00:00:00.000Z", "soon", "0", "9999-12-31T23:59:59.999Z"])
-def test_a_date_is_told_as_it_is_shown(date: str) -> None:
-    [warning] = warnings_of({"isFree": True, "freeExpiresAt": date})
-    assert f"is shown as free until {date}, and" in warning
-
-
 @pytest.mark.parametrize(
     "pricing",
     [

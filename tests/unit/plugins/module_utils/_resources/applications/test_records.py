@@ -61,6 +61,6 @@ def test_a_change_that_was_not_made_leaves_what_was_recorded_right_before_it() -
 def test_a_change_that_was_not_made_brings_nothing_back_that_is_in_effect_by_now() -> None:
     records().note(pending.DEPLOY, digest=B)
     take_back = records().note(pending.DEPLOY, digest=C)
-    records().clearing(pending.DEPLOY)()
+    records().clearing([pending.DEPLOY])()
     take_back()
     assert records().outstanding() == {}

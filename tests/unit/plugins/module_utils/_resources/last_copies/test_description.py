@@ -80,12 +80,15 @@ def test_what_was_stopped_stays_stopped(state: str | None, restored: str) -> Non
 def test_an_application_of_the_account() -> None:
     client = FakeClient()
     client.add_service("svc_1", "shop")
+    client.setting_records["svc_1"]["network"]["isPublic"] = True
     app = App(id="svc_1", slug="shop", status="ACTIVE", image_ref="registry/shop@sha256:1")
     text, task = described(client, app)
     size = {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20}
     expected = {"slug": "shop", "project": "default", "host": "nd_1", "dimensions": size}
     assert task["hosted.services.app"] == expected
     assert "It ran the image registry/shop@sha256:1; see app_deploy" in text
+    assert "# Once it is deployed, set public: True with hosted.services.service.\n" in text
+    assert "set command" not in text
 
 
 @pytest.mark.parametrize("name", ["{{ lookup('pipe', 'id') }}", "{% raw %}", "{# x #}"])

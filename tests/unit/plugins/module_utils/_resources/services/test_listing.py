@@ -408,42 +408,8 @@ def test_the_file_is_for_its_owner_alone() -> None:
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        "",
-        "{",
-        "[]",
-        "null",
-        '{"s1": null}',
-        '{"s1": []}',
-        '{"s1": {"status": "ACTIVE", "at": "now", "access": HERE}}',
-        '{"s1": {"status": "ACTIVE", "at": 9e99, "access": HERE}}',
-        '{"s1": {"status": "ACTIVE", "at": 1, "access": {"host": "a"}}}',
-        '{"s1": {"status": "ACTIVE", "at": NaN, "access": HERE}}',
-        "[" * 100_000,
-    ],
-)
+@pytest.mark.parametrize("content", ["", "{", "null", "[" * 100_000])
 def test_a_damaged_file_is_as_none(content: str) -> None:
     path = Path(remember(service(sftp=ACCESS)).path)
-    path.write_text(content.replace("HERE", json.dumps(ACCESS)))
-    assert left_of(service()) == ["s1"]
-
-
-@pytest.mark.parametrize(
-    "access",
-    [
-        {"host": "paris.example.com"},
-        {**ACCESS, "host": None},
-        {**ACCESS, "host": 5},
-        {**ACCESS, "port": 0},
-        {**ACCESS, "port": "2022"},
-        {**ACCESS, "password": "x"},
-    ],
-)
-def test_a_record_that_names_no_whole_access_is_as_none(access: dict[str, Any]) -> None:
-    path = Path(remember(service(sftp=ACCESS)).path)
-    content = json.loads(path.read_text())
-    content["s1"]["access"] = access
-    path.write_text(json.dumps(content))
+    path.write_text(content)
     assert left_of(service()) == ["s1"]

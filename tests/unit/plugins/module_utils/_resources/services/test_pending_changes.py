@@ -12,12 +12,10 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import Refused, error_for_status
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
-from ansible_collections.hosted.services.plugins.module_utils._resources.services.pending_changes import (
-    pending_record,
-    write_recorded,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import (
     COMMAND,
+    pending_record,
+    write_recorded,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
     Invalid,

@@ -144,28 +144,6 @@ def test_a_restart_that_is_not_known_to_have_begun_is_not_sent_again(client: Fak
     assert client.calls == [("power", "s", "restart")]
 
 
-@pytest.mark.parametrize(
-    ("state", "uptime", "shows"),
-    [
-        ("running", 0, True),
-        ("running", 11, True),
-        ("running", 12, False),
-        ("running", None, False),
-        ("stopped", 99, True),
-        ("starting", None, True),
-        ("unknown", None, False),
-        (None, None, False),
-    ],
-)
-def test_what_a_container_shows_of_a_start(
-    client: FakeClient, clock: Clock, state: str | None, uptime: int | None, shows: bool
-) -> None:
-    """Ten seconds after it; uptimes are whole seconds."""
-    client.states["s"], client.uptimes["s"] = state, uptime
-    task = task_of(SERVICE, client, id="s")
-    assert service_view.shows_start_since(task, "s", clock.now - 10) is shows
-
-
 # --- What sleeps ----------------------------------------------------------------------------------------
 
 

@@ -11,10 +11,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api.models import Service
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
-from ansible_collections.hosted.services.plugins.module_utils._resources.services import rates
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import Cost
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Task
 from hosted_sandbox.testing import Sandbox
 from integration.proxy_server import ProxyServer, running
@@ -184,27 +181,6 @@ def test_a_budget_holds_for_a_smaller_size_that_costs_more(sandbox: Sandbox) -> 
     assert done["changed"] and not done.get("failed"), done
     assert (done["cost"]["monthly_before"], done["cost"]["monthly_after"]) == ("6.00", "9.68")
     assert any("is billed 9.68 EUR a month, and 6.00 EUR before" in warning for warning in done["warnings"])
-
-
-# --- What is not told ---------------------------------------------------------------------------------------
-
-
-def service_of(client: FakeClient, **fields: Any) -> Service:
-    return Service.model_validate({**client.service_records["s"], **fields})
-
-
-@pytest.mark.parametrize(
-    ("status", "billed"), [("ACTIVE", "1.05"), ("SUSPENDED", "0.06"), ("PROVISIONING", None)]
-)
-def test_what_is_billed_where_a_task_failed_is_in_its_cost(
-    client: FakeClient, status: str, billed: str | None
-) -> None:
-    """In the status that the service shows, what it says is billed; in another, the rate of that one."""
-    service = service_of(client, pricing={**RATES, "billedMonthlyMillicents": 1050})
-    task = task_of(SERVICE, client, id="s")
-    rates.note_billed(task, service, Cost(Decimal(1), Decimal(9)), status)
-    noted = task.effects.billed
-    assert noted == (None if billed is None else Cost(Decimal(1), Decimal(billed)))
 
 
 @pytest.mark.parametrize("state", ["present", "suspended"])

@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
+import os
+import time
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,10 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import removal
-from ansible_collections.hosted.services.plugins.module_utils._resources.services.target import Target
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Step
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.secret_notes import (
     ORDERED,
-    seconds_since_call,
+    notes_on,
     subject_of,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.secrets_file import (
@@ -108,7 +108,7 @@ def test_what_somebody_else_deletes_meanwhile_is_deleted(gone: bool, monkeypatch
     kept = removal.Kept(Step("copy it", leave, changes=False), {})
     monkeypatch.setattr(client, "snapshots", None)
     task = task_of(SERVICE, client, id="s", state="absent", wait=False)
-    carry_out(removal.plan_removal(task, Target("s"), lambda task, view: kept))
+    carry_out(removal.plan_removal(task, "s", None, lambda task, view: kept))
     assert client.calls == [("delete_service", "s")]
 
 
@@ -173,65 +173,32 @@ def test_a_deletion_is_waited_for_until_the_service_is_gone(
     assert client.calls == [("delete_service", "s")] and len(clock.pauses) == 2
 
 
-def note_left_by_delete(client: FakeClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> bool:
-    """Delete service `s`; tell whether the note of an order of its name that was killed just now is left."""
+def note_left_by_delete(
+    client: FakeClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, age: float = 3600
+) -> bool:
+    """Delete service `s`; tell whether the note is left of an order of its name that was killed back then."""
     monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path / "home"))
     task = task_of(SERVICE, client, id="s", state="absent")
     subject = subject_of(ORDERED, "web")
     with pytest.raises(KeyboardInterrupt), keep_secrets(task, subject, "the secrets"):
         raise KeyboardInterrupt
-    assert seconds_since_call(task, subject) < float("inf")
+    [note] = notes_on(task, subject)
+    os.utime(note, (time.time() - age,) * 2)
     carry_out(SERVICE.plan(task))
     assert client.calls == [("delete_service", "s")]
-    return seconds_since_call(task, subject) < float("inf")
+    return bool(notes_on(task, subject))
 
 
-def dates(minutes: float) -> dict[str, str]:
-    """Return the dates of a service that was created so many minutes ago."""
-    return {"createdAt": (datetime.now(UTC) - timedelta(minutes=minutes)).isoformat()}
-
-
-@pytest.mark.parametrize("shown", ["not at all", "without a moment", "new"])
+@pytest.mark.parametrize(("other", "age", "left"), [("db", 60, False), ("db", 30, True), ("web", 3600, True)])
 def test_the_note_of_an_order_goes_with_its_service(
-    shown: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    other: str, age: float, left: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Nothing is left that its secrets would be looked for, and the next order of the name need not wait."""
-    client = FakeClient()
-    known: Any = {"createdAt": None} if shown == "without a moment" else dates(0)
-    own: dict[str, Any] = {} if shown == "not at all" else {"dates": known}
-    client.add_service("s", **own)
-    client.add_service("other", "db")
-    client.add_service("gone", "web", status="DELETING")
-    assert not note_left_by_delete(client, tmp_path, monkeypatch)
-
-
-def test_the_note_of_an_order_may_be_on_another_service_of_the_name(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+    """It may be on another one of the name, or on one that is still to appear: an order waits for that."""
     client = FakeClient()
     client.add_service("s")
-    client.add_service("t", projectId="prj_prod")
-    assert note_left_by_delete(client, tmp_path, monkeypatch)
-
-
-def test_the_note_of_an_order_may_be_on_one_that_is_still_to_appear(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """A service that was there before the order is not what it made; the next order has to wait for that."""
-    client = FakeClient()
-    client.add_service("s", dates=dates(5))
-    assert note_left_by_delete(client, tmp_path, monkeypatch)
-
-
-@pytest.mark.parametrize(("own", "others", "left"), [(0, 5, False), (5, 0, True), (0, 0.5, True)])
-def test_the_note_of_an_order_is_on_the_newer_one_of_two_of_a_name(
-    own: float, others: float, left: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """It goes with that one: nothing would remove it later. If they are as old, it may be on either."""
-    client = FakeClient()
-    client.add_service("s", dates=dates(own), createdAt=dates(own)["createdAt"])
-    client.add_service("t", projectId="prj_prod", createdAt=dates(others)["createdAt"])
-    assert note_left_by_delete(client, tmp_path, monkeypatch) is left
+    client.add_service("other", other, projectId="prj_prod")
+    client.add_service("gone", "web", status="DELETING")
+    assert note_left_by_delete(client, tmp_path, monkeypatch, age) is left
 
 
 def test_a_list_that_cannot_be_read_after_the_deletion_keeps_the_note(

@@ -5,20 +5,54 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
+import yaml
 
+from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import Refused, error_for_status
-from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
+from ansible_collections.hosted.services.plugins.module_utils._api.models import ProjectGraph
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.export import (
+    Found,
+    export_project,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.schema import (
+    ApplicationSection,
+    ServiceSection,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.clones.source import Data
+from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.last_copy import (
+    describe_service,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.options import (
+    RelocateOptions,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.origin import (
+    Origin,
+    wanted_order,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.service import (
+    SERVICE,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import (
     settings as service_settings,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.options import (
+    ServiceOptions,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.settings import (
+    NEXT_START,
+    SETTINGS,
+    Setting,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.view import View
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
     Plan,
+    Resource,
     Task,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
@@ -28,6 +62,8 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import Clock, FakeClient, carry_out, task_of
 from unit.plugins.module_utils._resources.platform import add, fail_pending_backups, id_of, run, writes
+
+SIZE = {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20}
 
 
 @pytest.fixture
@@ -42,6 +78,103 @@ def client(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeClient:
 def planned(client: FakeClient, **given: Any) -> tuple[Plan, Task]:
     task = task_of(SERVICE, client, **given)
     return SERVICE.plan(task), task
+
+
+# --- The next field of the API --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class NextOptions(ServiceOptions):
+    """The options of module service once the port within the project can be set, too."""
+
+    port: int | None = None
+
+
+class NextService(Resource[NextOptions]):
+    result_key = "service"
+
+    def plan(self, task: Task[NextOptions]) -> Plan:
+        return SERVICE.plan(task)
+
+
+NEXT = NextService()
+
+
+@pytest.fixture
+def port(client: FakeClient) -> Iterator[None]:
+    """A setting that the API does not have: one entry of the table, and nothing else."""
+
+    def write(task: Task, view: View, wanted: int) -> None:
+        change = client.setting_records["s"]["network"].update
+        client._call("set_port", (view.service.id, wanted), lambda: change(internalPort=wanted))
+
+    client.setting_records["s"]["network"]["internalPort"] = 80
+    at = "settings.network.internal_port"
+    made_up = Setting(name="port", label="port", at=at, section="network", effect=NEXT_START, write=write)
+    SETTINGS.append(made_up)
+    yield
+    SETTINGS.remove(made_up)
+
+
+@pytest.mark.usefixtures("port")
+def test_a_new_setting_is_planned_shown_written_and_read_back(client: FakeClient) -> None:
+    plan = NEXT.plan(task_of(NEXT, client, id="s", port=8080))
+    assert plan.actions == ["set the port of service 'web' (s)"]
+    assert isinstance(plan.before, dict) and isinstance(plan.after, dict)
+    assert (plan.before["port"], plan.after["port"]) == (80, 8080)
+    assert carry_out(plan)["pending_restart"] == ["port"]
+    assert client.calls == [("set_port", "s", 8080)]
+    task = task_of(NEXT, client, id="s", port=8080)
+    again = NEXT.plan(task)
+    assert not again.changed and again.result["pending_restart"] == ["port"]
+    assert "the port of service 'web' (s) was changed earlier and is not in effect" in task.warnings[0]
+    restarted = NEXT.plan(task_of(NEXT, client, id="s", state="restarted"))
+    assert restarted.actions == ["stop and start service 'web' (s)"]
+    assert carry_out(restarted)["pending_restart"] == []
+    client.after["set_port"] = lambda: client.setting_records["s"]["network"].update(internalPort=80)
+    forgotten = task_of(NEXT, client, id="s", port=443)
+    carry_out(NEXT.plan(forgotten))
+    assert any("accepted port (443) of" in warning for warning in forgotten.warnings)
+    client.setting_records["s"]["network"]["editable"] = False
+    with pytest.raises(Invalid, match="the port of service 'web'"):
+        NEXT.plan(task_of(NEXT, client, id="s", port=443))
+
+
+@pytest.mark.usefixtures("port")
+def test_a_new_setting_follows_an_order(client: FakeClient) -> None:
+    order: dict[str, Any] = {
+        "name": "new",
+        "product": "nginx",
+        "host": "nd_1",
+        "port": 443,
+        "dimensions": SIZE,
+    }
+    plan = NEXT.plan(task_of(NEXT, client, **order))
+    assert plan.actions[1:] == ["set port for service 'new'"]
+    assert isinstance(plan.after, dict) and plan.after["port"] == 443
+
+
+@pytest.mark.usefixtures("port")
+def test_a_new_setting_is_carried_to_every_copy(client: FakeClient) -> None:
+    """By an export, and so by a clone; by a relocation, and by the file beside a last copy."""
+    service, settings = client.service("s"), client.settings("s")
+    assert service is not None
+    record = {**service.as_dict(), "can_power": True, "settings": settings.as_dict()}
+    [exported] = export_project(Found("shop", [record], {})).services
+    options = RelocateOptions(service="s", host="nd_2")
+    origin = Origin(service, settings, ProjectGraph(), {}, Data.NONE, running=True)
+    relocated = wanted_order(cast(Task[RelocateOptions], Task(cast(Client, client), options)), origin)
+    last = describe_service(task_of(SERVICE, client, id="s"), View(service), settings, None, "now")
+    [described] = yaml.safe_load(last)
+    for values in (exported.values, relocated, described["hosted.services.service"]):
+        assert (values["port"], values["public"], values["dimensions"]) == (80, False, SIZE)
+
+
+def test_whatever_takes_a_service_from_elsewhere_knows_each_setting() -> None:
+    """The module, and both kinds of entries of a blueprint, which clones, recoveries and drift go by."""
+    carried = {setting.name for setting in SETTINGS if setting.carried}
+    assert carried <= ServiceOptions.__dataclass_fields__.keys()
+    assert carried <= ServiceSection.model_fields.keys() & ApplicationSection.model_fields.keys()
 
 
 # --- Presets --------------------------------------------------------------------------------------------
@@ -194,20 +327,11 @@ def view_of(client: FakeClient, state: str | None = None) -> View:
 # --- Sizes ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("now", "told"),
-    [
-        ({"cpuCores": 8, "ramGb": 16, "storageGb": 50}, "8 vCPU, 16 GB memory, 50 GB disk"),
-        (None, "one that is not shown"),
-    ],
-)
-def test_a_size_that_somebody_else_changed_meanwhile_is_left_so(
-    client: FakeClient, now: dict[str, int] | None, told: str
-) -> None:
+def test_a_size_that_somebody_else_changed_meanwhile_is_left_so(client: FakeClient) -> None:
     """The parts that the task does not name were those of the size before."""
     plan, _task = planned(client, id="s", dimensions={"ram_gb": 8})
-    client.service_records["s"]["dimensions"] = now
-    with pytest.raises(Invalid, match=f"was changed to {told} while this task ran"):
+    client.service_records["s"]["dimensions"] = {"cpuCores": 8, "ramGb": 16, "storageGb": 50}
+    with pytest.raises(Invalid, match="was changed to 8 vCPU, 16 GB memory, 50 GB disk while this task ran"):
         carry_out(plan)
     assert client.calls == []
 
@@ -346,22 +470,6 @@ def test_a_network_change_that_is_refused_is_done_only_if_it_shows(client: FakeC
     with pytest.raises(Refused, match="no port is left"):
         carry_out(plan)
     assert planned(client, id="s")[0].result["pending_restart"] == []
-
-
-# --- What the platform does not show --------------------------------------------------------------------
-
-
-def test_a_new_size_of_a_service_that_is_gone_is_for_the_platform_to_refuse(client: FakeClient) -> None:
-    plan, _task = planned(client, id="s", dimensions={"ram_gb": 8})
-
-    def refuse() -> None:
-        raise error_for_status("there is none", 404)
-
-    del client.service_records["s"]
-    client.service_records = defaultdict(dict)
-    client.before["set_scale"] = refuse
-    with pytest.raises(Refused, match="there is none"):
-        carry_out(plan)
 
 
 @pytest.mark.parametrize(

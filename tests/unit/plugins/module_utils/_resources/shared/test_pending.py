@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import (
-    AT_START,
     COMMAND,
     ENVIRONMENT,
     MAX_NOTES,
@@ -38,9 +37,9 @@ def test_what_is_noted_is_outstanding_until_it_is_cleared(folder: str) -> None:
     of(folder).note(ENVIRONMENT, prints={"A": "00"})
     assert of(folder).outstanding().keys() == {COMMAND, ENVIRONMENT}
     assert of(folder).outstanding()[ENVIRONMENT]["prints"] == {"A": "00"}
-    of(folder).clearing(*AT_START)()
+    of(folder).clearing([COMMAND, NETWORK])()
     assert of(folder).outstanding().keys() == {ENVIRONMENT}
-    of(folder).clearing(ENVIRONMENT)()
+    of(folder).clearing([ENVIRONMENT])()
     assert of(folder).outstanding() == {}
     assert not os.path.exists(of(folder).path), "nothing is left behind"
 
@@ -97,7 +96,7 @@ def test_two_changes_that_were_not_made_leave_nothing(folder: str, order: tuple[
 def test_what_is_noted_after_a_start_began_waits_for_the_next(folder: str) -> None:
     of(folder).note(COMMAND)
     of(folder).note(NETWORK)
-    clear = of(folder).clearing(*AT_START)
+    clear = of(folder).clearing([COMMAND, NETWORK])
     of(folder).note(COMMAND)
     clear()
     assert of(folder).outstanding().keys() == {COMMAND}
@@ -124,7 +123,7 @@ def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     record = of(str(tmp_path / "file"))
     assert record.outstanding() == {}
-    record.clearing(COMMAND)()  # with no record there is nothing to write
+    record.clearing([COMMAND])()  # with no record there is nothing to write
     with pytest.raises(Invalid, match=r"not in effect yet cannot be kept in .*file.*HOSTED_SERVICES_HOME"):
         record.note(COMMAND)
 

@@ -82,6 +82,7 @@ def test_an_order_that_was_interrupted_is_told_of_and_not_placed_again(
         assert "database_info with return_secrets: true reads those of a database again" in said(again)
         assert f"Remove {note} to end this warning" in said(again)
     assert orders(sandbox) == ["db"]
+    os.utime(note, (time.time() - 60,) * 2)  # until then, an order of the name may still be carried out
     run(sandbox, SERVICE, name="db", state="absent")
     assert notes(home) == [], "there is nothing to miss any more"
 
@@ -201,17 +202,13 @@ def test_a_note_is_one_of_its_subject_alone(task: Task[Any]) -> None:
 
 
 def test_notes_of_an_age_are_removed(task: Task[Any]) -> None:
-    """One that is not older than nothing stays where nothing is known, also if a clock was set back."""
+    """Younger ones stay, also if a clock was set back."""
     ages = {note_on("service:db").path: age for age in (-100, 50, 100)}
     for path, age in ages.items():
         os.utime(path, (time.time() - age, time.time() - age))
     left = {age: path for path, age in ages.items()}
-    secret_notes.remove_notes(task, "service:db", max_age=0.0)
-    assert secret_notes.notes_on(task, "service:db") == sorted(ages)
-    secret_notes.remove_notes(task, "service:db", min_age=40, max_age=90)
-    assert secret_notes.notes_on(task, "service:db") == sorted([left[-100], left[100]])
-    secret_notes.remove_notes(task, "service:db", max_age=90)
-    assert secret_notes.notes_on(task, "service:db") == [left[100]]
+    secret_notes.remove_notes(task, "service:db", min_age=60)
+    assert secret_notes.notes_on(task, "service:db") == sorted([left[-100], left[50]])
 
 
 @pytest.mark.parametrize(
