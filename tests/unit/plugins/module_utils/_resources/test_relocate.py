@@ -448,7 +448,7 @@ def pause(sandbox: Sandbox, app: str) -> Relocation:
     stop(sandbox, app)
     old, _new = pair(sandbox)
     record = Relocation.of(RelocateOptions(service=old, base_url=sandbox.base_url), old)
-    record.write(paused=[app])
+    record.write(running=[app])
     sandbox.clear_journal()
     return record
 

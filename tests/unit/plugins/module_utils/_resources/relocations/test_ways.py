@@ -94,7 +94,7 @@ def test_a_database_is_copied_while_nothing_writes_to_it(
         *SERVED,
     ]
     assert awaited == ["new", "new", "new"], "for both copies, and for the comparison"
-    assert found.content.paused == [] and found.content.keep_days == 3
+    assert found.content.keep_days == 3
 
 
 def test_a_database_that_something_else_writes_to_is_not_switched_to(
@@ -161,7 +161,7 @@ def test_a_first_copy_is_announced_as_far_as_it_is_known(tmp_path: Path) -> None
 
 def test_a_service_that_is_copied_to_holds_nothing_newer(tmp_path: Path) -> None:
     """So that the way back has nothing to copy, if the copy fails."""
-    found = case(tmp_path, Phase.RETURNED, facts={"newer": True, "switched_at": SINCE, "paused": ["a"]})
+    found = case(tmp_path, Phase.RETURNED, facts={"newer": True, "switched_at": SINCE})
 
     def refuse_files(module: str, options: Any) -> None:
         if module == "files":
@@ -172,7 +172,7 @@ def test_a_service_that_is_copied_to_holds_nothing_newer(tmp_path: Path) -> None
         found.carry_out(plan_there(found.work))
     content = found.content
     assert (content.phase, content.newer, content.switched_at) == (Phase.ORDERED, False, None)
-    assert (content.since, content.paused) == (None, [])
+    assert content.since is None
 
 
 def test_a_run_that_was_killed_after_the_switch_copies_nothing_again(tmp_path: Path) -> None:
@@ -417,29 +417,25 @@ def test_a_database_is_copied_back_while_nothing_writes_to_it(
 
 
 def test_before_the_old_service_was_stopped_only_the_new_one_is_suspended(tmp_path: Path) -> None:
-    facts = {"newer": False, "switched_at": None, "paused": ["app_1"]}
+    facts = {"newer": False, "switched_at": None, "running": ["app_1"]}
     found = returning(tmp_path, Phase.ORDERED, facts=facts)
     plan = plan_back(found.work)
     found.carry_out(plan)
     assert found.noted.steps == ["returning: service app_1 started", "returning: service new suspended"]
-    assert found.work.task.warnings == [] and found.content.paused == []
+    assert found.work.task.warnings == [] and found.content.running == []
     assert plan.before == {}
 
 
-@pytest.mark.parametrize(
-    ("phase", "started"), [(Phase.STOPPED, True), (Phase.ORDERED, False), (Phase.RETURNING, False)]
-)
-def test_a_way_back_starts_what_a_killed_run_left_stopped(
-    phase: Phase, started: bool, tmp_path: Path
-) -> None:
-    """Also if it is killed itself. Where the old service was not away, what stopped was stopped by others."""
+@pytest.mark.parametrize("phase", [Phase.STOPPED, Phase.ORDERED, Phase.RETURNING])
+def test_a_way_back_starts_what_a_killed_run_left_stopped(phase: Phase, tmp_path: Path) -> None:
+    """Also if it is killed itself."""
     facts: dict[str, Any] = {"newer": False, "switched_at": None, "running": ["app_1"]}
     found = returning(tmp_path, phase, facts=facts, dependents=())
     seen: list[list[str]] = []
-    found.noted.failing = lambda module, options: seen.append(found.content.paused)
+    found.noted.failing = lambda module, options: seen.append(found.content.running)
     found.carry_out(plan_back(found.work))
-    assert ("returning: service app_1 started" in found.noted.steps) is started
-    assert seen[0] == ["app_1"] * started and found.content.paused == []
+    assert "returning: service app_1 started" in found.noted.steps
+    assert seen[0] == ["app_1"] and found.content.running == []
 
 
 @pytest.mark.parametrize(
