@@ -120,15 +120,6 @@ def test_a_database_is_reached_as_it_will_be(
     assert awaited == ["new"]
 
 
-@pytest.mark.parametrize("plan", ["plan_files", "plan_database"])
-def test_nothing_is_copied_to_a_suspended_service(plan: str, tmp_path: Path) -> None:
-    found = case(tmp_path, Phase.ORDERED, Data.DATABASE)
-    found.account.add("new", "survival-2", "SUSPENDED")
-    with pytest.raises(Invalid, match=r"'survival-2' .* was suspended meanwhile"):
-        getattr(found.work, plan)(found.work.old, "new")
-    assert found.noted.planned == []
-
-
 @pytest.mark.parametrize("id", [None, "old"])
 def test_nothing_else_is_taken_for_the_new_service(id: str | None, tmp_path: Path) -> None:
     found = case(tmp_path, Phase.ORDERED, facts={"new_id": id})
@@ -177,39 +168,6 @@ def test_what_is_deployed_again_is_the_image_that_runs_by_then(tmp_path: Path) -
     assert (deployed["tag"], deployed["digest"]) == ("v2", OTHER)
 
 
-def test_an_image_whose_tag_moved_meanwhile_is_not_replaced(tmp_path: Path) -> None:
-    found = case(tmp_path, Phase.SWITCHED)
-    steps = found.work.dependent_steps("old", "it")
-    found.account.declared = {"v1": OTHER}
-    with pytest.raises(Invalid, match=r"shows no tag of the image .*list it in without_dependents$"):
-        done_steps(steps)
-    assert found.noted.of("app_deploy") == []
-
-
-@pytest.mark.parametrize("state", ["stopped", "running"])
-def test_an_application_that_was_stopped_before_is_not_started(state: str, tmp_path: Path) -> None:
-    """Such as a worker that must not run twice. It is deployed if somebody starts it meanwhile."""
-    found = case(tmp_path)
-    found.account.states["app_1"] = "stopped"
-    plan = plan_there(found.work)
-    assert "deploy application 'acme-web' again if it is started by then" in plan.actions
-
-    def start(module: str, options: Any) -> None:
-        if module == "environment":
-            found.account.states["app_1"] = state
-
-    found.noted.failing = start
-    found.carry_out(plan)
-    assert len(found.noted.of("environment")) == 1
-    assert len(found.noted.of("app_deploy")) == (state == "running")
-    assert found.content.phase == Phase.RELOCATED
-    said = [each for each in found.work.task.warnings if "acme-web" in each]
-    assert said == [
-        "application 'acme-web' was stopped before the relocation, and is left stopped. Its environment "
-        "takes effect when it is started or deployed"
-    ] * (state == "stopped")
-
-
 @pytest.mark.parametrize("phase", [Phase.ORDERED, Phase.STOPPED, Phase.SWITCHED, Phase.RETURNING])
 def test_an_application_that_stopped_later_is_deployed(phase: Phase, tmp_path: Path) -> None:
     """For the copy, or because the service to which it refers was away."""
@@ -233,48 +191,6 @@ def test_what_stopped_while_the_service_was_away_is_remembered_beyond_a_rescue(t
     found.account.states["app_1"] = "running"
     done_steps(list(plan_there(found.work).steps)[:1])
     assert found.content.running == []
-
-
-def test_a_rescue_starts_what_stopped_while_the_service_was_away(tmp_path: Path) -> None:
-    """A run that is killed at that has noted it before, so that the next one starts it."""
-    found = case(tmp_path, Phase.STOPPED, facts={"running": ["app_1"]})
-    found.account.states["app_1"] = "stopped"
-    found.work.record.write()
-    noted: list[list[str]] = []
-    found.noted.failing = lambda module, options: noted.append(found.content.running)
-    found.work.rescue(Invalid("full"))
-    assert found.noted.steps == [
-        "stopped: service old started",
-        "stopped: service app_1 started",
-        "ordered: service new stopped",
-    ]
-    assert noted == [["app_1"], ["app_1"], []] and found.account.states["app_1"] == "running"
-
-
-@pytest.mark.parametrize("data", [Data.FILES, Data.DATABASE])
-def test_what_its_owner_stops_during_the_first_copy_is_not_taken_for_running(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, data: Data
-) -> None:
-    """What runs is noted right before the old service is stopped, and what only then stops is started."""
-    monkeypatch.setattr(work_module, "await_database", lambda task, id: None)
-    for state in ("stopped", "running"):
-        found = case(tmp_path / state, data=data)
-        found.noted.rounds["database"] = 2
-
-        def go_on(module: str, options: Any, found: Case = found, state: str = state) -> None:
-            if module in ("files", "database") and found.content.phase == Phase.ORDERED:
-                found.account.states["app_1"] = state
-            elif module == "service" and options.get("id") == "new" and options["state"] == "started":
-                found.account.states["app_1"] = "stopped"
-                raise Invalid("full")
-            elif module == "service" and options.get("id") == "app_1" and options["state"] == "started":
-                raise Invalid("it stopped again")
-
-        found.noted.failing = go_on
-        with pytest.raises(Invalid, match="full"):
-            found.carry_out(plan_there(found.work))
-        assert found.content.phase == Phase.ORDERED
-        assert found.content.running == ["app_1"] * (state == "running")
 
 
 def test_a_run_that_was_killed_while_the_old_service_was_away_keeps_what_ran_before(tmp_path: Path) -> None:
@@ -423,18 +339,6 @@ def test_what_is_rescued_is_said(ran: bool, said: str, tmp_path: Path) -> None:
         "stopped: service app_1 started",
     ]
     assert (found.content.phase, found.content.running) == (Phase.ORDERED, [])
-
-
-def test_a_rescue_that_fails_leaves_the_record_as_it_was(tmp_path: Path) -> None:
-    found = case(tmp_path, Phase.STOPPED, facts={"ran": True})
-    found.noted.failing = lambda module, options: fail()
-    error = Invalid("full")
-    found.work.rescue(error)
-    assert error.message == (
-        "full. service 'survival' (old) could not be brought back into service either: no. Run this with "
-        "state: returned"
-    )
-    assert found.content.phase == Phase.STOPPED
 
 
 def done_steps(steps: Sequence[Step]) -> None:
