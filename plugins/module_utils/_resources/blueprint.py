@@ -10,8 +10,8 @@ of the blueprint is the union of their plans, with edges from what is needed to 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, TypeVar
@@ -39,13 +39,12 @@ from .blueprints.contents import (
 from .blueprints.document import Document, Entry, SourceOptions, read_source
 from .blueprints.graph import levels
 from .blueprints.hiding import HIDDEN_SECTION, redacted_values_of, secret_values_of
-from .blueprints.members import check_no_id, described_entries, find_home
+from .blueprints.members import check_no_id, find_home
 from .blueprints.parts import Arguments, Part, Parts, new_part
 from .blueprints.plans import VARIABLES
 from .blueprints.removal import (
     Deleters,
     DeletingOptions,
-    ReadNeeded,
     absence_parts,
     check_removal_options,
     prune_parts,
@@ -54,9 +53,8 @@ from .blueprints.report import Report
 from .environment import ENVIRONMENT
 from .fleets.members import command_of
 from .project import PROJECT, ProjectOptions, ProjectResource
-from .relocations.named import needed_for
 from .relocations.work import plan_with, rescued
-from .service import SERVICE, ServiceResource, await_ready, plan_existing
+from .service import SERVICE, await_ready, plan_existing
 from .services.options import BudgetOptions, ServiceOptions
 from .services.settings import NEXT_START, SETTINGS, later_settings, observe
 from .services.view import View, read_state
@@ -138,11 +136,11 @@ def present(task: Task[BlueprintOptions]) -> tuple[Contents, Parts]:
     parts = planned_parts(task, contents)
     check_distinct(parts)
     if task.options.prune and not parts.failed:
-        pruned = prune_parts(task, contents, parts.found, DELETERS, needed_beside(task, contents))
+        pruned = prune_parts(task, contents, parts.found, DELETERS)
         parts.found = [*parts.found, *pruned]
         parts.make_plans()
     elif not task.options.prune:
-        warn_of_dropped(task, contents, parts.found, needed_beside(task, contents))
+        warn_of_dropped(task, contents, parts.found)
     return contents, parts
 
 
@@ -155,12 +153,6 @@ def check_distinct(parts: Parts) -> None:
                 f"it is {first.label} ({part.id}), which is in the file as well. Remove one of them, or name "
                 "the service that is meant by its id"
             )
-
-
-def needed_beside(task: Task[SourceT], contents: Contents) -> ReadNeeded:
-    """Return what reads which services relocations need, though the blueprint does not describe them."""
-    names = {entry.name for entry in described_entries(contents)}
-    return partial(needed_for, task.options, names)
 
 
 def removed(task: Task[BlueprintOptions]) -> tuple[Contents, Parts]:
@@ -453,96 +445,6 @@ class Assembly:
         return [self.running.get(key, self.made[key]) for key in keys]
 
 
-class FilledAssembly(Assembly):
-    """The parts of a blueprint whose services get what they hold from elsewhere, before anything uses it."""
-
-    def __init__(self, task: Task[SourceOptions], contents: Contents, states: Mapping[str, str]) -> None:
-        """``states`` says by key whether a service runs once what it holds is there."""
-        super().__init__(task, contents)
-        self.states = states
-
-    def whole(
-        self, parts: Parts, subject: str, tell: Callable[[], None], is_known: Callable[[], bool]
-    ) -> Plan:
-        """Return the plan for the whole, which remembers what it makes before and after that.
-
-        :param tell: puts into the result what became of it.
-        :param is_known: tells whether anything is remembered, so that it has to be kept up to date.
-        """
-        begins = any(part.plan and part.plan.steps for part in parts.found)
-        note = Step("remember what is made", self.remember, changes=False)
-        plan = whole_plan(self.task, self.contents, parts, subject, [note] if begins else [])
-        failure = plan.failure
-
-        def failed() -> HostedError | None:
-            if (begins or is_known()) and not self.task.check_mode:
-                self.remember()
-            tell()
-            return failure() if failure else None
-
-        plan.failure = failed
-        tell()
-        return plan
-
-    def remember(self) -> None:
-        """Keep what there is to be, and the ids as far as they are known."""
-        raise NotImplementedError
-
-    def fill(self, entry: Entry, needs: Sequence[Part]) -> Part | None:
-        """Add the part that brings what a service holds, and return it; ``None`` if there is nothing."""
-        raise NotImplementedError
-
-    def ordering(self, key: str) -> AbstractContextManager[None]:
-        """Remember that a service is ordered, while the call that does so is made."""
-        raise NotImplementedError
-
-    def check_made(self, key: str, id: str) -> None:
-        """Refuse what is there by the name of a service, unless it was made for this or may be used for it.
-
-        :raises Invalid: naming it.
-        """
-        raise NotImplementedError
-
-    def note_id(self, key: str, id: str) -> None:
-        """Remember the id of a service that was made or found."""
-        raise NotImplementedError
-
-    def add_service(self, entry: Entry) -> None:
-        """Add a service, what it holds, and whether it runs then."""
-        super().add_service(entry)
-        self.note(entry)
-        self.add_content(entry, [self.made[entry.key]])
-
-    def add_application(self, entry: Entry) -> None:
-        """Add an application."""
-        super().add_application(entry)
-        self.note(entry)
-
-    def note(self, entry: Entry) -> None:
-        """Remember a service right before it is ordered, and its id once that is known to be its own."""
-        made = self.made[entry.key]
-        made.task.creating = partial(self.ordering, entry.key)
-        made.task.adopting = partial(self.check_made, entry.key)
-        made.note = made.task.created = partial(self.note_id, entry.key)
-
-    def add_settings(self, entry: Entry) -> list[Part]:
-        """Add the settings of an application, what it holds, and whether it runs then."""
-        settings = super().add_settings(entry)
-        if "image" in entry.values:
-            self.add_content(entry, [self.made[entry.key], *settings, *self.running_parts([entry.key])])
-        return settings
-
-    def add_content(self, entry: Entry, needs: Sequence[Part]) -> None:
-        """Add what a service holds, and after it the state that it is to have."""
-        filled = self.fill(entry, needs)
-        ready = [filled] if filled else list(needs)
-        state = self.states.get(entry.key)
-        if state and state != "present":
-            made = self.made[entry.key]
-            ready = [self.add(entry, STATE, lambda part: {"id": made.id, "state": state}, [made, *ready])]
-        self.running[entry.key] = ready[-1]
-
-
 def deploy_among(parts: Iterable[Part]) -> Part | None:
     """Return the part that deploys an image; ``None`` if none does."""
     return next((part for part in parts if part.resource is COMMANDED_DEPLOY), None)
@@ -682,23 +584,6 @@ def waits_for_start(task: Task[AppSettingsOptions], view: View) -> bool:
 APP_SETTINGS_RESOURCE = AppSettingsResource()
 
 
-class StateResource(ServiceResource):
-    """Whether a service runs, once what it holds is there."""
-
-    name = SERVICE.name
-
-    def plan(self, task: Task[ServiceOptions]) -> Plan:
-        """Plan the state. A new service is started by its order."""
-        if task.options.id is not None:
-            return super().plan(task)
-        state = task.options.state
-        steps = [] if state == "started" else [Step(f"leave it {state}", lambda: None)]
-        return Plan(result=None, steps=steps)
-
-
-STATE = StateResource()
-
-
 @dataclass(frozen=True, kw_only=True)
 class AppHealthOptions(OnAppOptions, WaitOptions, StateDirOptions):
     """What to request of an application, and the deploy to roll back if it is not healthy."""
@@ -726,6 +611,9 @@ class AppHealthResource(Resource[AppHealthOptions]):
 APP_HEALTH_RESOURCE = AppHealthResource()
 
 
+# --- Environments -----------------------------------------------------------------------------------
+
+
 class EmptiedProject(ProjectResource):
     """A project that is deleted once all that is in it is gone."""
 
@@ -743,9 +631,6 @@ class EmptiedProject(ProjectResource):
 
 
 DELETERS = Deleters(SERVICE, EmptiedProject())
-
-
-# --- Environments -----------------------------------------------------------------------------------
 
 
 def with_aliases(variables: Mapping[str, str] | None, aliases: Mapping[str, str]) -> dict[str, str] | None:

@@ -10,30 +10,33 @@ between its own, so that a run that was killed goes on, and nothing is ordered t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
+from .._api.errors import HostedError
+from .._api.models import Service
 from .._api.values import ServiceStatus
 from .applications.image_copy import ImageCopy
 from .applications.repository import open_repository
-from .blueprint import FilledAssembly, OnBlueprint, planned
-from .blueprints.contents import read_contents
+from .blueprint import Assembly, OnBlueprint, planned, whole_plan
+from .blueprints.contents import Contents, read_contents
 from .blueprints.document import Document, Entry
 from .blueprints.document import read_source as read_file
 from .blueprints.hiding import HIDDEN_SECTION, PLAIN_SECTION
 from .blueprints.members import Member
 from .blueprints.parts import Part
-from .clones.database import DATABASE, await_database
+from .clones.database import DATABASE, address_of, await_database
 from .clones.environments import read_environments
 from .clones.files import FilesResource
-from .clones.options import CloneOptions, Rename, check_options
+from .clones.options import CloneOptions, FilledOptions, Rename, check_options
 from .clones.rules import blueprint_of, names_of, original_of, own_values
-from .clones.source import Data, Original, SourceProject, read_source
-from .clones.target import CloneRecord, check_made, check_target
-from .service import SERVICE
-from .services.options import CommitmentOptions
+from .clones.source import Data, SourceProject, read_source
+from .clones.target import CloneRecord, MadeRecord, check_target
+from .service import SERVICE, ServiceResource
+from .services.options import CommitmentOptions, ServiceOptions
 from .shared.budget import read_budget
 from .shared.names import same_name
 from .shared.options import Options, required
@@ -59,10 +62,8 @@ class CloneResource(OnBlueprint[CloneOptions]):
         check_data(task, source)
         assembly = assembly_of(task, source)
         tighten(task, assembly.contents.project)
-        parts = planned(task, assembly.add_all())
-        tell(task, source)
-        plan = assembly.whole(parts, "clone", assembly.show_blueprint, lambda: False)
-        assembly.show_blueprint()
+        plan = assembly.plan("clone")
+        warn_of_lacks(task, source)
         return plan
 
 
@@ -82,11 +83,11 @@ def assembly_of(task: Task[CloneOptions], source: SourceProject) -> CloneAssembl
     check_variables(source, own)
     environments = read_environments(task, source, file)
     names = names_of(options.rename or Rename(), source, own)
-    target = check_target(task, source, names, CloneRecord.read(options, options.project))
-    there = target.there(source, names)
+    record = CloneRecord.read(options, options.project)
+    there = check_target(task, source, names, record)
     warn_of_other_names(task, names, there)
     data, states = blueprint_of(options, source, environments, names, there)
-    return CloneAssembly(task, data, states, source, target.record)
+    return CloneAssembly(task, data, states, source, record)
 
 
 def tighten(task: Task[CommitmentOptions], project: str) -> None:
@@ -147,7 +148,7 @@ def warn_of_other_names(
             )
 
 
-def tell(task: Task[CloneOptions], source: SourceProject) -> None:
+def warn_of_lacks(task: Task[CloneOptions], source: SourceProject) -> None:
     """Say what the clone lacks."""
     for remark in source.export.remarks:
         if not remark.startswith("SSH keys"):
@@ -160,10 +161,146 @@ def tell(task: Task[CloneOptions], source: SourceProject) -> None:
 # --- Parts ------------------------------------------------------------------------------------------
 
 
+class FilledAssembly(Assembly):
+    """The parts of a blueprint whose services get what they hold from elsewhere, before anything uses it."""
+
+    task: Task[FilledOptions]
+
+    def __init__(
+        self, task: Task[Any], contents: Contents, states: Mapping[str, str], record: MadeRecord
+    ) -> None:
+        """``states`` says by key whether a service runs once what it holds is there."""
+        super().__init__(task, contents)
+        self.states, self.record = states, record
+
+    def plan(self, subject: str) -> Plan:
+        """Return the plan for the whole, which remembers what it makes before and after that."""
+        parts = planned(self.task, self.add_all())
+        begins = any(part.plan and part.plan.steps for part in parts.found)
+        note = Step("remember what is made", self.remember, changes=False)
+        plan = whole_plan(self.task, self.contents, parts, subject, [note] if begins else [])
+        failure = plan.failure
+
+        def failed() -> HostedError | None:
+            if (begins or self.record.known) and not self.task.check_mode:
+                self.remember()
+            self.tell()
+            return failure() if failure else None
+
+        plan.failure = failed
+        self.tell()
+        return plan
+
+    def tell(self) -> None:
+        """Put into the result what became of it."""
+        raise NotImplementedError
+
+    def remember(self) -> None:
+        """Keep what there is to be, and the ids as far as they are known."""
+        raise NotImplementedError
+
+    def fill(self, entry: Entry, needs: Sequence[Part]) -> Part | None:
+        """Add the part that brings what a service holds, and return it; ``None`` if there is nothing."""
+        raise NotImplementedError
+
+    def made_for(self, key: str) -> str:
+        """Return by what the record knows an entry."""
+        return key
+
+    def ordering(self, key: str) -> AbstractContextManager[None]:
+        """Remember that a service is ordered, while the call that does so is made."""
+        return self.record.ordering(self.made_for(key), self.task.client.clock)
+
+    def check_made(self, key: str, id: str) -> None:
+        """Refuse what is there by the name of a service, unless it was made for this or may be used for it.
+
+        :raises Invalid: naming it.
+        """
+        made = self.made[key]
+        if not self.record.takes(self.made_for(key), id, made.task.account):
+            raise Invalid(
+                f"{made.label} ({id}) appeared meanwhile, and this {self.record.subject} did not make it, so "
+                "nothing was written to it. Run this again, which decides by existing what becomes of it"
+            )
+
+    def note_id(self, key: str, id: str) -> None:
+        """Remember the id of a service that was made or found."""
+        self.record.note_id(self.made_for(key), id)
+
+    def add_image_copy(self, entry: Entry, source_slug: str) -> Part:
+        """Add the copy of an image out of the repository of another application."""
+        made = self.made[entry.key]
+        given = {"source_slug": source_slug, "slug": entry.name, "digest": entry.values["image"]["digest"]}
+        return self.add(entry, IMAGE, lambda part: {**given, "exists": made.id is not None}, [made])
+
+    def add_files(
+        self, entry: Entry, files: Resource[Any], own: Mapping[str, Any], needs: Sequence[Part]
+    ) -> Part:
+        """Add what brings files."""
+        options, made = self.task.options, self.made[entry.key]
+        given = {"private_key_file": options.private_key_file, "delete": options.delete, **own}
+        given |= {"known_hosts": options.known_hosts} if options.known_hosts else {}
+        return self.add(
+            entry, files, lambda part: {**given, "service": made.id, "project_id": self.project.id}, needs
+        )
+
+    def add_database(
+        self,
+        entry: Entry,
+        database: Resource[Any],
+        own: Mapping[str, Any],
+        needs: Sequence[Part],
+        facts: Callable[[Task[Any], Service], dict[str, Any]] = address_of,
+    ) -> Part:
+        """Add the restore of a dump, once the new database answers where ``facts`` say."""
+        made, given = self.made[entry.key], {"public": entry.values.get("public", False), **own}
+        part = self.add(
+            entry, database, lambda part: {**given, "service": made.id, "project_id": self.project.id}, needs
+        )
+        part.prepare = lambda part: await_database(part.task, made.id, facts)
+        return part
+
+    def add_service(self, entry: Entry) -> None:
+        """Add a service, what it holds, and whether it runs then."""
+        super().add_service(entry)
+        self.note(entry)
+        self.add_content(entry, [self.made[entry.key]])
+
+    def add_application(self, entry: Entry) -> None:
+        """Add an application."""
+        super().add_application(entry)
+        self.note(entry)
+
+    def note(self, entry: Entry) -> None:
+        """Remember a service right before it is ordered, and its id once that is known to be its own."""
+        made = self.made[entry.key]
+        made.task.creating = partial(self.ordering, entry.key)
+        made.task.adopting = partial(self.check_made, entry.key)
+        made.note = made.task.created = partial(self.note_id, entry.key)
+
+    def add_settings(self, entry: Entry) -> list[Part]:
+        """Add the settings of an application, what it holds, and whether it runs then."""
+        settings = super().add_settings(entry)
+        if "image" in entry.values:
+            self.add_content(entry, [self.made[entry.key], *settings, *self.running_parts([entry.key])])
+        return settings
+
+    def add_content(self, entry: Entry, needs: Sequence[Part]) -> None:
+        """Add what a service holds, and after it the state that it is to have."""
+        filled = self.fill(entry, needs)
+        ready = [filled] if filled else list(needs)
+        state = self.states.get(entry.key)
+        if state and state != "present":
+            made = self.made[entry.key]
+            ready = [self.add(entry, STATE, lambda part: {"id": made.id, "state": state}, [made, *ready])]
+        self.running[entry.key] = ready[-1]
+
+
 class CloneAssembly(FilledAssembly):
     """The parts of a clone: those of its blueprint, and what brings the content of each."""
 
     task: Task[CloneOptions]
+    record: CloneRecord
 
     def __init__(
         self,
@@ -173,8 +310,8 @@ class CloneAssembly(FilledAssembly):
         source: SourceProject,
         record: CloneRecord,
     ) -> None:
-        super().__init__(task, read_contents(Document(data, "")), states)
-        self.data, self.source, self.record = data, source, record
+        super().__init__(task, read_contents(Document(data, "")), states, record)
+        self.data, self.source = data, source
         self.originals = {each.key: each for each in source.originals}
         self.without = {original_of(source, each, "without_data").key for each in task.options.without_data}
 
@@ -189,21 +326,16 @@ class CloneAssembly(FilledAssembly):
                 record.ids[original] = id
         record.write()
 
-    def ordering(self, key: str) -> AbstractContextManager[None]:
-        """Remember that a clone is ordered, while the call that does so is made."""
-        return self.record.ordering(self.originals[key].id, self.task.client.clock)
+    def made_for(self, key: str) -> str:
+        """Return the id of the original."""
+        return self.originals[key].id
 
     def check_made(self, key: str, id: str) -> None:
         """Refuse what the clone did not make, unless that is to be adopted."""
-        made = self.made[key]
         if self.task.options.existing != "adopt":
-            check_made(self.record, self.originals[key].id, id, made.task.account, made.label)
+            super().check_made(key, id)
 
-    def note_id(self, key: str, id: str) -> None:
-        """Remember the id of a clone."""
-        self.record.note_id(self.originals[key].id, id)
-
-    def show_blueprint(self) -> None:
+    def tell(self) -> None:
         """Put what deletes the clone into the result: its blueprint, without what may be secret."""
         shown: dict[str, Any] = {"project": self.data["project"]}
         for section in {"services", "applications"} & self.data.keys():
@@ -216,50 +348,37 @@ class CloneAssembly(FilledAssembly):
 
     def in_registry(self, entry: Entry) -> Part:
         """Add the copy of an image into the repository of the clone, and return it."""
-        original, made = self.originals[entry.key], self.made[entry.key]
-        given = {
-            "source_slug": original.name,
-            "slug": entry.name,
-            "digest": entry.values["image"].get("digest"),
-        }
-        if given["digest"] is None:
-            return made
-        return self.add(entry, IMAGE, lambda part: {**given, "exists": made.id is not None}, [made])
+        if "digest" not in entry.values["image"]:
+            return self.made[entry.key]
+        return self.add_image_copy(entry, self.originals[entry.key].name)
 
     def fill(self, entry: Entry, needs: Sequence[Part]) -> Part | None:
         """Add the copy of what a service holds."""
         original = self.originals[entry.key]
         if entry.key in self.without:
             return None
-        add = {Data.FILES: self._add_files, Data.DATABASE: self._add_database}.get(original.data)
-        return add(entry, original, needs) if add else None
+        own: dict[str, Any] = {"source_id": original.id}
+        if original.data is Data.FILES:
+            own |= {"source_name": original.name, "checksum": self.task.options.checksum}
+            return self.add_files(entry, FILES, own, needs)
+        return self.add_database(entry, DATABASE, own, needs) if original.data is Data.DATABASE else None
 
-    def _add_files(self, entry: Entry, original: Original, needs: Sequence[Part]) -> Part:
-        """Add the copy of files."""
-        options, made = self.task.options, self.made[entry.key]
-        given = {
-            "source_id": original.id,
-            "source_name": original.name,
-            "private_key_file": options.private_key_file,
-            "delete": options.delete,
-            "checksum": options.checksum,
-            **({"known_hosts": options.known_hosts} if options.known_hosts else {}),
-        }
-        return self.add(
-            entry, FILES, lambda part: {**given, "service": made.id, "project_id": self.project.id}, needs
-        )
 
-    def _add_database(self, entry: Entry, original: Original, needs: Sequence[Part]) -> Part:
-        """Add the restore of a dump, once the new database answers."""
-        made = self.made[entry.key]
+class StateResource(ServiceResource):
+    """Whether a service runs, once what it holds is there."""
 
-        def arguments(part: Part) -> Mapping[str, Any]:
-            given = {"source_id": original.id, "service": made.id, "project_id": self.project.id}
-            return {**given, "public": entry.values.get("public", False)}
+    name = SERVICE.name
 
-        part = self.add(entry, DATABASE, arguments, needs)
-        part.prepare = lambda own: await_database(own.task, made.id)
-        return part
+    def plan(self, task: Task[ServiceOptions]) -> Plan:
+        """Plan the state. A new service is started by its order."""
+        if task.options.id is not None:
+            return super().plan(task)
+        state = task.options.state
+        steps = [] if state == "started" else [Step(f"leave it {state}", lambda: None)]
+        return Plan(result=None, steps=steps)
+
+
+STATE = StateResource()
 
 
 # --- Images -----------------------------------------------------------------------------------------

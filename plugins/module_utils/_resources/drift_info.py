@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from .._api.errors import HostedError
-from .blueprint import OnBlueprint, needed_beside, planned_parts, read_checked
+from .blueprint import OnBlueprint, planned_parts, read_checked
 from .blueprint_info import read_export
 from .blueprints.applied import last_applied
 from .blueprints.document import SourceOptions
@@ -45,10 +45,9 @@ class DriftInfoResource(OnBlueprint[DriftInfoOptions]):
         last = last_applied(task.options, contents.project)
         comparison = Comparison(contents, planned.found, last, refused)
         found = comparison.differences()
-        needed = needed_beside(task, contents)
         home = find_home(task.account.projects(), contents)
         if home is not None:
-            found += not_in_file(read_export(task, home), comparison, needed)
+            found += not_in_file(task.options, read_export(task, home), comparison)
         return Plan(result=to_result(contents.project, found))
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, ClassVar
@@ -20,14 +19,12 @@ from typing import Any, ClassVar
 from .._api.errors import HostedError
 from .applications.releases import read_declared
 from .applications.repository import open_repository
-from .blueprint import DELETERS, FilledAssembly, OnBlueprint, check_neighbors, planned, whole_plan
+from .blueprint import DELETERS, OnBlueprint, check_neighbors, planned, whole_plan
 from .blueprints.contents import Contents, read_contents
 from .blueprints.document import Entry, read_source
 from .blueprints.members import Member
 from .blueprints.parts import Part
-from .clone import IMAGE, tighten
-from .clones.database import await_database
-from .clones.target import check_made
+from .clone import FilledAssembly, tighten
 from .recoveries.copies import DESCRIPTION, Choice, Chosen, check_content, read_shelves
 from .recoveries.database import RecoveredDatabase, own_address
 from .recoveries.files import RecoveredFiles
@@ -104,8 +101,7 @@ def plan_recovery(task: Task[RecoverOptions]) -> Plan:
         tighten(task, contents.project)
     assembly = RecoveryAssembly(task, contents, sources=sources, states=states, target=target, chosen=chosen)
     assembly.started = started
-    parts = planned(task, assembly.add_all())
-    return assembly.whole(parts, "recovery", assembly.tell, lambda: target.record.known)
+    return assembly.plan("recovery")
 
 
 def choose_copies(task: Task[RecoverOptions], file: Contents, target: Target) -> dict[str, Chosen]:
@@ -222,6 +218,7 @@ class RecoveryAssembly(FilledAssembly):
     """The parts of a recovery: those of its blueprint, and what brings the content of each."""
 
     task: Task[RecoverOptions]
+    record: RecoveryRecord
 
     def __init__(
         self,
@@ -233,7 +230,7 @@ class RecoveryAssembly(FilledAssembly):
         target: Target,
         chosen: Mapping[str, Chosen],
     ) -> None:
-        super().__init__(task, contents, states)
+        super().__init__(task, contents, states, target.record)
         self.sources, self.target, self.chosen = sources, target, chosen
         self.started, self.now = time.monotonic(), datetime.now(UTC)
         self.files = RecoveredFiles(SERVICE, target)
@@ -249,7 +246,7 @@ class RecoveryAssembly(FilledAssembly):
 
     def remember(self) -> None:
         """Keep what there is to be, and the ids as far as they are known."""
-        record, entries = self.target.record, entries_of(self.contents)
+        record, entries = self.record, entries_of(self.contents)
         record.drill = self.task.options.drill
         if record.drill:
             record.claim(self.task.client)
@@ -260,28 +257,23 @@ class RecoveryAssembly(FilledAssembly):
         without = {key: id for key, id in ids.items() if key not in self.chosen}
         record.leave(id for key, id in without.items() if self.target.lacks_content(key))
 
-    def ordering(self, key: str) -> AbstractContextManager[None]:
-        """Remember that a service is ordered, while the call that does so is made."""
-        return self.target.record.ordering(key, self.task.client.clock)
-
     def check_made(self, key: str, id: str) -> None:
         """Refuse what the recovery neither made nor found when it began."""
-        made, found = self.made[key], self.target.there.get(key)
+        found = self.target.there.get(key)
         if found is None or found.id != id:
-            check_made(self.target.record, key, id, made.task.account, made.label)
+            super().check_made(key, id)
 
     def note_id(self, key: str, id: str) -> None:
         """Remember the id of a service, but for one that was there before."""
         if self.target.is_own(key):
-            self.target.record.note_id(key, id)
+            super().note_id(key, id)
 
     def in_registry(self, entry: Entry) -> Part:
         """Add the copy of an image out of the repository that still has it, and return it."""
-        made, source = self.made[entry.key], self.sources.get(entry.key)
+        source = self.sources.get(entry.key)
         if source is None or source == entry.name:
-            return made
-        given = {"source_slug": source, "slug": entry.name, "digest": entry.values["image"]["digest"]}
-        return self.add(entry, IMAGE, lambda part: {**given, "exists": made.id is not None}, [made])
+            return self.made[entry.key]
+        return self.add_image_copy(entry, source)
 
     def fill(self, entry: Entry, needs: Sequence[Part]) -> Part | None:
         """Add what brings the content of a copy."""
@@ -289,32 +281,20 @@ class RecoveryAssembly(FilledAssembly):
         if chosen is None:
             return None
         ready = [*needs, *self.keys]
-        return (
-            self._add_database(entry, chosen, ready) if chosen.dump else self._add_files(entry, chosen, ready)
-        )
-
-    def _add_files(self, entry: Entry, chosen: Chosen, needs: Sequence[Part]) -> Part:
-        """Add the push of files."""
-        options, made = self.task.options, self.made[entry.key]
+        existing = "replace" if self.task.options.drill else self.task.options.existing
+        own: dict[str, Any] = {"key": entry.key, "name": entry.name, "existing": existing}
+        if chosen.dump:
+            own["dump"] = chosen.dump
+            return self.add_database(entry, self.database, own, ready, own_address)
         left_out = chosen.shelf.left_out_by(chosen.copy)
-        given = {
-            "key": entry.key,
-            "name": entry.name,
+        own |= {
             "src": chosen.copy.path,
-            "private_key_file": options.private_key_file,
-            "delete": options.delete and not self._may_be_left_out(entry, chosen),
+            "delete": self.task.options.delete and not self._may_be_left_out(entry, chosen),
             "exclude": chosen.shelf.left_out if left_out is None else left_out,
             "allow_empty_source": True,
-            "existing": "replace" if options.drill else options.existing,
             "start": entry.key not in self.states,
-            **({"known_hosts": options.known_hosts} if options.known_hosts else {}),
         }
-        return self.add(
-            entry,
-            self.files,
-            lambda part: {**given, "service": made.id, "project_id": self.project.id},
-            needs,
-        )
+        return self.add_files(entry, self.files, own, ready)
 
     def _may_be_left_out(self, entry: Entry, chosen: Chosen) -> bool:
         """Tell whether the copy may lack a file of the service because its plan left that out; warn of it."""
@@ -328,25 +308,6 @@ class RecoveryAssembly(FilledAssembly):
                 "role backups makes"
             )
         return True
-
-    def _add_database(self, entry: Entry, chosen: Chosen, needs: Sequence[Part]) -> Part:
-        """Add the restore of a dump, once the new database answers."""
-        made = self.made[entry.key]
-        given = {
-            "key": entry.key,
-            "name": entry.name,
-            "dump": chosen.dump,
-            "existing": "replace" if self.task.options.drill else self.task.options.existing,
-            "public": entry.values.get("public", False),
-        }
-        part = self.add(
-            entry,
-            self.database,
-            lambda part: {**given, "service": made.id, "project_id": self.project.id},
-            needs,
-        )
-        part.prepare = lambda own: await_database(own.task, made.id, own_address)
-        return part
 
     def tell(self) -> None:
         """Put into the result which copies were used, how old they are, and how long it took."""

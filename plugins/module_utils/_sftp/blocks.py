@@ -11,10 +11,8 @@ in the protocol's version 3 as in POSIX, and takes no room where the file system
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Awaitable, Callable, Iterator
-from itertools import islice
 from typing import Any
 
 from .trees import run_all
@@ -118,7 +116,7 @@ async def fetch(file: Any, handle: int, blocks: Blocks, moved: Moved) -> None:
 async def holds(read: Read, file: Any, blocks: Blocks, moved: Moved) -> bool:
     """Tell whether an open file of the server has the blocks that are read elsewhere.
 
-    That is quicker than checksums of both, and ends with the first block that differs.
+    It ends with the first block that differs.
     """
     same = True
 
@@ -131,23 +129,6 @@ async def holds(read: Read, file: Any, blocks: Blocks, moved: Moved) -> bool:
 
     await move_in_parallel(blocks, look)
     return same
-
-
-async def digest(file: Any, blocks: Blocks, moved: Moved) -> bytes:
-    """Return the checksum of an open file of the server: as many of its bytes as the blocks have."""
-    summing = hashlib.sha256()
-
-    async def keep(pieces: dict[int, bytes], offset: int, length: int) -> None:
-        pieces[offset] = await read_remote(file, offset, length)
-        moved(length)
-
-    todo, at_once = iter(blocks), max(IN_FLIGHT // blocks.length, 1)
-    while some := list(islice(todo, at_once)):
-        pieces: dict[int, bytes] = {}
-        await run_all(*(keep(pieces, *block) for block in some))
-        for offset in sorted(pieces):
-            summing.update(pieces[offset])
-    return summing.digest()
 
 
 async def move_in_parallel(blocks: Blocks, move: Callable[[int, int], Awaitable[None]]) -> None:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import posixpath
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -14,7 +13,7 @@ from typing import Any
 
 from .._api.text import clean, megabytes
 from .arrivals import Arrivals
-from .blocks import Moved, Shrank
+from .blocks import Shrank
 from .compare import TreeChanges
 from .errors import TransferFailed
 from .library import asyncssh
@@ -27,8 +26,6 @@ from .trees import ROOT, Kind, Tree, TreeEntry, printable_path, run_all, unless_
 
 FILES_AT_ONCE = 64
 WRITABLE = 0o300
-EMPTY = hashlib.sha256().digest()
-"""The checksum of a file that holds nothing."""
 PUSH, PULL = "push", "pull"
 Act = Callable[[str, TreeEntry], Awaitable[None]]
 
@@ -97,41 +94,16 @@ class Mirror:
         One that cannot be read is none of them. To copy it tells why.
         """
         alike = {path: entry for path, entry in source.items() if same_size(entry, target.get(path))}
-        equal = {path for path, entry in alike.items() if not entry.size}
-
-        async def look(path: str, entry: TreeEntry, moved: Moved) -> None:
-            if await self.remote.holds(self.local, path, entry, moved):
-                equal.add(path)
-
-        await self._look_at_each(alike, look)
-        return equal
-
-    async def equal_checksums(
-        self, source: Mapping[str, TreeEntry], target: Mapping[str, TreeEntry]
-    ) -> dict[str, bytes]:
-        """Return the checksum of each file that holds the same on both sides (:meth:`same_content`)."""
-        alike = {path: entry for path, entry in source.items() if same_size(entry, target.get(path))}
-        equal = {path: EMPTY for path, entry in alike.items() if not entry.size}
-
-        async def look(path: str, entry: TreeEntry, moved: Moved) -> None:
-            there = await self.remote.digest(path, entry, moved)
-            if there == await self.local.checksum(path, entry):
-                equal[path] = there
-
-        await self._look_at_each(alike, look)
-        return equal
-
-    async def _look_at_each(
-        self, files: Mapping[str, TreeEntry], look: Callable[[str, TreeEntry, Moved], Awaitable[None]]
-    ) -> None:
-        """Compare files that hold something, a bounded number at once; pass over what cannot be read."""
-        filled = {path: entry for path, entry in files.items() if entry.size}
+        filled = {path: entry for path, entry in alike.items() if entry.size}
+        equal = alike.keys() - filled.keys()
         count = self._count("compare", filled)
 
-        def attempt(path: str, entry: TreeEntry) -> Awaitable[None]:
-            return unless_refused(look(path, entry, count.moved), None)
+        async def look(path: str, entry: TreeEntry) -> None:
+            if await unless_refused(self.remote.holds(self.local, path, entry, count.moved), False):
+                equal.add(path)
 
-        await self._each("compare", filled, attempt, count)
+        await self._each("compare", filled, look, count)
+        return equal
 
     def check_room(self, changes: TreeChanges) -> None:
         """Refuse a pull of more than there is room for. No file gets more bytes than were listed.

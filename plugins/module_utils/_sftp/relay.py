@@ -15,7 +15,7 @@ from .errors import ConnectionBroken
 from .library import asyncssh
 from .patterns import Patterns
 from .sides import Remote
-from .trees import Tree, TreeEntry
+from .trees import Tree
 
 
 class Unreadable(OSError):
@@ -68,8 +68,3 @@ class Relayed(Remote):
                 return await read_remote(file, offset, length)
 
         return read
-
-    async def checksum(self, path: str, entry: TreeEntry) -> bytes:
-        """Return the checksum of a file's content."""
-        async with self._named():
-            return await super().checksum(path, entry)

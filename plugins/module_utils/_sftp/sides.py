@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import hashlib
 import os
 import posixpath
 import shutil
@@ -23,7 +22,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcon
 from functools import partial
 from typing import Any, ClassVar
 
-from .blocks import Blocks, Moved, Read, block_size, digest, fetch, holds, read_remote, read_whole, send
+from .blocks import Blocks, Moved, Read, block_size, fetch, holds, read_remote, read_whole, send
 from .leftovers import GONE, claimed, is_stale, put_in_place, replacing
 from .library import asyncssh
 from .local_folder import LocalFolder, change_mode
@@ -94,10 +93,6 @@ class Side(ABC):
     @abstractmethod
     def reading(self, path: str) -> AbstractAsyncContextManager[Read]:
         """Open a file to read blocks of it."""
-
-    @abstractmethod
-    async def checksum(self, path: str, entry: TreeEntry) -> bytes:
-        """Return the checksum of a file's content."""
 
     @abstractmethod
     async def make_parents(self) -> None:
@@ -171,15 +166,6 @@ class Local(Side):
                 return read_whole(content.fileno(), offset, length)
 
             yield read
-
-    async def checksum(self, path: str, entry: TreeEntry) -> bytes:
-        """Return the checksum of a file's content, which is read beside everything else."""
-
-        def digest() -> bytes:
-            with open(self.folder.open_file(path), "rb") as file:
-                return hashlib.file_digest(file, "sha256").digest()
-
-        return await asyncio.to_thread(digest)
 
     async def make_parents(self) -> None:
         """Make the directories above the root, where they are missing."""
@@ -289,10 +275,6 @@ class Remote(Side):
         """Open a file to read blocks of it."""
         async with self._open(path) as file:
             yield partial(read_remote, file)
-
-    async def checksum(self, path: str, entry: TreeEntry) -> bytes:
-        """Return the checksum of a file's content."""
-        return await self.digest(path, entry, lambda count: None)
 
     async def make_parents(self) -> None:
         """Make the directories above the root, where they are missing."""
@@ -427,11 +409,6 @@ class Remote(Side):
         """Tell whether a file has the content that it has on the other side, where it has the same size."""
         async with other.reading(path) as read, self._turn(entry), self._open(path) as file:
             return await holds(read, file, Blocks(entry.size, self._block), moved)
-
-    async def digest(self, path: str, entry: TreeEntry, moved: Moved) -> bytes:
-        """Return the checksum of a file's content. It is read for that: the protocol has no checksums."""
-        async with self._turn(entry), self._open(path) as file:
-            return await digest(file, Blocks(entry.size, self._block), moved)
 
     def _open(self, path: str) -> Any:
         """Open a file to read blocks of it, which the library is not to cut up once more."""

@@ -21,8 +21,9 @@ from ..shared.options import StateDirOptions
 from ..shared.plan import Task
 from .contents import Contents
 from .document import Entry
+from .members import names_in
+from .needed import needed_for
 from .parts import Part, service_ids
-from .removal import ReadNeeded
 
 FOLDER = "blueprints"
 NAMES = "names."
@@ -60,12 +61,10 @@ def remember(task: Task[StateDirOptions], contents: Contents, failed: Collection
         )
 
 
-def warn_of_dropped(
-    task: Task[StateDirOptions], contents: Contents, parts: Sequence[Part], read_needed: ReadNeeded
-) -> None:
+def warn_of_dropped(task: Task[StateDirOptions], contents: Contents, parts: Sequence[Part]) -> None:
     """Warn of services that an earlier file of this controller had, and that are still there without it.
 
-    :param read_needed: reads what is needed though nothing describes it.
+    Those that a relocation needs are left alone.
     """
     last, home = last_applied(task.options, contents.project), parts[0].id
     names = {entry.name for entry in contents.entries}
@@ -79,7 +78,7 @@ def warn_of_dropped(
         and service.id not in described
         and service.status not in ServiceStatus.DELETING_OR_DELETED
     ]
-    needed = read_needed() if found else None
+    needed = needed_for(task.options, names_in(contents)) if found else None
     for service in found:
         if needed is None or needed(service) is None:
             task.warn(

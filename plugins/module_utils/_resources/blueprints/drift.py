@@ -13,15 +13,16 @@ from ..._api.errors import HostedError
 from ..._api.text import HIDDEN
 from ..._api.values import ServiceStatus
 from ..shared.fingerprints import Fingerprints
+from ..shared.options import StateDirOptions
 from ..shared.plan import Plan
 from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem, WaitEnded
 from .applied import ENTRY, as_text, name_path, path_of
 from .contents import Contents
 from .document import Entry
 from .export import Export
-from .members import described_entries
+from .members import described_entries, names_in
+from .needed import needed_for
 from .parts import Part, service_ids
-from .removal import ReadNeeded
 
 FILE, PLATFORM = "file", "platform"
 DIFFERS, MISSING, NOT_IN_FILE, REFUSED, UNKNOWN = "differs", "missing", "not_in_file", "refused", "unknown"
@@ -215,12 +216,10 @@ class Comparison:
         return FILE if name_path(name) in self.last.prints else PLATFORM
 
 
-def not_in_file(export: Export, comparison: Comparison, read_needed: ReadNeeded) -> list[Difference]:
+def not_in_file(options: StateDirOptions, export: Export, comparison: Comparison) -> list[Difference]:
     """Return what a project has and its blueprint does not describe, also if its creation failed.
 
     What a relocation needs is no drift: prune leaves it alone as well.
-
-    :param read_needed: reads what is needed though nothing describes it.
     """
     described = service_ids(comparison.parts)
     entries = described_entries(comparison.contents)
@@ -232,7 +231,7 @@ def not_in_file(export: Export, comparison: Comparison, read_needed: ReadNeeded)
         for entry in entries_there
         if entry.id not in described and entry.name not in names
     ]
-    needed = read_needed() if found else None
+    needed = needed_for(options, names_in(comparison.contents)) if found else None
     differences = []
     for section, entry, how in found:
         why = needed(entry) if needed else None

@@ -174,6 +174,11 @@ def described_entries(contents: Contents) -> list[Entry]:
     return [*contents.services, *contents.applications]
 
 
+def names_in(contents: Contents) -> set[str]:
+    """Return the names of what a blueprint describes."""
+    return {entry.name for entry in described_entries(contents)}
+
+
 def check_describes(contents: Contents) -> None:
     """Refuse to prune by a blueprint that describes nothing.
 

@@ -18,7 +18,7 @@ from ..._api.text import first_of
 from ..._api.values import ServiceStatus
 from ..services.on_service import check_not_left_over
 from ..services.removal import own_copies_folder
-from ..shared.identify import Named, close_name, oldest_projects, project_with_name
+from ..shared.identify import close_name, oldest_projects, project_with_name
 from ..shared.options import FilePath, StateDirOptions, WaitOptions, option
 from ..shared.plan import Resource, Task
 from ..shared.task_errors import Invalid
@@ -34,9 +34,11 @@ from .members import (
     check_references,
     described_entries,
     list_members,
+    names_in,
     not_described,
     read_members,
 )
+from .needed import needed_for
 from .parts import Arguments, Part, new_part, service_ids
 
 MAX_DELETE = 3
@@ -65,13 +67,6 @@ class Deleters:
     """Deletes a project once all that is in it is gone."""
 
 
-ReadNeeded = Callable[[], Callable[[Named], "str | None"]]
-"""Reads what is needed though nothing describes it.
-
-Returns what tells what a service is needed for, and what to do; ``None`` if it is not needed.
-"""
-
-
 def check_removal_options(options: DeletingOptions) -> None:
     """Check that the options that delete do not contradict each other.
 
@@ -94,15 +89,10 @@ def check_removal_options(options: DeletingOptions) -> None:
 
 
 def prune_parts(
-    task: Task[DeletingOptions],
-    contents: Contents,
-    parts: Sequence[Part],
-    deleters: Deleters,
-    read_needed: ReadNeeded,
+    task: Task[DeletingOptions], contents: Contents, parts: Sequence[Part], deleters: Deleters
 ) -> list[Part]:
     """Return the parts that delete what the blueprint does not describe, after all of its own parts.
 
-    :param read_needed: reads what is needed though nothing describes it, which stays.
     :raises Invalid: if anything speaks against it.
     """
     check_describes(contents)
@@ -111,45 +101,31 @@ def prune_parts(
     if members is None:  # the blueprint creates the project, so it is empty
         return []
     ids = service_ids(parts)
-    going = without_needed(task, not_described(members, contents, ids), read_needed)
+    found = not_described(members, contents, ids)
+    needed = needed_of(task, contents, found)
+    for member, why in needed:
+        task.warn(f"{member.label} is not in the blueprint, and prune leaves it alone: {why}")
+    staying = {member.id for member, __ in needed}
+    going = [each for each in found if each.id not in staying]
     check_prune(members, contents, going, ids, task.options.max_delete)
 
     def check_again(part: Part) -> None:
         now = read_members(part.task.account, members.project.id)
         if now is not None:
             check_references(now, contents, going)
-        check_still_unneeded(going, read_needed)
+        for member, why in needed_of(task, contents, going):
+            raise Invalid(f"{member.label} is needed by now and was not pruned: {why}")
 
     given = deleting_arguments(task, copies_folder(task))
     deleting = [(each.id, each, given(each)) for each in going]
     return deletion_parts(task, members, deleting, deleters, after=parts, check_again=check_again)
 
 
-def without_needed(
-    task: Task[DeletingOptions], found: Sequence[Member], read_needed: ReadNeeded
-) -> list[Member]:
-    """Return those of the services that nothing needs. Warn of the others, which stay."""
-    needed = needed_of(found, read_needed)
-    for member, why in needed:
-        task.warn(f"{member.label} is not in the blueprint, and prune leaves it alone: {why}")
-    staying = {member.id for member, __ in needed}
-    return [each for each in found if each.id not in staying]
-
-
-def check_still_unneeded(going: Sequence[Member], read_needed: ReadNeeded) -> None:
-    """Check right before a deletion that nothing has begun to need one of those that go.
-
-    :raises Invalid: naming it.
-    """
-    for member, why in needed_of(going, read_needed):
-        raise Invalid(f"{member.label} is needed by now and was not pruned: {why}")
-
-
-def needed_of(found: Sequence[Member], read_needed: ReadNeeded) -> list[tuple[Member, str]]:
-    """Return what is needed of some services, each with what for."""
+def needed_of(task: Task[Any], contents: Contents, found: Sequence[Member]) -> list[tuple[Member, str]]:
+    """Return what relocations need of some services, each with what for."""
     if not found:
         return []
-    needed = read_needed()
+    needed = needed_for(task.options, names_in(contents))
     return [(each, why) for each in found if (why := needed(each.service)) is not None]
 
 

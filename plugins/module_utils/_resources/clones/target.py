@@ -9,20 +9,18 @@ its own things again. Each write asks first whether it goes there.
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field, fields
 from threading import RLock
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 from ..._api.errors import undone_if_nothing_happened
 from ..._api.models import Service
 from ..._api.platform_clock import PlatformClock
 from ..blueprints.members import Member, Members, check_no_id, read_members
 from ..shared.account import Account
-from ..shared.controller_state import one_at_a_time, records_folder, state_key, write_json
+from ..shared.controller_state import one_at_a_time, state_key
 from ..shared.identify import (
     came_up,
     label,
@@ -32,9 +30,10 @@ from ..shared.identify import (
 from ..shared.names import same_name
 from ..shared.options import StateDirOptions
 from ..shared.plan import Task
-from ..shared.task_errors import Invalid
+from ..shared.record_file import RecordFile
+from ..shared.task_errors import Ambiguous, Invalid
 from .options import CloneOptions
-from .source import Original, SourceProject
+from .source import SourceProject
 
 
 @dataclass
@@ -53,20 +52,31 @@ class MadeRecord:
     """By what it was made for: its id, once that is known."""
     sent: dict[str, str] = field(default_factory=dict)
     """By what it was to be made for: when the order was sent whose service is not known yet."""
+    project_id: str | None = None
+    """The id of the project, as far as that is noted."""
     lock: RLock = field(default_factory=RLock, init=False, compare=False)
+
+    @property
+    def known(self) -> bool:
+        """Whether there is anything that was made, or may have been."""
+        return bool(self.names or self.ids or self.project_id)
 
     @classmethod
     def read(cls, options: StateDirOptions, project: str) -> Self:
         """Read the record of a project. Any error in it counts as none."""
-        name = f"{state_key(options.base_url, f'{cls.subject} in {project}')}.json"
-        path = os.path.join(records_folder(cls.folder, options.state_dir), name)
-        with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
-            with open(path, encoding="utf-8") as file:
-                content = json.load(file)
+        subject = f"{cls.subject} in {project}"
+        file = RecordFile.of(cls.folder, cls.what(), options.state_dir, options.base_url, subject)
+        content = file.read()
+        with suppress(ValueError, KeyError, TypeError):
             values = {name: content[name] for name in cls.kept() if name in content}
             values |= {"names": dict(values["names"]), "ids": dict(values["ids"])}
-            return cls(path, **values)
-        return cls(path)
+            return cls(file.path, **values)
+        return cls(file.path)
+
+    @classmethod
+    def what(cls) -> str:
+        """Return what is remembered, for messages."""
+        return f"what the {cls.subject} made"
 
     @classmethod
     def take_turns(cls, task: Task[StateDirOptions], project: str) -> None:
@@ -95,10 +105,7 @@ class MadeRecord:
 
         :raises Invalid: if it cannot be written: without it, the next run could not tell what is its own.
         """
-        try:
-            write_json(self.path, {name: getattr(self, name) for name in self.kept()})
-        except OSError as error:
-            raise Invalid(f"state_dir cannot be written to ({error}); nothing was ordered") from None
+        RecordFile(self.path, self.what()).write({name: getattr(self, name) for name in self.kept()})
 
     @contextmanager
     def ordering(self, original: str, clock: PlatformClock) -> Iterator[None]:
@@ -183,19 +190,6 @@ def check_own(
     return service
 
 
-def check_made(record: MadeRecord, original: str, id: str, account: Account, what: str) -> None:
-    """Check that what is there was made for the whole, before it is taken for that.
-
-    :param what: names it, for messages.
-    :raises Invalid: if somebody else made it since the whole was looked at.
-    """
-    if not record.takes(original, id, account):
-        raise Invalid(
-            f"{what} ({id}) appeared meanwhile, and this {record.subject} did not make it, so nothing was "
-            "written to it. Run this again, which decides by existing what becomes of it"
-        )
-
-
 @dataclass
 class CloneRecord(MadeRecord):
     """What the clone in a project was made from, and what was made for it, by the id of the source."""
@@ -207,37 +201,42 @@ class CloneRecord(MadeRecord):
     """The id of the project that was cloned."""
 
 
-@dataclass(frozen=True)
-class Target:
-    """The project that the clone is in, or will be."""
+class Wanted(NamedTuple):
+    """What there is to be in a project."""
 
-    record: CloneRecord
-    members: Members | None
-    """``None`` if it does not exist yet."""
+    key: str
+    made_for: str
+    """By what the record knows it."""
+    name: str
+    """Its name or slug."""
+    is_app: bool
 
-    @property
-    def found(self) -> Sequence[Member]:
-        """What is in it."""
-        return self.members.found if self.members else ()
 
-    def of(self, original: Original, name: str) -> Member | None:
-        """Return what was made for something, or is there by its name; ``None`` if nothing is."""
-        same = [each for each in self.found if (each.slug is not None) == (original.app is not None)]
-        known = self.record.ids.get(original.id)
-        if made := next((each for each in same if each.id == known), None):
-            return made
-        return next((each for each in same if same_name(each.name, name)), None)
+def find_there(wanted: Iterable[Wanted], members: Members | None, record: MadeRecord) -> dict[str, Member]:
+    """Return by key what is there already: by the id that was remembered, else by its name.
 
-    def there(self, source: SourceProject, names: Mapping[str, str]) -> dict[str, Member]:
-        """Return those clones that are there, by key."""
-        found = {each.key: self.of(each, names[each.key]) for each in source.originals}
-        return {key: member for key, member in found.items() if member}
+    :raises Ambiguous: if several have the name.
+    """
+    there: dict[str, Member] = {}
+    for each in wanted:
+        same = [one for one in (members.found if members else ()) if (one.slug is not None) == each.is_app]
+        alike = [one for one in same if one.id == record.ids.get(each.made_for)]
+        alike = alike or [one for one in same if same_name(one.name, each.name)]
+        if len(alike) > 1:
+            ids = ", ".join(sorted(one.id for one in alike))
+            raise Ambiguous(
+                f"{len(alike)} services of the project may be {each.name!r} of the {record.subject}: {ids}. "
+                "Nothing was done. Rename all but one"
+            )
+        if alike:
+            there[each.key] = alike[0]
+    return there
 
 
 def check_target(
     task: Task[CloneOptions], source: SourceProject, names: Mapping[str, str], record: CloneRecord
-) -> Target:
-    """Return where the clone goes.
+) -> dict[str, Member]:
+    """Return what of the clone is there, by key.
 
     :raises Invalid: if it must not go there.
     """
@@ -261,19 +260,22 @@ def check_target(
         )
     made = [record.ids[each.id] for each in source.originals if each.id in record.ids]
     check_not_elsewhere(task.account, record, made, members)
-    target = Target(record, members)
-    check_members(task, source, names, target)
-    new = [each for each in source.originals if each.app and target.of(each, names[each.key]) is None]
-    check_slugs(task.account, (names[each.key] for each in new))
-    warn_of_dropped(task, source, target)
-    return target
+    wanted = [Wanted(each.key, each.id, names[each.key], bool(each.app)) for each in source.originals]
+    there = find_there(wanted, members, record)
+    foreign = [each for each in (members.found if members else ()) if not record.made(each)]
+    check_foreign(task, foreign, {each.id for each in there.values()})
+    check_slugs(task.account, (each.name for each in wanted if each.is_app and each.key not in there))
+    warn_of_dropped(task, source, record, members)
+    return there
 
 
-def warn_of_dropped(task: Task[CloneOptions], source: SourceProject, target: Target) -> None:
+def warn_of_dropped(
+    task: Task[CloneOptions], source: SourceProject, record: CloneRecord, members: Members | None
+) -> None:
     """Warn of what was cloned, and is kept though the source has it no more."""
     originals = {each.id for each in source.originals}
-    made = {id for original, id in target.record.ids.items() if original not in originals}
-    dropped = [each for each in target.found if each.id in made]
+    made = {id for original, id in record.ids.items() if original not in originals}
+    dropped = [each for each in (members.found if members else ()) if each.id in made]
     if dropped and task.options.services is None:
         task.warn(
             f"the clone keeps, and pays for, what project {source.project.name!r} no longer has: "
@@ -329,15 +331,11 @@ def check_not_source(source: SourceProject, name: str) -> None:
         raise Invalid(f"source and project are both {name!r}; a project cannot be cloned onto itself")
 
 
-def check_members(
-    task: Task[CloneOptions], source: SourceProject, names: Mapping[str, str], target: Target
-) -> None:
-    """Refuse a project that holds what the clone did not make.
+def check_foreign(task: Task[CloneOptions], foreign: list[Member], ids: Container[str]) -> None:
+    """Refuse a project that holds what the clone did not make. ``ids`` are those of what has its names.
 
     :raises Invalid: naming it.
     """
-    foreign = [each for each in target.found if not target.record.made(each)]
-    ids = {member.id for each in source.originals if (member := target.of(each, names[each.key]))}
     taken = [each for each in foreign if each.id in ids]
     existing = task.options.existing
     if taken and existing != "adopt":

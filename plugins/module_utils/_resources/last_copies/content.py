@@ -32,7 +32,7 @@ from ..files.mirror import describe_failures, describe_unreadable, key_session
 from ..services.options import ServiceOptions
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid
-from .manifest import DIRECTORY, FILE, LINK, Entry, entry_on_disk, name_some
+from .manifest import Entry, entry_on_disk, name_some
 
 FILES = "files"
 """The folder of a copy that holds the files of the service, and the kind of such a copy."""
@@ -42,7 +42,6 @@ AGAIN = ".again"
 """The folder of the second dump, which is gone before the copy counts."""
 READABLE, ENTERED = 0o600, 0o700
 OWNER = 0o700
-KINDS = {Kind.FILE: FILE, Kind.DIRECTORY: DIRECTORY, Kind.LINK: LINK}
 
 
 # --- Files ------------------------------------------------------------------------------------------
@@ -142,16 +141,16 @@ class FileContent:
                  if outline(self.source.entries.get(path)) != outline(there.get(path))]  # fmt: skip
         if wrong:
             raise TransferFailed(f"the copy does not have what the service has: {name_some(sorted(wrong))}")
-        checksums = await mirror.equal_checksums(self.source.entries, there)
+        equal = await mirror.same_content(self.source.entries, there)
         differing = sorted(
             path
             for path, entry in self.source.entries.items()
-            if entry.kind is Kind.FILE and path not in checksums
+            if entry.kind is Kind.FILE and path not in equal
         )
         if differing:
             raise TransferFailed(changed_message(f"these differ from their copies: {name_some(differing)}"))
         await self._check_unchanged()
-        return [*self._entries(checksums)]
+        return [self._entry(folder, path) for path in sorted(self.source.entries)]
 
     async def _check_unchanged(self) -> None:
         now = await self.remote.tree(Patterns(), lambda path, why: None)
@@ -162,20 +161,11 @@ class FileContent:
         if changed:
             raise TransferFailed(changed_message(f"these are not as they were: {name_some(changed)}"))
 
-    def _entries(self, checksums: Mapping[str, bytes]) -> Sequence[Entry]:
-        """Return what the copy holds, with the permissions that the service has."""
-        return [
-            Entry(
-                os.path.join(FILES, path) if path else FILES,
-                KINDS[entry.kind],
-                entry.size if entry.kind is Kind.FILE else 0,
-                checksums[path].hex() if entry.kind is Kind.FILE else None,
-                entry.target if entry.kind is Kind.LINK else None,
-                f"{self.tree.entries[path].mode or 0:04o}",
-                entry.mtime,
-            )
-            for path, entry in sorted(self.source.entries.items())
-        ]
+    def _entry(self, folder: str, path: str) -> Entry:
+        """Return one entry of the copy, with the permissions and the time that the service has."""
+        there = self.tree.entries[path]
+        copied = entry_on_disk(folder, os.path.join(FILES, path) if path else FILES)
+        return replace(copied, mode=f"{there.mode or 0:04o}", mtime=there.mtime)
 
 
 def check_readable(remote: Remote, tree: Tree) -> None:

@@ -54,7 +54,6 @@ class RecoveryRecord(MadeRecord):
 
     drill: bool = False
     """Whether all of it is only a drill, so that it may be deleted."""
-    project_id: str | None = None
     begun: dict[str, str] = field(default_factory=dict)
     """By key: the id of the service whose content has begun to be replaced."""
     restored: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -67,11 +66,6 @@ class RecoveryRecord(MadeRecord):
     """A checksum of the account that a drill is made in."""
     run: dict[str, Any] | None = None
     """The run that makes the drill, or made it last."""
-
-    @property
-    def known(self) -> bool:
-        """Whether there is anything that was made, or may have been."""
-        return bool(self.names or self.ids or self.project_id)
 
     def claim(self, client: Client) -> None:
         """Note that the run of this task makes the drill, and in which account."""

@@ -13,11 +13,18 @@ from ..._api.models import Service
 from ..._api.values import ServiceStatus
 from ..blueprints.contents import Contents
 from ..blueprints.members import Member, Members, check_no_id, read_members
-from ..clones.target import check_not_elsewhere, check_own, check_slugs, describe, recognize
+from ..clones.target import (
+    Wanted,
+    check_not_elsewhere,
+    check_own,
+    check_slugs,
+    describe,
+    find_there,
+    recognize,
+)
 from ..shared.identify import label, project_with_name
-from ..shared.names import same_name
 from ..shared.plan import Task
-from ..shared.task_errors import Ambiguous, Invalid
+from ..shared.task_errors import Invalid
 from .options import RecoverOptions
 from .record import RecoveryRecord
 from .rules import entries_of, is_beside, keys_of, projects_of
@@ -97,16 +104,18 @@ def find_target(
     if members:
         recognize(task, record, members)
         check_made_by_drill(options, members, record)
+    entries = entries_of(file)
     # A drill has to delete what it made, also what its file does not name any more.
-    keys = record.ids.keys() if options.drill else {each.key for each in entries_of(file)}
+    keys = record.ids.keys() if options.drill else {each.key for each in entries}
     made = [id for key, id in record.ids.items() if key in keys]
     check_not_elsewhere(task.account, record, made, members)
-    there = members_by_key(file, names, members, record)
+    wanted = [Wanted(each.key, each.key, names[each.key], each.section == "applications") for each in entries]
+    there = find_there(wanted, members, record)
     known = frozenset(each.id for each in task.account.services())
     overwrite = frozenset(keys_of(file, options.overwrite, "overwrite"))
     target = Target(record, there, known, overwrite)
     check_existing(options, target)
-    check_slugs(task.account, (names[each.key] for each in file.applications if each.key not in there))
+    check_slugs(task.account, (each.name for each in wanted if each.is_app and each.key not in there))
     return target
 
 
@@ -147,33 +156,6 @@ def check_made_by_drill(options: RecoverOptions, members: Members, record: Recov
             f"project {project.name!r} of the drill has {describe(foreign)}, which the drill did not make. "
             "Nothing was done. Move that elsewhere, or give the drill another project"
         )
-
-
-def members_by_key(
-    file: Contents, names: Mapping[str, str], members: Members | None, record: RecoveryRecord
-) -> dict[str, Member]:
-    """Return what stands for the entries already: by the id that was remembered, else by its name."""
-    found: dict[str, Member] = {}
-    for entry in entries_of(file):
-        same = [
-            each
-            for each in (members.found if members else ())
-            if (each.slug is not None) == (entry.section == "applications")
-        ]
-        known = record.ids.get(entry.key)
-        name = names[entry.key]
-        alike = [each for each in same if each.id == known] or [
-            each for each in same if same_name(each.name, name)
-        ]
-        if len(alike) > 1:
-            ids = ", ".join(sorted(each.id for each in alike))
-            raise Ambiguous(
-                f"{len(alike)} services of the project may be {name!r} of the blueprint: {ids}. Nothing was "
-                "done. Rename all but one"
-            )
-        if alike:
-            found[entry.key] = alike[0]
-    return found
 
 
 def check_existing(options: RecoverOptions, target: Target) -> None:

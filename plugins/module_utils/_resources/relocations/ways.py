@@ -137,12 +137,8 @@ def preparing_steps(work: Work, there: Service | None, order: Plan | None, rates
     """Return the steps that order the new service, and copy to it while the old one runs."""
     content, ran = work.record.content, work.origin.running
     slugs = [each.slug for each in work.dependents]
-    facts: dict[str, Any] = {"ran": ran, "dependents": slugs, "newer": False}
-    facts |= {"since": None, "suspended_at": None, "back_since": None}
-    facts["data"] = work.origin.data.value
-    facts["running"] = content.running if work.record.phase is Phase.ORDERED else []
-    facts["paused"] = work.still_paused()
-    facts["stopped"] = [each.app.id for each in work.dependents if work.stays_stopped(each)]
+    facts: dict[str, Any] = {"ran": ran, "dependents": slugs, "newer": False, "data": work.origin.data.value}
+    facts |= {"since": None, "suspended_at": None, "back_since": None, "running": work.stopped_meanwhile()}
     if order is not None:
         facts["asked"] = asked_of(wanted_order(work.task, work.origin))
     steps = [work.note(Phase.ORDERED, lambda: {**facts, "switched_at": None})]
@@ -240,8 +236,13 @@ def left_over(work: Work, id: str | None) -> dict[str, Any]:
     with suppress(HostedError):  # everything is done by now, and the end goes by "since" without it
         service = work.task.account.service(id) if id else None
         suspended_at = suspended_since(service)
-    facts = {"since": work.now(), "suspended_at": suspended_at, "keep_days": days_of(work.task)}
-    return {**facts, "paused": []}
+    ran = [each.app.id for each in work.dependents if each.app.id in work.record.content.running]
+    return {
+        "since": work.now(),
+        "suspended_at": suspended_at,
+        "keep_days": days_of(work.task),
+        "running": ran if id == work.old.id else [],
+    }
 
 
 # --- Back again -----------------------------------------------------------------------------------------
@@ -258,10 +259,7 @@ def plan_back(work: Work) -> Plan:
     after = total(old_rates.full, new_rates.storage if new_rates else Decimal(0))
     before = total(billed_rate(work.old), billed_rate(new) if new else Decimal(0))
     since = (content.back_since or work.now()) if content.newer and not copies else None
-    down = content.paused
-    if not content.switched_at:  # a killed run looked at none that stopped while the old one was away
-        down = sorted({*work.ran_before(), *down})
-    steps = [work.note(Phase.RETURNING, lambda: {"back_since": since, "paused": down})]
+    steps = [work.note(Phase.RETURNING, lambda: {"back_since": since, "running": work.ran_until_now()})]
     if work.old.status == ServiceStatus.SUSPENDED:
         resuming = costing(work.plan_service(id=work.old.id, state="resumed").steps, both)
         steps += rescued(resuming, partial(note_not_back, work, content.back_since))
@@ -275,7 +273,7 @@ def plan_back(work: Work) -> Plan:
         again = work.dependent_steps(work.old.id, work.origin.label)
         steps += [*rescued(again, work.hint_at_what_is_back), *work.unpause_others()]
     else:
-        steps += work.unpause(down)
+        steps += work.unpause(content.running)
     if new is not None and (copies or new.status != ServiceStatus.SUSPENDED):
         steps.append(work.suspend(new.id, work.new_name, after))
     steps.append(work.note(Phase.RETURNED, partial(left_over, work, new.id if new else None)))

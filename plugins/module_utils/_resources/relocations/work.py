@@ -225,8 +225,6 @@ class Work:
 
     def compare_steps(self, *, back: bool = False) -> list[Step]:
         """Return the step that compares two databases again: nothing may write to the one that is left."""
-        if self.origin.data is not Data.DATABASE:
-            return []
 
         def compare() -> None:
             source, target = self.pair(back)
@@ -302,58 +300,34 @@ class Work:
 
     def pause_steps(self) -> list[Step]:
         """Return the steps that stop what refers to a database, so that nothing writes to it meanwhile."""
-        if self.origin.data is not Data.DATABASE:
-            return []
-
-        def running() -> dict[str, Any]:
-            ids = [each.app.id for each in self.dependents if is_running(self.task, each)]
-            return {"paused": sorted({*self.record.content.paused, *ids})}
-
-        stops = [
-            self.bring(each.app.id, each.label, "stopped") for each in self.dependents if each.deployable
-        ]
-        return [self.note(None, running), *stops] if stops else []
-
-    def still_paused(self) -> list[str]:
-        """Return the ids of the applications that an earlier run left stopped and nobody has started."""
-        paused = [each for each in self.dependents if each.app.id in self.record.content.paused]
-        return [each.app.id for each in paused if not is_running(self.task, each)]
+        return [self.bring(each.app.id, each.label, "stopped") for each in self.dependents if each.deployable]
 
     def ran_until_now(self) -> list[str]:
         """Return the ids of the applications that run, or did until a run stopped them or the service."""
-        known = self.ran_before()
         running = [each.app.id for each in self.dependents if is_running(self.task, each)]
-        return sorted({*known, *running, *self.record.content.paused})
-
-    def ran_before(self) -> list[str]:
-        """Return the ids of the applications that ran before the old service was stopped, as far as noted."""
-        return self.record.content.running if self.record.phase is Phase.STOPPED else []
+        return sorted({*self.record.content.running, *running})
 
     def stopped_meanwhile(self) -> list[str]:
-        """Return the ids of the applications that stopped while the old service was away.
+        """Return the ids of the applications that ran before the old service was stopped, and do not now.
 
-        It is back now, so the next run would take that for the choice of their owners.
+        It is back, so the next run would take that for the choice of their owners.
         """
-        paused = self.record.content.paused
+        running = self.record.content.running
         try:
-            states = {id: read_state(self.task, id) for id in sorted({*self.ran_before(), *paused})}
+            return [id for id in running if read_state(self.task, id) == ContainerState.STOPPED]
         except HostedError:
-            return paused
-        return [id for id, state in states.items() if state == ContainerState.STOPPED]
+            return running
 
-    def unpause(self, ids: Collection[str] | None = None) -> list[Step]:
-        """Return the steps that start what was stopped, except what is gone or was suspended since.
-
-        :param ids: the ids of the applications to start; those that are remembered if it is not given.
-        """
-        apps = [self.origin.apps.get(id) for id in (self.record.content.paused if ids is None else ids)]
+    def unpause(self, ids: Collection[str]) -> list[Step]:
+        """Return the steps that start applications, except what is gone or was suspended since."""
+        apps = [self.origin.apps.get(id) for id in ids]
         there = [app for app in apps if app is not None and app.status == ServiceStatus.ACTIVE]
         return [self.start_or_warn(app) for app in there]
 
     def unpause_others(self) -> list[Step]:
         """Return the steps that start what an earlier run stopped and the task leaves alone by now."""
         deployed = {each.app.id for each in self.dependents}
-        return self.unpause([id for id in self.record.content.paused if id not in deployed])
+        return self.unpause([id for id in self.record.content.running if id not in deployed])
 
     def start_or_warn(self, app: App) -> Step:
         """Return the step that starts an application, as far as it can run with what is there.
@@ -396,11 +370,8 @@ class Work:
 
         One that stopped later may have done so because the service was away, so it is to run again.
         """
-        content, id = self.record.content, dependent.app.id
-        away = self.record.phase not in (Phase.NONE, Phase.ORDERED, Phase.RETURNED)
-        if not dependent.deployable or id in content.paused or (away and id not in content.stopped):
-            return False
-        return read_state(self.task, id) == ContainerState.STOPPED
+        id = dependent.app.id
+        return id not in self.record.content.running and read_state(self.task, id) == ContainerState.STOPPED
 
     def environment_steps(self, dependent: Dependent, to: str | None) -> Sequence[Step]:
         """Return the steps that write one environment."""
@@ -422,7 +393,7 @@ class Work:
         release = release_in_service(self.task, as_it_runs(self.task, dependent))
         given = {"slug": dependent.slug, **release._asdict()}
         found = plan_with(self.task, self.modules.app_deploy, given).steps
-        if not found and dependent.app.id in self.record.content.paused:
+        if not found and dependent.app.id in self.record.content.running:
             return self.plan_service(id=dependent.app.id, state="started").steps
         return found
 
@@ -453,9 +424,8 @@ class Work:
         start = self.start_again() if content.ran else []
         try:
             self.perform(start)
-            self.record.write(paused=sorted({*content.paused, *self.stopped_meanwhile()}))
-            self.perform(self.unpause())
-            self.record.write(Phase.ORDERED, paused=self.stopped_meanwhile())
+            self.perform(self.unpause(self.stopped_meanwhile()))
+            self.record.write(Phase.ORDERED, running=self.stopped_meanwhile())
         except HostedError as other:
             error.append(
                 f". {self.origin.label} could not be brought back into service either: {other.message}. Run "

@@ -80,12 +80,8 @@ class Content:
     """Whether the old service ran before the relocation."""
     dependents: list[str] = field(default_factory=list)
     """The slugs of the applications whose environments are rewritten."""
-    paused: list[str] = field(default_factory=list)
-    """The ids of the applications that are stopped while a database is copied, or because of a failed run."""
-    stopped: list[str] = field(default_factory=list)
-    """The ids of the applications that were stopped while the old service was in service: they stay so."""
     running: list[str] = field(default_factory=list)
-    """The ids of the applications that ran until the old service was stopped."""
+    """The ids of the applications that ran until the old service was stopped, and are to run again."""
     switched_at: str | None = None
     newer: bool = False
     """Whether the new service may hold what the old one does not: it was in service."""

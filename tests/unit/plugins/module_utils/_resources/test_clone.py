@@ -23,7 +23,7 @@ from unit.plugins.module_utils._resources.clones.platform import (
     monthly_rate,
     writes_to,
 )
-from unit.plugins.module_utils._resources.platform import renaming, run
+from unit.plugins.module_utils._resources.platform import run
 
 Clone = Callable[..., dict[str, Any]]
 
@@ -151,19 +151,3 @@ def test_a_clone_is_deleted_by_its_own_blueprint(sandbox: Sandbox, clone: Clone,
     assert not gone.get("failed"), gone.get("msg")
     assert "shop-staging" not in [each["name"] for each in sandbox.api("GET", "/api/projects").json()]
     assert ids_of(sandbox, "shop") == originals
-
-
-def test_a_clone_that_the_platform_names_otherwise_is_not_ordered_again(
-    sandbox: Sandbox, clone: Clone
-) -> None:
-    """The first run learns the id before it fails; later ones go on with that, whatever its name."""
-    alone = {**NO_APPS, "services": ["Survival"], "existing": "keep"}
-    with renaming(sandbox, "Survival-staging", "Survival-s") as url:
-        first = clone(**alone, base_url=url)
-        assert first["failed"] and "the platform named the new service 'Survival-s'" in first["msg"]
-        sandbox.clock(advance=60)  # its files are served by then
-        again = clone(**alone, base_url=url)
-    assert not again.get("failed"), again.get("msg")
-    assert len(sandbox.journal("order.create")) == 1
-    made, original = ids_of(sandbox, "shop-staging"), ids_of(sandbox, "shop")
-    assert files(sandbox, made["Survival-staging"]) == files(sandbox, original["Survival"])

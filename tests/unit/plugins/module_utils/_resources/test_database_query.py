@@ -298,16 +298,6 @@ def query() -> Any:
 Ask = tuple[Sandbox, Callable[..., dict[str, Any]]]
 
 
-@pytest.mark.parametrize("when", ["before", "after"])
-def test_a_lost_answer_to_a_real_write(query: Ask, when: str) -> None:
-    sandbox, ask = query
-    sandbox.clear_journal()
-    sandbox.fault("database.query", "reset", when=when)
-    result = ask("INSERT INTO t (note) VALUES ('x')", **WRITE)
-    assert result["failed"] and "is unknown" in result["msg"]
-    assert len(sandbox.journal("database.query")) == 1
-
-
 def test_a_real_cut(query: Ask) -> None:
     __, ask = query
     endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"

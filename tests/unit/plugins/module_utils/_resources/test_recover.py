@@ -24,7 +24,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 )
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.clones.platform import files, ids_of, monthly_rate, plain_files
-from unit.plugins.module_utils._resources.platform import renaming
 from unit.plugins.module_utils._resources.recoveries.platform import (
     BLUEPRINT,
     MOMENT,
@@ -184,18 +183,6 @@ def test_two_recoveries_at_once_take_turns(sandbox: Sandbox, recover: Recover) -
     assert restored and not recover()["changed"]
 
 
-def test_a_service_that_the_platform_names_otherwise_is_not_ordered_again(
-    sandbox: Sandbox, recover: Recover
-) -> None:
-    """Beside the original as well, where services of the name in other projects count for nothing."""
-    with renaming(sandbox, "Survival", "Surviv") as url:
-        first = recover(project="shop-before", base_url=url)
-        assert first["failed"] and "the platform named the new service 'Surviv'" in first["msg"]
-        again = recover(project="shop-before", base_url=url)
-    assert not again.get("failed"), again.get("msg")
-    assert sorted(line["body"]["name"] for line in sandbox.journal("order.create")) == ["Survival", "lobby"]
-
-
 def test_a_second_loss_is_recovered_as_well(sandbox: Sandbox, recover: Recover) -> None:
     """What was made before is gone, and is not taken for what is there now, also if a run is killed."""
     assert not recover().get("failed")
@@ -238,39 +225,6 @@ def test_copies_of_what_was_left_without_data_count(
     assert files(sandbox, made["Survival"]) == {"/played": "for months"}
 
 
-def test_copies_of_what_a_killed_run_left_without_data_count_once_another_ended(
-    sandbox: Sandbox, recover: Recover, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Although that one finds nothing left to do."""
-    with monkeypatch.context() as patch:
-        patch.setattr(RecoveryRecord, "leave", lambda *given: None)
-        assert not recover(without_data=["world"]).get("failed")
-    assert not recover(without_data=["world"])["changed"]
-    lost = lose(sandbox)
-    shelve(tmp_path / "copies", lost["Survival"], {"played": "on"}, moment=later(), name="Survival")
-    told = recover()
-    assert not told.get("failed"), told["msg"]
-    assert files(sandbox, ids_of(sandbox, "shop")["Survival"]) == {"/played": "on"}
-
-
-def test_a_copy_of_the_unfilled_service_does_not_count_after_the_recovery_either(
-    sandbox: Sandbox, recover: Recover, tmp_path: Path
-) -> None:
-    """The service is lost again before another copy of it was made."""
-    copies = tmp_path / "copies"
-    assert recover(private_key_file=str(tmp_path / "missing")).get("failed")
-    unfilled = ids_of(sandbox, "shop")["Survival"]
-    shelve(copies, unfilled, {"new": "world"}, moment="20261121T031500Z", name="Survival")
-    assert not recover().get("failed")
-    lost = lose(sandbox)
-    assert lost["Survival"] == unfilled
-    told = recover()
-    assert not told.get("failed"), told["msg"]
-    made = ids_of(sandbox, "shop")["Survival"]
-    assert files(sandbox, made)["/server.properties"] == WORLD["server.properties"]
-    assert f"copies of {unfilled} " in " ".join(told["warnings"])
-
-
 def test_copies_of_what_was_not_restored_yet_do_not_count(
     sandbox: Sandbox, recover: Recover, tmp_path: Path
 ) -> None:
@@ -293,36 +247,6 @@ def test_copies_of_what_was_not_restored_yet_do_not_count(
     assert files(sandbox, made["Survival"]) == {"/since": "a"}, told.get("msg")
     told = recover(overwrite=["world"], copies_of={"world": f"{made['Survival']}/{empty.name}"})
     assert files(sandbox, made["Survival"]) == {"/new": "world"}, told.get("msg")
-
-
-def test_a_service_that_was_lost_before_it_was_restored_does_not_count_either(
-    sandbox: Sandbox, recover: Recover, tmp_path: Path
-) -> None:
-    missing = str(tmp_path / "missing")
-    assert recover(private_key_file=missing).get("failed")
-    first = ids_of(sandbox, "shop")["Survival"]
-    shelve(tmp_path / "copies", first, {"new": "world"}, moment="20261121T031500Z", name="Survival")
-    sandbox.api("DELETE", f"/api/resources/{first}")
-    assert recover(private_key_file=missing).get("failed")
-    told = recover()
-    assert not told.get("failed"), told["msg"]
-    second = ids_of(sandbox, "shop")["Survival"]
-    assert second != first
-    assert files(sandbox, second)["/server.properties"] == WORLD["server.properties"]
-
-
-def test_a_service_whose_only_copies_do_not_count_is_told(
-    sandbox: Sandbox, recover: Recover, tmp_path: Path
-) -> None:
-    """Such as one that began without data, and was copied before that."""
-    copies = tmp_path / "copies"
-    assert not recover(without_data=["world"]).get("failed")
-    made = ids_of(sandbox, "shop")["Survival"]
-    shutil.rmtree(copies / "svc_1")
-    shelve(copies, made, {"filled": "by hand"}, moment="20261121T031500Z", name="Survival")
-    refused = recover()
-    assert refused["failed"] and f"{made} (shop / Survival)" in refused["msg"]
-    assert "before this recovery had restored" in refused["msg"] and "copies_of" in refused["msg"]
 
 
 def test_an_overwriting_that_was_cut_off_goes_on_from_the_copies_made_before(
@@ -398,20 +322,6 @@ def test_a_drill_leaves_nothing(sandbox: Sandbox, recover: Recover) -> None:
     assert {name: files(sandbox, id) for name, id in live.items()} == before
     assert [each["name"] for each in sandbox.api("GET", "/api/projects").json()] == ["default", "old", "shop"]
     assert not recover(state="absent", project="shop-drill")["changed"]
-
-
-def test_what_somebody_made_after_an_order_that_came_to_nothing_is_left_alone(
-    sandbox: Sandbox, recover: Recover
-) -> None:
-    """It has the name of what was ordered, and no id is known; but the order was refused."""
-    sandbox.fault("order.create", "status", status=400, count=2)
-    assert recover()["failed"]
-    sandbox.clear_faults()
-    own = {"name": "Survival", "product": "minecraft", "project": "shop", "files": {"precious.txt": "mine"}}
-    sandbox.seed({"services": [own]})
-    refused = recover()
-    assert refused["failed"] and "this recovery did not make it" in refused["msg"]
-    assert files(sandbox, ids_of(sandbox, "shop")["Survival"]) == {"/precious.txt": "mine"}
 
 
 def test_what_is_in_use_by_now_is_not_filled(sandbox: Sandbox, recover: Recover, tmp_path: Path) -> None:

@@ -449,25 +449,9 @@ def pause(sandbox: Sandbox, app: str) -> Relocation:
     stop(sandbox, app)
     old, _new = pair(sandbox)
     record = Relocation.of(RelocateOptions(service=old, base_url=sandbox.base_url), old)
-    record.write(paused=[app])
+    record.write(running=[app])
     sandbox.clear_journal()
     return record
-
-
-def test_an_application_that_cannot_run_without_the_old_service_does_not_hold_up_its_suspension(
-    sandbox: Sandbox, relocate: Relocate
-) -> None:
-    """It was listed to be left alone after its deploy failed."""
-    fail_in_service(sandbox, relocate, "there")
-    old, new = pair(sandbox)
-    app = ids_of(sandbox, "shop")["acme-web"]
-    pause(sandbox, app)
-    sandbox.fault("POST /api/resources/{id}/power", "status", status=409, count=None)
-    moved = done(relocate(without_dependents=["acme-web"], environments=None, secret_environments=None))
-    assert moved["relocation"]["phase"] == "relocated"
-    assert status_of(sandbox, old)[0] == "SUSPENDED" and status_of(sandbox, new) == ("ACTIVE", "running")
-    assert "application 'acme-web', which stopped during the relocation" in " ".join(moved["warnings"])
-    assert (calls_to(sandbox, old), calls_to(sandbox, app)) == (["suspend"], ["power"])
 
 
 def test_a_way_back_leaves_alone_what_was_suspended_since_it_stopped(

@@ -24,7 +24,6 @@ from ansible_collections.hosted.services.plugins.module_utils._ansible.execution
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import CONNECTION_SPEC
 from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_sync import SFTP_SYNC
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
-    PLAYBOOK_FOLDER,
     RUN_FOLDER,
 )
 from ansible_collections.hosted.services.plugins.module_utils._sftp.session import Login
@@ -235,18 +234,6 @@ def test_an_excluded_path_with_a_dot_in_front_is_kept(
     assert (server.root / "plugins" / "data.db").exists() and "warnings" not in result
 
 
-@pytest.mark.parametrize("option", ["include", "exclude"])
-@pytest.mark.parametrize("pattern", ["/", "./", ".", "//", "../data.db", "a/../b", "deep//b.db", "deep//"])
-def test_a_pattern_that_could_match_nothing_is_refused(
-    option: str, pattern: str, sync: Sync, server: Server, ours: dict[str, Any]
-) -> None:
-    before = content(server.root)
-    for check_mode in (True, False):
-        message = refusal(sync(check_mode, **ours, **{option: ["*.log", pattern]}, port=1))
-        assert message.startswith(f"item 2 of {option} is {pattern!r}")
-    assert content(server.root) == before
-
-
 def test_patterns_that_protect_nothing_are_named(sync: Sync, server: Server, ours: dict[str, Any]) -> None:
     exclude = ["*.db", "plugins/data.db", "a.log,data.db"]
     for quiet in ({**ours, "delete": False}, ours):
@@ -307,13 +294,6 @@ def test_more_than_max_delete_is_refused(sync: Sync, server: Server, ours: dict[
     assert good(sync(**ours, max_delete=3))["deleted"] == ["data.db", "deep", "deep/b.db"]
 
 
-def test_what_is_in_the_way_counts_as_deleted(sync: Sync, server: Server, ours: dict[str, Any]) -> None:
-    (server.root / "plugins" / "a.jar").unlink()
-    (server.root / "plugins" / "a.jar").mkdir()
-    assert "would delete 4" in refusal(sync(**ours, max_delete=3))
-    assert (server.root / "plugins" / "a.jar").is_dir()
-
-
 def test_leftovers_of_a_broken_transfer_do_not_count(
     sync: Sync, server: Server, ours: dict[str, Any]
 ) -> None:
@@ -321,81 +301,6 @@ def test_leftovers_of_a_broken_transfer_do_not_count(
     left.write_text("half")
     os.utime(left, (OLD, OLD))
     assert len(good(sync(**ours, max_delete=3))["deleted"]) == 4
-
-
-def test_no_folder_that_holds_a_project_or_a_home_is_emptied(
-    sync: Sync, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    project, started, home = (tmp_path / name for name in ("sites/project", "work/started", "homes/me"))
-    for folder in (project, started, home):
-        folder.mkdir(parents=True)
-        (folder / "mine").write_text("precious")
-    (tmp_path / "link").symlink_to(project)
-    monkeypatch.chdir(started)
-    monkeypatch.setenv("HOME", str(home))
-    monkeypatch.setenv(PLAYBOOK_FOLDER, str(project))
-    (server.root / "world").mkdir()
-    (server.root / "world" / "level.dat").write_text("level")
-    pull = {"direction": "pull", "src": "world", "delete": True}
-    kept = [project, project.parent, started, started.parent, home, home.parent, tmp_path, tmp_path / "link"]
-    for dest in ["/", "~", *map(str, kept)]:
-        for check_mode in (True, False):
-            message = refusal(sync(check_mode, **pull, dest=dest, port=1))
-            assert message.startswith(f"dest is {dest!r}, which is"), message
-    assert all((folder / "mine").exists() for folder in (project, started, home))
-    assert good(sync(**{**pull, "delete": False}, dest=str(project)))["created"] == ["level.dat"]
-    assert good(sync(**pull, dest=str(project / "world")))["created"] == [".", "level.dat"]
-
-
-@pytest.mark.parametrize(
-    ("direction", "given", "delete"),
-    [
-        ("push", "sites/", True),
-        ("push", "sites//", False),
-        ("push", "sites//public", False),
-        ("push", "sites/.", False),
-        ("push", "/", False),
-        ("push", "//", False),
-        ("push", "~", False),
-        ("push", "~/", False),
-        ("pull", "world/", True),
-        ("pull", "world//", False),
-    ],
-)
-def test_a_source_that_was_cut_short_is_refused(
-    *,
-    direction: str,
-    given: str,
-    delete: bool,
-    sync: Sync,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The folder of one customer, without the name of the customer, is that of all of them."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "sites" / "public").mkdir(parents=True)
-    for check_mode in (True, False):
-        options = {"direction": direction, "src": given, "dest": "there", "delete": delete}
-        message = refusal(sync(check_mode, **options, port=1))
-        beginning = f"src is {given!r}, which "
-        assert message.startswith((f"{beginning}is your home", f"{beginning}looks like a longer path")), (
-            message
-        )
-
-
-@pytest.mark.parametrize(
-    ("direction", "dest"),
-    [
-        *(("push", dest) for dest in ("world/", "./", "a//b", "world/.", "/world", "/")),
-        ("pull", "/srv/archive/"),
-    ],
-)
-def test_with_deletion_a_target_that_was_cut_short_is_refused(
-    direction: str, dest: str, sync: Sync, server: Server, src: Path
-) -> None:
-    for check_mode in (True, False):
-        message = refusal(sync(check_mode, direction=direction, src=str(src), dest=dest, delete=True, port=1))
-        assert message.startswith(f"dest is {dest!r}") and "write " in message
 
 
 def test_two_sources_of_one_folder_that_delete_are_told(

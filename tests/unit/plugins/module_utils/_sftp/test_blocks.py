@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,7 +21,6 @@ from ansible_collections.hosted.services.plugins.module_utils._sftp.blocks impor
     Read,
     Shrank,
     block_size,
-    digest,
     fetch,
     holds,
     read_whole,
@@ -124,16 +122,6 @@ def test_a_file_that_shrank_is_an_error(size: int, tmp_path: Path) -> None:
         asyncio.run(send(reading(handle), File(), Blocks(size, SMALL_BLOCK), lambda count: None))
     with opened(tmp_path / "back") as handle, pytest.raises(Shrank, match="became shorter"):
         asyncio.run(fetch(File(bytes(size - 1)), handle, Blocks(size, SMALL_BLOCK), lambda count: None))
-
-
-@pytest.mark.parametrize("size", [1, 999, 1000, 1001, 12_345])
-@pytest.mark.parametrize("at_most", [7, SMALL_BLOCK])
-def test_a_checksum_is_that_of_every_byte_in_its_order(size: int, at_most: int) -> None:
-    content, counted = os.urandom(size), list[int]()
-    got = asyncio.run(digest(File(content, at_most), Blocks(size, SMALL_BLOCK), counted.append))
-    assert got == hashlib.sha256(content).digest() and sum(counted) == size
-    with pytest.raises(Shrank):
-        asyncio.run(digest(File(content[:-1]), Blocks(size, SMALL_BLOCK), counted.append))
 
 
 @pytest.mark.parametrize("at_most", [7, SMALL_BLOCK])

@@ -13,15 +13,13 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.models import Project
-from ansible_collections.hosted.services.plugins.module_utils._resources import (
-    blueprint as blueprint_module,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint import BLUEPRINT
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints import removal
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.needed import needed_for
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.removal import (
     project_deletion,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
-from ansible_collections.hosted.services.plugins.module_utils._resources.relocations import named
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import StateDirOptions
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.relocation_record import (
     Phase,
@@ -102,25 +100,16 @@ def test_what_is_relocated_before_its_turn_is_not_pruned(sandbox: Sandbox, apply
     """The blueprint may have taken long until then."""
     read: list[None] = []
 
-    def needed(*given: Any) -> Any:
+    def read_needed(*given: Any) -> Any:
         if read:
             relocation(sandbox, id_of(sandbox, "old"), "elsewhere", phase=Phase.ORDERED)
         read.append(None)
-        return named.needed_for(*given)
+        return needed_for(*given)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blueprint_module, "needed_for", needed)
+        patch.setattr(removal, "needed_for", read_needed)
         done = prune(apply, SHOP)
     assert "is needed by now and was not pruned" in done["msg"] and deleted(sandbox) == []
-
-
-def test_without_prune_nothing_is_deleted(sandbox: Sandbox, apply: Any) -> None:
-    assert not apply(SHOP)["changed"]
-    dropped = shop_with(services={"db": {}})
-    for _run in range(2):
-        (warning,) = apply(dropped)["warnings"]
-        assert "service 'world'" in warning and "still there and billed. prune: true" in warning
-    assert deleted(sandbox) == []
 
 
 def test_a_copy_is_kept_by_default(sandbox: Sandbox, apply: Any, tmp_path: Path) -> None:
@@ -173,12 +162,6 @@ def test_a_reference_that_the_file_removes_and_deploys_is_no_reason_to_stay(
     assert routes.index("apps.environment") < routes.index("apps.deploy") < routes.index("resources.delete")
 
 
-def test_what_refers_to_another_goes_before_it(sandbox: Sandbox, apply: Any) -> None:
-    refer(sandbox, "acme-web", "world")
-    assert not prune(apply, {"project": "shop", "services": {"db": {}, "old": {}}}).get("failed")
-    assert deleted(sandbox) == ["acme-web", "world"]
-
-
 def test_nothing_is_pruned_if_anything_else_failed(sandbox: Sandbox, apply: Any) -> None:
     sandbox.fault("settings.network", "status", status=409, count=None)
     done = prune(apply, shop_with(services={"db": {"public": False}, "world": {"public": False}}), retries=0)
@@ -190,21 +173,6 @@ def test_nothing_is_pruned_if_anything_else_failed(sandbox: Sandbox, apply: Any)
 
 
 # --- Absent -------------------------------------------------------------------------------------------
-
-
-def test_absent_deletes_the_project_that_it_leaves_empty(sandbox: Sandbox, apply: Any) -> None:
-    refer(sandbox, "acme-web", "db")
-    whole = shop_with(services={**SHOP["services"], "old": {}})
-    planned = apply(whole, check_mode=True, state="absent")
-    assert deleted(sandbox) == []
-    done = apply(whole, state="absent")
-    names = deleted(sandbox)
-    assert sorted(names) == ["acme-web", "db", "old", "world"]
-    assert names.index("acme-web") < names.index("db")
-    assert "shop" not in [each["name"] for each in sandbox.api("GET", "/api/projects").json()]
-    assert planned["actions"] == done["actions"]
-    assert not apply(whole, state="absent")["changed"]
-    assert not apply(whole, check_mode=True, state="absent")["changed"]
 
 
 def test_absent_keeps_backups_and_copies_as_a_service_does(

@@ -58,6 +58,16 @@ def test_what_is_plain_is_taken(given: dict[str, Any]) -> None:
         ({"delete": True, "dest": "./"}, "looks like a longer path with an empty variable"),
         ({"exclude": ["a", ""]}, "item 2 of exclude is ''"),
         ({"include": [""]}, "item 1 of include is ''"),
+        *(
+            ({"exclude": ["*.log", pattern]}, "item 2 of exclude is ")
+            for pattern in ("/", "./", ".", "//", "../data.db", "a/../b", "deep//b.db", "deep//")
+        ),
+        *(({"src": src}, "looks like a longer path") for src in ("sites//public", "sites/.")),
+        *(
+            ({"delete": True, "dest": dest}, "write '")
+            for dest in ("world/", "a//b", "world/.", "/world", "/")
+        ),
+        ({"direction": "pull", "src": "world//"}, "looks like a longer path"),
     ],
 )
 def test_what_an_empty_variable_leads_to_is_refused(given: dict[str, Any], complaint: str) -> None:

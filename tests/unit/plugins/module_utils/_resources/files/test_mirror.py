@@ -13,7 +13,6 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-import asyncssh
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.files import mirror
@@ -403,39 +402,6 @@ def test_a_folder_of_the_service_that_cannot_be_read(start: Start, src: Path) ->
         assert result["msg"].startswith("cannot read up/deep on the service: Permission denied")
         assert (server.root / "up/a").read_text() == "a"
         assert (server.root / "up/deep/b").read_text() == "precious"
-
-
-@pytest.mark.parametrize("denied", ["posix-rename", "posix-rename,rename"])
-def test_a_server_that_does_not_rename_over_what_is_there(denied: str, start: Start, src: Path) -> None:
-    server = start("openssh", options=f"-P {denied}")
-    (server.root / "up").mkdir()
-    (server.root / "up/a").write_text("precious")
-    result = sync(server, src=str(src))
-    assert not list(server.root.rglob(".hosted-*"))
-    if "," in denied:
-        assert result["failed"] and (server.root / "up/a").read_text() == "precious"
-    else:
-        assert good(result)["updated"] == ["a"] and (server.root / "up/a").read_text() == "a"
-        assert not sync(server, src=str(src))["changed"]
-
-
-def test_what_was_there_comes_back_when_its_successor_does_not(
-    start: Start, src: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rename = asyncssh.SFTPClient.rename
-
-    async def refusing(self: Any, old: bytes, new: bytes) -> None:
-        if new.endswith(b"/a") and os.stat(os.fsencode(server.root) + b"/" + old).st_size == 1:
-            raise asyncssh.SFTPFailure("Failure")
-        await rename(self, old, new)
-
-    server = start("openssh", options="-P posix-rename")
-    monkeypatch.setattr(asyncssh.SFTPClient, "rename", refusing)
-    (server.root / "up").mkdir()
-    (server.root / "up/a").write_text("precious")
-    assert sync(server, src=str(src))["failed"]
-    assert (server.root / "up/a").read_text() == "precious"
-    assert not list(server.root.rglob(".hosted-*"))
 
 
 def test_a_full_disk_below_a_mount(start: Start, src: Path) -> None:

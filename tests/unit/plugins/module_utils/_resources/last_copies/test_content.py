@@ -237,7 +237,7 @@ def test_links_that_cannot_be_made_are_copies(
     assert not (second / "files" / "a").samefile(folder / "files" / "a")
 
 
-@pytest.mark.parametrize("when", ["pull", "digest", "tree"])
+@pytest.mark.parametrize("when", ["pull", "holds", "tree"])
 def test_a_connection_that_is_cut(
     when: str, server: Server, opened: Open, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +13,10 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import Interrupted
-from ansible_collections.hosted.services.plugins.module_utils._api.platform_clock import PlatformClock
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.order import Ordering
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.clones.platform import ids_of, plain_files
-from unit.plugins.module_utils._resources.recoveries.platform import WORLD, Recover, record_of, recovering
+from unit.plugins.module_utils._resources.recoveries.platform import Recover, record_of, recovering
 
 THEIRS = {"/precious.txt": "mine"}
 DRILL: dict[str, Any] = {"project": "shop-drill", "drill": True}
@@ -92,20 +89,6 @@ def test_a_service_that_somebody_makes_meanwhile_is_left_alone(
     assert plain_files(sandbox, ids["lobby"]) == {"/a": "b"}
 
 
-def test_what_appeared_is_decided_by_existing_in_the_next_run(
-    sandbox: Sandbox, recover: Recover, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    once_the_project_is_made(monkeypatch, lambda: rebuild(sandbox, "shop"))
-    assert recover()["failed"]
-    theirs = ids_of(sandbox, "shop")["Survival"]
-    assert "'Survival'" in recover()["msg"] and plain_files(sandbox, theirs) == THEIRS
-    kept = recover(existing="keep")
-    assert not kept.get("failed") and plain_files(sandbox, theirs) == THEIRS
-    named = recover(overwrite=["world"])
-    assert not named.get("failed"), named["msg"]
-    assert plain_files(sandbox, theirs) == {f"/{name}": text for name, text in WORLD.items()}
-
-
 def test_a_drill_does_not_delete_what_somebody_made_meanwhile(
     sandbox: Sandbox, recover: Recover, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -115,21 +98,3 @@ def test_a_drill_does_not_delete_what_somebody_made_meanwhile(
     assert "project 'shop-drill' stays" in " ".join(gone["warnings"])
     left = ids_of(sandbox, "shop-drill")
     assert [*left] == ["Survival"] and plain_files(sandbox, left["Survival"]) == THEIRS
-
-
-@pytest.mark.parametrize("moment", [once_the_project_is_made, before_the_order])
-def test_what_an_order_of_a_killed_run_made_late_is_the_own(
-    sandbox: Sandbox, recover: Recover, monkeypatch: pytest.MonkeyPatch, moment: Callable[..., None]
-) -> None:
-    """It is filled, and not ordered again."""
-    record = record_of(sandbox, "shop")
-    record.names = {"world": "Survival", "lobby": "lobby"}
-    with suppress(Interrupted), record.ordering("world", PlatformClock()):
-        raise Interrupted("lost")
-    moment(monkeypatch, lambda: rebuild(sandbox, "shop"))
-    done = recover()
-    assert not done.get("failed"), done["msg"]
-    ids = ids_of(sandbox, "shop")
-    assert plain_files(sandbox, ids["Survival"]) == {f"/{name}": text for name, text in WORLD.items()}
-    assert [each["name"] for each in sandbox.ledger()["orders"]].count("Survival") == 0
-    assert record_of(sandbox, "shop").ids == {"world": ids["Survival"], "lobby": ids["lobby"]}

@@ -38,7 +38,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     Invalid,
 )
 from unit.plugins.fakes import Clock
-from unit.plugins.module_utils._resources.relocations.in_memory import GONE, Case, case
+from unit.plugins.module_utils._resources.relocations.in_memory import Case, case
 
 SINCE = "2020-01-01T00:00:00Z"
 AGAIN = "2020-01-02T12:00:00.123Z"
@@ -94,7 +94,7 @@ def test_a_database_is_copied_while_nothing_writes_to_it(
         *SERVED,
     ]
     assert awaited == ["new", "new", "new"], "for both copies, and for the comparison"
-    assert found.content.paused == [] and found.content.keep_days == 3
+    assert found.content.keep_days == 3
 
 
 def test_a_database_that_something_else_writes_to_is_not_switched_to(
@@ -161,7 +161,7 @@ def test_a_first_copy_is_announced_as_far_as_it_is_known(tmp_path: Path) -> None
 
 def test_a_service_that_is_copied_to_holds_nothing_newer(tmp_path: Path) -> None:
     """So that the way back has nothing to copy, if the copy fails."""
-    found = case(tmp_path, Phase.RETURNED, facts={"newer": True, "switched_at": SINCE, "paused": ["a"]})
+    found = case(tmp_path, Phase.RETURNED, facts={"newer": True, "switched_at": SINCE})
 
     def refuse_files(module: str, options: Any) -> None:
         if module == "files":
@@ -172,15 +172,7 @@ def test_a_service_that_is_copied_to_holds_nothing_newer(tmp_path: Path) -> None
         found.carry_out(plan_there(found.work))
     content = found.content
     assert (content.phase, content.newer, content.switched_at) == (Phase.ORDERED, False, None)
-    assert (content.since, content.paused) == (None, [])
-
-
-def test_a_run_that_was_killed_after_the_switch_copies_nothing_again(tmp_path: Path) -> None:
-    """What the new service has got by then would be overwritten."""
-    found = case(tmp_path, Phase.SWITCHED, facts={"switched_at": SINCE, "newer": True})
-    found.carry_out(plan_there(found.work))
-    assert found.noted.steps == SERVED
-    assert found.content.switched_at == SINCE
+    assert content.since is None
 
 
 def test_a_service_that_went_back_gets_everything_again(tmp_path: Path) -> None:
@@ -196,30 +188,6 @@ def test_a_service_that_went_back_gets_everything_again(tmp_path: Path) -> None:
     brought = found.noted.of("service")[1]
     assert (brought["host"], brought["product"], brought["runtime"]) == ("nd_2", None, "rt_2")
     assert (brought["public"], brought["command"]) == (False, None)
-
-
-def test_what_is_ordered_is_in_the_project_of_the_old_one(tmp_path: Path) -> None:
-    """With the limit of the task, and its secrets go where the task says."""
-    own: dict[str, Any] = {"max_monthly": "12", "secrets_dest": "/tmp/secrets", "return_secrets": True}
-    found = case(tmp_path, host="nd_2", **own)
-    plan_there(found.work)
-    [(module, order)] = found.noted.planned
-    assert module == "service" and order == {
-        **own,
-        "name": "survival-2",
-        "project": "prj_default",
-        "family": None,
-        "product": "minecraft",
-        "runtime": "rt_1",
-        "host": "nd_2",
-        "preset": None,
-        "dimensions": {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20},
-        "variables": None,
-        "options": None,
-        "public": False,
-        "command": None,
-        "state": "stopped",
-    }
 
 
 def test_a_new_service_that_is_gone_while_the_old_one_is_stopped_lets_that_run_again(
@@ -256,26 +224,6 @@ def test_the_old_service_is_suspended_only_if_the_new_one_is_in_service(
         found.carry_out(plan)
     assert "with state: returned to go back" in refused.value.message
     assert found.noted.steps == [] and found.content.phase == Phase.SWITCHED
-
-
-@pytest.mark.parametrize("data", [Data.FILES, Data.DATABASE, Data.NONE])
-@pytest.mark.parametrize("state", ["running", "starting", "installing"])
-def test_what_was_started_since_the_switch_is_suspended_only_if_that_is_said(
-    state: str, data: Data, tmp_path: Path
-) -> None:
-    """Nothing is rewritten, and nothing is started either: the new one is in service."""
-    found = case(tmp_path, Phase.SWITCHED, data, facts={"switched_at": SINCE})
-    found.account.states["old"] = state
-    said = r"'survival' .* was started since .* set discard_newer: true"
-    with pytest.raises(Invalid, match=said) as refused:
-        found.carry_out(plan_there(found.work))
-    assert "with state: returned to go back" in refused.value.message
-    assert ("sftp_sync" in refused.value.message) == (data is Data.FILES)
-    assert found.noted.steps == [] and found.content.phase == Phase.SWITCHED
-    found = case(tmp_path, Phase.SWITCHED, data, facts={"switched_at": SINCE}, discard_newer=True)
-    found.account.states["old"] = state
-    found.carry_out(plan_there(found.work))
-    assert found.noted.steps == SERVED
 
 
 @pytest.mark.parametrize("phase", [Phase.NONE, Phase.SWITCHED])
@@ -366,14 +314,6 @@ def test_the_old_service_is_in_service_before_the_new_one_is_suspended(tmp_path:
     assert plan.after == {**shown, "in service": "service 'survival' (old)"}
 
 
-def test_the_environment_refers_to_the_old_service_again(tmp_path: Path) -> None:
-    found = returning(tmp_path)
-    found.carry_out(plan_back(found.work))
-    assert found.noted.of("environment") == [
-        {"slug": "acme-web", "variables": {"GAME": "${mc.HOST}"}, "secret_variables": {"KEY": "hunter2"}}
-    ]
-
-
 def test_what_is_copied_back_is_copied_while_neither_is_in_use(tmp_path: Path) -> None:
     """A run that is killed meanwhile leaves a note, as the old service holds a mixture then."""
     found = returning(tmp_path, copy_back=True)
@@ -416,30 +356,16 @@ def test_a_database_is_copied_back_while_nothing_writes_to_it(
     assert copies == [("new", "old")] * 2, "the second time to compare both"
 
 
-def test_before_the_old_service_was_stopped_only_the_new_one_is_suspended(tmp_path: Path) -> None:
-    facts = {"newer": False, "switched_at": None, "paused": ["app_1"]}
-    found = returning(tmp_path, Phase.ORDERED, facts=facts)
-    plan = plan_back(found.work)
-    found.carry_out(plan)
-    assert found.noted.steps == ["returning: service app_1 started", "returning: service new suspended"]
-    assert found.work.task.warnings == [] and found.content.paused == []
-    assert plan.before == {}
-
-
-@pytest.mark.parametrize(
-    ("phase", "started"), [(Phase.STOPPED, True), (Phase.ORDERED, False), (Phase.RETURNING, False)]
-)
-def test_a_way_back_starts_what_a_killed_run_left_stopped(
-    phase: Phase, started: bool, tmp_path: Path
-) -> None:
-    """Also if it is killed itself. Where the old service was not away, what stopped was stopped by others."""
+@pytest.mark.parametrize("phase", [Phase.STOPPED, Phase.ORDERED, Phase.RETURNING])
+def test_a_way_back_starts_what_a_killed_run_left_stopped(phase: Phase, tmp_path: Path) -> None:
+    """Also if it is killed itself."""
     facts: dict[str, Any] = {"newer": False, "switched_at": None, "running": ["app_1"]}
     found = returning(tmp_path, phase, facts=facts, dependents=())
     seen: list[list[str]] = []
-    found.noted.failing = lambda module, options: seen.append(found.content.paused)
+    found.noted.failing = lambda module, options: seen.append(found.content.running)
     found.carry_out(plan_back(found.work))
-    assert ("returning: service app_1 started" in found.noted.steps) is started
-    assert seen[0] == ["app_1"] * started and found.content.paused == []
+    assert "returning: service app_1 started" in found.noted.steps
+    assert seen[0] == ["app_1"] and found.content.running == []
 
 
 @pytest.mark.parametrize(
@@ -516,29 +442,3 @@ def test_without_a_date_of_the_platform_nothing_is_over(days: int | None, tmp_pa
     said = r"kept until 2020-01-08.*, and no response of the platform has a Date"
     with nullcontext() if days == 0 else pytest.raises(Invalid, match=said):
         plan_end(found.work.task, found.work.record, found.work.modules.service)
-
-
-@pytest.mark.parametrize(("phase", "left"), [(Phase.RELOCATED, "old"), (Phase.RETURNED, "new")])
-def test_the_one_that_is_not_in_service_is_deleted_by_its_id(phase: Phase, left: str, tmp_path: Path) -> None:
-    """What is deleted is remembered first, so that a run that is killed is completed."""
-    found, plan = ending(tmp_path, phase, delete_backups=True)
-    seen: list[Any] = []
-    found.noted.failing = lambda module, options: seen.append(found.content)
-    assert found.carry_out(plan)["deleted"] is True
-    assert found.noted.of("service") == [{"id": left, "state": "absent", "delete_backups": True}]
-    assert (seen[0].phase, seen[0].deleting, seen[0].gone) == (Phase.FINISHED, left, False)
-    assert found.content.gone and plan.subject == "survival"
-    again = plan_end(found.work.task, found.work.record, found.work.modules.service)
-    assert again.steps == () and again.result["deleted"] is True
-
-
-def test_a_deletion_that_was_begun_is_completed_whatever_its_date(tmp_path: Path) -> None:
-    """And costs nothing any more if the service is gone."""
-    facts = {"deleting": "old", "since": SINCE, "keep_days": 3000}
-    found, plan = ending(tmp_path, Phase.FINISHED, facts=facts)
-    assert plan.actions == ["service old absent"] and plan.cost == GONE
-    found.noted.rounds["service"] = 0
-    plan = plan_end(found.work.task, found.work.record, found.work.modules.service)
-    assert plan.actions == [] and plan.cost is None
-    assert found.carry_out(plan)["deleted"] is False, "nothing was reported as changed"
-    assert found.content.gone

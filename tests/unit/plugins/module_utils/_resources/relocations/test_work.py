@@ -120,15 +120,6 @@ def test_a_database_is_reached_as_it_will_be(
     assert awaited == ["new"]
 
 
-@pytest.mark.parametrize("plan", ["plan_files", "plan_database"])
-def test_nothing_is_copied_to_a_suspended_service(plan: str, tmp_path: Path) -> None:
-    found = case(tmp_path, Phase.ORDERED, Data.DATABASE)
-    found.account.add("new", "survival-2", "SUSPENDED")
-    with pytest.raises(Invalid, match=r"'survival-2' .* was suspended meanwhile"):
-        getattr(found.work, plan)(found.work.old, "new")
-    assert found.noted.planned == []
-
-
 @pytest.mark.parametrize("id", [None, "old"])
 def test_nothing_else_is_taken_for_the_new_service(id: str | None, tmp_path: Path) -> None:
     found = case(tmp_path, Phase.ORDERED, facts={"new_id": id})
@@ -160,7 +151,7 @@ def test_what_was_stopped_and_runs_the_release_already_is_started(tmp_path: Path
     found.noted.rounds["app_deploy"] = 0
     done_steps(found.work.dependent_steps("old", "it")[1:])
     assert found.noted.calls == []
-    found.work.record.content.paused = ["app_1"]
+    found.work.record.content.running = ["app_1"]
     done_steps(found.work.dependent_steps("old", "it")[1:])
     assert found.noted.steps == ["switched: service app_1 started"]
 
@@ -177,74 +168,15 @@ def test_what_is_deployed_again_is_the_image_that_runs_by_then(tmp_path: Path) -
     assert (deployed["tag"], deployed["digest"]) == ("v2", OTHER)
 
 
-def test_an_image_whose_tag_moved_meanwhile_is_not_replaced(tmp_path: Path) -> None:
-    found = case(tmp_path, Phase.SWITCHED)
-    steps = found.work.dependent_steps("old", "it")
-    found.account.declared = {"v1": OTHER}
-    with pytest.raises(Invalid, match=r"shows no tag of the image .*list it in without_dependents$"):
-        done_steps(steps)
-    assert found.noted.of("app_deploy") == []
-
-
-@pytest.mark.parametrize("state", ["stopped", "running"])
-def test_an_application_that_was_stopped_before_is_not_started(state: str, tmp_path: Path) -> None:
-    """Such as a worker that must not run twice. It is deployed if somebody starts it meanwhile."""
-    found = case(tmp_path)
-    found.account.states["app_1"] = "stopped"
-    plan = plan_there(found.work)
-    assert "deploy application 'acme-web' again if it is started by then" in plan.actions
-
-    def start(module: str, options: Any) -> None:
-        if module == "environment":
-            found.account.states["app_1"] = state
-
-    found.noted.failing = start
-    found.carry_out(plan)
-    assert len(found.noted.of("environment")) == 1
-    assert len(found.noted.of("app_deploy")) == (state == "running")
-    assert found.content.stopped == ["app_1"] and found.content.phase == Phase.RELOCATED
-    said = [each for each in found.work.task.warnings if "acme-web" in each]
-    assert said == [
-        "application 'acme-web' was stopped before the relocation, and is left stopped. Its environment "
-        "takes effect when it is started or deployed"
-    ] * (state == "stopped")
-
-
-@pytest.mark.parametrize("phase", [Phase.STOPPED, Phase.SWITCHED, Phase.RETURNING])
-@pytest.mark.parametrize("facts", [{}, {"stopped": ["app_1"], "paused": ["app_1"]}])
-def test_an_application_that_stopped_later_is_deployed(
-    phase: Phase, facts: dict[str, Any], tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("phase", [Phase.ORDERED, Phase.STOPPED, Phase.SWITCHED, Phase.RETURNING])
+def test_an_application_that_stopped_later_is_deployed(phase: Phase, tmp_path: Path) -> None:
     """For the copy, or because the service to which it refers was away."""
-    found = case(tmp_path, phase, facts=facts)
+    found = case(tmp_path, phase, facts={"running": ["app_1"]})
     found.account.states["app_1"] = "stopped"
     steps = found.work.dependent_steps("old", "it")
     assert steps[1].summary == "deploy application 'acme-web' again"
     done_steps(steps)
     assert len(found.noted.of("app_deploy")) == 1
-
-
-def test_what_stopped_because_the_service_was_away_is_not_taken_for_the_choice_of_somebody(
-    tmp_path: Path,
-) -> None:
-    """Nor is what a run paused. What was started since the relocation began is not left stopped any more."""
-    found = case(tmp_path, Phase.ORDERED, facts={"paused": ["app_1"]})
-    found.account.states["app_1"] = "stopped"
-    found.carry_out(plan_there(found.work))
-    assert len(found.noted.of("app_deploy")) == 1 and found.content.stopped == []
-    found = case(tmp_path / "other", Phase.ORDERED, facts={"stopped": ["app_1"]})
-    found.carry_out(plan_there(found.work))
-    assert len(found.noted.of("app_deploy")) == 1 and found.content.stopped == []
-
-
-def test_what_stops_before_the_switch_was_stopped_by_its_owner(tmp_path: Path) -> None:
-    """The old service runs then, so that nothing stops because of it."""
-    found = case(tmp_path, Phase.ORDERED, facts={"running": []})
-    found.account.states["app_1"] = "stopped"
-    plan = plan_there(found.work)
-    assert "deploy application 'acme-web' again if it is started by then" in plan.actions
-    found.carry_out(plan)
-    assert found.noted.of("app_deploy") == [] and found.content.stopped == ["app_1"]
 
 
 def test_what_stopped_while_the_service_was_away_is_remembered_beyond_a_rescue(tmp_path: Path) -> None:
@@ -253,67 +185,17 @@ def test_what_stopped_while_the_service_was_away_is_remembered_beyond_a_rescue(t
     found.account.states["app_1"] = "stopped"
     refuse_to_run(found)
     found.work.rescue(Invalid("full"))
-    assert (found.content.phase, found.content.paused) == (Phase.ORDERED, ["app_1"])
+    assert (found.content.phase, found.content.running) == (Phase.ORDERED, ["app_1"])
     done_steps(list(plan_there(found.work).steps)[:1])
-    assert (found.content.stopped, found.content.paused) == ([], ["app_1"])
+    assert found.content.running == ["app_1"]
     found.account.states["app_1"] = "running"
     done_steps(list(plan_there(found.work).steps)[:1])
-    assert found.content.paused == []
-
-
-def test_a_rescue_starts_what_stopped_while_the_service_was_away(tmp_path: Path) -> None:
-    """A run that is killed at that has noted it before, so that the next one starts it."""
-    found = case(tmp_path, Phase.STOPPED, facts={"running": ["app_1"]})
-    found.account.states["app_1"] = "stopped"
-    paused: list[list[str]] = []
-    found.noted.failing = lambda module, options: paused.append(found.content.paused)
-    found.work.rescue(Invalid("full"))
-    assert found.noted.steps == [
-        "stopped: service old started",
-        "stopped: service app_1 started",
-        "ordered: service new stopped",
-    ]
-    assert paused == [[], ["app_1"], []] and found.account.states["app_1"] == "running"
-
-
-def test_what_was_stopped_before_or_runs_is_not_taken_for_paused_after_a_rescue(tmp_path: Path) -> None:
-    """It did not run when the old service was stopped, or does since."""
-    for number, (state, running) in enumerate([("stopped", []), ("running", ["app_1"]), (None, ["app_1"])]):
-        found = case(tmp_path / str(number), Phase.STOPPED, facts={"running": running})
-        found.account.states["app_1"] = state
-        found.work.rescue(Invalid("full"))
-        assert (found.content.phase, found.content.paused) == (Phase.ORDERED, [])
-
-
-@pytest.mark.parametrize("data", [Data.FILES, Data.DATABASE])
-def test_what_its_owner_stops_during_the_first_copy_is_not_taken_for_paused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, data: Data
-) -> None:
-    """What runs is noted right before the old service is stopped, and what only then stops is started."""
-    monkeypatch.setattr(work_module, "await_database", lambda task, id: None)
-    for state in ("stopped", "running"):
-        found = case(tmp_path / state, data=data)
-        found.noted.rounds["database"] = 2
-
-        def go_on(module: str, options: Any, found: Case = found, state: str = state) -> None:
-            if module in ("files", "database") and found.content.phase == Phase.ORDERED:
-                found.account.states["app_1"] = state
-            elif module == "service" and options.get("id") == "new" and options["state"] == "started":
-                found.account.states["app_1"] = "stopped"
-                raise Invalid("full")
-            elif module == "service" and options.get("id") == "app_1" and options["state"] == "started":
-                raise Invalid("it stopped again")
-
-        found.noted.failing = go_on
-        with pytest.raises(Invalid, match="full"):
-            found.carry_out(plan_there(found.work))
-        assert found.content.phase == Phase.ORDERED
-        assert found.content.paused == ["app_1"] * (state == "running")
+    assert found.content.running == []
 
 
 def test_a_run_that_was_killed_while_the_old_service_was_away_keeps_what_ran_before(tmp_path: Path) -> None:
-    """And what an earlier run paused, which has not run since."""
-    facts = {"running": ["app_1"], "paused": ["app_2"]}
+    """And what an earlier run stopped, which has not run since."""
+    facts = {"running": ["app_1", "app_2"]}
     found = case(tmp_path, Phase.STOPPED, running=False, facts=facts)
     found.account.states["app_1"] = "stopped"
     done_steps(list(plan_there(found.work).steps)[:1])
@@ -323,7 +205,7 @@ def test_a_run_that_was_killed_while_the_old_service_was_away_keeps_what_ran_bef
 def test_a_rescue_succeeds_though_applications_cannot_be_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = case(tmp_path, Phase.STOPPED, facts={"ran": False, "paused": ["app_1"]})
+    found = case(tmp_path, Phase.STOPPED, facts={"ran": False, "running": ["app_1"]})
 
     def refuse(ids: Sequence[str]) -> Any:
         raise HostedError("not now")
@@ -332,32 +214,12 @@ def test_a_rescue_succeeds_though_applications_cannot_be_read(
     error = Invalid("full")
     found.work.rescue(error)
     assert "is as it was" in error.message
-    assert (found.content.phase, found.content.paused) == (Phase.ORDERED, ["app_1"])
-
-
-def test_only_applications_that_ran_are_started_again(tmp_path: Path) -> None:
-    """Those of an earlier run that was killed are not forgotten."""
-    found = case(tmp_path, Phase.STOPPED, Data.DATABASE, facts={"paused": ["app_0"]})
-    app = web(found.account).app
-    apps = {"app_0": app.model_copy(update={"id": "app_0", "slug": "zero"}), "app_1": app}
-    found.work.origin = replace(found.work.origin, apps=apps)
-    found.account.states["app_1"] = "stopped"
-    done_steps(found.work.pause_steps())
-    assert found.content.paused == ["app_0"]
-    found.account.states["app_1"] = "starting"
-    done_steps(found.work.pause_steps())
-    assert found.content.paused == ["app_0", "app_1"]
-    assert [step.summary for step in found.work.unpause()] == [
-        "start application 'zero'",
-        "start application 'acme-web'",
-    ]
-    done_steps(found.work.unpause())
-    assert found.noted.steps[-2:] == ["stopped: service app_0 started", "stopped: service app_1 started"]
+    assert (found.content.phase, found.content.running) == (Phase.ORDERED, ["app_1"])
 
 
 def test_what_an_earlier_run_stopped_is_started_though_it_is_left_alone_by_now(tmp_path: Path) -> None:
     """Such as one that could not be deployed. Not if it is gone, or if somebody suspended it since."""
-    found = case(tmp_path, Phase.SWITCHED, dependents=(), facts={"paused": ["app_1", "app_2", "app_3"]})
+    found = case(tmp_path, Phase.SWITCHED, dependents=(), facts={"running": ["app_1", "app_2", "app_3"]})
     app = web(found.account).app
     apps = {"app_1": app, "app_2": app.model_copy(update={"id": "app_2", "status": "SUSPENDED"})}
     found.work.origin = replace(found.work.origin, apps=apps)
@@ -382,7 +244,7 @@ def test_what_cannot_run_without_the_old_service_does_not_keep_it_from_being_sus
     tmp_path: Path,
 ) -> None:
     """It is started once everything else is done, and said if it cannot be."""
-    facts = {"paused": ["app_1"]}
+    facts = {"running": ["app_1"]}
     found = case(tmp_path, Phase.SWITCHED, dependents=(), facts=facts)
     found.carry_out(plan_there(found.work))
     assert found.noted.steps == ["switched: service old suspended", "switched: service app_1 started"]
@@ -390,7 +252,7 @@ def test_what_cannot_run_without_the_old_service_does_not_keep_it_from_being_sus
     refuse_to_run(found)
     found.carry_out(plan_there(found.work))
     assert found.noted.steps == ["switched: service old suspended"]
-    assert (found.content.phase, found.content.paused) == (Phase.RELOCATED, [])
+    assert (found.content.phase, found.content.running) == (Phase.RELOCATED, [])
     assert found.work.task.warnings == [
         "application 'acme-web', which stopped during the relocation, could not be started again: it stopped "
         "again. Start it with hosted.services.service once what it needs is there"
@@ -399,7 +261,7 @@ def test_what_cannot_run_without_the_old_service_does_not_keep_it_from_being_sus
 
 def test_a_run_that_is_killed_before_its_last_start_leaves_that_to_the_next_one(tmp_path: Path) -> None:
     found = case(tmp_path, Phase.SWITCHED, dependents=())
-    found.work.record.write(paused=["app_1"])
+    found.work.record.write(running=["app_1"])
 
     def kill(module: str, options: Any) -> None:
         if options.get("id") == "app_1":
@@ -408,14 +270,14 @@ def test_a_run_that_is_killed_before_its_last_start_leaves_that_to_the_next_one(
     found.noted.failing = kill
     with pytest.raises(KeyboardInterrupt):
         found.carry_out(plan_there(found.work))
-    assert (found.content.phase, found.content.paused) == (Phase.SWITCHED, ["app_1"])
+    assert (found.content.phase, found.content.running) == (Phase.SWITCHED, ["app_1"])
 
 
 @pytest.mark.parametrize("phase", [Phase.ORDERED, Phase.RETURNING, Phase.RELOCATED])
 def test_what_cannot_be_started_does_not_keep_the_old_service_from_coming_back(
     phase: Phase, tmp_path: Path
 ) -> None:
-    facts = {"paused": ["app_1"], "switched_at": "2026-11-01T00:00:00Z" if phase == "relocated" else None}
+    facts = {"running": ["app_1"], "switched_at": "2026-11-01T00:00:00Z" if phase == "relocated" else None}
     found = case(tmp_path, phase, dependents=(), facts=facts, state="returned")
     refuse_to_run(found)
     found.carry_out(plan_back(found.work))
@@ -426,24 +288,20 @@ def test_what_cannot_be_started_does_not_keep_the_old_service_from_coming_back(
 
 def test_a_rescue_succeeds_though_an_application_cannot_be_started(tmp_path: Path) -> None:
     """The old service runs again, and the next run goes on with the application."""
-    found = case(tmp_path, Phase.STOPPED, facts={"paused": ["app_1"]})
+    found = case(tmp_path, Phase.STOPPED, facts={"running": ["app_1"]})
     found.account.states["app_1"] = "stopped"
     refuse_to_run(found)
     error = Invalid("full")
     found.work.rescue(error)
     assert "runs again" in error.message
-    assert (found.content.phase, found.content.paused) == (Phase.ORDERED, ["app_1"])
+    assert (found.content.phase, found.content.running) == (Phase.ORDERED, ["app_1"])
     assert "application 'acme-web', which stopped" in " ".join(found.work.task.warnings)
 
 
-def test_nothing_is_stopped_for_files_or_if_nothing_can_be(tmp_path: Path) -> None:
-    assert case(tmp_path).work.pause_steps() == []
+def test_what_was_never_deployed_is_not_stopped(tmp_path: Path) -> None:
     found = case(tmp_path, data=Data.DATABASE)
     found.work.dependents = [web(found.account, deployed=False)]
     assert found.work.pause_steps() == []
-    assert (
-        case(tmp_path).work.compare_steps() == [] and case(tmp_path, data=Data.NONE).work.copy_steps("") == []
-    )
 
 
 def test_a_service_that_stops_again_is_not_healthy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -464,7 +322,8 @@ def test_the_checks_of_the_task_are_made(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("ran", "said"), [(True, "runs again"), (False, "is as it was")])
 def test_what_is_rescued_is_said(ran: bool, said: str, tmp_path: Path) -> None:
     """A new service that cannot be stopped is no reason to say less."""
-    found = case(tmp_path, Phase.STOPPED, facts={"ran": ran, "paused": ["app_1"]})
+    found = case(tmp_path, Phase.STOPPED, facts={"ran": ran, "running": ["app_1"]})
+    found.account.states["app_1"] = "stopped"
 
     def refuse_new(module: str, options: Any) -> None:
         if options["id"] == "new":
@@ -479,19 +338,7 @@ def test_what_is_rescued_is_said(ran: bool, said: str, tmp_path: Path) -> None:
         *["stopped: service old started"] * ran,
         "stopped: service app_1 started",
     ]
-    assert (found.content.phase, found.content.paused) == (Phase.ORDERED, [])
-
-
-def test_a_rescue_that_fails_leaves_the_record_as_it_was(tmp_path: Path) -> None:
-    found = case(tmp_path, Phase.STOPPED, facts={"ran": True})
-    found.noted.failing = lambda module, options: fail()
-    error = Invalid("full")
-    found.work.rescue(error)
-    assert error.message == (
-        "full. service 'survival' (old) could not be brought back into service either: no. Run this with "
-        "state: returned"
-    )
-    assert found.content.phase == Phase.STOPPED
+    assert (found.content.phase, found.content.running) == (Phase.ORDERED, [])
 
 
 def done_steps(steps: Sequence[Step]) -> None:
