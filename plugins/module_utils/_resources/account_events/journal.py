@@ -15,12 +15,12 @@ from enum import Enum
 from ..._api.models import Event
 from ..shared.restore_points import parse_moment
 
-STARTS = frozenset({"START", "RESTART", "PROVISIONED", "DEPLOYED"})
-STOPS = frozenset({"STOP", "KILL", "SUSPENDED"})
+STARTS = frozenset({"start", "restart", "provisioned", "deployed"})
+STOPS = frozenset({"stop", "kill", "suspended"})
 """A service that was suspended, and resumed without being started, does not run by order either."""
-RESTORES = frozenset({"RESTORE", "RESTORED", "ROLLBACK"})
+RESTORES = frozenset({"restore", "restored", "rollback"})
 """What may stop a container for a while, and start it again."""
-FAILED_DEPLOY = frozenset({"DEPLOY", "FAILED"})
+FAILED_DEPLOY = frozenset({"deploy", "failed"})
 START_GRACE = timedelta(seconds=30)
 """For so long after an order to start, a container that is shown as stopped may be on its way.
 
@@ -39,8 +39,8 @@ class Order(Enum):
 
 
 def words_of(entry: Event) -> frozenset[str]:
-    """Return the words of the type of an entry."""
-    return frozenset((entry.type or "").split("_"))
+    """Return the words of the type of an entry, in lower case."""
+    return frozenset((entry.type or "").lower().split("_"))
 
 
 def last_order(entries: Iterable[Event]) -> tuple[Order | None, str | None]:
