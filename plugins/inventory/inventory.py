@@ -270,14 +270,12 @@ from ansible_collections.hosted.services.plugins.plugin_utils._controller.connec
 )
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.values import untagged
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.vaulted import with_token_decrypted
-from ansible_collections.hosted.services.plugins.plugin_utils._inventory.names import (
+from ansible_collections.hosted.services.plugins.plugin_utils._inventory.hosts import (
     group_name,
     host_names,
     project_groups,
-)
-from ansible_collections.hosted.services.plugins.plugin_utils._inventory.sources import warning_of_conflicts
-from ansible_collections.hosted.services.plugins.plugin_utils._inventory.variables import (
     variables_of,
+    warning_of_conflicts,
 )
 
 RESERVED = {"all", "ungrouped", *constants.LOCALHOST}

@@ -269,7 +269,7 @@ services:
         monthly_asleep: "0.60"
         saves: "6.10"
         saves_monthly: "6.19"
-      saved: {since: "2026-11-02", days: 20, amount: "4.08", missing_days: []}
+      saved: {since: "2026-11-02", days: 20, amount: "4.08"}
       cost: {monthly_before: "10.60", monthly_after: "0.60", monthly_change: "-10.00", moves: [suspend]}
   contains:
     service:
@@ -345,10 +345,6 @@ services:
         amount:
           description: What they have saved.
           type: str
-        missing_days:
-          description: Days whose usage the platform has not told so far. They are not counted.
-          type: list
-          elements: str
     cost:
       description:
         - How its monthly price changes, with the keys of RV(hosted.services.fleet#module:services[].cost). Null if it

@@ -24,7 +24,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
     read_listing,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
-from ansible_collections.hosted.services.plugins.plugin_utils._inventory.variables import variables_of
+from ansible_collections.hosted.services.plugins.plugin_utils._inventory.hosts import variables_of
 from cases import NAMES, REPOSITORY
 from faults.scenarios import ACCOUNT
 from hosted_sandbox.testing import Sandbox

@@ -22,7 +22,6 @@ from .shared.options import option, required
 from .shared.plan import NOTHING_DONE, Plan, Resource, Step, Task
 from .shared.restore_points import (
     BACKUPS,
-    SNAPSHOTS,
     backups_as_restore_points,
     snapshots_as_restore_points,
 )
@@ -37,9 +36,6 @@ from .shared.retention import (
 from .shared.task_errors import Invalid
 from .shared.time_zones import zone_named
 from .shared.waiting import await_removal
-
-AMBIGUOUS = "ambiguous"
-"""Begins the reason for which a snapshot stays that the platform cannot tell from another one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,7 +114,6 @@ def plan_service(task: Task[BackupRetentionOptions], service: Service, policy: P
     kind, pattern = task.options.kind, task.options.pattern
     thinning = Thinning(task, service, policy)
     decisions = thinning.decisions
-    warn_of_ambiguous(task, service, decisions)
     planned = any(fits(name, pattern) for name in task.foreseen)
     named = task.options.services is not None  # one of many may have none of them yet
     if named and decisions and not planned and not any(decision.managed for decision in decisions):
@@ -154,10 +149,7 @@ class Thinning:
 
     def decide(self) -> list[Decision]:
         """Return the decision on each copy that there is now."""
-        decisions = plan_retention(self.read(), self.policy, self.task.platform_now())
-        if self.task.options.kind == SNAPSHOTS:
-            spare_ambiguous(decisions)
-        return decisions
+        return plan_retention(self.read(), self.policy, self.task.platform_now())
 
     def plan(self) -> Plan:
         """Return the plan, which steps that find nothing left to do correct."""
@@ -223,37 +215,6 @@ class Thinning:
         apply(self.task, deletion(kind, self.service, copy.id, copy.name), wait=False)
         self.deleted.add(copy.id)
         return True
-
-
-def spare_ambiguous(decisions: Sequence[Decision]) -> None:
-    """Keep all snapshots of a name that several have: a deletion by name may hit one that is to stay."""
-    for same in namesakes(decisions):
-        for decision in same:
-            if not decision.keep:
-                decision.keep = True
-                decision.reasons = [f"{AMBIGUOUS}: {len(same)} snapshots have this name"]
-
-
-def warn_of_ambiguous(
-    task: Task[BackupRetentionOptions], service: Service, decisions: Sequence[Decision]
-) -> None:
-    """Warn of snapshots that stay only because others have their name."""
-    for same in namesakes(decisions):
-        if any(reason.startswith(AMBIGUOUS) for decision in same for reason in decision.reasons):
-            task.warn(
-                f"{label(service)} has {len(same)} snapshots named {same[0].copy.name!r}, and the policy "
-                "would delete some of them. The platform deletes snapshots by name and may take the wrong "
-                "one, so all of them stay. Tell them apart on the platform, and delete there what is not "
-                "needed"
-            )
-
-
-def namesakes(decisions: Sequence[Decision]) -> list[list[Decision]]:
-    """Return the decisions on copies whose names are not unique, by name."""
-    names: dict[str, list[Decision]] = {}
-    for decision in decisions:
-        names.setdefault(decision.copy.name, []).append(decision)
-    return [same for same in names.values() if len(same) > 1]
 
 
 def decisions_as_result(decisions: Sequence[Decision]) -> list[dict[str, Any]]:

@@ -12,8 +12,6 @@ from .fleets.run import FleetRun
 from .service import SERVICE
 from .shared.plan import Plan, Resource, Task
 
-MODULES = Modules(SERVICE, APP_DEPLOY)
-
 
 class FleetResource(Resource[FleetOptions]):
     """Services that are worked on together, a batch after the other."""
@@ -23,7 +21,7 @@ class FleetResource(Resource[FleetOptions]):
     def plan(self, task: Task[FleetOptions]) -> Plan:
         """Decide on every service, and plan the batches."""
         check_options(task.options)
-        run = FleetRun.of(task, MODULES)
+        run = FleetRun.of(task, Modules(SERVICE, APP_DEPLOY))
         run.check_free()
         run.select()
         run.decide()

@@ -13,8 +13,8 @@ from typing import Any
 
 from .._api.client import Client
 from .._api.errors import HostedError
-from .._api.models import Service, ServiceSummary
-from .._api.values import ServiceStatus
+from .._api.models import Backup, Service, ServiceSummary
+from .._api.values import BackupStatus, ServiceStatus
 from .services.many_services import (
     Operation,
     ServiceJob,
@@ -30,13 +30,14 @@ from .services.rates import rates_of
 from .services.start_order import Order, explicit_references, read_order
 from .shared.account import Account
 from .shared.currency import currency_of
-from .shared.names import same_name
+from .shared.identify import find_service, with_name
 from .shared.options import state_dir_of
 from .shared.parallel import run_parallel
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.relocation_record import LeftOver, left_over
-from .shared.task_errors import Invalid, NoSuchItem
-from .sleeping.copies import backup_in_progress
+from .shared.restore_points import BACKUPS, IN_MOTION
+from .shared.task_errors import Invalid
+from .shared.time_zones import utc_text
 from .sleeping.decision import (
     Situation,
     Verdict,
@@ -46,7 +47,7 @@ from .sleeping.decision import (
     longest_keep,
     read_until,
 )
-from .sleeping.load import load_of, recent, sample_of
+from .sleeping.load import load_of, with_sample
 from .sleeping.memory import Keep, Memory, Record
 from .sleeping.options import SleepPlanOptions, check_limits, schedule_of
 from .sleeping.savings import (
@@ -58,7 +59,7 @@ from .sleeping.savings import (
     in_cents,
     saved_as_dict,
 )
-from .sleeping.schedule import Period, Schedule, utc_text
+from .sleeping.schedule import Period, Schedule
 from .sleeping.steps import Sleeper, goes_before, ordered_steps, plan_sleeper
 
 CAPABILITY = "suspension"
@@ -229,10 +230,8 @@ class Run:
         for sleeper in awake:
             sleeper.metrics = metrics.get(sleeper.id)
             if busy is not None:
-                sample = sample_of(sleeper.metrics, self.now)
-                known = [*sleeper.record.samples, *([sample] if sample else [])]
-                found = tuple(recent(known, self.now, busy.minutes))
-                sleeper.record = replace(sleeper.record, samples=found)
+                samples = with_sample(sleeper.record.samples, sleeper.metrics, self.now, busy.minutes)
+                sleeper.record = replace(sleeper.record, samples=samples)
 
     # --- What is asked for by hand --------------------------------------------------------------------
 
@@ -263,8 +262,7 @@ class Run:
         What is left alone because a relocation left it over is skipped with a warning: the plan would
         otherwise fail from the hour of a relocation on.
 
-        :raises NoSuchItem: if one is not in the plan.
-        :raises Invalid: if several have the name.
+        :raises HostedError: if one is not in the plan, or several have the name.
         """
         found: list[Sleeper] = []
         for name in names:
@@ -289,23 +287,17 @@ class Run:
         return next((id for id, job in self.left_alone().items() if wanted in (id, job.name)), None)
 
     def find(self, wanted: str, option: str) -> Sleeper:
-        """Return the service of the plan with an id or a name, before one that a relocation left over."""
-        exact = [sleeper for sleeper in self.sleepers if sleeper.id == wanted]
-        namesakes = [sleeper for sleeper in self.sleepers if same_name(sleeper.service.name, wanted)]
-        in_use = [sleeper for sleeper in namesakes if sleeper.id not in self.left_over.surely]
-        found = exact or in_use or namesakes
-        if not found:
-            names = ", ".join(sorted(sleeper.service.name for sleeper in self.sleepers)) or "none"
-            raise NoSuchItem(
-                f"{option} names {wanted!r}, which is not a service of the plan. Its services: {names}"
-            )
-        if len(found) > 1:
-            ids = ", ".join(sleeper.id for sleeper in found)
-            raise Invalid(
-                f"{option} names {wanted!r}, and {len(found)} services of the plan have that name: {ids}. "
-                "Give an id"
-            )
-        return found[0]
+        """Return the service of the plan with an id or a name, before one that a relocation left over.
+
+        :raises HostedError: if there is none, or several have the name.
+        """
+        services = [sleeper.service for sleeper in self.sleepers]
+        in_use = [each for each in services if each.id not in self.left_over.surely]
+        try:
+            found = find_service(services, with_name(in_use, wanted, None) or services, wanted)
+        except HostedError as error:
+            raise error.prepend(f"{option}: ") from None
+        return next(sleeper for sleeper in self.sleepers if sleeper.id == found.id)
 
     # --- Deciding -------------------------------------------------------------------------------------
 
@@ -369,17 +361,33 @@ class Run:
         going = [each for each in self.sleepers if each.verdict and each.verdict.act == "suspend"]
 
         def hold_one(account: Account, sleeper: Sleeper) -> None:
-            found, verdict = backup_in_progress(self.task, account, sleeper.service), sleeper.verdict
+            found, verdict = self.backup_in_progress(account, sleeper), sleeper.verdict
             if found is None or verdict is None:
                 return
-            sleeper.verdict = hold_for_backup(verdict, found.id, found.what, self.now)
+            doing = "restored" if found.status == BackupStatus.RESTORING else "made"
+            what = f"backup {found.name!r} is being {doing}"
+            sleeper.verdict = hold_for_backup(verdict, found.id, what, self.now)
             if sleeper.verdict.act == "suspend":
                 self.task.warn(
-                    f"{sleeper.job.label} is suspended although {found.what}: the plan has waited for longer "
-                    "than a day"
+                    f"{sleeper.job.label} is suspended although {what}: the plan has waited for longer than "
+                    "a day"
                 )
 
         self.task.account.each(going, hold_one, self.task.options.max_parallel)
+
+    def backup_in_progress(self, account: Account, sleeper: Sleeper) -> Backup | None:
+        """Return the newest backup of a service that is being made or restored. Warn if none can be read."""
+        if BACKUPS not in (sleeper.service.capabilities or []):
+            return None
+        try:
+            busy = [backup for backup in account.backups(sleeper.id) if backup.status in IN_MOTION]
+        except HostedError as error:
+            self.task.warn(
+                f"the backups of {sleeper.job.label} cannot be read, so it is suspended without knowing "
+                f"whether one is in progress: {error.message}"
+            )
+            return None
+        return max(busy, key=lambda backup: backup.created_at or "", default=None)
 
     def keepers_of(self, id: str, by_id: Mapping[str, Sleeper]) -> list[Sleeper]:
         """Return the services whose wishes keep one awake: itself, and those that need it."""

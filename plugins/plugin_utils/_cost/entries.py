@@ -62,28 +62,18 @@ class Entry:
 
 def read_result(result: Mapping[str, Any], origin: Origin) -> Iterator[Entry]:
     """Yield an entry for each move in the result of a task or of the items of its loop."""
-    items = result.get("results")
-    if isinstance(items, list) and "cost" not in result:
-        for item in items:
-            if isinstance(item, Mapping):
-                yield from read_result(item, origin)
+    if not origin.moves_money:
+        return
+    if "results" in result and "cost" not in result:
+        for item in result["results"]:
+            yield from read_result(item, origin)
     elif "censored" in result:
-        if origin.moves_money and (result.get("changed") or origin.failed):
+        if result.get("changed") or origin.failed:
             yield Entry(origin, reason=HIDDEN)
     else:
-        for cost in costs_in(result):
-            if isinstance(cost, Mapping) and cost.get("moves"):
-                yield read_cost(cost, result, origin)
-
-
-def costs_in(result: Mapping[str, Any]) -> Iterator[Any]:
-    """Yield the ``cost`` of a result, and those of its services or parts if the task worked on many."""
-    yield result.get("cost")
-    for key in ("services", "parts"):
-        many = result.get(key)
-        for one in many if isinstance(many, list) else ():
-            if isinstance(one, Mapping):
-                yield one.get("cost")
+        for one in (result, *(result.get("services") or ()), *(result.get("parts") or ())):
+            if (one.get("cost") or {}).get("moves"):
+                yield read_cost(one["cost"], result, origin)
 
 
 def read_cost(cost: Mapping[str, Any], result: Mapping[str, Any], origin: Origin) -> Entry:

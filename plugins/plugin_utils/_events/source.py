@@ -12,8 +12,9 @@ import asyncio
 import logging
 import random
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
@@ -43,7 +44,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.account
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.of_account import (
     unmatched_patterns,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.pace import Pace
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.state_file import (
     StateFile,
     open_state,
@@ -66,25 +66,16 @@ NAME = "hosted.services.account"
 LOG = logging.getLogger(NAME)
 TAKEN_INTERVAL = 0.02
 """How often to look whether an event was taken from the queue, in seconds."""
+GROWTH = 1.5
+"""By what the pause grows with each poll in which nothing changed."""
+LONGEST_AFTER_FAILURE = 600.0
+LONGEST_ASKED = 3600.0
+"""The longest pause that the platform may ask for."""
 T = TypeVar("T")
 
 
-class Queue(Protocol):
-    """Where events go to."""
-
-    async def put(self, event: Any) -> None:
-        """Add an event, once there is room."""
-
-
-class Feedback(Protocol):
-    """Where ansible-rulebook says which events it has taken in."""
-
-    async def get(self) -> Any:
-        """Return the next such event."""
-
-
-async def watch(queue: Queue, arguments: Mapping[str, Any]) -> None:
-    """Send events until this is cancelled.
+async def watch(queue: Any, arguments: Mapping[str, Any]) -> None:
+    """Send events to the queue of ansible-rulebook until this is cancelled.
 
     :raises HostedError: at the start alone, if an argument is wrong or the token is not accepted.
     """
@@ -140,7 +131,6 @@ class Poller:
         self.settings = connection(options, "event source account")
         for warning in self.settings.warnings:
             LOG.warning("%s: %s", NAME, warning)
-        self.rules = options.rules(self.settings.base_url)
         self.unmatched: list[str] = []
         """The patterns of backup_services that matched nothing at the last poll."""
         self.observer = self._connect()
@@ -148,7 +138,7 @@ class Poller:
     def _connect(self) -> Observer:
         session = Session(self.settings, LOG.debug)
         redact = Redactor([self.settings.token])
-        return Observer(Account(Client(session)), self.options.reading(), comparison(self.options), redact)
+        return Observer(Account(Client(session)), self.options, comparison(self.options), redact)
 
     def begin(self) -> None:
         """Find out whether the token is accepted.
@@ -197,8 +187,9 @@ class Poller:
         now = datetime.now(UTC)
         seen = self.observer.observe(before, now)
         if seen.services is not None:
-            self.unmatched = unmatched_patterns(self.rules, seen.services.values())
-        return advance(before.model_copy(update={"owner": self.owner}), seen, now, self.rules)
+            self.unmatched = unmatched_patterns(self.options, seen.services.values())
+        known = before.model_copy(update={"owner": self.owner})
+        return advance(known, seen, now, self.options, self.settings.base_url)
 
     def _take_new_token(self) -> bool:
         """Connect with the token that is in the file now; false if it is the same."""
@@ -216,10 +207,47 @@ class Poller:
         self.observer.account.client.close()
 
 
+@dataclass(frozen=True)
+class Pace:
+    """The pause before the next poll, in seconds: longer while nothing happens, or calls fail."""
+
+    shortest: float
+    longest: float
+    pause: float
+    failures: int = 0
+
+    @classmethod
+    def of(cls, shortest: float, longest: float) -> Pace:
+        """Return the pace to begin with."""
+        return cls(shortest, longest, shortest)
+
+    def after(self, changed: bool, asked: float | None = None) -> Pace:
+        """Return the pace after a poll. ``asked`` is the pause that the platform asked for, if any."""
+        pause = self.shortest if changed else min(self.pause * GROWTH, self.longest)
+        if self.failures:
+            pause = self.shortest
+        return replace(self, pause=max(pause, bounded(asked)), failures=0)
+
+    def after_failure(self, asked: float | None, fraction: float) -> Pace:
+        """Return the pace after a poll that failed: twice as long each time, and random.
+
+        :param fraction: a random number from 0 to 1, so that sources that failed together do not return so.
+        """
+        failures = self.failures + 1
+        longest = min(self.shortest * 2 ** min(failures, 20), max(self.longest, LONGEST_AFTER_FAILURE))
+        pause = longest / 2 * (1 + fraction)
+        return replace(self, pause=max(pause, bounded(asked)), failures=failures)
+
+
+def bounded(asked: float | None) -> float:
+    """Return a pause that the platform asked for, within reason; 0 for none."""
+    return min(asked or 0.0, LONGEST_ASKED)
+
+
 class Source:
     """Polls an account, and delivers its events."""
 
-    def __init__(self, poller: Poller, file: StateFile, feedback: Feedback | None = None) -> None:
+    def __init__(self, poller: Poller, file: StateFile, feedback: Any = None) -> None:
         self.poller = poller
         self.file = file
         self.feedback = feedback
@@ -230,7 +258,7 @@ class Source:
         if options.feedback and feedback is None:
             LOG.warning("%s: this ansible-rulebook gives no feedback; update it, or leave feedback out", NAME)
 
-    async def run(self, queue: Queue) -> None:
+    async def run(self, queue: Any) -> None:
         """Poll and deliver for ever. What an earlier start has left is delivered first."""
         await self.deliver(queue)
         while True:
@@ -277,19 +305,16 @@ class Source:
         problems = {error.message: error for error in observer.problems}
         asked = max((pause_asked(error) or 0.0 for error in problems.values()), default=0.0)
         self.pace = self.pace.after(after.sequence != before.sequence or moved(before, after), asked)
-        for message in problems.keys() - self.told:
-            LOG.warning("%s: not read: %s", NAME, message)
-        if "services" in observer.refused:
-            problems.setdefault(LIMITED, ConfigurationError(LIMITED))
-            if LIMITED not in self.told:
-                LOG.warning("%s: %s", NAME, LIMITED)
-        unwatched = {UNMATCHED.format(pattern) for pattern in self.poller.unmatched}
-        for message in sorted(unwatched - self.told):
-            LOG.warning("%s: %s", NAME, message)
+        news = [f"not read: {message}" for message in problems]
+        news += [LIMITED] if observer.limited_since else []
+        news += [UNMATCHED.format(pattern) for pattern in self.poller.unmatched]
+        for line in news:
+            if line not in self.told:
+                LOG.warning("%s: %s", NAME, line)
         # What the token may not read is tried once an hour, and is not news then.
-        self.told = set(problems) | unwatched | (self.told if observer.refused else set())
+        self.told = {*news, *(self.told if observer.limited_since else ())}
 
-    async def deliver(self, queue: Queue) -> None:
+    async def deliver(self, queue: Any) -> None:
         """Put the events on the queue, oldest first, and note each that was taken."""
         while (event := self.file.next_event()) is not None:
             id = str(event["id"])

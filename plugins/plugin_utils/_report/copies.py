@@ -10,24 +10,20 @@ from collections.abc import Sequence
 from datetime import date
 
 from ansible_collections.hosted.services.plugins.module_utils._api.models import Flaw
+from ansible_collections.hosted.services.plugins.module_utils._api.text import counted
 from ansible_collections.hosted.services.plugins.module_utils._api.values import ScanStatus
 from ansible_collections.hosted.services.plugins.module_utils._resources.applications.releases import (
     describe_flaw,
-)
-from ansible_collections.hosted.services.plugins.plugin_utils._report.charts import (
-    CELLS,
-    calendar_row,
-    sample,
 )
 from ansible_collections.hosted.services.plugins.plugin_utils._report.markup import (
     DASH,
     UNKNOWN,
     Element,
     ago_text,
-    count_text,
     day_text,
     element,
     hours_text,
+    listed,
     moment_text,
     name_of,
 )
@@ -45,8 +41,15 @@ from ansible_collections.hosted.services.plugins.plugin_utils._report.signs impo
     labeled,
     verdict_of,
 )
-from ansible_collections.hosted.services.plugins.plugin_utils._report.spending import listed
 
+CELL = 10
+CELLS = {
+    "fresh": "h8v8h-8z",
+    "stale": "l8 8h-8z",
+    "failed": "l8 8m0-8l-8 8",
+    "none": "m2 4h4",
+}
+"""The shape of each cell in a square of 8 units. Strokes are in the style."""
 CELL_WORDS = {
     "fresh": "fresh at the end of the day",
     "stale": "too old",
@@ -154,6 +157,30 @@ def notes(page: Page) -> Element | None:
     return element("div", element("ul", items, class_="plain"), class_="box")
 
 
+def calendar_row(cells: Sequence[str], label: str) -> Element:
+    """Return the cells of a service, a shape for each day."""
+    paths = [element("path", d=shapes(cells, kind), class_=kind) for kind in CELLS if kind in cells]
+    return element(
+        "svg",
+        paths,
+        class_="cells",
+        role="img",
+        aria_label=label,
+        viewBox=f"0 0 {len(cells) * CELL} {CELL}",
+    )
+
+
+def shapes(cells: Sequence[str], kind: str) -> str:
+    """Return the shapes of one kind."""
+    return "".join(f"M{place * CELL + 1} 1{CELLS[kind]}" for place, cell in enumerate(cells) if cell == kind)
+
+
+def sample(kind: str) -> Element:
+    """Return one cell, for the legend."""
+    path = element("path", d=f"M1 1{CELLS[kind]}", class_=kind)
+    return element("svg", path, class_="cells one", viewBox=f"0 0 {CELL} {CELL}", aria_hidden="true")
+
+
 # --- Releases ---------------------------------------------------------------------------------------
 
 
@@ -225,10 +252,9 @@ def unread_section(page: Page) -> Element:
     items = []
     for (part, reason), names in groups.items():
         known = [name for name in names if name is not None]
-        more = len(known) - MOST_NAMES
-        of = [" of ", *listed(known[:MOST_NAMES]), f" and {more} more" if more > 0 else None]
-        items.append(element("li", element("strong", part), of if known else None, f": {reason}"))
-    count = count_text(len(page.data["unread"]), "part")
+        of = [" of ", *listed(known, MOST_NAMES)] if known else None
+        items.append(element("li", element("strong", part), of, f": {reason}"))
+    count = counted(len(page.data["unread"]), "part")
     about = f"{count} of this report could not be read. All of it is unknown, not zero."
     return section(
         "unread", "Not read", about, element("div", element("ul", items, class_="plain"), class_="box")

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.start_order import order_of
 from ansible_collections.hosted.services.plugins.plugin_utils._report.markup import (
     Element,
     element,
@@ -47,39 +48,15 @@ class Layout:
 
 
 def ranks_of(nodes: Sequence[str], edges: Sequence[Edge]) -> dict[str, int]:
-    """Return the column of each node: behind all that refer to it, except for edges that close a circle."""
-    following: dict[str, list[str]] = defaultdict(list)
+    """Return the column of each node: behind all that refer to it, but for those that refer to each other."""
+    referring: dict[str, set[str]] = {node: set() for node in nodes}
     for begin, end in edges:
-        following[begin].append(end)
-    order = finishing_order(nodes, following)
-    position = {node: number for number, node in enumerate(order)}
-    ranks = dict.fromkeys(nodes, 0)
-    for node in order:
-        for other in following[node]:
-            if position[other] > position[node]:
-                ranks[other] = max(ranks[other], ranks[node] + 1)
+        referring[end].add(begin)
+    before = order_of(nodes, referring).needs
+    ranks: dict[str, int] = {}
+    for node in sorted(nodes, key=lambda node: len(before[node])):
+        ranks[node] = max((ranks[other] + 1 for other in before[node]), default=0)
     return ranks
-
-
-def finishing_order(nodes: Sequence[str], following: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the nodes so that each comes before those that it refers to, as far as there are no circles."""
-    seen: set[str] = set()
-    finished: list[str] = []
-    for start in nodes:
-        if start in seen:
-            continue
-        seen.add(start)
-        path = [(start, iter(following.get(start, ())))]
-        while path:
-            node, rest = path[-1]
-            fresh = next((other for other in rest if other not in seen), None)
-            if fresh is None:
-                finished.append(node)
-                path.pop()
-            else:
-                seen.add(fresh)
-                path.append((fresh, iter(following.get(fresh, ()))))
-    return finished[::-1]
 
 
 def arrange(nodes: Sequence[str], edges: Sequence[Edge]) -> Layout:

@@ -11,7 +11,7 @@ for which a library that draws SVG would be one more requirement of every user.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, TypeAlias
@@ -23,7 +23,10 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 Element = ElementTree.Element
 Content: TypeAlias = "Element | str | Iterable[Content] | None"
 """What may be in an element: text, elements, nothing, and all of these in lists."""
-MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+MONTHS = (
+    *("January", "February", "March", "April", "May", "June", "July"),
+    *("August", "September", "October", "November", "December"),
+)
 UNKNOWN = "unknown"
 DASH = "\u2013"
 """Stands where there is nothing to say."""
@@ -75,6 +78,15 @@ def name_of(text: Any) -> Element:
     return element("bdi", str(text))
 
 
+def listed(names: Sequence[str | None], most: int | None = None) -> list[Content]:
+    """Return names as a list in a sentence, the first few of many."""
+    shown: list[Content] = []
+    for number, name in enumerate(names[:most]):
+        shown += [", " if number else None, name_of(name)]
+    more = 0 if most is None else len(names) - most
+    return [*shown, f" and {more} more" if more > 0 else None]
+
+
 def write(root: Element) -> str:
     """Return a tree as the text of an HTML file."""
     return f"<!doctype html>\n{ElementTree.tostring(root, encoding='unicode', method='html')}\n"
@@ -112,7 +124,7 @@ def money(amount: str | None, currency: str | None) -> str:
 
 def day_text(day: date) -> str:
     """Format a day, such as ``19 Nov``."""
-    return f"{day.day}\u00a0{MONTHS[day.month - 1]}"
+    return f"{day.day}\u00a0{MONTHS[day.month - 1][:3]}"
 
 
 def moment_text(text: str | None) -> str:
@@ -144,8 +156,3 @@ def hours_text(hours: int | None) -> str:
     if hours is None:
         return DASH
     return f"{hours}\u00a0h" if hours < 48 else f"{hours // 24}\u00a0days"
-
-
-def count_text(number: int, noun: str) -> str:
-    """Return a number of things."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

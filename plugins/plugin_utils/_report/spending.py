@@ -1,24 +1,31 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sections on projects and money."""
+"""Sections on projects and money.
+
+Drawings hold shapes only, so that they can be stretched; their labels are text of the page, which stays as
+large as it is on any screen.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from ansible_collections.hosted.services.plugins.plugin_utils._report.charts import spend_chart, sum_of
+from ansible_collections.hosted.services.plugins.module_utils._api.text import counted
 from ansible_collections.hosted.services.plugins.plugin_utils._report.graph import draw
 from ansible_collections.hosted.services.plugins.plugin_utils._report.markup import (
     DASH,
     UNKNOWN,
     Content,
     Element,
-    count_text,
+    day_text,
     element,
+    listed,
     moment_text,
+    money,
     name_of,
 )
 from ansible_collections.hosted.services.plugins.plugin_utils._report.page import (
@@ -32,6 +39,8 @@ from ansible_collections.hosted.services.plugins.plugin_utils._report.page impor
 )
 from ansible_collections.hosted.services.plugins.plugin_utils._report.signs import labeled, sign_of
 
+COLUMN, GAP, TALL = 10, 3, 100
+"""Width of a column, the room between two, and the height of the drawing."""
 COLORS = 8
 """How many colors there are. The last one is for all other projects together."""
 
@@ -53,14 +62,6 @@ def projects_section(page: Page) -> Element:
     return section("projects", "Projects", about, boxes, rest)
 
 
-def listed(names: Sequence[str]) -> list[Content]:
-    """Return names as a list in a sentence."""
-    found: list[Content] = []
-    for number, name in enumerate(names):
-        found += [", " if number else None, name_of(name)]
-    return found
-
-
 def project_box(page: Page, project: Data) -> Element:
     """Return a project."""
     services = [page.services[id] for id in project["service_ids"]]
@@ -74,9 +75,7 @@ def box_of(
 ) -> Element:
     """Return services as a graph, and as a table for those who prefer one."""
     edges = [(edge["from_id"], edge["to_id"]) for edge in references or ()]
-    label = (
-        f"Graph of {name}: {count_text(len(services), 'service')}, {count_text(len(set(edges)), 'reference')}"
-    )
+    label = f"Graph of {name}: {counted(len(services), 'service')}, {counted(len(set(edges)), 'reference')}"
     unknown = element("p", "Its references could not be read.", class_="soft small")
     return element(
         "div",
@@ -84,7 +83,7 @@ def box_of(
             "div",
             element("h3", name_of(name)),
             element(
-                "span", ", ".join(filter(None, [count_text(len(services), "service"), price])), class_="soft"
+                "span", ", ".join(filter(None, [counted(len(services), "service"), price])), class_="soft"
             ),
             class_="head",
         ),
@@ -195,15 +194,13 @@ def days_of(page: Page) -> list[Element]:
     """Return the chart of spend by day, its legend, and the same as a table."""
     found = page.data["money"]
     groups, names = groups_of(page)
-    label = (
-        f"Spend by day and project: {page.money(found['total'])} in {count_text(len(found['days']), 'day')}"
-    )
+    label = f"Spend by day and project: {page.money(found['total'])} in {counted(len(found['days']), 'day')}"
     legend = [
         element("li", swatch(number), name_of(name), element("span", f" {amount}", class_="soft"))
         for number, (name, amount) in enumerate(zip(names, sums_of(page, groups), strict=True))
     ]
     total = element(
-        "span", f"{page.money(found['total'])} in {count_text(len(found['days']), 'day')}", class_="soft"
+        "span", f"{page.money(found['total'])} in {counted(len(found['days']), 'day')}", class_="soft"
     )
     return [
         element("div", element("h3", "By day and project"), total, class_="head"),
@@ -278,3 +275,85 @@ def savings_of(page: Page) -> list[Element]:
         element("h3", f"Sleep has saved {page.money(saved['saved'])}"),
         table("What sleep has saved", ["Plan", "#Saved so far", "#Saves a month", "Last run"], rows),
     ]
+
+
+# --- The chart of spend by day ----------------------------------------------------------------------
+
+
+def nice_top(amount: Decimal) -> Decimal:
+    """Return the end of a scale for amounts up to this one: 1, 2, 4, 5 or 10 times a power of ten."""
+    if amount <= 0:
+        return Decimal(1)
+    unit = Decimal(10) ** amount.adjusted()
+    return next(unit * step for step in map(Decimal, ("1", "2", "4", "5", "10")) if unit * step >= amount)
+
+
+def scaled(amount: Decimal, top: Decimal) -> int:
+    """Return the height of an amount in a drawing of 1000 units."""
+    return int(amount * TALL * 10 / top)
+
+
+def spend_chart(
+    days: Sequence[Mapping[str, Any]], groups: Sequence[Sequence[str]], label: str, currency: str | None
+) -> Element:
+    """Return the columns of the days, stacked by groups of projects, with their scale and dates."""
+    amounts = [[sum_of(day, group) for group in groups] for day in days]
+    top = nice_top(max((sum(each, Decimal(0)) for each in amounts), default=Decimal(0)))
+    paths = [
+        element("path", d=stack(amounts, number, top), class_=f"p{number}") for number in range(len(groups))
+    ]
+    drawing = element(
+        "svg",
+        lines(len(days)),
+        paths,
+        [hover(number, day, currency) for number, day in enumerate(days)],
+        role="img",
+        aria_label=label,
+        viewBox=f"0 0 {len(days) * (COLUMN + GAP)} {TALL}",
+        preserveAspectRatio="none",
+    )
+    scale = [element("span", money(str(top * part / 2), currency), class_=f"at{part}") for part in (2, 1, 0)]
+    dates = [day_text(date.fromisoformat(days[at]["date"])) for at in (0, len(days) // 2, -1)] if days else []
+    return element(
+        "div",
+        element("div", scale, class_="scale", aria_hidden="true"),
+        drawing,
+        element("div", [element("span", each) for each in dates], class_="dates", aria_hidden="true"),
+        class_="columns",
+    )
+
+
+def sum_of(day: Mapping[str, Any], group: Sequence[str]) -> Decimal:
+    """Return what a group of projects has cost on a day."""
+    return sum((Decimal(each["amount"]) for each in day["projects"] if each["id"] in group), Decimal(0))
+
+
+def lines(days: int) -> Element:
+    """Return the lines of the scale."""
+    right = days * (COLUMN + GAP)
+    return element("path", d=f"M0 0H{right}M0 {TALL // 2}H{right}M0 {TALL}H{right}", class_="lines")
+
+
+def stack(amounts: Sequence[Sequence[Decimal]], number: int, top: Decimal) -> str:
+    """Return the rectangles of one group on all days."""
+    found = []
+    for place, day in enumerate(amounts):
+        below = scaled(sum(day[:number], Decimal(0)), top)
+        above = scaled(sum(day[: number + 1], Decimal(0)), top)
+        if above > below:
+            x, y = place * (COLUMN + GAP) + GAP / 2, TALL - above / 10
+            found.append(f"M{x:g} {y:g}h{COLUMN}v{(above - below) / 10:g}h-{COLUMN}z")
+    return "".join(found)
+
+
+def hover(number: int, day: Mapping[str, Any], currency: str | None) -> Element:
+    """Return an invisible column that says what the day has cost when a mouse is over it."""
+    text = f"{day_text(date.fromisoformat(day['date']))}: {money(day['amount'], currency)}"
+    return element(
+        "rect",
+        element("title", text),
+        x=number * (COLUMN + GAP),
+        width=COLUMN + GAP,
+        height=TALL,
+        class_="hit",
+    )

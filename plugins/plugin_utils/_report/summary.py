@@ -5,16 +5,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
+from ansible_collections.hosted.services.plugins.module_utils._api.text import counted
 from ansible_collections.hosted.services.plugins.plugin_utils._report.markup import (
     DASH,
+    MONTHS,
     UNKNOWN,
     Content,
     Element,
-    count_text,
     element,
+    listed,
     name_of,
 )
 from ansible_collections.hosted.services.plugins.plugin_utils._report.page import Page, section
@@ -29,10 +30,6 @@ REST = (
     ("not_created", "service does not exist yet", "services do not exist yet"),
 )
 """What is said of services without a fresh backup, for one and for more."""
-MONTHS = (
-    *("January", "February", "March", "April", "May", "June", "July"),
-    *("August", "September", "October", "November", "December"),
-)
 
 
 def month_name(page: Page) -> str:
@@ -42,16 +39,7 @@ def month_name(page: Page) -> str:
 
 def names(page: Page, ids: list[str]) -> list[Content]:
     """Return the names of services as the end of a sentence, the first few of many."""
-    return listed([page.name(id) for id in ids])
-
-
-def listed(found: Sequence[str | None]) -> list[Content]:
-    """Return names as the end of a sentence, the first few of many."""
-    shown: list[Content] = []
-    for number, name in enumerate(found[:MOST_NAMES]):
-        shown += [", " if number else None, name_of(name)]
-    more = len(found) - MOST_NAMES
-    return [*shown, f" and {more} more" if more > 0 else None]
+    return listed([page.name(id) for id in ids], MOST_NAMES)
 
 
 def lead(page: Page) -> Element:
@@ -59,7 +47,7 @@ def lead(page: Page) -> Element:
     levels = [matter["level"] for matter in page.data["advice"]]
     level, now = ("critical", " now") if "critical" in levels else ("warning", " soon")
     count = levels.count(level)
-    need = f"{count_text(count, 'thing')} {'needs' if count == 1 else 'need'} attention{now}."
+    need = f"{counted(count, 'thing')} {'needs' if count == 1 else 'need'} attention{now}."
     matters = need if count else "Nothing is urgent."
     parts: list[Content] = [element("strong", matters), " "]
     amount = page.data["answers"]["month"]
@@ -89,9 +77,11 @@ def costs_most(page: Page) -> list[Content]:
         known = page.data["money"]["complete"] and page.data["services"] is not None
         return answer("What costs most?", ["Nothing costs anything" if known else UNKNOWN.capitalize()], [])
     now = f"{page.money(top['monthly'])} a month now" if top["monthly"] else "no longer there"
-    days = count_text(len(page.data["money"]["days"]), "day")
+    days = counted(len(page.data["money"]["days"]), "day")
     spent = f"{page.money(top['amount'])} in {days}; " if top["amount"] else None
-    tied: list[Content] = ["; as much as ", *listed(top["tied_names"])] if top["tied_names"] else []
+    tied: list[Content] = (
+        ["; as much as ", *listed(top["tied_names"], MOST_NAMES)] if top["tied_names"] else []
+    )
     return answer("What costs most?", [name_of(top["name"])], [spent, now, *tied])
 
 
@@ -129,7 +119,7 @@ def referred_to(page: Page) -> list[Content]:
     refer = "refers" if len(found["by_ids"]) == 1 else "refer"
     more: list[Content] = [*names(page, found["by_ids"]), f" {refer} to it"]
     if found["others"]:
-        others = count_text(found["others"], "other service")
+        others = counted(found["others"], "other service")
         more += ["; ", element("a", f"arrows lead to {others}", href="#projects")]
     return answer(question, [name_of(page.name(found["id"]))], more)
 

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -16,15 +15,10 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
 
 
 def as_filter(name: str, function: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
-    """Return ``function`` as the one filter of a plugin. Arguments that it does not have are told apart."""
-    signature = inspect.signature(function)
+    """Return ``function`` as the one filter of a plugin."""
 
     @wraps(function)
     def call(*arguments: Any, **keywords: Any) -> Any:
-        try:
-            signature.bind(*arguments, **keywords)
-        except TypeError as error:
-            raise AnsibleFilterError(f"wrong arguments: {error}") from None
         try:
             return function(*arguments, **keywords)
         except HostedError as error:

@@ -179,7 +179,13 @@ class FakeClient(Readable):
         return {
             id: None
             if self.states[id] is None
-            else m.Metrics(state=self.states[id], uptime_seconds=self.uptimes.get(id, 100))
+            else m.Metrics(
+                state=self.states[id],
+                uptime_seconds=self.uptimes.get(id, 100),
+                cpu_allocation_percent=100,
+                net_rx_bytes=0,
+                net_tx_bytes=0,
+            )
             for id in ids
         }
 

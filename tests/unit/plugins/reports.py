@@ -13,16 +13,16 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.applica
     DeclaredRelease,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.reports.figures import figures_of
-from ansible_collections.hosted.services.plugins.module_utils._resources.reports.measures import Measures
+from ansible_collections.hosted.services.plugins.module_utils._resources.reports.measures import (
+    Measures,
+    ReportInfoOptions,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.reports.reading import (
     AppReleases,
     Facts,
     Unread,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.retention import (
-    RestorePoint,
-    Span,
-)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.retention import RestorePoint
 
 AS_OF = datetime(2026, 11, 19, 9, 30, tzinfo=UTC)
 HOSTILE = [
@@ -42,7 +42,7 @@ HOSTILE = [
 
 def report_on(facts: Facts, **measures: Any) -> dict[str, Any]:
     """Return the figures of a report."""
-    return figures_of(facts, Measures(AS_OF, Span(hours=26, text="26h"), **measures))
+    return figures_of(facts, Measures(ReportInfoOptions(**measures), AS_OF))
 
 
 def account(names: list[str], projects: int = 1) -> Facts:
@@ -137,6 +137,6 @@ def hostile_report() -> dict[str, Any]:
         project=HOSTILE[0],
         backup_reports=reports,
         sleep_reports=reports,
-        drill={"service": HOSTILE[0], "finished": HOSTILE[5], "restored": False},
+        drill_report={"service": HOSTILE[0], "finished": HOSTILE[5], "restored": False},
         drift=[{"file": HOSTILE[0], "error": HOSTILE[0], "differences": differences}],
     )

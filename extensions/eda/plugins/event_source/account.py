@@ -24,9 +24,8 @@ description:
     release or is lifted, a backup fails or backups are too old, the balance runs low,
     the spend is too high, or a project differs from its blueprint.
   - It takes three calls a poll (services, billing overview, applications), and one
-    for each fifty containers, and one for each project where the list of services may
-    end early. It reads the activity journal only of services that changed, and backups
-    and blueprints at a slower pace.
+    for each fifty containers. It reads the activity journal only of services that
+    changed, and backups and blueprints at a slower pace.
   - What the platform does not tell is unknown, and causes no event. A node that
     cannot be reached is one example.
   - What the source has seen, and the events that are not delivered yet, are in a

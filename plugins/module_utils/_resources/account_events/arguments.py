@@ -6,9 +6,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
-from datetime import timedelta
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from decimal import Decimal
 from functools import cache
 from typing import Any
@@ -18,8 +17,6 @@ from ..._api.libraries import TypeAdapter, ValidationError
 from ..shared.connecting import with_selected_token
 from ..shared.identify import close_name
 from ..shared.options import FilePath, Options, option
-from .observer import Reading
-from .poll import Rules
 
 HANDED_OVER = ("eda_feedback_queue",)
 """What ansible-rulebook itself puts among the arguments."""
@@ -54,24 +51,10 @@ class SourceOptions(Options):
     drift_interval: float = 3600.0
     feedback: bool = False
 
-    def rules(self, account: str) -> Rules:
-        """Return when events are due."""
-        age = self.backup_max_age
-        return Rules(
-            account=account,
-            report_existing=self.report_existing,
-            stop_window=timedelta(seconds=self.stop_window),
-            balance_days=self.balance_days,
-            max_daily_spend=self.max_daily_spend,
-            max_monthly_spend=self.max_monthly_spend,
-            backup_max_age=None if age is None else timedelta(hours=age),
-            backup_services=self.backup_services,
-        )
-
-    def reading(self) -> Reading:
-        """Return what to read, and how often."""
-        paths = [expanded(path) for path in self.blueprints]
-        return Reading(self.backup_interval, paths, self.drift_interval)
+    @property
+    def blueprint_paths(self) -> list[str]:
+        """The paths of the blueprints, from the root of the machine."""
+        return [expanded(path) for path in self.blueprints]
 
 
 def read_arguments(arguments: Mapping[str, Any]) -> SourceOptions:
@@ -84,7 +67,9 @@ def read_arguments(arguments: Mapping[str, Any]) -> SourceOptions:
     for name in given:
         if name not in known:
             hint = close_name(name, known)
-            raise ConfigurationError(f"unknown argument {name!r};{hint} The arguments are: {all_of(known)}")
+            raise ConfigurationError(
+                f"unknown argument {name!r};{hint} The arguments are: {', '.join(sorted(known))}"
+            )
     values = {**of_environment(), **{name: value for name, value in given.items() if value is not None}}
     try:
         options: SourceOptions = adapter().validate_python(with_selected_token(values, given))
@@ -93,11 +78,6 @@ def read_arguments(arguments: Mapping[str, Any]) -> SourceOptions:
     check_numbers(options)
     check_texts(options)
     return options
-
-
-def all_of(known: Sequence[str]) -> str:
-    """Return all arguments as the end of a sentence."""
-    return ", ".join(sorted(known))
 
 
 @cache
@@ -149,7 +129,7 @@ def check_texts(options: SourceOptions) -> None:
         raise ConfigurationError("state_name is blank; give it a name, or leave it out")
     if options.state_name is not None and options.state_file is not None:
         raise ConfigurationError("state_name has no effect with state_file, which names the file; set one")
-    for path in map(expanded, options.blueprints):
+    for path in options.blueprint_paths:
         if not os.path.isfile(path):
             raise ConfigurationError(f"blueprints names {path!r}, which is not a file")
     if options.backup_services is not None and not all(options.backup_services):
@@ -164,11 +144,3 @@ def check_texts(options: SourceOptions) -> None:
 def expanded(path: str) -> str:
     """Return a path with ``~`` and variables of the environment replaced."""
     return os.path.abspath(os.path.expanduser(os.path.expandvars(path)))
-
-
-def defaults() -> dict[str, Any]:
-    """Return the default of each argument, for the documentation."""
-    return {
-        each.name: each.default_factory() if each.default_factory is not MISSING else each.default
-        for each in fields(SourceOptions)
-    }

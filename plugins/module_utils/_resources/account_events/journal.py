@@ -15,20 +15,12 @@ from enum import Enum
 from ..._api.models import Event
 from ..shared.restore_points import parse_moment
 
-STARTS = frozenset({"start", "started", "restart", "restarted", "provisioned"})
-STOPS = frozenset({"stop", "stopped", "kill", "killed", "shutdown", "suspend", "suspended", "halt", "halted"})
+STARTS = frozenset({"start", "restart", "provisioned", "deployed"})
+STOPS = frozenset({"stop", "kill", "suspended"})
 """A service that was suspended, and resumed without being started, does not run by order either."""
-OF_OTHERS = frozenset(
-    {
-        *("analysis", "backup", "backups", "intervention", "maintenance", "migration", "restore"),
-        *("restored", "rollback", "scan", "snapshot", "snapshots"),
-    }
-)
-"""What else may start and stop."""
 RESTORES = frozenset({"restore", "restored", "rollback"})
 """What may stop a container for a while, and start it again."""
-DEPLOYS = frozenset({"deploy", "deployed", "deployment"})
-FAILS = frozenset({"fail", "failed", "failure", "error"})
+FAILED_DEPLOY = frozenset({"deploy", "failed"})
 START_GRACE = timedelta(seconds=30)
 """For so long after an order to start, a container that is shown as stopped may be on its way.
 
@@ -46,33 +38,26 @@ class Order(Enum):
     STOP = "stop"
 
 
-def words_of(type: str | None) -> frozenset[str]:
-    """Return the words of a type in lower case."""
-    return frozenset((type or "").lower().split("_"))
+def words_of(entry: Event) -> frozenset[str]:
+    """Return the words of the type of an entry, in lower case."""
+    return frozenset((entry.type or "").lower().split("_"))
 
 
-def last_order(entries: Iterable[Event]) -> Order | None:
-    """Return the last power order among entries, oldest first; ``None`` if there is none."""
-    return last_order_at(entries)[0]
-
-
-def last_order_at(entries: Iterable[Event]) -> tuple[Order | None, str | None]:
+def last_order(entries: Iterable[Event]) -> tuple[Order | None, str | None]:
     """Return the last power order among entries, oldest first, and when it was given, if that is shown."""
     found: tuple[Order | None, str | None] = None, None
     for entry in entries:
-        words = words_of(entry.type)
-        if words & (FAILS | OF_OTHERS):
-            continue
-        if words & (STARTS | DEPLOYS):  # a deploy starts the container, too
+        words = words_of(entry)
+        if words & STARTS:
             found = Order.START, entry.at
         elif words & STOPS:
             found = Order.STOP, entry.at
     return found
 
 
-def last_restore_at(entries: Iterable[Event]) -> str | None:
+def last_restore_at(entries: Sequence[Event]) -> str | None:
     """Return when files were last restored, by entries, oldest first; ``None`` if they were not."""
-    return next((entry.at for entry in reversed([*entries]) if words_of(entry.type) & RESTORES), None)
+    return next((entry.at for entry in reversed(entries) if words_of(entry) & RESTORES), None)
 
 
 def is_starting(ordered: str | None, now: datetime) -> bool:
@@ -83,7 +68,7 @@ def is_starting(ordered: str | None, now: datetime) -> bool:
 
 def has_failed_deploy(entries: Iterable[Event]) -> bool:
     """Tell whether any entry says that a deploy failed."""
-    return any(words & DEPLOYS and words & FAILS for words in (words_of(entry.type) for entry in entries))
+    return any(words_of(entry) >= FAILED_DEPLOY for entry in entries)
 
 
 def types_of(entries: Sequence[Event]) -> list[str]:

@@ -9,15 +9,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..._api.libraries import BaseModel, ConfigDict, Field
 from ..._api.models import App, Backup, BillingOverview, Event, ServiceSummary
-from ..._api.values import WITHOUT_CONTAINER, Family
-
-VERSION = 1
-"""The form of the state file."""
+from ..._api.values import WITHOUT_CONTAINER
 
 
 @dataclass(frozen=True)
@@ -34,8 +31,6 @@ class Observation:
 
     services: Mapping[str, ServiceSummary] | None = None
     """The services by id."""
-    gone: frozenset[str] = frozenset()
-    """Services that are missing from the list and that a read of their own did not find either."""
     limited: bool = False
     """Whether the token may only read applications."""
     states: Mapping[str, str | None] = field(default_factory=dict)
@@ -47,7 +42,7 @@ class Observation:
     restoring: frozenset[str] = frozenset()
     """Stopped services into which a backup is being restored."""
     apps: Mapping[str, App] | None = None
-    """The list of applications by slug."""
+    """The applications by id."""
     overview: BillingOverview | None = None
     backups: Mapping[str, Sequence[Backup]] = field(default_factory=dict)
     """All backups of the services whose turn it was."""
@@ -56,7 +51,7 @@ class Observation:
 
 
 class Remembered(BaseModel):
-    """A part of the state. Keys that a newer version wrote are ignored."""
+    """A part of the state."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -68,7 +63,6 @@ class BackupMemory(Remembered):
     """When they were read last."""
     failed: tuple[str, ...] = ()
     """The ids of those that failed."""
-    newest: str | None = None
     stale: bool = False
 
 
@@ -107,8 +101,6 @@ class ServiceMemory(Remembered):
 class AppMemory(Remembered):
     """What is remembered of an application."""
 
-    id: str
-    name: str | None = None
     image: str | None = None
     released_at: str | None = None
     blocked: bool = False
@@ -118,11 +110,8 @@ class AppMemory(Remembered):
     """The image before the one that it waits for."""
 
     def is_replaced_by(self, app: App) -> bool:
-        """Tell whether another image is in service, or the same one anew. What is not shown says neither."""
-        return bool(app.image_ref) and (
-            app.image_ref != self.image
-            or (None not in (app.released_at, self.released_at) and app.released_at != self.released_at)
-        )
+        """Tell whether another image is in service, or the same one anew."""
+        return bool(app.image_ref) and (app.image_ref, app.released_at) != (self.image, self.released_at)
 
 
 class MoneyMemory(Remembered):
@@ -145,7 +134,6 @@ class DriftMemory(Remembered):
 class State(Remembered):
     """All that the source remembers, and the events that are not known to be delivered."""
 
-    version: int = VERSION
     salt: str
     """Makes the ids of this state file differ from those of others."""
     owner: str = ""
@@ -165,19 +153,8 @@ class State(Remembered):
 
     @property
     def known_apps(self) -> Mapping[str, AppMemory]:
-        """The applications by slug; none before the first poll."""
+        """The applications by id; none before the first poll."""
         return self.apps or {}
-
-
-def services_of_applications(seen: Observation) -> Observation:
-    """Return an observation in which applications stand for services, if the token may read only these."""
-    if not seen.limited or seen.apps is None:
-        return seen
-    services = {
-        app.id: ServiceSummary(id=app.id, name=app.name or app.slug, family=Family.APP, status=app.status)
-        for app in seen.apps.values()
-    }
-    return replace(seen, services=services)
 
 
 def has_container(service: ServiceSummary | ServiceMemory) -> bool:

@@ -10,26 +10,23 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
-from typing import TypeVar
 
 from ..._api.client import METRICS_PER_CALL, Client
 from ..._api.errors import AccessDenied, HostedError, Refused
 from ..._api.models import (
     App,
     Backup,
-    BillingOverview,
     Event,
     Metrics,
     ServiceSummary,
 )
 from ..._api.values import BackupStatus, ContainerState, ServiceStatus
 from ..shared.account import Account
-from .journal import Order, last_order
+from .arguments import SourceOptions
 from .observation import AppMemory, Drift, Observation, ServiceMemory, State, has_container
 from .of_account import due
 from .of_services import DEPLOY, OF_STATUS, STOPPED
 
-T = TypeVar("T")
 MAX_READS = 50
 """How many services are looked at by themselves in one poll. The others get their turn in the next ones."""
 MAX_BACKUP_READS = 20
@@ -38,20 +35,8 @@ MAX_IDLE_READS = 3
 and have stopped again between two polls."""
 FIRST_ENTRIES = 50
 """How far back to look for a power order in an activity journal that was never read."""
-SERVICES = "services"
-"""The list of services, in what is allowed or refused."""
 LIMITED_SECONDS = 3600.0
-"""After how long to try again what the token was refused."""
-
-
-@dataclass(frozen=True)
-class Reading:
-    """What to read beside the lists, and how often."""
-
-    backup_interval: float = 3600.0
-    """0 for never."""
-    blueprints: Sequence[str] = ()
-    drift_interval: float = 3600.0
+"""After how long to try again to list services, if the token was refused that."""
 
 
 @dataclass
@@ -59,17 +44,17 @@ class Observer:
     """Reads an account. Remembers only what the token was refused, so as not to try that at each poll."""
 
     account: Account
-    reading: Reading
+    options: SourceOptions
     compare: Callable[[Client, str], Drift]
     """Compares a blueprint with its project."""
     redact: Callable[[str], str] = str
     """Takes secrets out of what the platform says."""
     problems: list[HostedError] = field(default_factory=list)
     """What could not be read at the last poll."""
-    refused: dict[str, datetime] = field(default_factory=dict)
-    """What the token may not read, and when that was found."""
-    allowed: set[str] = field(default_factory=set)
-    """What the token was allowed to read. To be refused that later is a failure, and not its scope."""
+    limited_since: datetime | None = None
+    """Since when the token may only read applications; ``None`` if it may read all."""
+    listed: bool = False
+    """Whether the token could list services. To be refused that later is a failure, and not its scope."""
     turn: int = 0
     """Where the next look at services that were stopped by order begins."""
 
@@ -80,21 +65,22 @@ class Observer:
             read applications.
         """
         self.problems = []
-        services = self._allowed(SERVICES, now, self._services)
-        limited = services is None
-        apps = self._apps() if limited else self._tried(self._apps)
-        overview = self._allowed("billing", now, lambda: self._tried(self._overview))
+        services = self._services(now)
         if services is None:
-            return Observation(limited=True, apps=apps, overview=overview)
+            return Observation(limited=True, apps=self._apps())
+        apps = overview = None
+        with self._noting():
+            apps = self._apps()
+        with self._noting():
+            overview = self.account.client.billing_overview()
         states = self._states(services)
-        entries = self._entries(before, services, states, apps)
+        entries, restoring = self._explained(before, services, states, apps)
         return Observation(
             services=services,
-            gone=self._gone(before, services),
             states=states,
             reasons=self._reasons(before, services),
             entries=entries,
-            restoring=self._restoring(before, services, states, entries),
+            restoring=restoring,
             apps=apps,
             overview=overview,
             backups=self._backups(before, services, now),
@@ -103,14 +89,29 @@ class Observer:
 
     # --- Lists ----------------------------------------------------------------------------------------
 
-    def _services(self) -> dict[str, ServiceSummary]:
-        return {service.id: service for service in self.account.services()}
+    def _services(self, now: datetime) -> dict[str, ServiceSummary] | None:
+        """Return the services; ``None`` if the token is good and may not list them.
+
+        :raises AccessDenied: if the token itself is not accepted, or may no longer list services: without
+            them, there is nothing to watch.
+        """
+        since = self.limited_since
+        if since is not None and abs((now - since).total_seconds()) < LIMITED_SECONDS:
+            return None
+        try:
+            found = {service.id: service for service in self.account.services()}
+        except AccessDenied as error:
+            self.account.client.whoami()
+            if self.listed:
+                raise
+            self.problems.append(error)
+            self.limited_since = now
+            return None
+        self.listed, self.limited_since = True, None
+        return found
 
     def _apps(self) -> dict[str, App]:
-        return {app.slug: app for app in self.account.apps()}
-
-    def _overview(self) -> BillingOverview:
-        return self.account.client.billing_overview()
+        return {app.id: app for app in self.account.apps()}
 
     def _states(self, services: Mapping[str, ServiceSummary]) -> dict[str, str | None]:
         """Return the states of the containers. Only a service in service has one to speak of."""
@@ -122,17 +123,6 @@ class Observer:
         return found
 
     # --- Single services ------------------------------------------------------------------------------
-
-    def _gone(self, before: State, services: Mapping[str, ServiceSummary]) -> frozenset[str]:
-        """Return which of the services that the list lacks are gone indeed, as it may show one late."""
-        missing = [id for id in before.known_services if id not in services]
-        found = set()
-        for id in missing[:MAX_READS]:
-            with self._noting():
-                service = self.account.service(id)
-                if service is None or service.status == ServiceStatus.DELETED:
-                    found.add(id)
-        return frozenset(found)
 
     def _reasons(self, before: State, services: Mapping[str, ServiceSummary]) -> dict[str, str | None]:
         """Return why creations failed that were not known to have failed."""
@@ -147,16 +137,16 @@ class Observer:
                     found[id] = self.redact(reason) if reason else None
         return found
 
-    def _entries(
+    def _explained(
         self,
         before: State,
         services: Mapping[str, ServiceSummary],
         states: Mapping[str, str | None],
         apps: Mapping[str, App] | None,
-    ) -> dict[str, Sequence[Event]]:
-        """Return the new entries of the activity journals of services that changed."""
-        deploying = deploying_apps(before.known_apps, apps or {})
+    ) -> tuple[dict[str, Sequence[Event]], frozenset[str]]:
+        """Return the new journal entries of services that changed, and the stopped ones that are restored."""
         memories = {id: before.known_services.get(id) for id, each in services.items() if is_watched(each)}
+        deploying = deploying_apps(before.known_apps, apps or {})
         changed = [
             id
             for id, memory in memories.items()
@@ -165,12 +155,17 @@ class Observer:
         idle = [
             id for id, memory in memories.items() if is_idle(memory, states.get(id)) and id not in changed
         ]
-        found: dict[str, Sequence[Event]] = {}
+        entries: dict[str, Sequence[Event]] = {}
+        restoring = set()
         for id in [*changed[:MAX_READS], *self._in_turn(idle)]:
             memory = memories[id]
+            if states.get(id) == ContainerState.STOPPED and is_news(memory):
+                with self._noting():  # first, as the journal may tell of a restore only when that has ended
+                    if any(each.status == BackupStatus.RESTORING for each in self._backups_of(id)):
+                        restoring.add(id)
             with self._noting():
-                found[id] = self._new_entries(id, memory.entry if memory else None)
-        return found
+                entries[id] = self._new_entries(id, memory.entry if memory else None)
+        return entries, frozenset(restoring)
 
     def _in_turn(self, idle: Sequence[str]) -> Sequence[str]:
         """Return the next few of the services that were stopped by order."""
@@ -185,35 +180,11 @@ class Observer:
             return self.account.client.events(id, FIRST_ENTRIES)[::-1]
         return self.account.client.events(id, since=last)[::-1]
 
-    def _restoring(
-        self,
-        before: State,
-        services: Mapping[str, ServiceSummary],
-        states: Mapping[str, str | None],
-        entries: dict[str, Sequence[Event]],
-    ) -> frozenset[str]:
-        """Return the services that stopped while a backup is restored into them.
-
-        The activity journal may say so only when the restore ends, which may be between two reads: so it is
-        read again where none is under way. Only what may be told as stopped is looked at.
-        """
-        found = set()
-        for id, fresh in [*entries.items()]:
-            memory = before.known_services.get(id)
-            is_stopped = states.get(id) == ContainerState.STOPPED and can_back_up(services[id])
-            if is_stopped and is_unexplained(memory, fresh):
-                with self._noting():
-                    if any(backup.status == BackupStatus.RESTORING for backup in self._backups_of(id)):
-                        found.add(id)
-                    else:
-                        entries[id] = self._new_entries(id, memory.entry if memory else None)
-        return frozenset(found)
-
     def _backups(
         self, before: State, services: Mapping[str, ServiceSummary], now: datetime
     ) -> dict[str, Sequence[Backup]]:
         """Return the backups of the services whose turn it is, those that waited longest first."""
-        seconds = self.reading.backup_interval
+        seconds = self.options.backup_interval
         if not seconds:
             return {}
         looked = {id: backups_looked(before.known_services.get(id)) for id in services}
@@ -243,11 +214,8 @@ class Observer:
     def _drift(self, before: State, now: datetime) -> dict[str, Drift]:
         """Return how the blueprint compares whose turn it is: one in each poll, as it takes many calls."""
         looked = {path: memory.looked for path, memory in before.drift.items()}
-        waiting = [
-            path
-            for path in self.reading.blueprints
-            if due(looked.get(path), now, self.reading.drift_interval)
-        ]
+        paths, seconds = self.options.blueprint_paths, self.options.drift_interval
+        waiting = [path for path in paths if due(looked.get(path), now, seconds)]
         for path in sorted(waiting, key=lambda path: looked.get(path, ""))[:1]:
             with self._noting():
                 return {path: self.compare(self.account.client, path)}
@@ -262,51 +230,6 @@ class Observer:
             yield
         except HostedError as error:
             self.problems.append(error)
-
-    def _tried(self, read: Callable[[], T]) -> T | None:
-        """Return what a call gives; ``None`` if it fails, unless the token is refused."""
-        try:
-            return read()
-        except AccessDenied:
-            raise
-        except HostedError as error:
-            self.problems.append(error)
-            return None
-
-    def _allowed(self, what: str, now: datetime, read: Callable[[], T]) -> T | None:
-        """Return what a call gives; ``None`` if the token is good and may not make it.
-
-        :raises AccessDenied: if the token itself is not accepted, or may no longer list services: without
-            them, there is nothing to watch.
-        """
-        if self._is_refused(what, now):
-            return None
-        try:
-            found = read()
-        except AccessDenied as error:
-            self.account.client.whoami()
-            if what == SERVICES and what in self.allowed:
-                raise
-            self._note_refused(what, error, now)
-            return None
-        self._note_allowed(what)
-        return found
-
-    def _is_refused(self, what: str, now: datetime) -> bool:
-        """Tell whether something was refused so lately that it is not tried again."""
-        since = self.refused.get(what)
-        return since is not None and abs((now - since).total_seconds()) < LIMITED_SECONDS
-
-    def _note_refused(self, what: str, error: AccessDenied, now: datetime) -> None:
-        """Note that the token may not read something. What it could read before is tried at each poll."""
-        self.problems.append(error)
-        if what not in self.allowed:
-            self.refused[what] = now
-
-    def _note_allowed(self, what: str) -> None:
-        """Note that the token may read something."""
-        self.refused.pop(what, None)
-        self.allowed.add(what)
 
 
 def is_watched(service: ServiceSummary) -> bool:
@@ -332,12 +255,8 @@ def backups_looked(memory: ServiceMemory | None) -> str | None:
 
 def deploying_apps(before: Mapping[str, AppMemory], apps: Mapping[str, App]) -> frozenset[str]:
     """Return the ids of the applications that have another image than before, or wait to run with it."""
-    return frozenset(
-        app.id
-        for slug, app in apps.items()
-        if (memory := before.get(slug)) is not None
-        and (memory.deploying_since is not None or memory.is_replaced_by(app))
-    )
+    known = [(before[id], app) for id, app in apps.items() if id in before]
+    return frozenset(app.id for memory, app in known if memory.deploying_since or memory.is_replaced_by(app))
 
 
 def needs_journal(memory: ServiceMemory | None, service: ServiceSummary, state: str | None) -> bool:
@@ -350,13 +269,9 @@ def needs_journal(memory: ServiceMemory | None, service: ServiceSummary, state: 
     return state == ContainerState.STOPPED and is_open
 
 
-def is_unexplained(memory: ServiceMemory | None, entries: Sequence[Event]) -> bool:
-    """Tell whether a container that is stopped now was not stopped before, and nobody ordered it to stop."""
-    order = last_order(entries)
-    if order is None and memory is not None:
-        is_news = memory.state != ContainerState.STOPPED or memory.start_ordered
-        return is_news and not memory.stop_ordered
-    return order is not Order.STOP
+def is_news(memory: ServiceMemory | None) -> bool:
+    """Tell whether it is news that a container is stopped: it was not before, or was to start since."""
+    return memory is None or memory.state != ContainerState.STOPPED or memory.start_ordered
 
 
 def is_idle(memory: ServiceMemory | None, state: str | None) -> bool:

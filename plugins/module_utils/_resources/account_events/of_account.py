@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -16,7 +16,9 @@ from ..._api.text import counted
 from ..._api.values import BackupStatus
 from ..shared.money import format_amount, from_cents
 from ..shared.names import fits
-from ..shared.restore_points import parse_moment
+from ..shared.restore_points import backups_as_restore_points, newest_complete, parse_moment
+from ..shared.time_zones import utc_text
+from .arguments import SourceOptions
 from .events import (
     BackupFacts,
     BackupFailed,
@@ -31,7 +33,7 @@ from .events import (
     SpendRecovered,
 )
 from .observation import BackupMemory, Drift, DriftMemory, MoneyMemory, ServiceMemory
-from .poll import Poll, Rules, service_facts
+from .poll import Poll, service_facts
 
 DAILY, MONTHLY = "daily", "monthly"
 MAX_DIFFERENCES = 50
@@ -40,8 +42,10 @@ MAX_DIFFERENCES = 50
 # --- Backups ----------------------------------------------------------------------------------------
 
 
-def with_backups(poll: Poll, services: Mapping[str, ServiceMemory]) -> dict[str, ServiceMemory]:
+def with_backups(poll: Poll, services: Mapping[str, ServiceMemory] | None) -> dict[str, ServiceMemory] | None:
     """Return what is remembered of the services, with the backups that were read. Tell what they show."""
+    if services is None:
+        return None
     found = dict(services)
     for id, backups in poll.seen.backups.items():
         memory = found.get(id)
@@ -59,14 +63,13 @@ def backups_after(poll: Poll, id: str, memory: ServiceMemory, backups: Sequence[
         for backup in failed:
             if backup.id not in known:
                 tell_failed(poll, id, memory, backup)
-    newest = newest_of(backups)
+    whole = newest_complete(backups_as_restore_points(backups))
+    newest = whole.created_at if whole else None
     stale = is_stale(poll, memory, newest)
     was_stale = before is not None and before.stale
     if stale != was_stale and (stale or newest is not None):
         tell_age(poll, id, memory, newest, stale)
-    return BackupMemory(
-        looked=poll.at, failed=tuple(backup.id for backup in failed), newest=newest, stale=stale
-    )
+    return BackupMemory(looked=poll.at, failed=tuple(backup.id for backup in failed), stale=stale)
 
 
 def tell_failed(poll: Poll, id: str, memory: ServiceMemory, backup: Backup) -> None:
@@ -76,46 +79,34 @@ def tell_failed(poll: Poll, id: str, memory: ServiceMemory, backup: Backup) -> N
     poll.tell(BackupFailed, message, service=service_facts(id, memory), backup=facts)
 
 
-def newest_of(backups: Sequence[Backup]) -> str | None:
-    """Return when the newest completed backup was begun; ``None`` if there is none."""
-    made = {
-        backup.created_at: at
-        for backup in backups
-        if backup.status == BackupStatus.COMPLETED and (at := parse_moment(backup.created_at)) is not None
-    }
-    return max(made, key=lambda text: made[text]) if made else None
-
-
-def is_stale(poll: Poll, memory: ServiceMemory, newest: str | None) -> bool:
+def is_stale(poll: Poll, memory: ServiceMemory, newest: datetime | None) -> bool:
     """Tell whether the backups of a service are too old. A service without any must be named to be stale."""
-    rules = poll.rules
-    if rules.backup_max_age is None:
+    hours, named = poll.rules.backup_max_age, poll.rules.backup_services
+    if hours is None:
         return False
-    named = rules.backup_services
     if named is not None and not any(fits(memory.name, pattern) for pattern in named):
         return False
-    reference = parse_moment(newest) or (parse_moment(memory.created_at) if named is not None else None)
-    return reference is not None and poll.now - reference > rules.backup_max_age
+    reference = newest or (parse_moment(memory.created_at) if named is not None else None)
+    return reference is not None and poll.now - reference > timedelta(hours=hours)
 
 
-def unmatched_patterns(rules: Rules, services: Iterable[ServiceSummary]) -> list[str]:
+def unmatched_patterns(rules: SourceOptions, services: Iterable[ServiceSummary]) -> list[str]:
     """Return the patterns of services to watch that match none: a slip there would never be noticed."""
     names = [service.name for service in services]
     patterns = rules.backup_services or () if rules.backup_max_age is not None else ()
     return [pattern for pattern in patterns if not any(fits(name, pattern) for name in names)]
 
 
-def tell_age(poll: Poll, id: str, memory: ServiceMemory, newest: str | None, stale: bool) -> None:
+def tell_age(poll: Poll, id: str, memory: ServiceMemory, newest: datetime | None, stale: bool) -> None:
     """Tell that backups are too old, or no longer."""
-    facts = service_facts(id, memory)
-    age = poll.rules.backup_max_age
-    if not stale or age is None:
-        poll.tell(BackupsFresh, f"service {memory.name!r} has a new backup", service=facts, newest=newest)
+    facts, made = service_facts(id, memory), utc_text(newest)
+    hours = poll.rules.backup_max_age
+    if not stale or hours is None:
+        poll.tell(BackupsFresh, f"service {memory.name!r} has a new backup", service=facts, newest=made)
     elif memory.backups is not None or not memory.there_before or poll.rules.report_existing:
-        last = f"its newest completed backup is of {newest}" if newest else "it has no completed backup"
-        hours = age.total_seconds() / 3600
+        last = f"its newest completed backup is of {made}" if made else "it has no completed backup"
         message = f"the backups of service {memory.name!r} are older than {hours:g} hours: {last}"
-        poll.tell(BackupsStale, message, service=facts, newest=newest, max_age_hours=hours)
+        poll.tell(BackupsStale, message, service=facts, newest=made, max_age_hours=hours)
 
 
 # --- Money ------------------------------------------------------------------------------------------
@@ -156,7 +147,7 @@ def balance_after(poll: Poll, overview: BillingOverview, memory: MoneyMemory) ->
     return before if days <= before + 1 else reached
 
 
-def spends(overview: BillingOverview, rules: Rules) -> list[tuple[str, Decimal | None, Decimal]]:
+def spends(overview: BillingOverview, rules: SourceOptions) -> list[tuple[str, Decimal | None, Decimal]]:
     """Return the measures that have a limit, each with its amount, if that is known, and the limit."""
     daily, monthly = overview.current_daily_burn_cents, overview.projected_month_cents
     found = [

@@ -5,18 +5,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
 
-from ..._api.models import App, Event
-from ..._api.values import ContainerState, Family, ScanStatus
+from ..._api.models import App
+from ..._api.values import ContainerState, ScanStatus
 from ..shared.restore_points import parse_moment
-from .events import AccountEvent, DeployDone, DeployFailed, ReleaseBlocked, VerdictLifted
-from .journal import Order, has_failed_deploy, is_starting, last_order, last_order_at
+from .events import (
+    AccountEvent,
+    ApplicationFacts,
+    DeployDone,
+    DeployFailed,
+    ReleaseBlocked,
+    VerdictLifted,
+)
+from .journal import Order, has_failed_deploy, is_starting, last_order
 from .observation import AppMemory, ServiceMemory
-from .poll import Poll, application_facts
+from .poll import Poll
 
 LONGEST_DEPLOY = timedelta(minutes=10)
 """How long to wait until a container is seen to run, or not to, with a new image."""
@@ -32,80 +37,40 @@ class Outcome(Enum):
     FAILED = "failed"
 
 
-@dataclass(frozen=True)
-class Applications:
-    """What is remembered of the applications after a poll."""
-
-    memories: dict[str, AppMemory] | None
-    undeployed: frozenset[str]
-    """The ids of those without an image."""
-    failed: frozenset[str]
-    """The ids of those whose deploy was told to have failed in this poll."""
-    listed: bool
-    """Whether the list was read in this poll."""
-
-    def may_be_undeployed(self, service: ServiceMemory, id: str) -> bool:
-        """Tell whether a service may be an application without an image, for all that is known."""
-        if id in self.undeployed:
-            return True
-        known = self.listed or any(memory.id == id for memory in (self.memories or {}).values())
-        return service.family == Family.APP and not known
-
-
-def applications_after(poll: Poll) -> Applications:
-    """Return what is remembered of the applications after a poll, and tell what happened to them.
-
-    An application that the list lacks is kept: only a service's own route tells that it is gone.
-    """
-    before = poll.before.known_apps
+def applications_after(poll: Poll) -> dict[str, AppMemory] | None:
+    """Return what is remembered of the applications after a poll, and tell what happened to them."""
     if poll.seen.apps is None:
-        return Applications(poll.before.apps, undeployed(before), frozenset(), False)
-    found = dict(before)
-    failed = set()
-    for slug, app in poll.seen.apps.items():
-        found[slug], has_failed = application_after(poll, app, before.get(slug))
-        if has_failed:
-            failed.add(app.id)
-    kept = {slug: memory for slug, memory in found.items() if memory.id not in poll.seen.gone}
-    return Applications(kept, undeployed(kept), frozenset(failed), True)
+        return poll.before.apps
+    return {id: application_after(poll, app) for id, app in poll.seen.apps.items()}
 
 
-def undeployed(memories: Mapping[str, AppMemory]) -> frozenset[str]:
-    """Return the ids of the applications that have no image yet."""
-    return frozenset(memory.id for memory in memories.values() if not memory.image)
-
-
-def application_after(poll: Poll, app: App, memory: AppMemory | None) -> tuple[AppMemory, bool]:
-    """Return what is remembered of an application, and whether a deploy of it was told to have failed."""
-    current = {"id": app.id, "name": app.name}
-    shown = {"image": app.image_ref or None, "released_at": app.released_at}
-    current |= {key: value for key, value in shown.items() if value is not None}
-    if memory is None or memory.id != app.id:
-        is_new = poll.before.apps is not None
-        memory = AppMemory(id=app.id) if is_new else AppMemory.model_validate(current)
+def application_after(poll: Poll, app: App) -> AppMemory:
+    """Return what is remembered of an application, and tell what happened to it."""
+    current = {"name": app.name, "image": app.image_ref or None, "released_at": app.released_at}
+    memory = poll.before.known_apps.get(app.id)
+    if memory is None:
+        memory = AppMemory() if poll.before.apps is not None else AppMemory.model_validate(current)
     latest = memory.model_copy(update=current)
     if memory.is_replaced_by(app):
         if memory.deploying_since:  # replaced by the next before anybody saw it run
             tell_deploy(poll, app, memory, Outcome.UNVERIFIED)
         latest = latest.model_copy(update={"deploying_since": poll.at, "previous": memory.image})
-    return with_verdict(poll, app, memory, *with_deploy(poll, app, latest))
+    return with_verdict(poll, app, memory, with_deploy(poll, app, latest))
 
 
-def with_deploy(poll: Poll, app: App, memory: AppMemory) -> tuple[AppMemory, bool]:
-    """Return the memory once it is known what became of a deploy, and whether it failed. Tell that."""
+def with_deploy(poll: Poll, app: App, memory: AppMemory) -> AppMemory:
+    """Return the memory once it is known what became of a deploy, and tell that."""
     service = poll.before.known_services.get(app.id)
     known = service is not None and service.entry is not None  # otherwise some entries are no news
-    told_by_journal = known and has_failed_deploy(poll.seen.entries.get(app.id) or ())
-    if not memory.deploying_since:
-        if told_by_journal:
-            tell_deploy(poll, app, memory, Outcome.FAILED)
-        return memory, told_by_journal
-    outcome = Outcome.FAILED if told_by_journal else outcome_of(poll, app, memory.deploying_since)
+    outcome = Outcome.FAILED if known and has_failed_deploy(poll.seen.entries.get(app.id) or ()) else None
+    if outcome is None and memory.deploying_since:
+        outcome = outcome_of(poll, app, memory.deploying_since)
     if outcome is None:
-        return memory, False
+        return memory
+    if outcome is Outcome.FAILED:
+        poll.failed.add(app.id)
     tell_deploy(poll, app, memory, outcome)
-    settled = memory.model_copy(update={"deploying_since": None, "previous": None})
-    return settled, outcome is Outcome.FAILED
+    return memory.model_copy(update={"deploying_since": None, "previous": None})
 
 
 def outcome_of(poll: Poll, app: App, since: str) -> Outcome | None:
@@ -117,34 +82,28 @@ def outcome_of(poll: Poll, app: App, since: str) -> Outcome | None:
     if state == ContainerState.RUNNING:
         return Outcome.DONE
     if state == ContainerState.STOPPED and entries is not None:
-        if is_start_recent(poll, app, entries):
+        order, at = last_order(entries)
+        if order is None:
+            order, at = remembered_order(poll.before.known_services.get(app.id))
+        if order is Order.START and is_starting(at, poll.now):
             return None
-        return Outcome.UNVERIFIED if is_stop_ordered(poll, app, entries) else Outcome.FAILED
+        return Outcome.UNVERIFIED if order is Order.STOP else Outcome.FAILED
     begun = parse_moment(since)
     late = begun is None or abs(poll.now - begun) > LONGEST_DEPLOY  # a clock may have been set back
     return Outcome.UNVERIFIED if late else None
 
 
-def is_stop_ordered(poll: Poll, app: App, entries: Sequence[Event]) -> bool:
-    """Tell whether the last power order was to stop."""
-    order = last_order(entries)
-    service = poll.before.known_services.get(app.id)
-    return order is Order.STOP or (order is None and service is not None and service.stop_ordered)
-
-
-def is_start_recent(poll: Poll, app: App, entries: Sequence[Event]) -> bool:
-    """Tell whether the container was started so recently that it may be shown as it was before."""
-    order, at = last_order_at(entries)
-    if order is not None:
-        return order is Order.START and is_starting(at, poll.now)
-    service = poll.before.known_services.get(app.id)
-    return service is not None and service.start_ordered and is_starting(service.start_at, poll.now)
+def remembered_order(service: ServiceMemory | None) -> tuple[Order | None, str | None]:
+    """Return the last power order that earlier polls saw, and when it was given."""
+    if service is None or not (service.stop_ordered or service.start_ordered):
+        return None, None
+    return Order.STOP if service.stop_ordered else Order.START, service.start_at
 
 
 def tell_deploy(poll: Poll, app: App, memory: AppMemory, outcome: Outcome) -> None:
     """Tell what became of a deploy."""
     facts = {
-        "application": application_facts(app),
+        "application": facts_of(app),
         "image": memory.image,
         "previous_image": memory.previous,
     }
@@ -157,14 +116,16 @@ def tell_deploy(poll: Poll, app: App, memory: AppMemory, outcome: Outcome) -> No
     poll.tell(DeployDone, message, verified=verified, **facts)
 
 
-def with_verdict(
-    poll: Poll, app: App, before: AppMemory, memory: AppMemory, failed: bool
-) -> tuple[AppMemory, bool]:
+def facts_of(app: App) -> ApplicationFacts:
+    """Return what an event says of an application."""
+    return ApplicationFacts(id=app.id, slug=app.slug, name=app.name)
+
+
+def with_verdict(poll: Poll, app: App, before: AppMemory, memory: AppMemory) -> AppMemory:
     """Return the memory with the verdict on the image in service. Tell if it blocks, or is lifted."""
-    changed = before.image != memory.image
-    blocked = before.blocked and not changed
+    blocked = before.blocked and before.image == memory.image
     kind: type[AccountEvent] | None = None
-    facts = {"application": application_facts(app), "image": memory.image}
+    facts = {"application": facts_of(app), "image": memory.image}
     if app.scan_status == ScanStatus.BLOCKED and not blocked:
         blocked, kind = True, ReleaseBlocked
         message = (
@@ -176,4 +137,4 @@ def with_verdict(
         message = f"the verdict on the image of application {app.slug!r} is lifted"
     if kind is not None and (poll.before.apps is not None or poll.rules.report_existing):
         poll.tell(kind, message, **facts)
-    return memory.model_copy(update={"blocked": blocked}), failed
+    return memory.model_copy(update={"blocked": blocked})

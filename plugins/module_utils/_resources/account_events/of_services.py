@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import timedelta
 from typing import Any
 
 from ..._api.models import Event, ServiceSummary
 from ..._api.text import counted
-from ..._api.values import ContainerState, ServiceStatus
+from ..._api.values import ContainerState, Family, ServiceStatus
 from ..shared.restore_points import parse_moment
 from .events import (
     DeployFailed,
@@ -23,36 +23,36 @@ from .events import (
     ServiceStopped,
     type_of,
 )
-from .journal import Order, is_starting, last_order, last_order_at, last_restore_at, types_of
+from .journal import Order, is_starting, last_order, last_restore_at, types_of
 from .observation import ServiceMemory, has_container
-from .of_applications import Applications
 from .poll import Poll, service_facts
 
 FAILED = type_of(ServiceFailed)
 AWAITING = type_of(ServiceAwaitingAdmin)
 STOPPED = type_of(ServiceStopped)
 DEPLOY = type_of(DeployFailed)
-DELETED = type_of(ServiceDeleted)
 OF_STATUS = {ServiceStatus.FAILED: FAILED, ServiceStatus.AWAITING_ADMIN: AWAITING}
 """The trouble that a status tells of by itself."""
 
 
-def services_after(poll: Poll, applications: Applications) -> dict[str, ServiceMemory]:
+def services_after(poll: Poll) -> dict[str, ServiceMemory] | None:
     """Return what is remembered of the services after a poll, and tell what happened to them."""
-    before = poll.before.known_services
-    found = {id: memory for id, memory in before.items() if id not in poll.seen.gone}
-    for id in sorted(poll.seen.gone & before.keys()):
+    before, listed = poll.before.known_services, poll.seen.services
+    if listed is None:
+        return poll.before.services
+    kept = before if poll.seen.limited else {id: before[id] for id in before if id in listed}
+    for id in sorted(before.keys() - kept.keys()):
         if not before[id].deleted:
             tell_deleted(poll, id, before[id])
-    for id, summary in (poll.seen.services or {}).items():
-        memory = before.get(id)
-        current = with_entries(poll, id, enter(poll, summary, memory))
-        if is_deleted(summary.status):
-            if not current.deleted and memory is not None:
-                tell_deleted(poll, id, current)
-            found[id] = current.model_copy(update={"deleted": True})
-        else:
-            found[id] = with_health(poll, id, not_deleted(poll, id, current), applications)
+    found = dict(kept)
+    for id, summary in listed.items():
+        current = with_entries(poll, id, enter(poll, summary, before.get(id)))
+        if not is_deleted(summary.status):
+            found[id] = with_health(poll, id, current)
+            continue
+        if not current.deleted and id in before:
+            tell_deleted(poll, id, current)
+        found[id] = current.model_copy(update={"deleted": True})
     return found
 
 
@@ -85,16 +85,7 @@ def enter(poll: Poll, summary: ServiceSummary, memory: ServiceMemory | None) -> 
     return fresh
 
 
-def not_deleted(poll: Poll, id: str, memory: ServiceMemory) -> ServiceMemory:
-    """Return the memory of a service that is in the list, and not being deleted. Tell if that is news."""
-    if not memory.deleted:
-        return memory
-    message = f"service {memory.name!r} is there again, after it was said to be deleted"
-    poll.tell(ServiceBack, message, service=service_facts(id, memory), after=DELETED)
-    return memory.model_copy(update={"deleted": False})
-
-
-def with_health(poll: Poll, id: str, memory: ServiceMemory, applications: Applications) -> ServiceMemory:
+def with_health(poll: Poll, id: str, memory: ServiceMemory) -> ServiceMemory:
     """Return what is remembered of a service that is not deleted, and tell of trouble and its end."""
     trouble = OF_STATUS.get(memory.status)
     if trouble is not None:
@@ -106,9 +97,9 @@ def with_health(poll: Poll, id: str, memory: ServiceMemory, applications: Applic
         return memory if memory.trouble in (STOPPED, DEPLOY) else back(poll, id, memory)
     state = poll.seen.states.get(id)
     if state == ContainerState.STOPPED:
-        return stopped(poll, id, memory, applications)
+        return stopped(poll, id, memory)
     if state == ContainerState.RUNNING:
-        ordered = last_order(poll.seen.entries.get(id) or ()) is Order.STOP
+        ordered = last_order(poll.seen.entries.get(id) or ())[0] is Order.STOP
         seen = {"state": state, "stop_ordered": ordered, "start_ordered": False}
         return back(poll, id, memory.model_copy(update=seen))
     return memory.model_copy(update={"state": state}) if state in ContainerState.KNOWN else memory
@@ -122,7 +113,7 @@ def with_entries(poll: Poll, id: str, memory: ServiceMemory) -> ServiceMemory:
     update: dict[str, Any] = {"entry": entries[-1].id}
     if restored_at := last_restore_at(entries):
         update["restored_at"] = restored_at
-    order, at = last_order_at(entries)
+    order, at = last_order(entries)
     if order is not None:
         update |= {"stop_ordered": order is Order.STOP, "start_ordered": order is Order.START, "start_at": at}
     return memory.model_copy(update=update)
@@ -133,7 +124,7 @@ def in_trouble(poll: Poll, id: str, memory: ServiceMemory, trouble: str) -> Serv
     if memory.trouble == trouble:
         return memory
     facts = service_facts(id, memory)
-    if is_news(poll, memory):
+    if is_news(poll):
         if trouble == FAILED:
             reason = poll.seen.reasons.get(id)
             because = f": {reason}" if reason else ""
@@ -145,7 +136,7 @@ def in_trouble(poll: Poll, id: str, memory: ServiceMemory, trouble: str) -> Serv
     return memory.model_copy(update={"trouble": trouble, "since": poll.at})
 
 
-def is_news(poll: Poll, memory: ServiceMemory) -> bool:
+def is_news(poll: Poll) -> bool:
     """Tell whether trouble is told: always, unless it was there before the source and nobody asked for it."""
     return poll.before.services is not None or poll.rules.report_existing
 
@@ -160,11 +151,11 @@ def back(poll: Poll, id: str, memory: ServiceMemory) -> ServiceMemory:
     return memory.model_copy(update={"trouble": None, "since": None})
 
 
-def stopped(poll: Poll, id: str, memory: ServiceMemory, applications: Applications) -> ServiceMemory:
+def stopped(poll: Poll, id: str, memory: ServiceMemory) -> ServiceMemory:
     """Return the memory of a service in service whose container is stopped. Tell if nobody ordered that."""
     entries = poll.seen.entries.get(id)
     was_stopped = memory.state == ContainerState.STOPPED
-    if applications.may_be_undeployed(memory, id):
+    if may_be_undeployed(poll, id, memory):
         return memory  # nothing that could run
     if entries is None:
         return memory  # why it stopped is not known yet; another poll looks again
@@ -172,11 +163,18 @@ def stopped(poll: Poll, id: str, memory: ServiceMemory, applications: Applicatio
         return memory  # whether it does is not known yet
     started_again = memory.start_ordered
     memory = memory.model_copy(update={"state": ContainerState.STOPPED, "start_ordered": False})
-    if id in applications.failed:
+    if id in poll.failed:
         return memory.model_copy(update={"trouble": DEPLOY, "since": poll.at})
     if memory.stop_ordered or (was_stopped and not started_again):
         return memory
     return by_itself(poll, id, memory, entries)
+
+
+def may_be_undeployed(poll: Poll, id: str, memory: ServiceMemory) -> bool:
+    """Tell whether a service may be an application without an image, for all that is known."""
+    if app := (poll.apps or {}).get(id):
+        return not app.image
+    return memory.family == Family.APP and poll.seen.apps is None
 
 
 def may_start(poll: Poll, id: str, memory: ServiceMemory) -> bool:
@@ -188,9 +186,9 @@ def may_start(poll: Poll, id: str, memory: ServiceMemory) -> bool:
 
 def by_itself(poll: Poll, id: str, memory: ServiceMemory, entries: Sequence[Event]) -> ServiceMemory:
     """Return the memory of a service that stopped by itself, and tell it."""
-    stops = (*recent(memory.stops, poll.now, poll), poll.at)
-    if is_news(poll, memory):
-        minutes = counted(round(poll.rules.stop_window.total_seconds() / 60), "minute")
+    stops = (*recent(memory.stops, poll), poll.at)
+    if is_news(poll):
+        minutes = counted(round(poll.rules.stop_window / 60), "minute")
         times = "" if len(stops) == 1 else f", {len(stops)} times within {minutes}"
         message = f"service {memory.name!r} stopped by itself{times}"
         facts = service_facts(id, memory)
@@ -198,8 +196,8 @@ def by_itself(poll: Poll, id: str, memory: ServiceMemory, entries: Sequence[Even
     return memory.model_copy(update={"trouble": STOPPED, "since": poll.at, "stops": stops})
 
 
-def recent(stops: Sequence[str], now: datetime, poll: Poll) -> tuple[str, ...]:
+def recent(stops: Sequence[str], poll: Poll) -> tuple[str, ...]:
     """Return the times within the window. One in the future comes from a clock that was set back."""
-    window = poll.rules.stop_window
+    window = timedelta(seconds=poll.rules.stop_window)
     moments = {text: parse_moment(text) for text in stops}
-    return tuple(text for text, at in moments.items() if at is not None and abs(now - at) <= window)
+    return tuple(text for text, at in moments.items() if at is not None and abs(poll.now - at) <= window)

@@ -6,32 +6,14 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from decimal import Decimal
+from datetime import datetime
 from typing import Any
 
-from ..._api.models import App
-from .events import AccountEvent, ApplicationFacts, ServiceFacts
-from .observation import Observation, ServiceMemory, State
-
-
-@dataclass(frozen=True, kw_only=True)
-class Rules:
-    """When events are due."""
-
-    account: str
-    """The address of the platform."""
-    report_existing: bool = True
-    """Whether trouble that was there before the source is told."""
-    stop_window: timedelta = timedelta(hours=1)
-    balance_days: Sequence[int] = (14, 7, 3, 1)
-    max_daily_spend: Decimal | None = None
-    max_monthly_spend: Decimal | None = None
-    backup_max_age: timedelta | None = None
-    backup_services: Sequence[str] | None = None
-    """Patterns for the names of services that must have backups; ``None`` for those that have one."""
+from .arguments import SourceOptions
+from .events import AccountEvent, ServiceFacts
+from .observation import AppMemory, Observation, ServiceMemory, State
 
 
 @dataclass
@@ -41,8 +23,14 @@ class Poll:
     before: State
     seen: Observation
     now: datetime
-    rules: Rules
+    rules: SourceOptions
+    account: str
+    """The address of the platform."""
     events: list[AccountEvent] = field(default_factory=list)
+    apps: Mapping[str, AppMemory] | None = None
+    """What is remembered of the applications after the poll, by id."""
+    failed: set[str] = field(default_factory=set)
+    """The applications whose deploy was told to have failed in this poll."""
 
     @property
     def at(self) -> str:
@@ -62,7 +50,7 @@ class Poll:
                 id=str(uuid.uuid5(uuid.UUID(self.before.salt), str(number))),
                 sequence=number,
                 at=self.at,
-                account=self.rules.account,
+                account=self.account,
                 message=message,
                 **facts,
             )
@@ -79,8 +67,3 @@ def service_facts(id: str, service: ServiceMemory) -> ServiceFacts:
         state=service.state,
         product=service.product,
     )
-
-
-def application_facts(app: App) -> ApplicationFacts:
-    """Return what an event says of an application."""
-    return ApplicationFacts(id=app.id, slug=app.slug, name=app.name)

@@ -15,18 +15,16 @@ No event is lost, and none has two ids.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from ..._api.errors import ConfigurationError
-from ..._api.libraries import ValidationError
-from ..shared.controller_state import atomic_file, collection_folder, make_folder_of, state_key, try_lock
+from ..shared.controller_state import atomic_file, collection_folder, lock_file, state_key
 from .arguments import SourceOptions, expanded
-from .observation import VERSION, State
+from .observation import State
 
 FOLDER = "events"
 
@@ -39,42 +37,31 @@ def path_of(options: SourceOptions) -> str:
     return os.path.join(collection_folder(FOLDER), f"{state_key(options.base_url, subject)}.json")
 
 
-def new_state() -> State:
-    """Return the state of a source that has seen nothing yet."""
-    return State(salt=str(uuid.uuid4()))
-
-
 class StateFile:
     """A state file that is open, and locked against other sources."""
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.state = self._read() or new_state()
+        self.state = self._read() or State(salt=str(uuid.uuid4()))
         self.replayed = frozenset(event["id"] for event in self.state.outbox)
         """The events that an earlier start may have delivered."""
 
     def _read(self) -> State | None:
         """Return what the file holds; ``None`` if it does not exist.
 
-        :raises ConfigurationError: if it cannot be read, or was written by a newer version.
+        :raises ConfigurationError: if it cannot be read.
         """
         try:
             with open(self.path, encoding="utf-8") as file:
-                state = State.model_validate_json(file.read())
+                return State.model_validate_json(file.read())
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, ValidationError) as error:
+        except (OSError, ValueError) as error:  # which what pydantic raises is as well
             why = error.strerror if isinstance(error, OSError) else "it does not hold what this source wrote"
             raise ConfigurationError(
                 f"the state file {self.path!r} cannot be read: {why}. Remove it to begin anew: what is in "
                 "trouble then is reported, and what happened meanwhile is not"
             ) from None
-        if state.version > VERSION:
-            raise ConfigurationError(
-                f"the state file {self.path!r} was written by a newer version of hosted.services; update "
-                "it, or name another file in state_file"
-            )
-        return state
 
     def save(self, state: State) -> None:
         """Replace the state, on disk first.
@@ -110,25 +97,20 @@ def open_state(path: str) -> Iterator[StateFile]:
 
     :raises ConfigurationError: if another source uses it, or it cannot be read or created.
     """
-    folder = os.path.dirname(path)
-    try:
-        make_folder_of(path)
-        handle = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    except OSError as error:
-        raise ConfigurationError(
-            f"the state file cannot be kept in {folder!r}: {error.strerror}. Make it writable, or name "
-            "another file in state_file"
-        ) from None
-    try:
-        if not try_lock(handle):
+    with ExitStack() as held:
+        try:
+            held.enter_context(lock_file(f"{path}.lock", 0))
+        except TimeoutError:
             raise ConfigurationError(
                 f"another event source uses the state file {path!r}; end it, or give each source a name of "
                 "its own in state_name, or a file in state_file"
-            )
+            ) from None
+        except OSError as error:
+            raise ConfigurationError(
+                f"the state file cannot be kept in {os.path.dirname(path)!r}: {error.strerror}. Make it "
+                "writable, or name another file in state_file"
+            ) from None
         yield StateFile(path)
-    finally:
-        fcntl.flock(handle, fcntl.LOCK_UN)
-        os.close(handle)
 
 
 def flush_folder(path: str) -> None:

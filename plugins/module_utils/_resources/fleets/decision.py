@@ -6,9 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 
-from ..._api.models import Metrics
 from ..._api.values import ContainerState, ServiceStatus
 from .options import FleetOptions
 
@@ -81,25 +79,16 @@ def decide(case: Situation, options: FleetOptions) -> Verdict:
 
 def decide_start(case: Situation, options: FleetOptions) -> Verdict:
     """Return whether to start a service."""
-    if options.only_what_ran and case.ran is not True:
-        if case.runs:
-            return NOTHING
-        if case.ran is False:
-            return leave("it did not run before the fleet was stopped")
-        return leave(
-            "it ran since then, and it was not the fleet that stopped it"
-            if case.back
-            else "it is not known to have run before the fleet was stopped"
-        )
-    if options.only_what_ran:
+    if not options.only_what_ran:
+        return NOTHING if case.runs and not case.unfinished else ACT
+    if case.ran:
         return ACT
-    if case.runs and not case.unfinished:
+    if case.runs:
         return NOTHING
-    return ACT
-
-
-def started_since(metrics: Metrics | None, moment: datetime, now: datetime) -> bool:
-    """Tell whether a container was started after a moment. Uptimes are whole seconds."""
-    if metrics is None or metrics.state != ContainerState.RUNNING or metrics.uptime_seconds is None:
-        return False
-    return metrics.uptime_seconds <= (now - moment).total_seconds() + 1
+    if case.ran is False:
+        return leave("it did not run before the fleet was stopped")
+    return leave(
+        "it ran since then, and it was not the fleet that stopped it"
+        if case.back
+        else "it is not known to have run before the fleet was stopped"
+    )

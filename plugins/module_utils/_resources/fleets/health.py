@@ -5,11 +5,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from ..._api.models import Metrics, Service
+from ..._api.models import Service
 from ..._api.probes import probe_tcp, probe_url
 from ..._api.values import ContainerState
 from ..services.view import with_diagnostics
@@ -24,44 +23,14 @@ LOOKS = 2
 
 
 @dataclass
-class Watch:
-    """What was seen of a container so far."""
-
-    least: float
-    running_since: float | None = None
-    stopped: int = 0
-
-    def problem(self, metrics: Metrics | None, moment: float) -> str | None:
-        """Return why a container does not count as running for long enough; ``None`` if it does.
-
-        Its uptime decides, or without one for how long it was seen running.
-        """
-        state = None if metrics is None else metrics.state
-        if state != ContainerState.RUNNING or metrics is None:
-            self.running_since = None
-            self.stopped = self.stopped + 1 if state == ContainerState.STOPPED else 0
-            return f"the container's state is {state or 'unknown: its node cannot be reached'}"
-        self.stopped = 0
-        self.running_since = moment if self.running_since is None else self.running_since
-        uptime = metrics.uptime_seconds
-        seconds = moment - self.running_since if uptime is None else float(uptime)
-        if seconds >= self.least:
-            return None
-        return f"it has run for {seconds:.0f} of {self.least:g} seconds"
-
-
-@dataclass
 class Health:
     """The health checks of one service."""
 
     task: Task[HealthyOptions]
     service: Service
     checks: Sequence[ProbeOptions]
-    watch: Watch = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Begin to watch."""
-        self.watch = Watch(self.task.options.healthy_for)
+    stopped: int = 0
+    """How often in a row the container was seen stopped."""
 
     def wait(self) -> None:
         """Wait until the service is healthy.
@@ -77,18 +46,22 @@ class Health:
 
     def problem(self) -> str | None:
         """Return what is wrong with the service; ``None`` if it is healthy."""
-        metrics = self.task.account.metrics_of(self.service.id)
-        problem = self.watch.problem(metrics, time.monotonic())
-        for check in self.checks:
-            problem = problem or self.probe(check)
-        return problem
+        metrics, least = self.task.account.metrics_of(self.service.id), self.task.options.healthy_for
+        state = None if metrics is None else metrics.state
+        self.stopped = self.stopped + 1 if state == ContainerState.STOPPED else 0
+        if metrics is None or state != ContainerState.RUNNING:
+            return f"the container's state is {state or 'unknown: its node cannot be reached'}"
+        seconds = metrics.uptime_seconds or 0
+        if seconds < least:
+            return f"it has run for {seconds} of {least:g} seconds"
+        return next(filter(None, map(self.probe, self.checks)), None)
 
     def is_healthy(self, problem: str | None) -> bool:
         """Tell whether the wait is over.
 
         :raises WaitEnded: if the container has stopped, so that waiting does not help.
         """
-        if self.watch.stopped >= LOOKS:
+        if self.stopped >= LOOKS:
             raise WaitEnded(f"{label(self.service)} stopped again after it was started")
         return problem is None
 

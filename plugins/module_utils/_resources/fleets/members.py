@@ -21,7 +21,7 @@ from ..shared.pending import COMMAND, pending_until_start
 from ..shared.plan import Plan, Resource, Task
 from ..shared.task_errors import Invalid
 from ..shared.waiting import poll_for
-from .decision import IS_SUSPENDED, NOTHING, Situation, Verdict, decide, leave, started_since
+from .decision import IS_SUSPENDED, NOTHING, Situation, Verdict, decide, leave
 from .memory import Memory, now
 from .options import FleetOptions
 
@@ -154,9 +154,10 @@ class Member:
     def shows_restart(self) -> bool:
         """Tell whether a restart that an earlier run began shows, be it that it is under way."""
         begun = self.memory.record.begun.get(self.id)
-        if begun is None:
-            return False
-        return started_since(self.metrics, begun, now()) or self.state != ContainerState.RUNNING
+        if begun is None or self.metrics is None or self.state != ContainerState.RUNNING:
+            return begun is not None
+        uptime = self.metrics.uptime_seconds  # in whole seconds
+        return uptime is not None and uptime <= (now() - begun).total_seconds() + 1
 
     def await_restart(self) -> None:
         """Wait briefly until a restart that an earlier run may have sent shows, as it is not sent twice."""

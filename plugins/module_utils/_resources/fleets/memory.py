@@ -6,12 +6,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Collection
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
 
-from ..shared.record_file import RecordFile
+from ..shared.record_file import RecordFile, as_json
 from ..shared.runs import Run
 
 FOLDER = "fleets"
@@ -79,8 +78,11 @@ class Memory:
     record: Record = field(init=False)
 
     def __post_init__(self) -> None:
-        """Read the record."""
-        self.record = record_from(self.file.read())
+        """Read the record.
+
+        :raises Invalid: if it is damaged.
+        """
+        self.record = self.file.load(Record)
 
     @classmethod
     def of(cls, state_dir: str | None, base_url: str | None, name: str) -> Memory:
@@ -89,7 +91,7 @@ class Memory:
 
     def is_stale(self) -> bool:
         """Tell whether another run has changed the file since it was read."""
-        return record_from(self.file.read()) != self.record
+        return self.file.load(Record) != self.record
 
     def write(self) -> None:
         """Replace the file.
@@ -121,37 +123,3 @@ class Memory:
 def now() -> datetime:
     """Return the time of this machine, in UTC and to the second."""
     return datetime.now(UTC).replace(microsecond=0)
-
-
-def as_json(record: Record) -> dict[str, Any]:
-    """Return a record in the form of its file."""
-    return {
-        "ran": record.ran,
-        "back": sorted(record.back),
-        "what": record.what,
-        "since": record.since and record.since.isoformat(),
-        "begun": {id: at.isoformat() for id, at in record.begun.items()},
-        "up": sorted(record.up),
-        "done": sorted(record.done),
-        "holder": record.holder and asdict(record.holder),
-    }
-
-
-def record_from(content: Any) -> Record:
-    """Return the record that a file holds; an empty one if it makes no sense."""
-    if not isinstance(content, Mapping):
-        return Record()
-    try:
-        since, holder = content["since"], content.get("holder")
-        return Record(
-            ran={str(id): bool(runs) for id, runs in content["ran"].items()},
-            back=set(map(str, content["back"])),
-            what=content["what"],
-            since=None if since is None else datetime.fromisoformat(since),
-            begun={str(id): datetime.fromisoformat(at) for id, at in content["begun"].items()},
-            up=set(map(str, content["up"])),
-            done=set(map(str, content["done"])),
-            holder=None if holder is None else Run(**holder),
-        )
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return Record()

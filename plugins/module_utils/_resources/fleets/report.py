@@ -31,7 +31,7 @@ class Report:
     jobs: Sequence[ServiceJob]
     members: Mapping[str, Member]
     batches: Sequence[Sequence[str]]
-    gate: Gate[ServiceJob]
+    gate: Gate
 
     def __post_init__(self) -> None:
         """Note how far an earlier run came, before this one changes it."""
@@ -106,7 +106,7 @@ class Report:
         if not failed:
             return None
         reasons = line_for_each((job.label, job.error.message) for job in failed if job.error)
-        count = f"{len(failed)} of {len(self.gate.branches)} services failed"
+        count = f"{len(failed)} of {len(self.gate.jobs)} services failed"
         if self.gate.passed:
             self.task.warn(f"{count}, which max_failures allows:{reasons}")
             return None

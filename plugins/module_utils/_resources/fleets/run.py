@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -38,7 +39,7 @@ from .members import Member, Modules
 from .memory import Memory
 from .options import FleetOptions, HealthCheckOptions
 from .report import Report
-from .rollout import Gate, Rollout
+from .rollout import Gate
 
 CAPABILITY = "powerSignals"
 FACTS = ("status", "state", "ran", "cost")
@@ -65,7 +66,10 @@ class FleetRun:
 
     @classmethod
     def of(cls, task: Task[FleetOptions], modules: Modules) -> FleetRun:
-        """Return the run of a task."""
+        """Return the run of a task.
+
+        :raises Invalid: if what the fleet remembers is damaged.
+        """
         options = task.options
         return cls(task, Memory.of(state_dir_of(options), options.base_url, options.name), modules)
 
@@ -174,13 +178,13 @@ class FleetRun:
     def named(self, names: Sequence[str], option: str) -> list[str]:
         """Return the ids of services of the fleet, by their ids or names.
 
-        :raises Invalid: if one is not in the fleet, or several have the name.
+        :raises HostedError: if one is not in the fleet, or several have the name.
         """
         services = [member.service for member in self.members.values()]
         try:
             return [find_service(services, services, name, lambda one: one.id).id for name in names]
         except HostedError as error:
-            raise Invalid(f"{option} names a service that is not in the fleet: {error.message}") from None
+            raise error.prepend(f"{option}: ") from None
 
     def checks_of(self) -> dict[str, list[HealthCheckOptions]]:
         """Return the health checks of each service.
@@ -207,7 +211,7 @@ class FleetRun:
         for number, batch in enumerate(batches, start=1):
             for id in batch:
                 self.members[id].batch = number
-        gate = Gate(jobs, self.before, options.bound.of(len(jobs)), lambda job: job.label)
+        gate = self.gate = Gate(jobs, self.before, options.bound.of(len(jobs)))
         self.report = Report(self.task, self.jobs, self.members, batches, gate)
         plan = Plan(
             result=self.report.entries(ServiceJob.planned),
@@ -217,11 +221,9 @@ class FleetRun:
             max_parallel=options.max_parallel,
             subject=name_services(self.jobs),
         )
-        self.gate = gate
         self.report.tell()
         if batches or self.has_to_remember():
-            rollout = Rollout(batches, gate, options.pause, self.task.progress)
-            plan.steps = self.with_end(rollout.build(self.first_step(), self.step_of), plan)
+            plan.steps = self.with_end(self.steps_of(batches), plan)
         return plan
 
     def after(self, job: ServiceJob) -> dict[str, Any]:
@@ -230,6 +232,24 @@ class FleetRun:
         batch = {"batch": member.batch} if member and member.acts else {}
         after = job.plan.after if job.plan else {}
         return {**(after if isinstance(after, Mapping) else {}), **batch}
+
+    def steps_of(self, batches: Sequence[Sequence[str]]) -> list[Step]:
+        """Return the steps of all batches: each begins once the one before it has ended, however it did."""
+        barrier = self.first_step()
+        steps = [barrier]
+        for number, batch in enumerate(batches, start=1):
+            own = [replace(self.step_of(id), needs=(barrier,)) for id in batch]
+            end = partial(self.end_batch, number, len(batches))
+            barrier = Step(f"end batch {number}", end, needs=own, regardless=True, changes=False)
+            steps += [*own, barrier]
+        return steps
+
+    def end_batch(self, number: int, count: int) -> None:
+        """Pause before the next batch, if there is one that may begin."""
+        pause = self.task.options.pause
+        if pause and number < count and not self.gate.closed:
+            self.task.progress(f"pausing for {pause:g} s after batch {number} of {count}")
+            time.sleep(pause)
 
     def with_end(self, steps: list[Step], plan: Plan) -> list[Step]:
         """Return the steps with a last one, which collects the results."""

@@ -80,7 +80,8 @@ def balance(found: Found, measures: Measures) -> Iterator[Matter]:
     money = found["money"]
     left, amount = money["days_left"], to_decimal(money["balance"])
     below_zero = amount is not None and amount < 0
-    if not below_zero and (left is None or left >= measures.balance_days or not to_decimal(money["monthly"])):
+    lasts = left is None or left >= measures.options.balance_days or not to_decimal(money["monthly"])
+    if lasts and not below_zero:
         return
     level = CRITICAL if below_zero or left < CRITICAL_BALANCE_DAYS else WARNING
     detail = f"{priced(found, money['balance'])} lasts until {money['runs_out_on']} at today's rate"
@@ -187,7 +188,7 @@ def free_times(found: Found, measures: Measures) -> Iterator[Matter]:
             return False
         if service["status"] in ServiceStatus.DELETING_OR_DELETED:
             return False
-        return (until - measures.as_of) / timedelta(days=1) < measures.free_days
+        return (until - measures.as_of) / timedelta(days=1) < measures.options.free_days
 
     ending = subjects(found, ends, lambda each: f"free until {each['free_expires_at']}")
     do = (
@@ -199,7 +200,7 @@ def free_times(found: Found, measures: Measures) -> Iterator[Matter]:
 
 def disks(found: Found, measures: Measures) -> Iterator[Matter]:
     """Yield the services whose disks are nearly full."""
-    limit = measures.disk_percent
+    limit = measures.options.disk_percent
     full = subjects(
         found,
         lambda each: each["disk"] is not None and each["disk"]["percent"] >= limit,
@@ -225,11 +226,13 @@ def stopped_and_billed(found: Found) -> Iterator[Matter]:
 def drift(measures: Measures) -> Iterator[Matter]:
     """Yield the blueprints that the platform differs from, and those that were not compared."""
     drifted = [
-        Subject(str(each.get("file")), None, line) for each in measures.drift for line in lines_of(each)
+        Subject(str(each.get("file")), None, line)
+        for each in measures.options.drift
+        for line in lines_of(each)
     ]
     failed = [
         Subject(str(each.get("file")), None, str(each["error"]))
-        for each in measures.drift
+        for each in measures.options.drift
         if each.get("error") is not None
     ]
     yield Matter("drift", WARNING, "Apply these blueprints, or bring them up to date", drifted)
@@ -245,7 +248,7 @@ def lines_of(compared: Found) -> Iterable[str]:
 
 def ssh_keys(facts: Facts, measures: Measures) -> Iterator[Matter]:
     """Yield the SSH keys that nobody knows, and those that were never used."""
-    known = measures.known_keys
+    known = measures.options.known_keys
     keys = sorted(facts.keys or (), key=lambda key: (key.name or "", key.id))
     unknown = [key for key in keys if known is not None and key.fingerprint not in known]
     old = measures.as_of - UNUSED_AGE

@@ -14,6 +14,7 @@ from ..._api.values import BackupStatus, ServiceStatus
 from ..services.listing import NOT_CREATED
 from ..shared.restore_points import newest_complete, parse_moment
 from ..shared.retention import RestorePoint
+from ..shared.time_zones import utc_text
 from .measures import Measures
 from .reading import Facts
 
@@ -60,12 +61,12 @@ def row_of(
         "id": service.id,
         "name": service.name,
         "freshness": verdict(made, until, measures),
-        "newest": made.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if made else None,
+        "newest": utc_text(made),
         "age_hours": None if made is None else max(0, (until - made) // HOUR),
         "longest_gap_hours": longest_gap(known, until, measures),
         "last_failed": bool(failed) and (made is None or max(failed) > made),
         "count": sum(copy.status == BackupStatus.COMPLETED for copy in known),
-        "cells": cells_of(known, created_at(service, detail), still, measures),
+        "cells": cells_of(known, parse_moment(service.created_at), still, measures),
     }
 
 
@@ -77,12 +78,6 @@ def still_since(service: ServiceSummary, detail: Service | None) -> datetime | N
     if service.status != ServiceStatus.SUSPENDED or detail is None or detail.dates is None:
         return None
     return parse_moment(detail.dates.suspended_at)
-
-
-def created_at(service: ServiceSummary, detail: Service | None) -> datetime | None:
-    """Return when a service was created, if the platform shows it."""
-    shown = detail.dates.created_at if detail and detail.dates else None
-    return parse_moment(shown or service.created_at)
 
 
 def verdict(made: datetime | None, until: datetime, measures: Measures) -> str:

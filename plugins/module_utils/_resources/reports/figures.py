@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -16,12 +16,13 @@ from ..._api.values import ServiceStatus
 from ..services.listing import NOT_CREATED
 from ..services.view import billed_rate
 from ..shared.currency import checked_currency
-from ..shared.money import format_amount, from_millicents
+from ..shared.money import format_amount, rate_from
+from ..shared.time_zones import utc_text
 from .advice import advice_of
 from .copies import FRESH, NONE, backups_of
 from .measures import Measures
 from .reading import Facts
-from .spending import Rate, money_of, project_money, savings_of, text_or_none
+from .spending import money_of, project_money, savings_of, text_or_none
 from .verdicts import age_days, releases_of
 
 GIGABYTE = 10**9
@@ -32,21 +33,21 @@ def figures_of(facts: Facts, measures: Measures) -> dict[str, Any]:
     """Return all figures of a report, as data."""
     aliases = aliases_of(facts)
     services = [service_of(facts, each, aliases.get(each.id)) for each in facts.services or ()]
-    rates = [Rate(each.id, each.name, billed(facts.details.get(each.id))) for each in facts.services or ()]
+    rates = {each.id: billed(facts.details.get(each.id)) for each in facts.services or ()}
     found = {
         "as_of": utc_text(measures.as_of),
-        "project": measures.project,
+        "project": measures.options.project,
         "currency": checked_currency(facts.wallet.currency) if facts.wallet else None,
         "services": None if facts.services is None else services,
         "projects": None if facts.projects is None else [project_of(facts, each) for each in facts.projects],
         "money": {
-            **money_of(facts, rates, measures.as_of, measures.project is not None),
-            "saved": savings_of(measures.sleep_reports),
+            **money_of(facts, rates, measures.as_of, measures.options.project is not None),
+            "saved": savings_of(measures.options.sleep_reports),
         },
         "backups": {
             **backups_of(facts, measures),
-            "plans": [plan_of(report) for report in measures.backup_reports],
-            "drill": drill_of(measures.drill, measures.as_of),
+            "plans": [plan_of(report) for report in by_plan(measures.options.backup_reports)],
+            "drill": drill_of(measures.options.drill_report, measures.as_of),
         },
         "applications": None if facts.apps is None else releases_of(facts, measures.as_of),
         "unread": unread_of(facts, measures),
@@ -56,17 +57,12 @@ def figures_of(facts: Facts, measures: Measures) -> dict[str, Any]:
     return found
 
 
-def utc_text(moment: datetime) -> str:
-    """Format a moment in UTC."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
 def unread_of(facts: Facts, measures: Measures) -> list[dict[str, Any]]:
     """Return what could not be read of the platform, and of files of the controller."""
     of_files = [
         {"part": str(each.get("part")), "name": text_or_none(each.get("name")), "id": None,
          "reason": str(each.get("reason"))}
-        for each in measures.unread
+        for each in measures.options.unread
     ]  # fmt: skip
     return [*(each.as_dict() for each in facts.unread), *of_files]
 
@@ -77,11 +73,6 @@ def unread_of(facts: Facts, measures: Measures) -> list[dict[str, Any]]:
 def billed(detail: Service | None) -> Decimal | None:
     """Return the monthly rate that is billed now; ``None`` if it is unknown."""
     return None if detail is None else billed_rate(detail)
-
-
-def rate_text(millicents: int | None) -> str | None:
-    """Format a monthly rate; ``None`` if the platform does not show it."""
-    return None if millicents is None else format_amount(from_millicents(millicents))
 
 
 def service_of(facts: Facts, service: ServiceSummary, alias: str | None) -> dict[str, Any]:
@@ -100,7 +91,9 @@ def service_of(facts: Facts, service: ServiceSummary, alias: str | None) -> dict
         "product": service.product.name if service.product else None,
         "address": detail.address if detail else service.address,
         "monthly": format_amount(billed(detail)),
-        "monthly_full": rate_text(pricing.monthly_millicents if pricing else service.monthly_millicents),
+        "monthly_full": format_amount(
+            rate_from(pricing.monthly_millicents if pricing else service.monthly_millicents)
+        ),
         "is_free": pricing.is_free if pricing else service.is_free,
         "free_expires_at": pricing.free_expires_at if pricing else None,
         "created_at": (dates.created_at if dates else None) or service.created_at,
@@ -155,6 +148,11 @@ def names_of(services: Iterable[ServiceSummary]) -> dict[Any, str]:
 
 
 # --- What the controller knows ----------------------------------------------------------------------
+
+
+def by_plan(reports: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return reports of plans in the order of their names, whatever the order of their files."""
+    return sorted(reports, key=lambda report: str(report.get("plan")))
 
 
 def plan_of(report: Mapping[str, Any]) -> dict[str, Any]:

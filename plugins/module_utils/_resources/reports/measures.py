@@ -5,39 +5,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from ..shared.retention import Span
+from ..shared.options import Options, option
+from ..shared.retention import Span, read_span
 
+DEFAULT_MAX_AGE = "26h"
 DAYS = 30
 """The days of the calendar."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class ReportInfoOptions(Options):
+    """What to report on, what to measure by, and what the controller knows besides."""
+
+    project: str | None = option(None, selects=True)
+    as_of: str | None = option(None, filled=True)
+    max_age: str = option(DEFAULT_MAX_AGE, selects=True)
+    balance_days: int = 30
+    free_days: int = 14
+    disk_percent: int = 80
+    known_keys: list[str] | None = option(None, no_log=False)
+    drift: list[dict[str, Any]] = option([])
+    backup_reports: list[dict[str, Any]] = option([])
+    sleep_reports: list[dict[str, Any]] = option([])
+    drill_report: dict[str, Any] | None = None
+    unread: list[dict[str, Any]] = option([])
+
+
 @dataclass(frozen=True)
 class Measures:
-    """What a report measures by, and what the controller knows besides the platform."""
+    """The options of a report, and the moment that it speaks of."""
 
+    options: ReportInfoOptions
     as_of: datetime
-    """The moment that the report speaks of."""
-    max_age: Span
-    """How old the newest backup may be."""
-    balance_days: int = 30
-    """A balance that lasts for fewer days is a matter to act on."""
-    free_days: int = 14
-    """A free time that ends in fewer days is a matter to act on."""
-    disk_percent: int = 80
-    known_keys: frozenset[str] | None = None
-    """Fingerprints of the SSH keys that somebody knows; ``None`` if the user gave no list."""
-    drift: Sequence[Mapping[str, Any]] = ()
-    backup_reports: Sequence[Mapping[str, Any]] = ()
-    sleep_reports: Sequence[Mapping[str, Any]] = ()
-    drill: Mapping[str, Any] | None = None
-    project: str | None = None
-    unread: Sequence[Mapping[str, Any]] = ()
-    """What somebody else could not read, such as files of the controller."""
+
+    @property
+    def max_age(self) -> Span:
+        """How old the newest backup may be.
+
+        :raises Invalid: if it is no duration.
+        """
+        return read_span(self.options.max_age) or Span()
 
     @property
     def days(self) -> list[date]:

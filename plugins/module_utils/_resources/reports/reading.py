@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, TypedDict
+from typing import Any
 
 from ..._api.client import METRICS_PER_CALL
 from ..._api.errors import OF_A_CALL, ConnectionFailed, HostedError, Refused, TokenRejected
@@ -90,17 +90,10 @@ class Facts:
     def project_of(self, id: str) -> str | None:
         """Return the id of the project of a service: as its full form says, else as a graph shows it."""
         detail = self.details.get(id)
-        if detail is not None and detail.project_id is not None:
+        if detail is not None:
             return detail.project_id
-        homes = [key for key, graph in self.graphs.items() if any(n.id == id for n in graph.nodes or ())]
-        return homes[0] if len(homes) == 1 else None
-
-
-class Named(TypedDict):
-    """What a job is about."""
-
-    name: str
-    id: str
+        graphs = self.graphs.items()
+        return next((key for key, graph in graphs if any(n.id == id for n in graph.nodes or ())), None)
 
 
 @dataclass(frozen=True)
@@ -108,10 +101,10 @@ class Job:
     """One thing to read, and where to keep it."""
 
     part: str
+    name: str | None
+    id: str | None
     read: Callable[[Account], Any]
     keep: Callable[[Any], None]
-    name: str | None = None
-    id: str | None = None
     refused: Callable[[], None] | None = None
     """What to do if the service does not offer this part, which is no failure."""
 
@@ -169,87 +162,78 @@ def account_jobs(facts: Facts, project: Project | None) -> list[Job]:
         return account.members(project) if project else account.services()
 
     def keep_services(found: list[ServiceSummary]) -> None:
-        there = existing(found)
-        facts.services = sorted(there, key=lambda each: (each.name, each.id))
+        facts.services = sorted(existing(found), key=lambda each: (each.name, each.id))
 
     def keep_apps(found: list[App]) -> None:
-        there = existing(found)
-        facts.apps = sorted(there, key=lambda each: each.slug)
+        facts.apps = sorted(existing(found), key=lambda each: each.slug)
 
     def keep_projects(found: list[Project]) -> None:
         facts.projects = sorted(found, key=lambda each: (each.name, each.id))
 
-    def keep(name: str) -> Callable[[Any], None]:
-        return partial(setattr, facts, name)
+    def part(part: str, read: Callable[[Account], Any], keep: str | Callable[[Any], None]) -> Job:
+        return Job(part, None, None, read, partial(setattr, facts, keep) if isinstance(keep, str) else keep)
 
     jobs = [
-        Job("services", services, keep_services),
-        Job("applications", lambda account: account.apps(), keep_apps),
-        Job(
-            "the balance and the forecast",
-            lambda account: account.client.billing_overview(),
-            keep("overview"),
-        ),
-        Job("the currency", lambda account: account.client.wallet(), keep("wallet")),
-        Job("SSH keys", lambda account: account.ssh_keys(), keep("keys")),
+        part("services", services, keep_services),
+        part("applications", Account.apps, keep_apps),
+        part("the balance and the forecast", lambda account: account.client.billing_overview(), "overview"),
+        part("the currency", lambda account: account.client.wallet(), "wallet"),
+        part("SSH keys", Account.ssh_keys, "keys"),
     ]
-    return jobs if project else [*jobs, Job("projects", lambda account: account.projects(), keep_projects)]
+    return jobs if project else [*jobs, part("projects", Account.projects, keep_projects)]
 
 
 def project_jobs(facts: Facts) -> list[Job]:
     """Return what to read of each project."""
-    jobs = []
-    for project in facts.projects or ():
-        named: Named = {"name": project.name, "id": project.id}
-        graph = partial(facts.graphs.__setitem__, project.id)
-        spend = partial(facts.spends.__setitem__, project.id)
-        jobs += [
-            Job("references", partial(Account.graph, project_id=project.id), graph, **named),
-            Job("the spend of projects", partial(Account.spend, project_id=project.id), spend, **named),
-        ]
-    return [job for job in jobs if job.id]
+    parts: list[tuple[str, Any, dict[str, Any]]] = [
+        ("references", Account.graph, facts.graphs),
+        ("the spend of projects", Account.spend, facts.spends),
+    ]
+    return [
+        Job(part, each.name, each.id, partial(read, project_id=each.id), partial(kept.__setitem__, each.id))
+        for each in facts.projects or ()
+        for part, read, kept in parts
+    ]
 
 
 def service_jobs(facts: Facts) -> list[Job]:
     """Return what to read of each service."""
     services = facts.services or []
-    jobs = []
-    for service in services:
-        jobs += jobs_of_service(facts, service)
+    jobs = [job for service in services for job in jobs_of_service(facts, service)]
     ids = [service.id for service in services if service.status not in NOT_CREATED]
+
+    def keep_metrics(found: dict[str, Metrics | None]) -> None:
+        facts.metrics.update({id: metrics for id, metrics in found.items() if metrics is not None})
+
     for start in range(0, len(ids), METRICS_PER_CALL):
-        batch = ids[start : start + METRICS_PER_CALL]
-        keep = partial(keep_metrics, facts)
-        jobs.append(Job("live states and disks", partial(Account.metrics, ids=batch), keep))
+        read = partial(Account.metrics, ids=ids[start : start + METRICS_PER_CALL])
+        jobs.append(Job("live states and disks", None, None, read, keep_metrics))
     return jobs
-
-
-def keep_metrics(facts: Facts, found: dict[str, Metrics | None]) -> None:
-    """Keep the metrics of the services whose nodes can be reached."""
-    facts.metrics.update({id: metrics for id, metrics in found.items() if metrics is not None})
 
 
 def jobs_of_service(facts: Facts, service: ServiceSummary) -> list[Job]:
     """Return what to read of a service: its full form, and what its family and status offer."""
-    named: Named = {"name": service.name, "id": service.id}
+    id = service.id
 
     def keep_detail(found: Service | None) -> None:
         if found is not None:  # it was deleted meanwhile
-            facts.details[service.id] = found
+            facts.details[id] = found
 
     def keep_copies(found: Any) -> None:
-        facts.backups[service.id] = backups_as_restore_points(found)
+        facts.backups[id] = backups_as_restore_points(found)
 
-    detail = Job("rates and projects", partial(Account.service, id=service.id), keep_detail, **named)
+    def part(
+        part: str, read: Any, keep: Callable[[Any], None], refused: Callable[[], None] | None = None
+    ) -> Job:
+        return Job(part, service.name, id, partial(read, id=id), keep, refused)
+
+    jobs = [part("rates and projects", Account.service, keep_detail)]
     if service.status in NOT_CREATED:
-        return [detail]
-    lacks = partial(facts.without_backups.add, service.id)
-    backups = partial(Account.backups, id=service.id)
-    jobs = [detail, Job(BACKUPS, backups, keep_copies, refused=lacks, **named)]
+        return jobs
+    jobs.append(part(BACKUPS, Account.backups, keep_copies, partial(facts.without_backups.add, id)))
     if service.family in WITH_SETTINGS:
-        keep = partial(facts.settings.__setitem__, service.id)
-        settings = partial(Account.settings, id=service.id)
-        jobs.append(Job("settings", settings, keep, refused=lambda: None, **named))
+        keep = partial(facts.settings.__setitem__, id)
+        jobs.append(part("settings", Account.settings, keep, lambda: None))
     return jobs
 
 
@@ -258,10 +242,10 @@ def app_jobs(facts: Facts) -> list[Job]:
     return [
         Job(
             "releases",
+            app.slug,
+            app.id,
             partial(read_releases, app=app),
             partial(facts.releases.__setitem__, app.slug),
-            name=app.slug,
-            id=app.id,
         )
         for app in facts.apps or ()
     ]

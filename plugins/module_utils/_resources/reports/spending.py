@@ -8,27 +8,19 @@ All amounts are exact: Decimal in, strings in currency units out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime, timedelta
-from decimal import ROUND_HALF_EVEN, Context, Decimal
+from decimal import Decimal
 from typing import Any
 
-from ..._api.models import DaySpend, Project, ProjectSpend
+from ..._api.models import Project, ProjectSpend
 from ..shared.money import format_amount, from_cents, to_decimal
-from ..sleeping.savings import CENT, HOURS_A_MONTH
+from ..sleeping.savings import HOURS_A_MONTH, spent_by_day, to_cents
 from .reading import Facts
 
 TOP = 5
-
-
-@dataclass(frozen=True)
-class Rate:
-    """What a service costs in a month as it is billed now; ``None`` if that is unknown."""
-
-    id: str
-    name: str
-    monthly: Decimal | None
+Rates = Mapping[str, Decimal | None]
+"""What each service costs in a month as it is billed now, by id; ``None`` if that is unknown."""
 
 
 def month_end(moment: datetime) -> datetime:
@@ -42,7 +34,7 @@ def cents(amount: int | None) -> str | None:
     return None if amount is None else format_amount(from_cents(amount))
 
 
-def money_of(facts: Facts, rates: Sequence[Rate], as_of: datetime, one_project: bool) -> dict[str, Any]:
+def money_of(facts: Facts, rates: Rates, as_of: datetime, one_project: bool) -> dict[str, Any]:
     """Return the figures on spend. ``rates`` are those of all services that can be read."""
     overview = None if one_project else facts.overview
     so_far = spent_this_month(facts, as_of, one_project)
@@ -54,8 +46,8 @@ def money_of(facts: Facts, rates: Sequence[Rate], as_of: datetime, one_project: 
         "balance": cents(facts.overview.balance_cents) if facts.overview else None,
         "days_left": facts.overview.days_left_estimate if facts.overview else None,
         "runs_out_on": runs_out_on(facts, as_of),
-        "monthly": format_amount(total(rate.monthly for rate in rates)),
-        "unpriced": [rate.name for rate in rates if rate.monthly is None],
+        "monthly": format_amount(total(rates.values())),
+        "unpriced": [each.name for each in facts.services or () if rates[each.id] is None],
         "days": spend_by_day(facts),
         "complete": facts.projects is not None and all(p.id in facts.spends for p in facts.projects),
         "total": total_spent(facts),
@@ -77,34 +69,29 @@ def spent_this_month(facts: Facts, as_of: datetime, one_project: bool) -> Decima
         spent = facts.overview.month_to_date_cents if facts.overview else None
         return None if spent is None else from_cents(spent)
     first, today = as_of.astimezone(UTC).date().replace(day=1), as_of.astimezone(UTC).date()
-    shown = {day: amount for spend in facts.spends.values() for day, amount in amounts_by_day(spend.days)}
+    shown = dict(line for spend in facts.spends.values() for line in spent_by_day(spend.days).items())
     wanted = [first + timedelta(days=number) for number in range((today - first).days + 1)]
     if any(day not in shown for day in wanted):
         return None
     return total(shown[day] for day in wanted)
 
 
-def forecast(so_far: Decimal | None, rates: Sequence[Rate], as_of: datetime) -> dict[str, Any]:
+def forecast(so_far: Decimal | None, rates: Rates, as_of: datetime) -> dict[str, Any]:
     """Return what the month will have cost, if every service stays as it is now.
 
     That is what it has cost so far, and the rate that is billed now for the hours that are left. A month has
     730 hours for every price. Services without a known price are left out and named.
     """
     left = Decimal(int((month_end(as_of) - as_of).total_seconds())) / 3600
-    rate = total(each.monthly for each in rates)
+    rate = total(rates.values())
     rest = rate * left / HOURS_A_MONTH
     amount = None if so_far is None else to_cents(so_far + rest)
     return {
         "amount": format_amount(amount),
         "rest": format_amount(to_cents(rest)),
         "hours_left": int(left),
-        "complete": all(each.monthly is not None for each in rates),
+        "complete": None not in rates.values(),
     }
-
-
-def to_cents(amount: Decimal) -> Decimal:
-    """Return an amount rounded to cents, however large it is: a platform may name any number."""
-    return amount.quantize(CENT, ROUND_HALF_EVEN, Context(prec=max(len(amount.as_tuple().digits), 1) + 5000))
 
 
 def runs_out_on(facts: Facts, as_of: datetime) -> str | None:
@@ -119,24 +106,11 @@ def runs_out_on(facts: Facts, as_of: datetime) -> str | None:
 # --- Spend of projects ------------------------------------------------------------------------------
 
 
-def amounts_by_day(days: Iterable[DaySpend] | None) -> list[tuple[date, Decimal]]:
-    """Return the days of a series that can be read, with their amounts."""
-    found = []
-    for line in days or ():
-        try:
-            day = date.fromisoformat(str(line.date)[:10])
-        except ValueError:
-            continue
-        if line.total_cents is not None:
-            found.append((day, from_cents(line.total_cents)))
-    return found
-
-
 def spend_by_day(facts: Facts) -> list[dict[str, Any]]:
     """Return each day that any project shows, with the amount of each project and their sum."""
     by_day: dict[date, dict[str, Decimal]] = {}
     for project in [each.id for each in facts.projects or () if each.id in facts.spends]:
-        for day, amount in amounts_by_day(facts.spends[project].days):
+        for day, amount in spent_by_day(facts.spends[project].days).items():
             by_day.setdefault(day, {})[project] = amount
     return [
         {
@@ -173,9 +147,8 @@ def project_money(project: Project, spend: ProjectSpend | None) -> dict[str, Any
     }
 
 
-def cost_most(facts: Facts, rates: Sequence[Rate]) -> list[dict[str, Any]]:
+def cost_most(facts: Facts, rates: Rates) -> list[dict[str, Any]]:
     """Return the services that have cost most over the window, with what each costs in a month now."""
-    monthly = {rate.id: rate.monthly for rate in rates}
     names = {project.id: project.name for project in facts.projects or ()}
     lines = [
         (from_cents(each.total_cents), each, names.get(project))
@@ -190,7 +163,7 @@ def cost_most(facts: Facts, rates: Sequence[Rate]) -> list[dict[str, Any]]:
             "name": each.name,
             "project": project,
             "amount": format_amount(amount),
-            "monthly": format_amount(monthly.get(each.id or "")),
+            "monthly": format_amount(rates.get(each.id or "")),
         }
         for amount, each, project in lines[:TOP]
     ]

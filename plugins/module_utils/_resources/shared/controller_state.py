@@ -104,8 +104,12 @@ def lock_file(path: str, seconds: float) -> Iterator[bool]:
     until = time.monotonic() + seconds
     waited = False
     try:
-        while not try_lock(handle):
-            waited = True
+        while True:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                waited = True
             if time.monotonic() >= until:
                 raise TimeoutError(f"another process has held {path!r} for {seconds:g} seconds")
             time.sleep(0.05)
@@ -137,15 +141,6 @@ def one_at_a_time(subject: str, what: str, seconds: float = MAX_LOCK_SECONDS) ->
         except OSError:
             pass
         yield waited
-
-
-def try_lock(handle: int) -> bool:
-    """Lock an open file unless another process holds the lock. Return whether that succeeded."""
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 @contextmanager

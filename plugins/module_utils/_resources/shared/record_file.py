@@ -10,13 +10,30 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
+from ..._api.libraries import TypeAdapter
 from .controller_state import lock_file, records_folder, state_key, write_json
 from .task_errors import Invalid
 
+T = TypeVar("T")
+ADAPTERS: dict[type, Any] = {}
+"""What was made for each kind of record: a task over a thousand services reads as many."""
 LONGEST_WRITE = 60.0
 """Seconds to wait for other tasks that update the same file; each holds it for an instant."""
+
+
+def adapter_of(kind: type) -> Any:
+    """Return what turns records of a kind, which are dataclasses, into JSON and back."""
+    if kind not in ADAPTERS:
+        ADAPTERS[kind] = TypeAdapter(kind)
+    return ADAPTERS[kind]
+
+
+def as_json(record: Any) -> dict[str, Any]:
+    """Return a record in the form of its file."""
+    content: dict[str, Any] = adapter_of(type(record)).dump_python(record, mode="json")
+    return content
 
 
 @dataclass(frozen=True)
@@ -49,6 +66,24 @@ class RecordFile:
                 return json.load(file)
         except (OSError, ValueError, RecursionError):
             return None
+
+    def load(self, kind: type[T]) -> T:
+        """Return the record that the file holds, an empty one if there is no file.
+
+        :raises Invalid: naming the file, if it holds something else.
+        """
+        try:
+            with open(self.path, "rb") as file:
+                found: T = adapter_of(kind).validate_json(file.read())
+                return found
+        except FileNotFoundError:
+            return kind()
+        except (OSError, ValueError) as error:
+            why = error.strerror if isinstance(error, OSError) else "it is damaged"
+            raise Invalid(
+                f"{self.what} is in {self.path!r}, which cannot be read: {why}. Correct that, or remove the "
+                "file to begin anew"
+            ) from None
 
     def write(self, content: Mapping[str, Any]) -> None:
         """Replace the content.

@@ -9,7 +9,7 @@ The rules are those of restic. A copy is a backup or a snapshot of a service.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any
@@ -23,17 +23,6 @@ from .task_errors import Invalid
 NO_DATE = "no response of the platform has a Date, by which ages are told"
 UNITS = {"y": "years", "m": "months", "d": "days", "h": "hours"}
 
-Bucket = tuple[int, ...]
-
-BUCKETS: dict[str, Callable[[datetime, int], Bucket]] = {
-    "last": lambda local, position: (position,),
-    "hourly": lambda local, position: (local.year, local.month, local.day, local.hour),
-    "daily": lambda local, position: (local.year, local.month, local.day),
-    "weekly": lambda local, position: tuple(local.isocalendar())[:2],
-    "monthly": lambda local, position: (local.year, local.month),
-    "yearly": lambda local, position: (local.year,),
-}
-"""To which period a copy belongs, by its local time and its place in the list, newest first."""
 LABELS = {
     "hourly": "%Y-%m-%d %H:00",
     "daily": "%Y-%m-%d",
@@ -41,6 +30,8 @@ LABELS = {
     "monthly": "%Y-%m",
     "yearly": "%Y",
 }
+"""How a period is called: copies of one name, by their local time, are of one period."""
+RULES = ("last", *LABELS)
 
 
 @dataclass(frozen=True)
@@ -111,14 +102,14 @@ def read_policy(options: Mapping[str, Any], pattern: str, zone: tzinfo) -> Polic
     :raises Invalid: if a count is negative, a duration is invalid, nothing would be kept, or the pattern
         would match every copy, whoever made it.
     """
-    counts = {rule: options.get(f"keep_{rule}") or 0 for rule in BUCKETS}
+    counts = {rule: options.get(f"keep_{rule}") or 0 for rule in RULES}
     failed = options.get("keep_failed", Policy.failed)
     for rule, count in {**counts, "failed": failed}.items():
         if count < 0:
             raise Invalid(f"keep_{rule} is {count}; it must be 0 or more")
     within = read_span(options.get("keep_within"))
     if within is None and not any(counts.values()):
-        rules = ", ".join(f"keep_{rule}" for rule in BUCKETS)
+        rules = ", ".join(f"keep_{rule}" for rule in RULES)
         raise Invalid(f"the policy is empty: it would keep nothing. Set one of {rules} or keep_within")
     if not re.sub(r"\[!?\]?[^]]*\]|[*?]", "", pattern).strip():
         raise Invalid(
@@ -143,10 +134,8 @@ def read_span(text: str | None) -> Span | None:
             f"{text!r} is not a duration; write years, months, days and hours as in 2y5m7d3h, each at most "
             "once and not all of them 0"
         )
-    if amounts.get("years", 0) * 12 + amounts.get("months", 0) > 12_000:
-        raise Invalid(f"{text!r} is longer than 1000 years; write something shorter")
-    if amounts.get("days", 0) + amounts.get("hours", 0) > 100_000:
-        raise Invalid(f"{text!r} counts more than 100000 days and hours; count in years or months as well")
+    if amounts.get("years", 0) > 1000 or max(amounts.values()) > 10_000:
+        raise Invalid(f"{text!r} is too long; count in greater units, up to 1000 years")
     return Span(**amounts, text=text.strip())
 
 
@@ -248,11 +237,11 @@ def newest_per_period(
         if not left:
             return
         local = moment_of(decision).astimezone(zone)
-        bucket = BUCKETS[rule](local, position)
-        if bucket != latest:
-            latest = bucket
+        period = local.strftime(LABELS[rule]) if rule in LABELS else str(position + 1)
+        if period != latest:
+            latest = period
             left -= 1
-            yield decision, f"{rule} {local.strftime(LABELS[rule]) if rule in LABELS else position + 1}"
+            yield decision, f"{rule} {period}"
         elif position == len(good) - 1:
             yield decision, f"{rule}: the oldest, as {left} of {count} are left"
 

@@ -1,11 +1,11 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Time zones by their names."""
+"""Time zones by their names, and moments as text."""
 
 from __future__ import annotations
 
-from datetime import UTC, tzinfo
+from datetime import UTC, datetime, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from .task_errors import Invalid
@@ -30,3 +30,8 @@ def zone_named(name: str) -> tzinfo:
     :raises Invalid: if it is unknown.
     """
     return UTC if name == "UTC" else time_zone(name) or UTC
+
+
+def utc_text(moment: datetime | None) -> str | None:
+    """Format a moment as the platform does, in UTC and to the second; ``None`` for ``None``."""
+    return None if moment is None else moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

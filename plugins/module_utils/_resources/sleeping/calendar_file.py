@@ -23,8 +23,6 @@ except ImportError:
 
 TIMES = ("DTSTART", "DTEND", "RECURRENCE-ID", "EXDATE", "RDATE")
 """The properties of an event that hold times."""
-TOO_OFTEN = ("SECONDLY", "MINUTELY")
-"""Rhythms that no one means for a service, and that take hours to unfold."""
 MOST_SECONDS = 60
 """How long it may take to read a calendar, and to unfold a month of it: thousands of events take a tenth."""
 T = TypeVar("T")
@@ -141,12 +139,6 @@ def check_event(event: Any, path: str) -> None:
     for name in TIMES:
         for value in as_list(event.get(name)):
             check_zone(value, f"{name} of {what}")
-    for rule in as_list(event.get("RRULE")):
-        often = [str(each) for each in as_list(rule.get("FREQ")) if str(each).upper() in TOO_OFTEN]
-        if often:
-            raise Invalid(f"{what} repeats {often[0]}; give it a length instead, or repeat it HOURLY at most")
-        if any(int(each) < 1 for each in as_list(rule.get("INTERVAL"))):  # it would never end
-            raise Invalid(f"{what} repeats with an INTERVAL below 1; correct it")
 
 
 def check_zone(value: Any, what: str) -> None:

@@ -12,9 +12,10 @@ from typing import Literal
 
 from ..shared.retention import read_span
 from ..shared.task_errors import Invalid
+from ..shared.time_zones import utc_text
 from .load import Load
 from .memory import Due, Keep, Record
-from .schedule import Period, read_time, utc_text
+from .schedule import Period, read_time
 from .zones import DAY, first_shown, last_shown, midnight
 
 LONGEST_KEEP = 366

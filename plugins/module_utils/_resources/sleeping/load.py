@@ -21,8 +21,8 @@ class Sample:
     """The load of a container at a moment: its processors, and the bytes since its start."""
 
     at: datetime
-    cpu: float | None
-    traffic: int | None
+    cpu: float
+    traffic: int
 
 
 @dataclass(frozen=True)
@@ -33,31 +33,27 @@ class Load:
     why: str
 
 
-def sample_of(metrics: Metrics | None, now: datetime) -> Sample | None:
-    """Return the load of a container; ``None`` if its node cannot be reached."""
-    if metrics is None:
-        return None
-    received, sent = metrics.net_rx_bytes, metrics.net_tx_bytes
-    traffic = None if received is None or sent is None else received + sent
-    return Sample(now, metrics.cpu_allocation_percent, traffic)
-
-
-def recent(samples: Sequence[Sample], now: datetime, minutes: int) -> list[Sample]:
-    """Return the samples of the last minutes. What is older says nothing of them."""
+def with_sample(
+    samples: Sequence[Sample], metrics: Metrics | None, now: datetime, minutes: int
+) -> tuple[Sample, ...]:
+    """Return the samples of the last minutes with what metrics show now. Older ones say nothing of them."""
     first = now - timedelta(minutes=minutes)
-    return sorted((sample for sample in samples if first <= sample.at <= now), key=lambda sample: sample.at)
+    kept = sorted((each for each in samples if first <= each.at < now), key=lambda each: each.at)
+    if metrics is not None:
+        cpu, received, sent = metrics.cpu_allocation_percent, metrics.net_rx_bytes, metrics.net_tx_bytes
+        if cpu is not None and received is not None and sent is not None:
+            return (*kept, Sample(now, cpu, received + sent))
+    return tuple(kept)
 
 
 def load_of(samples: Sequence[Sample], now: datetime, limits: BusyOptions) -> Load:
     """Tell whether a service was busy in the last minutes, at one of the samples or between two of them."""
-    found = recent(samples, now, limits.minutes)
-    if not any(sample.at == now for sample in found):
-        return Load(None, "its node cannot be reached")
-    loads = [cpu_load(found, limits.cpu_percent), traffic_load(found, limits)]
-    told = [load for load in loads if load is not None]
+    if not samples or samples[-1].at != now:
+        return Load(None, "its node does not tell its load")
+    told = [cpu_load(samples, limits.cpu_percent), traffic_load(samples, limits)]
     for wanted in (True, None):  # busy by one of them is busy, whatever the other is
         for load in told:
-            if load.busy is wanted:
+            if load is not None and load.busy is wanted:
                 return load
     return Load(False, "idle")
 
@@ -66,9 +62,7 @@ def cpu_load(samples: Sequence[Sample], limit: float | None) -> Load | None:
     """Tell whether the processors were busy at one of the samples; ``None`` if nobody asks."""
     if limit is None:
         return None
-    if samples[-1].cpu is None:
-        return Load(None, "the platform does not tell its CPU")
-    highest = max(sample.cpu for sample in samples if sample.cpu is not None)
+    highest = max(sample.cpu for sample in samples)
     return Load(highest > limit, f"its CPU was at {highest:g} %, and {limit:g} % is busy")
 
 
@@ -77,20 +71,17 @@ def traffic_load(samples: Sequence[Sample], limits: BusyOptions) -> Load | None:
     limit = limits.traffic_kib_per_second
     if limit is None:
         return None
-    if samples[-1].traffic is None:
-        return Load(None, "the platform does not tell its traffic")
-    counted = [sample for sample in samples if sample.traffic is not None]
-    if len(counted) < 2:
+    if len(samples) < 2:
         return Load(
             None,
             f"its traffic was read only once in the last {limits.minutes} minutes; it takes two runs to know",
         )
-    highest = max(rate_between(one, other) for one, other in pairwise(counted))
+    highest = max(rate_between(one, other) for one, other in pairwise(samples))
     return Load(highest > limit, f"its traffic was at {highest:.1f} KiB/s, and {limit:g} KiB/s is busy")
 
 
 def rate_between(one: Sample, other: Sample) -> float:
     """Return the KiB per second between two samples. A counter that began anew counts from nothing."""
-    first, last = one.traffic or 0, other.traffic or 0
     seconds = max(1.0, (other.at - one.at).total_seconds())
-    return (last - first if last >= first else last) / KIB / seconds
+    since = other.traffic - one.traffic
+    return (since if since >= 0 else other.traffic) / KIB / seconds

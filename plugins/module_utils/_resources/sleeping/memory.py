@@ -9,17 +9,14 @@ The clock alone says how a service should be. The record tells changes by hand a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
-from datetime import UTC, date, datetime
-from decimal import Decimal, InvalidOperation
-from typing import Any, TypeVar
+from datetime import date, datetime
+from decimal import Decimal
 
 from ..services.power import SLEEP_RECORDS
-from ..shared.record_file import RecordFile
+from ..shared.record_file import RecordFile, as_json
 from .load import Sample
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -46,8 +43,6 @@ class Saved:
     since: date
     amount: Decimal = Decimal(0)
     days: int = 0
-    missing: tuple[date, ...] = ()
-    """Days that the platform has not told the usage of so far."""
 
 
 @dataclass(frozen=True)
@@ -103,108 +98,17 @@ class Memory:
             RecordFile.of(SLEEP_RECORDS, "what the plan remembers", state_dir, base_url, subject), plan, id
         )
 
-    @property
-    def path(self) -> str:
-        """The path of the file."""
-        return self.file.path
-
     def read(self) -> Record:
-        """Return the record. One that is damaged, or missing, holds nothing."""
-        return record_in(self.file.read())
+        """Return the record; an empty one if there is none.
+
+        :raises Invalid: if it is damaged.
+        """
+        return self.file.load(Record)
 
     def update(self, change: Callable[[Record], Record]) -> None:
         """Replace the record by what ``change`` makes of it as it is by now.
 
         :raises Invalid: if it cannot be written.
         """
-        named = {"plan": self.plan, "service": self.id}
-        self.file.update(lambda content: {**record_as_json(change(record_in(content))), **named})
-
-
-def record_as_json(record: Record) -> dict[str, Any]:
-    """Return a record in the form of its file."""
-    keep, delayed, saved = record.keep, record.delayed, record.saved
-    return {
-        "settled": due_as_json(record.settled),
-        "keep": keep and {"since": keep.since.isoformat(), "until": keep.until.isoformat()},
-        "delayed": delayed and {**(due_as_json(delayed[0]) or {}), "from": delayed[1].isoformat()},
-        "held": record.held and {"backup": record.held[0], "from": record.held[1].isoformat()},
-        "ran": record.ran,
-        "samples": [[sample.at.isoformat(), sample.cpu, sample.traffic] for sample in record.samples],
-        "saved": saved
-        and {
-            "following": saved.following.isoformat(),
-            "since": saved.since.isoformat(),
-            "amount": str(saved.amount),
-            "days": saved.days,
-            "missing": [day.isoformat() for day in saved.missing],
-        },
-    }
-
-
-def record_in(content: Any) -> Record:
-    """Return the record that a file holds; an empty one if there is no file, or it makes no sense."""
-    try:
-        return record_from(content)
-    except (ValueError, KeyError, TypeError, AttributeError, InvalidOperation):
-        return Record()
-
-
-def record_from(content: Mapping[str, Any]) -> Record:
-    """Return the record that a file holds. Each part that makes no sense is as if it were not there."""
-    ran = content.get("ran")
-    return Record(
-        settled=readable(content.get("settled"), due_from),
-        keep=readable(content.get("keep"), lambda part: Keep(moment(part["since"]), moment(part["until"]))),
-        delayed=readable(content.get("delayed"), lambda part: (due_from(part), moment(part["from"]))),
-        held=readable(content.get("held"), lambda part: (str(part["backup"]), moment(part["from"]))),
-        ran=ran if isinstance(ran, bool) else None,
-        samples=readable(content.get("samples"), samples_from) or (),
-        saved=readable(content.get("saved"), saved_from),
-    )
-
-
-def readable(part: Any, read: Callable[[Any], T]) -> T | None:
-    """Return a part of a record; ``None`` if it is missing, or makes no sense."""
-    try:
-        return None if part is None else read(part)
-    except (ValueError, KeyError, TypeError, AttributeError, InvalidOperation, OverflowError):
-        return None
-
-
-def samples_from(part: Sequence[Any]) -> tuple[Sample, ...]:
-    """Return the samples that a part of a file holds."""
-    return tuple(
-        Sample(moment(at), None if cpu is None else float(cpu), None if traffic is None else int(traffic))
-        for at, cpu, traffic in part
-    )
-
-
-def due_as_json(due: Due | None) -> dict[str, Any] | None:
-    """Return a period in the form of a file."""
-    return None if due is None else {"awake": due.awake, "since": due.since}
-
-
-def due_from(part: Mapping[str, Any]) -> Due:
-    """Return the period that a part of a file holds."""
-    return Due(bool(part["awake"]), str(part["since"]))
-
-
-def saved_from(part: Mapping[str, Any]) -> Saved:
-    """Return the savings that a part of a file holds."""
-    amount = Decimal(part["amount"])
-    if not amount.is_finite():
-        raise ValueError("an amount is a number")
-    return Saved(
-        date.fromisoformat(part["following"]),
-        date.fromisoformat(part["since"]),
-        amount,
-        int(part["days"]),
-        tuple(date.fromisoformat(day) for day in part["missing"]),
-    )
-
-
-def moment(text: str) -> datetime:
-    """Return a moment that a file holds, in UTC."""
-    found = datetime.fromisoformat(text)
-    return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
+        named = {"plan": self.plan, "service": self.id}  # for a start by hand, which tells of the plan
+        self.file.update(lambda _content: {**as_json(change(self.read())), **named})

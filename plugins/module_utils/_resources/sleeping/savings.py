@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
-from decimal import ROUND_HALF_EVEN, Decimal
+from decimal import ROUND_HALF_EVEN, Context, Decimal
 from typing import Any
 
-from ..._api.models import Usage
+from ..._api.models import DaySpend, Usage
 from ..services.rates import Rates
 from ..shared.money import format_amount, from_cents
 from .memory import Saved
@@ -71,25 +72,24 @@ def asleep_time(schedule: Schedule, now: datetime, days: int) -> timedelta:
     return days * DAY - schedule.awake_time(now, now + days * DAY)
 
 
+def to_cents(amount: Decimal) -> Decimal:
+    """Return an amount rounded to cents, however large it is: a platform may name any number."""
+    return amount.quantize(CENT, ROUND_HALF_EVEN, Context(prec=max(len(amount.as_tuple().digits), 1) + 5000))
+
+
 def in_cents(amount: Decimal | None) -> str | None:
     """Format an amount, rounded to cents. There is no minus zero."""
-    if amount is None:
-        return None
-    rounded = amount.quantize(CENT, ROUND_HALF_EVEN)
-    return format_amount(rounded if rounded else Decimal(0))
+    return None if amount is None else format_amount(to_cents(amount) or Decimal(0))
 
 
 # --- Counting ---------------------------------------------------------------------------------------
 
 
-def days_to_count(saved: Saved | None, now: datetime) -> list[date]:
-    """Return the days whose usage is to be counted: all that are over, and those that were missing before."""
+def days_to_count(saved: Saved, now: datetime) -> list[date]:
+    """Return the days whose usage is to be counted: all that are over, as far back as is asked for."""
     today = now.astimezone(UTC).date()
-    if saved is None:
-        return []
-    fresh = [saved.following + number * DAY for number in range((today - saved.following).days)]
-    oldest = today - (LONGEST_USAGE - 1) * DAY
-    return [day for day in (*saved.missing, *fresh) if oldest <= day < today] if fresh else []
+    oldest = max(saved.following, today - (LONGEST_USAGE - 1) * DAY)
+    return [oldest + number * DAY for number in range((today - oldest).days)]
 
 
 def begin_counting(now: datetime) -> Saved:
@@ -99,30 +99,25 @@ def begin_counting(now: datetime) -> Saved:
 
 
 def count(saved: Saved, days: Iterable[date], usage: Usage, full: Decimal, now: datetime) -> Saved:
-    """Add what days have saved. A day that the usage lacks is remembered and looked for again."""
-    spent = spent_by_day(usage)
-    wanted = list(days)
+    """Add what days have saved."""
+    spent = spent_by_day(usage.days)
+    told = [day for day in days if day in spent]
     a_day = full * 24 / HOURS_A_MONTH
-    told = [day for day in wanted if day in spent]
     return replace(
         saved,
         following=now.astimezone(UTC).date(),
         amount=saved.amount + sum((a_day - spent[day] for day in told), Decimal(0)),
         days=saved.days + len(told),
-        missing=tuple(day for day in wanted if day not in spent),
     )
 
 
-def spent_by_day(usage: Usage) -> Mapping[date, Decimal]:
-    """Return what each day cost that the usage tells of."""
+def spent_by_day(days: Iterable[DaySpend] | None) -> dict[date, Decimal]:
+    """Return what each day of a series cost."""
     found: dict[date, Decimal] = {}
-    for line in usage.days or ():
-        try:
-            day = date.fromisoformat(str(line.date)[:10])
-        except ValueError:
-            continue
-        if line.total_cents is not None:
-            found[day] = from_cents(line.total_cents)
+    for line in days or ():
+        with suppress(ValueError):
+            if line.total_cents is not None:
+                found[date.fromisoformat(str(line.date)[:10])] = from_cents(line.total_cents)
     return found
 
 
@@ -130,9 +125,4 @@ def saved_as_dict(saved: Saved | None) -> dict[str, Any] | None:
     """Return savings for results."""
     if saved is None:
         return None
-    return {
-        "since": saved.since.isoformat(),
-        "days": saved.days,
-        "amount": in_cents(saved.amount),
-        "missing_days": [day.isoformat() for day in saved.missing],
-    }
+    return {"since": saved.since.isoformat(), "days": saved.days, "amount": in_cents(saved.amount)}

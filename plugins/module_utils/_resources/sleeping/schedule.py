@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, timedelta, tzinfo
+from datetime import date, datetime, timedelta, tzinfo
 from typing import Literal
 
 from ..shared.task_errors import Invalid
@@ -169,8 +169,3 @@ def days_of_exception(first: str, last: str | None) -> list[date]:
             "ten years"
         )
     return [begin + number * DAY for number in range((end - begin).days + 1)]
-
-
-def utc_text(moment: datetime | None) -> str | None:
-    """Format a moment as the platform does, in UTC; ``None`` for ``None``."""
-    return None if moment is None else moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..._api.models import Metrics, Service
@@ -19,10 +19,11 @@ from ..services.settings import ServiceChanges, check_max_monthly, commitment_of
 from ..services.start_order import Order
 from ..services.view import View, billed_rate
 from ..shared.money import Move
+from ..shared.options import shared_arguments
 from ..shared.plan import NOTHING_DONE, Expansion, Plan, Step, Task
+from ..shared.time_zones import utc_text
 from .decision import KEPT, Verdict
 from .memory import Keep, Memory, Record
-from .schedule import utc_text
 
 
 @dataclass
@@ -141,21 +142,11 @@ def plan_resumption(task: Task[Any], view: View, changes: ServiceChanges, record
     def start() -> Any:
         if not accepts_power_signals(task, view):
             return NOTHING_DONE
-        start_if_needed(as_service_task(task, view.service.id), view, changes)
+        given = {**shared_arguments(task.options), "id": view.service.id, "state": "started"}
+        start_if_needed(replace(task, options=ServiceOptions.from_ansible(given)), view, changes)
         return NOTHING_DONE  # a part of the resumption
 
     changes.steps.append(Step(f"start {view.label} unless it runs by then", start, changes=False))
-
-
-def as_service_task(task: Task[Any], id: str) -> Task[ServiceOptions]:
-    """Return the task as one that starts a service, with the same connection and the same waits."""
-    known = {each.name for each in fields(ServiceOptions)}
-    same = {
-        each.name: getattr(task.options, each.name)
-        for each in fields(task.options)
-        if each.name in known and each.name not in ("name", "project", "family", "resume")
-    }
-    return replace(task, options=ServiceOptions(**same, id=id, state="started"))
 
 
 def wish_steps(sleeper: Sleeper) -> list[Step]:

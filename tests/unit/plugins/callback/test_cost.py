@@ -109,13 +109,6 @@ def test_a_job_in_the_background_counts_when_its_result_is_read() -> None:
     assert shown.count("web") == 1 and shown.count("no task read its result") == 1
 
 
-def test_a_job_that_its_own_task_waited_for_counts_at_once() -> None:
-    run = Run()
-    run.callback.v2_runner_on_ok(result({"ansible_job_id": "j1", "finished": 1, "cost": COST}))
-    shown = run.end()
-    assert "+10.74 EUR" in shown and "no task read its result" not in shown
-
-
 def test_an_error_is_a_warning(tmp_path: Path) -> None:
     run = Run(str(tmp_path / "missing" / "cost.json"))
     run.callback.v2_runner_on_ok(SimpleNamespace())

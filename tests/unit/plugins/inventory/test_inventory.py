@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,7 +18,6 @@ from ansible_collections.hosted.services.plugins.inventory.inventory import (
     KNOWN,
     InventoryModule,
     cache_key,
-    groups_of,
 )
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import CONNECTION_SPEC
 from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
@@ -73,23 +71,6 @@ def test_a_token_may_also_be_in_a_variable_that_tasks_read(names: tuple[str, ...
 
 
 @pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        ("shop", False),
-        ("{{ x }}", True),
-        (["a", "{{ x }}"], True),
-        (["a", "b"], False),
-        (None, False),
-        (5, False),
-    ],
-)
-def test_a_template_is_told_from_a_name(value: Any, expected: bool) -> None:
-    plugin = InventoryModule()
-    plugin.templar = SimpleNamespace(is_template=lambda text: "{{" in text)  # type: ignore[assignment]
-    assert plugin._is_template(value) is expected
-
-
-@pytest.mark.parametrize(
     ("name", "known"),
     [("families", FAMILIES), ("statuses", [one for one in ServiceStatus.ALL if one != "DELETED"])],
 )
@@ -101,15 +82,6 @@ def test_what_can_be_filtered_by(name: str, known: list[str]) -> None:
     option = yaml.safe_load(DOCUMENTATION)["options"][name]
     assert re.findall(r"V\(([A-Z_]+)\)", option["description"][0]) == known == list(KNOWN[name])
     assert "choices" not in option
-
-
-@pytest.mark.parametrize(
-    ("project", "groups"),
-    [("1", ["project_a", "family_virtual_machine"]), (None, ["family_virtual_machine"])],
-)
-def test_groups(project: str | None, groups: list[str]) -> None:
-    """A service is in the groups of its project, if it has one that is known, and of its family."""
-    assert groups_of({"project_id": project, "family": "VIRTUAL_MACHINE"}, {"1": "project_a"}) == groups
 
 
 @pytest.mark.parametrize(

@@ -124,14 +124,6 @@ def snapshots(sandbox: Sandbox) -> list[dict[str, Any]]:
     return found
 
 
-def rename_snapshots(sandbox: Sandbox, **names: str) -> None:
-    """Give snapshots other names, also such as others have: no rule of the platform forbids it."""
-    state = sandbox.control("GET", "/state")
-    for snapshot in state["records"]["snapshot"]:
-        snapshot["name"] = names.get(snapshot["name"], snapshot["name"])
-    sandbox.control("PUT", "/state", state)
-
-
 def writes(sandbox: Sandbox) -> list[str]:
     """Return the routes of all calls that change something."""
     return [line["route"] for line in sandbox.journal() if line["method"] != "GET"]

@@ -21,10 +21,7 @@ from unit.plugins.module_utils._resources.platform import (
     backups,
     fail_pending_backups,
     id_of,
-    rename_snapshots,
     run,
-    snapshots,
-    take,
     writes,
 )
 
@@ -168,22 +165,4 @@ def test_a_deletion_whose_answer_was_lost_is_counted(sandbox: Sandbox) -> None:
     assert [backup["name"] for backup in backups(sandbox, "one")] == ["nightly-0"]
 
 
-# --- Snapshots of one name ----------------------------------------------------------------------------
-
 AUTO: dict[str, Any] = {"services": ["disk"], "kind": "snapshots", "pattern": "auto-*", "keep_last": 1}
-
-
-def test_a_snapshot_that_is_not_the_only_one_of_its_name_any_more_stays(
-    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It was, when the task looked first."""
-    take(sandbox, "other", "auto-1", "auto-2", "auto-3")
-    meanwhile(monkeypatch, sandbox, "snapshots", lambda: rename_snapshots(sandbox, other="auto-1"))
-    result = run(sandbox, BACKUP_RETENTION, **AUTO)
-    assert writes(sandbox) == ["snapshots.delete"]
-    assert [snapshot["name"] for snapshot in snapshots(sandbox)] == ["auto-1", "auto-1", "auto-3"]
-    assert result["services"][0]["deleted"] == 1 and len(result["actions"]) == 1
-    assert "was to be deleted, but now stays: ambiguous: 2 snapshots have this name" in result["warnings"][0]
-
-
-# --- Off-site copies ----------------------------------------------------------------------------------

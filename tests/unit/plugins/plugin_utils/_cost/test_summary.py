@@ -56,11 +56,6 @@ def test_what_has_no_price_is_named_and_in_no_sum() -> None:
     assert found.as_dict()["services"][0]["monthly_after"] is None
 
 
-def test_a_price_that_became_known_later_needs_no_name() -> None:
-    found = only(entry("a", "resize", "1", None), entry("a", "delete", None, "0"))
-    assert found.not_priced == [] and found.rows[0].change == -1
-
-
 def test_check_mode_is_apart_and_names_tell_new_services_apart() -> None:
     new: dict[str, Any] = {"service_id": None, "min_balance": Decimal("0.36"), "days_covered": 9}
     done, predicted = summarize(
@@ -103,12 +98,6 @@ def places(*entries: Entry) -> list[tuple[str | None, str]]:
     return [(row.project, str(row.after)) for row in only(*entries).rows]
 
 
-def test_a_service_that_is_there_is_told_by_its_id_whatever_its_project() -> None:
-    assert places(
-        entry("a", "order", "0", "2", project="shop"), entry("a", "resize", "2", "3", project=None)
-    ) == [("shop", "3")]
-
-
 def test_currencies_are_not_mixed() -> None:
     found = only(entry("a", "order", "0", "1"), entry("b", "order", "0", "2", currency="USD"))
     assert [(total.currency, total.sum_of("after")) for total in found.totals] == [
@@ -126,46 +115,6 @@ def test_the_balance_is_the_last_and_its_days_are_the_fewest_that_quotes_tell() 
     [total] = only(*orders).totals
     assert total.balance == 9
     assert total.days_covered == 30
-
-
-def test_the_json_holds_plain_amounts() -> None:
-    assert as_json([]) == {"schema": 1, "runs": []}
-    [run] = as_json([only(entry("a", "order", "0", "1.5"))])["runs"]
-    assert run["services"] == [
-        {
-            "service": "a",
-            "service_id": "A",
-            "project": None,
-            "actions": ["order"],
-            "monthly_before": "0.00",
-            "monthly_after": "1.50",
-            "monthly_change": "1.50",
-            "currency": "EUR",
-        }
-    ]
-    assert run["totals"][0]["monthly_change"] == "1.50" and run["not_priced"] == []
-
-
-def test_a_row_has_the_last_name_and_currency_that_a_task_told() -> None:
-    first = entry("old", "order", "0", "1", service_id="S1")
-    silent = Entry(REAL, None, "S1", moves=("resize",), before=Decimal(1), after=Decimal(2))
-    [row] = only(first, entry("new", "move", "1", "1", service_id="S1", currency="USD"), silent).rows
-    assert (row.service, row.service_id, row.currency) == ("new", "S1", "USD")
-    assert only(silent).rows[0].service is None
-
-
-def test_an_order_without_a_price_still_tells_of_the_balance() -> None:
-    """Anything else without one has no sum at all."""
-    [total] = only(entry("a", "order", "0", None, balance=Decimal(3))).totals
-    assert not total.has_price and total.balance == 3
-    assert only(entry("a", "delete", "1", None)).totals == []
-
-
-def test_the_last_order_of_a_service_counts() -> None:
-    quotes = [Decimal(1), Decimal(2)]
-    found = only(*(entry("a", "order", "0", "1", CHECK, min_balance=each) for each in quotes))
-    assert found.totals[0].due_today == 2 and len(found.totals[0].orders) == 1
-    assert found.check_mode
 
 
 def test_the_json_tells_all_that_is_known() -> None:
@@ -193,9 +142,3 @@ def test_the_json_tells_all_that_is_known() -> None:
     ]
     [bare] = as_json([only(resize)])["runs"]
     assert (bare["totals"][0]["due_today"], bare["totals"][0]["balance"]) == (None, None)
-
-
-def test_nothing_that_moved_makes_no_summary() -> None:
-    assert summarize([]) == []
-    [predicted] = summarize([entry("a", "order", "0", "1", CHECK)])
-    assert predicted.check_mode

@@ -53,20 +53,6 @@ def test_services_of_one_name_are_told_by_their_projects() -> None:
     assert cells == ["web (project shop)", "web (project blog)", "web", "db"]
 
 
-def test_what_is_hidden_alone_makes_no_table() -> None:
-    [summary] = summarize([Entry(ORIGIN, reason=HIDDEN)])
-    assert write_table(summary)[0] == "Not priced, and in no sum:"
-
-
-def test_several_orders_say_that_the_days_are_at_most_those() -> None:
-    orders = [
-        Entry(ORIGIN, name, name, moves=("order",), before=Decimal(0), after=Decimal(1), days_covered=days)
-        for name, days in (("a", 30), ("b", 40))
-    ]
-    [summary] = summarize(orders)
-    assert write_table(summary)[-1] == "By the quotes, the balance covers at most 30 days."
-
-
 def moved(service: str | None, id: str | None, before: int | None, after: int | None, **more: str) -> Entry:
     """Return a change of a size."""
     amounts = [None if amount is None else Decimal(amount) for amount in (before, after)]
@@ -81,18 +67,4 @@ def test_only_what_costs_more_has_a_plus() -> None:
         "b                resize            3.00   1.00   -2.00",
         "s3               resize            1.00   2.00   +1.00",
         "sum for a month                    5.00   4.00   -1.00",
-    ]
-
-
-def test_what_has_no_price_has_no_sum_and_is_named_as_well_as_can_be() -> None:
-    [summary] = summarize(
-        [moved(None, "s1", 1, None, reason="why"), moved(None, None, None, 1, reason="not")]
-    )
-    assert write_table(summary) == [
-        "service  action  monthly before    after   change",
-        "s1       resize            1.00  unknown  unknown",
-        "unknown  resize         unknown     1.00  unknown",
-        "Not priced, and in no sum:",
-        "  - task 'Order it' on localhost: resize s1; why",
-        "  - task 'Order it' on localhost: resize unknown; not",
     ]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 import threading
 from collections.abc import Callable
 from functools import partial
@@ -35,7 +34,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.account
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.state_file import (
     StateFile,
-    new_state,
     open_state,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.owners import owner_of
@@ -48,6 +46,7 @@ from ansible_collections.hosted.services.plugins.plugin_utils._events.source imp
     in_thread,
     watch,
 )
+from unit.plugins.module_utils._resources.account_events.polls import new_state
 
 
 class ScriptedAccount:
@@ -59,7 +58,7 @@ class ScriptedAccount:
         self.observer = self
         self.problems: list[HostedError] = []
         self.unmatched: list[str] = []
-        self.refused: dict[str, Any] = {}
+        self.limited_since: object = None
 
     def look(self, before: State) -> State:
         """Return the state after the next poll."""
@@ -183,18 +182,6 @@ def test_a_part_that_was_limited_slows_down_the_next_poll(
     assert on_file(tmp_path, use) == pause
 
 
-def test_an_event_quickens_the_next_poll(tmp_path: Path) -> None:
-    async def use(file: StateFile) -> list[float]:
-        watched = source(file, ScriptedAccount(0, 1, min_interval=10, max_interval=60))
-        pauses = []
-        for _turn in range(2):
-            await watched.turn()
-            pauses.append(watched.pace.pause)
-        return pauses
-
-    assert on_file(tmp_path, use) == [15, 10]
-
-
 SERVICE = ServiceMemory(name="db", family="DATABASE", status="ACTIVE", state="running")
 
 
@@ -257,41 +244,6 @@ def test_a_delivery_that_cannot_be_noted_is_not_repeated_by_this_start(
     assert "a delivery cannot be noted, a start may repeat it: disk full" in caplog.text
 
 
-def test_it_polls_and_delivers_until_it_is_cancelled(tmp_path: Path) -> None:
-    async def use(file: StateFile) -> list[str]:
-        queue: asyncio.Queue[Any] = asyncio.Queue()
-        watched = source(file, ScriptedAccount(1, 0, 1, *[0] * 10_000, min_interval=0.01, max_interval=0.01))
-        running = asyncio.create_task(watched.run(queue))
-        taken = [(await asyncio.wait_for(queue.get(), 10))["id"] for _event in range(2)]
-        running.cancel()
-        await asyncio.wait([running])
-        return taken
-
-    assert on_file(tmp_path, use) == ["e1", "e2"]
-
-
-def test_what_an_earlier_start_has_left_waits_for_no_poll(tmp_path: Path) -> None:
-    go = threading.Event()
-
-    class Slow(ScriptedAccount):
-        def look(self, before: State) -> State:
-            go.wait(60)
-            return before
-
-    async def use(file: StateFile) -> Any:
-        queue: asyncio.Queue[Any] = asyncio.Queue()
-        await source(file, ScriptedAccount(1)).turn()
-        running = asyncio.create_task(source(file, Slow()).run(queue))
-        try:
-            return (await asyncio.wait_for(queue.get(), 10))["id"]
-        finally:
-            go.set()
-            running.cancel()
-            await asyncio.wait([running])
-
-    assert on_file(tmp_path, use) == "e1"
-
-
 def test_a_defect_does_not_end_it_and_shows_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     async def use(file: StateFile) -> int:
         watched = source(file, ScriptedAccount(KeyError("hunter2"), OSError("disk full"), 1))
@@ -305,23 +257,13 @@ def test_a_defect_does_not_end_it_and_shows_nothing(tmp_path: Path, caplog: pyte
     assert "disk full" in caplog.text
 
 
-def test_where_a_defect_is_can_be_debugged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    async def use(file: StateFile) -> None:
-        await source(file, ScriptedAccount(KeyError("x"))).turn()
-
-    with caplog.at_level(logging.DEBUG):
-        on_file(tmp_path, use)
-    [debugged] = [record for record in caplog.records if record.getMessage().endswith("a defect")]
-    assert debugged.exc_info and debugged.exc_info[0] is KeyError
-
-
 def test_each_problem_is_logged_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     async def use(file: StateFile) -> None:
         account = ScriptedAccount(0, 0, 0, 0)
         watched = source(file, account)
-        for problems, refused in (([], {}), (["no bills"], {"services": 1}), ([], {"services": 1}), ([], {})):
+        for problems, refused in (([], 0), (["no bills"], 1), ([], 1), ([], 0)):
             account.problems = [Interrupted(text) for text in problems]
-            account.refused = refused
+            account.limited_since = refused
             await watched.turn()
 
     on_file(tmp_path, use)
@@ -367,14 +309,6 @@ def test_with_feedback_an_event_is_noted_once_the_engine_has_it(
 
     assert on_file(tmp_path, use) == (1, 0)
     assert caplog.text == ""
-
-
-def test_an_old_rulebook_without_feedback_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    async def use(file: StateFile) -> None:
-        source(file, ScriptedAccount(feedback=True))
-
-    on_file(tmp_path, use)
-    assert "gives no feedback" in caplog.text
 
 
 def test_the_end_waits_for_the_call_that_runs() -> None:
@@ -424,15 +358,6 @@ def test_an_encrypted_token_file_is_refused_with_the_way_out(tmp_path: Path) -> 
     arguments = {"base_url": "https://api.example.com", "token_file": str(path)}
     with pytest.raises(ConfigurationError, match=r"encrypted with ansible-vault.*give the token in token"):
         asyncio.run(watch(asyncio.Queue(), arguments))
-
-
-@pytest.mark.parametrize("given", [{"token": "x"}, {}], ids=["beside a token", "plain"])
-def test_only_a_token_file_that_is_used_has_to_be_plain(tmp_path: Path, given: dict[str, str]) -> None:
-    path = tmp_path / "token"
-    path.write_text("$ANSIBLE_VAULT;1.1;AES256\n" if given else "x")
-    arguments = {"base_url": "http://api.example.com", "token_file": str(path), **given}
-    with pytest.raises(ConfigurationError, match="the token would be sent unencrypted"):
-        asyncio.run(watch(asyncio.Queue(), {"state_file": str(tmp_path / "s.json"), **arguments}))
 
 
 # --- The account ----------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from collections.abc import Collection
 import pytest
 from ansible.inventory.group import to_safe_group_name
 
-from ansible_collections.hosted.services.plugins.plugin_utils._inventory.names import (
+from ansible_collections.hosted.services.plugins.plugin_utils._inventory.hosts import (
     group_name,
     host_name,
     host_names,
@@ -91,7 +91,7 @@ def test_odd_ids() -> None:
 def test_project_groups() -> None:
     """Projects whose names make one group do not share it."""
     assert project_groups({"11111111-1": "my proj", "22222222-2": "my-proj", "33333333-3": "web"}) == {
-        "11111111-1": "project_my_proj_11111111",
-        "22222222-2": "project_my_proj_22222222",
+        "11111111-1": "project_my_proj_11111111_1",
+        "22222222-2": "project_my_proj_22222222_2",
         "33333333-3": "project_web",
     }

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.plugin_utils._inventory.sources import (
+from ansible_collections.hosted.services.plugins.plugin_utils._inventory.hosts import (
     is_other_source,
     warning_of_conflicts,
 )

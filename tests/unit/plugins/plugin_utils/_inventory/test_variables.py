@@ -11,7 +11,7 @@ import pytest
 from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar
 
-from ansible_collections.hosted.services.plugins.plugin_utils._inventory.variables import (
+from ansible_collections.hosted.services.plugins.plugin_utils._inventory.hosts import (
     connection_variables,
     split_address,
     variables_of,
@@ -25,22 +25,8 @@ SFTP = {"host": "203.0.113.10", "port": 2022, "user": "svc"}
     [
         ("203.0.113.10:22", {"ansible_host": "203.0.113.10", "ansible_port": 22}),
         ("mc.example.com:25565", {"ansible_host": "mc.example.com", "ansible_port": 25565}),
-        ("mc.example.com", {"ansible_host": "mc.example.com"}),
-        ("[2001:db8::1]:22", {"ansible_host": "2001:db8::1", "ansible_port": 22}),
-        ("[::1]:22", {"ansible_host": "::1", "ansible_port": 22}),
-        ("[::1]", {"ansible_host": "::1"}),
-        ("::1", {"ansible_host": "::1"}),
-        ("2001:db8::22", {"ansible_host": "2001:db8::22"}),
-        ("2001:db8:0:0:0:0:0:5", {"ansible_host": "2001:db8:0:0:0:0:0:5"}),
-        ("[web]:22", {}),
-        ("[::1:22", {}),
         ("a:b:22", {}),
         (": -oProxyCommand=x", {}),
-        ("fe80::1%eth0", {}),
-        ("mc.example.com:65535", {"ansible_host": "mc.example.com", "ansible_port": 65535}),
-        ("mc.example.com:65536", {}),
-        ("mc.example.com:1", {"ansible_host": "mc.example.com", "ansible_port": 1}),
-        ("mc.example.com:0", {}),
         ("mc.example.com:", {}),
         ("-oProxyCommand=x:22", {}),
         ("a b:22", {}),

@@ -11,12 +11,14 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.plugin_utils._report.charts import (
+from ansible_collections.hosted.services.plugins.plugin_utils._report.copies import (
     CELLS,
-    TALL,
     calendar_row,
-    nice_top,
     sample,
+)
+from ansible_collections.hosted.services.plugins.plugin_utils._report.spending import (
+    TALL,
+    nice_top,
     spend_chart,
 )
 
@@ -69,21 +71,6 @@ def test_columns_are_as_tall_as_the_amounts() -> None:
         "2\u00a0Nov",
         "3\u00a0Nov",
     ]
-
-
-def test_columns_stand_side_by_side_below_their_own_dates() -> None:
-    """Each is in the middle of what tells its amount under the mouse, and the drawing ends with the last."""
-    day = {"amount": "1.00", "projects": [{"id": "a", "amount": "1.00"}]}
-    days = [{"date": f"2026-11-0{number}", **day} for number in range(1, 5)]
-    [drawing] = spend_chart(days, [["a"]], "Spend", "EUR").iter("svg")
-    [columns] = [str(path.get("d")) for path in drawing.iter("path") if path.get("class") == "p0"]
-    lefts, widths = zip(*re.findall(r"M([\d.]+) [\d.]+h(\d+)", columns), strict=True)
-    hovers = [(int(str(rect.get("x"))), int(str(rect.get("width")))) for rect in drawing.iter("rect")]
-    for left, width, (start, wide) in zip(map(float, lefts), map(int, widths), hovers, strict=True):
-        assert left + width / 2 == start + wide / 2 and width < wide
-    ends = [start + wide for start, wide in hovers]
-    assert [start for start, _wide in hovers] == [0, *ends[:-1]], "no gaps, and none over another"
-    assert drawing.get("viewBox") == f"0 0 {ends[-1]} {TALL}"
 
 
 def test_a_calendar_has_a_shape_for_each_kind() -> None:

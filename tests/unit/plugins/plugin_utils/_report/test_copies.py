@@ -9,7 +9,6 @@ from typing import Any
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.reports.reading import Facts, Unread
 from ansible_collections.hosted.services.plugins.plugin_utils._report.copies import (
-    CELL_WORDS,
     backups_section,
     releases_section,
     unread_section,
@@ -45,11 +44,6 @@ def test_the_worst_comes_first() -> None:
     assert labels[0] == "bad: no backup. Days: none 30"
 
 
-def test_the_shapes_of_the_calendar_are_explained() -> None:
-    [legend] = [each for each in backups_section(page(account(["db"]))).iter("ul") if each.get("role")]
-    assert ["".join(line.itertext()) for line in legend] == list(CELL_WORDS.values())
-
-
 def test_what_offers_no_backups_or_could_not_be_read_is_named() -> None:
     facts = account(["kept", "none", "lost"])
     del facts.backups["s0001"], facts.backups["s0002"]
@@ -65,7 +59,7 @@ def test_plans_and_drills_are_told() -> None:
         {"plan": "c", "ok": False, "finished": None, "problems": []},
     ]
     drill = {"service": "d", "finished": "2026-11-09T09:30:00Z", "restored": True}
-    found = text(backups_section(page(account(["db"]), backup_reports=plans, drill=drill)))
+    found = text(backups_section(page(account(["db"]), backup_reports=plans, drill_report=drill)))
     assert "Plan a: last run 19 Nov 2026, 03:00 UTC, went well" in found
     assert "Plan b: last run unknown, disk full" in found
     assert "Plan c: last run unknown, failed" in found

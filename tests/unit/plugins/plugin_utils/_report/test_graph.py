@@ -6,14 +6,11 @@
 from __future__ import annotations
 
 import random
-import re
 from itertools import pairwise
 
 import pytest
 
 from ansible_collections.hosted.services.plugins.plugin_utils._report.graph import (
-    ACROSS,
-    GRID,
     HEIGHT,
     WIDTH,
     Edge,
@@ -31,21 +28,14 @@ def test_each_service_is_behind_those_that_refer_to_it() -> None:
 
 def test_a_circle_is_drawn_all_the_same() -> None:
     edges = [("a", "b"), ("b", "c"), ("c", "a")]
-    assert ranks_of(["a", "b", "c"], edges) == {"a": 0, "b": 1, "c": 2}
+    assert ranks_of(["a", "b", "c", "d"], [*edges, ("c", "d")]) == {"a": 0, "b": 0, "c": 0, "d": 1}
     assert set(arrange(["a", "b", "c"], edges).places) >= {"a", "b", "c"}
 
 
-def test_a_chain_of_a_thousand_is_no_matter() -> None:
-    nodes = [f"{number:04}" for number in range(1000)]
+def test_a_long_chain_is_no_matter() -> None:
+    nodes = [f"{number:04}" for number in range(300)]
     edges = list(pairwise(nodes))
-    assert ranks_of(nodes[::-1], edges)[nodes[-1]] == 999
-
-
-def test_what_has_no_references_is_below_in_rows() -> None:
-    places = arrange(["a", "b", *"cdefg"], [("a", "b")]).places
-    below = [places[node] for node in "cdefg"]
-    assert len({y for __, y in below[:GRID]}) == 1 and below[GRID][1] > below[0][1]
-    assert min(y for __, y in below) >= HEIGHT
+    assert ranks_of(nodes[::-1], edges)[nodes[-1]] == 299
 
 
 def test_an_arrow_that_passes_a_column_has_a_place_in_it() -> None:
@@ -53,12 +43,6 @@ def test_an_arrow_that_passes_a_column_has_a_place_in_it() -> None:
     assert layout.routes["a", "c"] == ("a", ("a", "c", 1), "c")
     lane, card = layout.places["a", "c", 1], layout.places["b"]
     assert lane[0] == card[0] and not card[1] - height_of("b") < lane[1] < card[1] + HEIGHT
-
-
-def test_a_card_is_about_where_those_that_refer_to_it_are() -> None:
-    edges = [("a", "x"), ("c", "x"), ("c", "y"), ("b", "z")]
-    places = arrange(["a", "b", "c", "y", "x", "z"], edges).places
-    assert places["x"][1] < places["y"][1]
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -104,14 +88,3 @@ def test_a_card_has_shape_color_name_and_price() -> None:
     assert str(drawing.get("viewBox")).split()[2:] == [drawing.get("width"), drawing.get("height")]
     [arrows] = [group for group in drawing.iter("g") if group.get("class") == "arrows"]
     assert list(arrows) == []
-
-
-def test_an_arrow_leads_from_the_middle_of_a_card_to_the_middle_of_the_next() -> None:
-    service = {"name": "s", "status": "ACTIVE", "state": "running", "monthly": "1", "is_free": False}
-    drawing = draw([{**service, "id": id} for id in "ab"], [("a", "b")], "a graph", "EUR")
-    [path] = next(drawing.iter("g"))
-    numbers = [int(number) for number in re.findall(r"\d+", str(path.get("d")))]
-    assert numbers[:2] == [WIDTH, HEIGHT // 2]
-    assert numbers[-2:] == [WIDTH + ACROSS, HEIGHT // 2]
-    middle = WIDTH + ACROSS // 2
-    assert numbers[2:6] == [middle, HEIGHT // 2, middle, HEIGHT // 2], "it bends halfway"

@@ -7,10 +7,7 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from ansible_collections.hosted.services.plugins.module_utils._resources.reports.reading import Facts, Unread
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from ansible_collections.hosted.services.plugins.plugin_utils._report.metrics import report_prometheus
 from unit.plugins.reports import account, hostile_report, report_on
 
@@ -54,8 +51,3 @@ def test_every_line_is_well_formed_whatever_names_hold() -> None:
     text = report_prometheus(hostile_report())
     assert [line for line in text.removesuffix("\n").split("\n") if not LINE.fullmatch(line)] == []
     text.encode()
-
-
-def test_what_is_no_report_is_refused() -> None:
-    with pytest.raises(Invalid, match="this is no report"):
-        report_prometheus({})

@@ -12,35 +12,11 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from ansible_collections.hosted.services.plugins.plugin_utils._report.markup import element
 from ansible_collections.hosted.services.plugins.plugin_utils._report.page import (
-    Page,
     cell,
     check_report,
     head,
-    scrollable,
-    section,
     table,
 )
-from unit.plugins.reports import account, report_on
-
-
-def test_names_are_looked_up_and_ids_stand_in() -> None:
-    page = Page(report_on(account(["db"])))
-    assert (page.name("s0000"), page.name("gone"), page.name(None)) == ("db", "gone", "None")
-    assert (page.project_name("p0"), page.project_name("gone")) == ("team 0", None)
-    assert page.money("1.5") == "1.50 EUR"
-    empty: dict[str, Any] = {"services": None, "projects": None}
-    assert (Page(empty).services, Page(empty).projects) == ({}, {})
-
-
-def test_a_section_is_named_by_its_title() -> None:
-    found = section("spend", "Spend", None, element("p", "x"))
-    assert found.get("aria-labelledby") == found[0].get("id") == "spend-title"
-    assert len(section("spend", "Spend", "about", element("p"))) == 3
-
-
-def test_a_box_that_scrolls_can_be_reached_with_the_keyboard() -> None:
-    box = scrollable(element("p"), "wide")
-    assert (box.get("tabindex"), box.get("role"), box.get("aria-label")) == ("0", "region", "wide")
 
 
 def test_a_table_has_heads_of_columns_and_rows() -> None:

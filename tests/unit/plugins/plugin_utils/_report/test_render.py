@@ -10,12 +10,8 @@ import copy
 import hashlib
 import re
 from html.parser import HTMLParser
-from typing import Any
-
-import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.reports.reading import Facts, Unread
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from ansible_collections.hosted.services.plugins.plugin_utils._report.render import report_html
 from unit.plugins.reports import HOSTILE, account, hostile_report, report_on
 
@@ -110,15 +106,3 @@ def test_what_could_not_be_read_is_told_and_never_zero() -> None:
     assert "The services could not be read." in found.text
     assert found.text.count("Unknown") >= 4
     assert "0.00" not in found.text
-
-
-def test_the_title_names_the_project() -> None:
-    html = report_html(report_on(account(names(1)), project="shop"), "Example Ltd")
-    assert "<title>Example Ltd: shop, 2026-11-19T09:30:00Z</title>" in html
-    assert "<bdi>Example Ltd: shop</bdi>" in html
-
-
-@pytest.mark.parametrize("given", [None, [], {}, {"report": {}}, "text"])
-def test_what_is_no_report_is_refused(given: Any) -> None:
-    with pytest.raises(Invalid, match="this is no report"):
-        report_html(given)

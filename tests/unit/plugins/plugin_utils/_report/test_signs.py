@@ -11,11 +11,7 @@ from ansible_collections.hosted.services.plugins.plugin_utils._report import sig
 from ansible_collections.hosted.services.plugins.plugin_utils._report.signs import (
     SHAPES,
     Sign,
-    definitions,
-    icon,
-    labeled,
     sign_of,
-    verdict_of,
 )
 
 GROUPS = [signs.VERDICTS, signs.LEVELS, signs.FRESHNESS, {**signs.STATES, **signs.STATUSES}]
@@ -43,21 +39,3 @@ def test_colors_alone_tell_nothing(group: dict[str, Sign]) -> None:
 )
 def test_the_status_comes_before_the_state(status: str, state: str | None, word: str) -> None:
     assert sign_of({"status": status, "state": state}).word == word
-
-
-def test_a_verdict_may_be_unknown_or_new() -> None:
-    assert verdict_of(None).word == "verdict unknown"
-    assert verdict_of("BLOCKED").word == "blocked"
-    assert verdict_of("ODD").word == "odd"
-
-
-def test_shapes_are_drawn_once() -> None:
-    ids = {each.get("id") for each in definitions().iter("symbol")}
-    assert ids == SHAPES.keys()
-    [used] = icon(signs.STATES["running"])
-    assert str(used.get("href")).removeprefix("#") in ids
-
-
-def test_a_sign_is_a_shape_and_a_word() -> None:
-    found = labeled(signs.STATES["running"])
-    assert [each.tag for each in found] == ["svg"] and "".join(found.itertext()) == " running"

@@ -50,15 +50,6 @@ def test_a_project_is_told_as_a_graph_and_as_a_table() -> None:
     assert "2 services, 2.001 EUR a month" in "".join(section.itertext())
 
 
-def test_a_project_says_how_many_of_its_prices_are_unknown() -> None:
-    report = report_on(account(["db"]))
-    text = "".join(projects_section(Page(report)).itertext())
-    assert "1.00 EUR a month" in text and "of unknown price" not in text
-    report["projects"][0]["unpriced"] = 2
-    text = "".join(projects_section(Page(report)).itertext())
-    assert "1.00 EUR a month and 2 of unknown price" in text
-
-
 def test_references_and_projects_that_are_unknown_are_told() -> None:
     facts = account(["db"])
     facts.graphs.clear()
@@ -68,11 +59,6 @@ def test_references_and_projects_that_are_unknown_are_told() -> None:
     assert "Project unknown" in text and "price unknown" in text
     facts.services = None
     assert "The services could not be read." in "".join(projects_section(Page(report_on(facts))).itertext())
-
-
-def test_projects_without_services_are_named() -> None:
-    text = "".join(projects_section(Page(report_on(account(["db"], 3)))).itertext())
-    assert text.endswith("Without services: team 1, team 2")
 
 
 def test_the_figures_of_the_chart_are_a_table_as_well() -> None:

@@ -69,43 +69,9 @@ def test_whether_all_is_backed_up(backed_up: dict[str, Any], short: str, more: s
     assert said(page(backed_up=counts))["Is everything backed up?"] == [short, more]
 
 
-def test_what_has_cost_as_much_is_named() -> None:
-    top = {"name": "db", "amount": "0.07", "monthly": "1.00", "tied_names": ["web", "cache"]}
-    more = "0.07 EUR in 30 days; 1.00 EUR a month now; as much as web, cache"
-    assert said(page(costs_most=top))["What costs most?"] == ["db", more]
-
-
-def test_other_services_that_are_referred_to_are_counted() -> None:
-    report = report_on(account(["db", "web"]))
-    first, second = (service["id"] for service in report["services"])
-    found = said(page(report, referred_to={"id": first, "by_ids": [second], "others": 1}))
-    assert found["What do others depend on?"] == ["db", "web refers to it; arrows lead to 1 other service"]
-
-
-def test_what_is_broken_is_named() -> None:
-    names = [f"s{number}" for number in range(6)]
-    report = report_on(account(names))
-    found = said(page(report, broken_ids=[f"s000{number}" for number in range(6)]))["What is broken?"]
-    assert found[0] == "s0, s1, s2, s3 and 2 more"
-
-
 def test_what_is_unknown_is_said_to_be() -> None:
     found = said(Page(report_on(Facts(apps=[]))))
     assert [short for short, *__ in found.values()] == ["Unknown"] * 5
-
-
-def test_nothing_costs_anything_only_if_all_is_known() -> None:
-    empty = Facts(projects=[], services=[], apps=[])
-    assert said(Page(report_on(empty)))["What costs most?"] == ["Nothing costs anything"]
-    assert said(Page(report_on(empty)))["What do others depend on?"] == ["Nothing"]
-
-
-def test_nothing_refers_to_anything_only_if_every_project_could_be_read() -> None:
-    report = report_on(account(["db"]))
-    project = report["projects"][0]
-    for references, short in ([], "Nothing"), (None, "Unknown"):
-        found = {**report, "projects": [{**project, "references": []}, {**project, "references": references}]}
-        assert said(page(found, referred_to=None))["What do others depend on?"] == [short]
 
 
 def test_the_first_sentence_counts_what_is_urgent() -> None:

@@ -69,17 +69,10 @@ class Frame:
     """Whether the list of services cannot be read, and so nothing."""
     hidden: frozenset[str] = frozenset()
     """What cannot be read: ``apps``, ``overview``, ``drift``, or ``KIND ID``."""
-    unlisted: frozenset[str] = frozenset()
-    """The services that are there and that the list lacks all the same."""
 
     def shows(self, kind: str, id: str = "") -> bool:
         """Tell whether something can be read."""
         return f"{kind} {id}".strip() not in self.hidden
-
-    @property
-    def listed(self) -> dict[str, Thing]:
-        """The services in the list."""
-        return {id: thing for id, thing in self.things.items() if id not in self.unlisted}
 
 
 @dataclass
@@ -212,14 +205,13 @@ class World:
         else:
             self.random.choice(acts)(self.random.choice(list(self.things.values())))
 
-    def frame(self, honest: bool = False) -> Frame:
+    def frame(self) -> Frame:
         """Return the account as a poll finds it."""
         dice = self.random.random
         kinds = ("metrics", "journal", "page", "backups")
         hidden = {f"{kind} {id}" for kind in kinds for id in self.things if dice() < 0.1}
         hidden |= {kind for kind in ("apps", "overview", "drift") if dice() < 0.15}
-        share = self.random.choice((0, 0, 0, 0, 0.3, 1))
-        frame = Frame(
+        return Frame(
             now=self.now,
             things={id: replace(thing) for id, thing in self.things.items()},
             days_left=None if dice() < 0.1 else self.days_left,
@@ -227,9 +219,7 @@ class World:
             differences=self.differences,
             fails=dice() < 0.1,
             hidden=frozenset(hidden),
-            unlisted=frozenset(id for id in self.things if dice() < share),
         )
-        return replace(frame, fails=False, hidden=frozenset(), unlisted=frozenset()) if honest else frame
 
     def pass_time(self) -> None:
         """Let the clock go on; now and then it is set to another time."""
@@ -271,7 +261,7 @@ class FrameClient(Readable):
     def services(self) -> list[m.ServiceSummary]:
         if self.frame.fails:
             raise Interrupted("the list cannot be read")
-        return [summary(thing) for thing in self.frame.listed.values()]
+        return [summary(thing) for thing in self.frame.things.values()]
 
     def service(self, id: str) -> m.Service | None:
         self._check("page", id)

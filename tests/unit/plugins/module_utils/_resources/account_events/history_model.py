@@ -56,15 +56,14 @@ class ServiceModel:
                 yield from self.absent(frame)
                 continue
             yield from self.application(frame, thing, not self.apps_before(number))
-            if self.id in frame.listed:
-                yield from self.service(frame, thing, first)
+            yield from self.service(frame, thing, first)
 
     def apps_before(self, number: int) -> bool:
         """Tell whether the list of applications was read before a poll."""
         return any(frame.shows("apps") for frame in self.frames[:number])
 
     def absent(self, frame: Frame) -> Iterator[Expected]:
-        if self.listed and frame.shows("page", self.id):
+        if self.listed:
             if not self.deleting:
                 yield "service_deleted", self.id
             self.listed, self.deploys = False, None
@@ -115,7 +114,7 @@ class ServiceModel:
 
     def state(self, frame: Frame, thing: Thing) -> str | None:
         """Return the state of the container as far as it is shown."""
-        shown = thing.status == "ACTIVE" and self.id in frame.listed and frame.shows("metrics", self.id)
+        shown = thing.status == "ACTIVE" and frame.shows("metrics", self.id)
         return thing.state if shown and thing.family != "BUCKET" and thing.state != "unknown" else None
 
     def service(self, frame: Frame, thing: Thing, first: bool) -> Iterator[Expected]:

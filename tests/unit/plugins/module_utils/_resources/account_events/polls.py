@@ -6,22 +6,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
+from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.arguments import (
+    SourceOptions,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.changes import advance
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.observation import (
     Observation,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.poll import Rules
-from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.state_file import (
-    new_state,
+    State,
 )
 
-RULES = Rules(account="https://api.example.com")
+URL = "https://api.example.com"
 BEGIN = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+def new_state() -> State:
+    """Return the state of a source that has seen nothing yet."""
+    return State(salt="6d2f1d1c-7c7b-4a1f-9d0e-5e1c5a1b2c3d")
 
 
 def service(id: str = "s1", status: str = "ACTIVE", family: str = "GAME") -> m.ServiceSummary:
@@ -45,7 +49,7 @@ class Polls:
     def __init__(self, **rules: Any) -> None:
         self.state = new_state()
         self.now = BEGIN
-        self.rules = replace(RULES, **rules)
+        self.rules = SourceOptions(**rules)
 
     def see(self, *services: m.ServiceSummary, minutes: float = 1, **seen: Any) -> list[dict[str, Any]]:
         """Poll, with these services in the list, and return the events."""
@@ -56,7 +60,7 @@ class Polls:
         """Poll, and return the events."""
         self.now += timedelta(minutes=minutes)
         before = len(self.state.outbox)
-        self.state = advance(self.state, seen, self.now, self.rules)
+        self.state = advance(self.state, seen, self.now, self.rules, URL)
         return list(self.state.outbox[before:])
 
 

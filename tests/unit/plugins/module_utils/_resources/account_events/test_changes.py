@@ -27,27 +27,28 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.account
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.observer import (
     Observer,
-    Reading,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.poll import Rules
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.state_file import (
     StateFile,
-    new_state,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import FilePath
 from ansible_collections.hosted.services.plugins.plugin_utils._events import source
 from ansible_collections.hosted.services.plugins.plugin_utils._events.source import Source
 from unit.plugins.module_utils._resources.account_events.histories import Frame, FrameClient, history
 from unit.plugins.module_utils._resources.account_events.history_model import MAX_AGE, Expected, expected
+from unit.plugins.module_utils._resources.account_events.polls import URL, new_state
 
 HISTORIES = int(os.environ.get("EVENT_HISTORIES", "150"))
 POLLS = 25
-RULES = Rules(
-    account="https://api.example.com", max_daily_spend=Decimal(1), backup_max_age=MAX_AGE,
-    stop_window=timedelta(hours=1),
-)  # fmt: skip
 SHORT = 1e-6
-READING = Reading(backup_interval=SHORT, blueprints=["games.yml"], drift_interval=SHORT)
+OPTIONS = SourceOptions(
+    max_daily_spend=Decimal(1),
+    backup_max_age=MAX_AGE / timedelta(hours=1),
+    backup_interval=SHORT,
+    blueprints=[FilePath("/games.yml")],
+    drift_interval=SHORT,
+)
 
 
 class Killed(BaseException):
@@ -101,14 +102,14 @@ class MemoryFile(StateFile):
 class Frames:
     """In the place of the account: shows a frame at each poll."""
 
-    options = SourceOptions()
+    options = OPTIONS
 
     def __init__(self) -> None:
         self.frame: Frame | None = None
         self.unmatched: list[str] = []
         self.observer = Observer(
             Account(cast(Any, FrameClient)),
-            READING,
+            OPTIONS,
             lambda client, path: cast(Any, client).compare(client, path),
         )
 
@@ -116,7 +117,7 @@ class Frames:
         """Return the state after the poll of the frame."""
         assert self.frame is not None
         self.observer.account = Account(FrameClient(self.frame))  # type: ignore[arg-type]
-        return advance(before, self.observer.observe(before, self.frame.now), self.frame.now, RULES)
+        return advance(before, self.observer.observe(before, self.frame.now), self.frame.now, OPTIONS, URL)
 
 
 def kills(seed: int) -> Iterator[int]:
@@ -221,12 +222,14 @@ def test_a_poll_is_a_pure_function() -> None:
     frames = history(7, 5)
     state = new_state()
     for frame in frames:
-        seen = Observer(Account(FrameClient(frame)), Reading(backup_interval=0), None)  # type: ignore[arg-type]
+        client: Any = FrameClient(frame)
+        seen = Observer(Account(client), OPTIONS, client.compare)
         if frame.fails:
             continue
         found = seen.observe(state, frame.now)
         before = state.model_dump_json()
-        assert advance(state, found, frame.now, RULES) == advance(state, found, frame.now, RULES)
+        after = advance(state, found, frame.now, OPTIONS, URL)
+        assert advance(state, found, frame.now, OPTIONS, URL) == after
         assert state.model_dump_json() == before
-        state = advance(state, found, frame.now, RULES)
+        state = after
     assert state.outbox

@@ -22,13 +22,11 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.account
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.observer import (
     Observer,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.state_file import (
-    new_state,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
 from ansible_collections.hosted.services.scripts.event_schema import json_schema
 from unit.plugins.module_utils._resources.account_events.histories import FrameClient, history
-from unit.plugins.module_utils._resources.account_events.test_changes import READING, RULES
+from unit.plugins.module_utils._resources.account_events.polls import URL, new_state
+from unit.plugins.module_utils._resources.account_events.test_changes import OPTIONS
 
 FILE = Path(__file__).parents[6] / "extensions/eda/plugins/event_source/account.schema.json"
 
@@ -59,12 +57,8 @@ def sent(seeds: range) -> list[dict[str, Any]]:
         for frame in history(seed, 20):
             if not frame.fails:
                 client: Any = FrameClient(frame)
-                state = advance(
-                    state,
-                    Observer(Account(client), READING, client.compare).observe(state, frame.now),
-                    frame.now,
-                    RULES,
-                )
+                seen = Observer(Account(client), OPTIONS, client.compare).observe(state, frame.now)
+                state = advance(state, seen, frame.now, OPTIONS, URL)
         found += [{**event, "meta": {"uuid": event["id"]}} for event in state.outbox]
     return found
 

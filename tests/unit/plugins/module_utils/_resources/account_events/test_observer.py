@@ -15,9 +15,11 @@ from ansible_collections.hosted.services.plugins.module_utils._api import models
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
     HostedError,
-    Interrupted,
     UnexpectedAnswer,
     error_for_status,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.arguments import (
+    SourceOptions,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.changes import advance
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.observation import (
@@ -28,20 +30,13 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.account
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.observer import (
     MAX_BACKUP_READS,
     MAX_IDLE_READS,
-    MAX_READS,
     Observer,
-    Reading,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.poll import Rules
-from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.state_file import (
-    new_state,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
 from unit.plugins.fakes import Readable
+from unit.plugins.module_utils._resources.account_events.polls import new_state
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
-RULES = Rules(account="https://api.example.com")
-NEVER = Reading(backup_interval=0)
 
 
 class CountingClient(Readable):
@@ -118,12 +113,15 @@ class CountingClient(Readable):
 class Watched:
     """An account, its observer and its state."""
 
-    def __init__(self, client: CountingClient, reading: Reading = NEVER) -> None:
-        self.client = client
+    def __init__(self, client: CountingClient, **given: Any) -> None:
+        self.client, self.options = client, SourceOptions(**{"backup_interval": 0, **given})
         self.state: State = new_state()
         self.now = NOW
         self.observer = Observer(
-            Account(cast(Client, client)), reading, self.compare, lambda text: text.replace("tok ", "*** ")
+            Account(cast(Client, client)),
+            self.options,
+            self.compare,
+            lambda text: text.replace("tok ", "*** "),
         )
 
     def restart(self) -> None:
@@ -141,7 +139,7 @@ class Watched:
         self.client.calls.clear()
         self.now += timedelta(seconds=seconds)
         self.seen: Observation = self.observer.observe(self.state, self.now)
-        self.state = advance(self.state, self.seen, self.now, RULES)
+        self.state = advance(self.state, self.seen, self.now, self.options, "https://api.example.com")
         return [" ".join(call) for call in self.client.calls]
 
 
@@ -157,18 +155,11 @@ def test_a_quiet_account_takes_three_calls_and_one_for_fifty_containers() -> Non
     assert [len(call.split()) - 1 for call in calls[3:]] == [50, 50, 21]
 
 
-def test_nobody_asks_for_the_metrics_of_what_has_no_container() -> None:
-    client = CountingClient(a="running", bucket="running", asleep="stopped")
-    client.records["bucket"] = ("BUCKET", "")
-    client.statuses["asleep"] = "SUSPENDED"
-    assert Watched(client).poll() == [*LISTS, "metrics a"]
-
-
 def test_the_journal_is_read_of_what_changed() -> None:
     account = Watched(CountingClient(a="running", b="running"))
     account.poll()
     account.client.records["a"] = ("GAME", "stopped")
-    assert account.poll()[4:] == ["events a"]
+    assert account.poll()[4:] == ["backups a", "events a"]
     assert account.state.known_services["a"].entry == "2"
     account.client.records["a"] = ("GAME", "running")
     assert account.poll()[4:] == ["events a 2"]
@@ -177,22 +168,13 @@ def test_the_journal_is_read_of_what_changed() -> None:
     assert account.poll()[4:] == []
 
 
-def test_no_journal_is_read_of_what_is_first_seen_to_run() -> None:
-    account = Watched(CountingClient(a="unknown"))
-    account.poll()
-    account.client.records["a"] = ("GAME", "running")
-    assert account.poll()[4:] == []
-    assert account.state.known_services["a"].state == "running"
-
-
 def test_backups_are_read_of_what_stopped_for_no_known_reason() -> None:
     account = Watched(CountingClient(a="running", b="running"))
     account.client.journal = []
     account.poll()
     account.client.records = {"a": ("GAME", "stopped"), "b": ("GAME", "stopped")}
     account.client.restoring = {"a"}
-    calls = ["backups a", "backups b", "events a", "events b"]
-    assert sorted(account.poll()[4:]) == [*calls, "events b"], "whether a restore ended between both reads"
+    assert account.poll()[4:] == ["backups a", "events a", "backups b", "events b"]
     assert account.seen.restoring == {"a"}
     assert [event["service"]["id"] for event in account.state.outbox] == ["b"]
     account.client.restoring = set()
@@ -220,60 +202,12 @@ def test_a_restore_that_ends_while_it_is_looked_for_is_no_stop() -> None:
     assert account.state.outbox == ()
 
 
-@pytest.mark.parametrize("trouble", ["AWAITING_ADMIN", "FAILED"])
-def test_a_restore_is_no_trouble_of_a_service_that_is_just_out_of_trouble(trouble: str) -> None:
-    account = Watched(CountingClient(a="running"))
-    account.client.journal = []
-    account.poll()
-    account.client.statuses["a"] = trouble
-    account.poll()
-    account.client.statuses.clear()
-    account.client.records = {"a": ("GAME", "stopped")}
-    account.client.restoring = {"a"}
-    account.poll()
-    account.client.restoring.clear()
-    account.client.records = {"a": ("GAME", "running")}
-    account.poll()
-    told = [event["type"] for event in account.state.outbox]
-    assert told == [f"service_{trouble.lower()}", "service_back"]
-
-
 def test_services_that_are_stopped_by_order_are_looked_at_in_turn() -> None:
     account = Watched(CountingClient(**{f"s{number}": "stopped" for number in range(5)}))
     account.poll()
     turns = [[call.split()[1] for call in account.poll()[4:]] for _poll in range(3)]
     assert [len(turn) for turn in turns] == [MAX_IDLE_READS] * 3
     assert turns[:2] == [["s0", "s1", "s2"], ["s3", "s4", "s0"]]
-
-
-def test_what_the_list_lacks_is_looked_for_by_itself() -> None:
-    account = Watched(CountingClient(a="running", b="running"))
-    account.poll()
-    records = dict(account.client.records)
-    account.client.services = list  # type: ignore[method-assign]
-    calls = account.poll()
-    assert calls[-2:] == ["service a", "service b"]
-    assert account.seen.gone == frozenset()
-    del account.client.records["b"]
-    account.poll()
-    assert account.seen.gone == {"b"}
-    assert records
-
-
-def test_what_is_refused_later_stops_nothing_and_is_tried_again() -> None:
-    """Only the list of services is needed: without it, nothing is watched."""
-    account = Watched(CountingClient(s0="running"))
-    account.client.journal = []
-    account.poll()
-    account.client.errors["billing_overview"] = error_for_status("no longer", 403)
-    account.client.records["s0"] = ("GAME", "stopped")
-    for _poll in range(2):
-        assert {"billing_overview", "whoami"} <= set(account.poll())
-        assert [error.message.endswith("no longer") for error in account.observer.problems] == [True]
-    assert [event["type"] for event in account.state.outbox] == ["service_stopped"]
-    account.client.errors.clear()
-    account.poll()
-    assert account.observer.problems == []
 
 
 def test_the_reason_of_a_failure_is_read_once_and_redacted() -> None:
@@ -285,23 +219,9 @@ def test_the_reason_of_a_failure_is_read_once_and_redacted() -> None:
     assert account.poll()[3:] == []
 
 
-def test_the_reason_is_read_of_a_service_that_was_known_before_it_failed() -> None:
-    account = Watched(CountingClient(a="running"))
-    account.poll()
-    account.client.statuses["a"] = "FAILED"
-    assert account.poll()[3:] == ["service a"]
-    assert account.state.outbox[-1]["reason"] == "token *** is wrong"
-
-
-def test_fifty_reasons_of_failures_are_read_in_a_poll() -> None:
-    client = CountingClient(**{f"s{number}": "running" for number in range(61)})
-    client.statuses = {f"s{number}": "FAILED" for number in range(61)}
-    assert Watched(client).poll()[3:] == [f"service s{number}" for number in range(MAX_READS)]
-
-
 def test_backups_are_read_at_their_own_pace_some_at_a_time() -> None:
     services = {f"s{number}": "running" for number in range(MAX_BACKUP_READS + 3)}
-    account = Watched(CountingClient(**services), Reading(backup_interval=3600))
+    account = Watched(CountingClient(**services), backup_interval=3600)
     assert len([call for call in account.poll() if call.startswith("backups")]) == MAX_BACKUP_READS
     assert len([call for call in account.poll() if call.startswith("backups")]) == 3
     assert [call for call in account.poll() if call.startswith("backups")] == []
@@ -309,7 +229,7 @@ def test_backups_are_read_at_their_own_pace_some_at_a_time() -> None:
 
 
 def test_a_service_that_offers_no_backups_has_none() -> None:
-    account = Watched(CountingClient(a="running"), Reading(backup_interval=3600))
+    account = Watched(CountingClient(a="running"), backup_interval=3600)
     account.client.errors["backups"] = error_for_status("not offered", 400)
     account.poll()
     assert account.seen.backups == {"a": []}
@@ -317,11 +237,10 @@ def test_a_service_that_offers_no_backups_has_none() -> None:
 
 
 def test_one_blueprint_is_compared_at_a_time() -> None:
-    reading = Reading(backup_interval=0, blueprints=["a.yml", "b.yml"], drift_interval=3600)
-    account = Watched(CountingClient(), reading)
+    account = Watched(CountingClient(), blueprints=["/a.yml", "/b.yml"], drift_interval=3600)
     compared = [[call for call in account.poll() if call.startswith("compare")] for _poll in range(3)]
-    assert compared == [["compare a.yml"], ["compare b.yml"], []]
-    assert "compare a.yml" in account.poll(3600)
+    assert compared == [["compare /a.yml"], ["compare /b.yml"], []]
+    assert "compare /a.yml" in account.poll(3600)
 
 
 @pytest.mark.parametrize(
@@ -335,39 +254,25 @@ def test_one_blueprint_is_compared_at_a_time() -> None:
     ],
 )
 def test_a_part_that_cannot_be_read_is_unknown(call: str, lacks: Callable[[Observation], bool]) -> None:
-    account = Watched(CountingClient(a="stopped"), Reading(backup_interval=3600))
+    account = Watched(CountingClient(a="stopped"), backup_interval=3600)
     account.client.errors[call] = UnexpectedAnswer("the platform repeats the cursor '5'; stopped")
     account.poll()
     assert lacks(account.seen)
-    assert [error.message for error in account.observer.problems] == [account.client.errors[call].message]
+    assert {error.message for error in account.observer.problems} == {account.client.errors[call].message}
     assert account.state.services is not None
-
-
-def test_a_list_that_cannot_be_read_ends_the_poll() -> None:
-    account = Watched(CountingClient())
-    account.client.errors["services"] = Interrupted("reset")
-    with pytest.raises(Interrupted):
-        account.poll()
 
 
 @pytest.mark.parametrize("status", [401, 403])
 def test_a_token_for_applications_is_not_tried_at_each_poll(status: int) -> None:
     account = Watched(CountingClient(a="running"))
     account.client.errors["services"] = error_for_status("needs FULL", status)
-    assert account.poll() == ["services", "whoami", "apps", "billing_overview"]
+    assert account.poll() == ["services", "whoami", "apps"]
     assert account.seen.limited
-    assert account.poll() == ["apps", "billing_overview"]
-    assert account.poll(3600) == ["services", "whoami", "apps", "billing_overview"]
+    assert account.poll() == ["apps"]
+    assert account.poll(3600) == ["services", "whoami", "apps"]
     del account.client.errors["services"]
     assert account.poll(3600)[0] == "services"
     assert not account.seen.limited
-
-
-def test_a_token_that_may_not_see_bills_sees_the_rest() -> None:
-    account = Watched(CountingClient(a="running"))
-    account.client.errors["billing_overview"] = error_for_status("not yours", 403)
-    assert account.poll() == ["services", "apps", "billing_overview", "whoami", "metrics a"]
-    assert account.poll() == ["services", "apps", "metrics a"]
 
 
 def test_a_refusal_after_success_is_a_failure_and_no_scope() -> None:

@@ -12,6 +12,9 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.models import Backup, BillingOverview
+from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.arguments import (
+    SourceOptions,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.observation import (
     Drift,
 )
@@ -19,7 +22,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.account
     due,
     unmatched_patterns,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.poll import Rules
 from unit.plugins.module_utils._resources.account_events.polls import BEGIN, Polls, service, types
 
 
@@ -42,23 +44,8 @@ def look(polls: Polls, *backups: Backup, **seen: Any) -> list[dict[str, Any]]:
 # --- Backups ----------------------------------------------------------------------------------------
 
 
-def test_a_backup_that_fails_is_told_once() -> None:
-    polls = Polls()
-    assert look(polls, backup("old", "FAILED")) == []
-    assert look(polls, backup("old", "FAILED"), backup("b", "PENDING")) == []
-    [event] = look(polls, backup("old", "FAILED"), backup("b", "FAILED"))
-    assert (event["type"], event["backup"]["name"]) == ("backup_failed", "b")
-    assert look(polls, backup("b", "FAILED")) == []
-
-
-def test_each_backup_of_a_new_service_is_news() -> None:
-    polls = Polls()
-    polls.see()
-    assert types(look(polls, backup("b", "FAILED"))) == ["service_ordered", "backup_failed"]
-
-
 def test_backups_grow_stale_and_are_fresh_again() -> None:
-    polls = Polls(backup_max_age=timedelta(hours=26))
+    polls = Polls(backup_max_age=26.0)
     assert look(polls, backup("b", hours=25)) == []
     [event] = look(polls, backup("b", hours=25), backup("c", "PENDING"), minutes=70)
     assert (event["type"], event["max_age_hours"]) == ("backups_stale", 26)
@@ -69,7 +56,7 @@ def test_backups_grow_stale_and_are_fresh_again() -> None:
 
 def test_a_service_that_must_have_a_backup_is_named() -> None:
     for patterns, expected in ((None, []), (["other*"], []), (["name of *"], ["backups_stale"])):
-        polls = Polls(backup_max_age=timedelta(hours=1), backup_services=patterns)
+        polls = Polls(backup_max_age=1.0, backup_services=patterns)
         old = service().model_copy(update={"created_at": (BEGIN - timedelta(days=2)).isoformat()})
         assert types(polls.see(old, backups={"s1": []})) == expected
 
@@ -86,27 +73,12 @@ def test_a_service_that_must_have_a_backup_is_named() -> None:
 def test_a_pattern_that_matches_no_service_is_found(
     patterns: list[str] | None, age: int | None, expected: list[str]
 ) -> None:
-    rules = Rules(
-        account="", backup_max_age=None if age is None else timedelta(hours=age), backup_services=patterns
-    )
+    rules = SourceOptions(backup_max_age=age, backup_services=patterns)
     assert unmatched_patterns(rules, [service(), service("s2")]) == expected
     assert unmatched_patterns(rules, []) == ([] if age is None else list(patterns or ()))
 
 
-def test_a_backup_of_the_future_is_fresh() -> None:
-    polls = Polls(backup_max_age=timedelta(hours=1))
-    assert look(polls, backup("b", hours=-5)) == []
-
-
 # --- Money ------------------------------------------------------------------------------------------
-
-
-def test_each_threshold_of_the_balance_is_told_once() -> None:
-    polls = Polls(balance_days=[14, 7, 3])
-    told = [types(polls.see(overview=overview(days))) for days in (30, 14, 15, 12, 8, 7, 8, 7, 2, 0)]
-    assert [bool(events) for events in told] == [False, True, *[False] * 3, True, False, False, True, False]
-    assert polls.see(overview=overview(None)) == polls.see() == []
-    assert polls.see(overview=overview(15)) and polls.state.money.threshold is None
 
 
 def test_an_account_that_spends_nothing_does_not_run_out() -> None:
@@ -142,20 +114,6 @@ def drift(polls: Polls, *paths: str) -> list[dict[str, Any]]:
         {"kind": "differs", "path": path, "file": "secret", "platform": "secret"} for path in paths
     ]
     return polls.see(drift={"games.yml": Drift("games", differences)})
-
-
-def test_drift_is_told_when_it_changes() -> None:
-    polls = Polls()
-    assert drift(polls) == []
-    [event] = drift(polls, "services.world.dimensions")
-    assert (event["type"], event["project"], event["blueprint"]) == (
-        "blueprint_drifted",
-        "games",
-        "games.yml",
-    )
-    assert drift(polls, "services.world.dimensions") == polls.see() == []
-    assert types(drift(polls, "services.world.dimensions", "apps.shop.image")) == ["blueprint_drifted"]
-    assert types(drift(polls)) == ["blueprint_in_sync"]
 
 
 def test_values_that_differ_are_not_shown() -> None:

@@ -26,31 +26,6 @@ def stopped_by_itself(polls: Polls, number: int, minutes: float = 1) -> list[int
     return [event["stops"] for event in events if event["type"] == "service_stopped"]
 
 
-def test_what_is_unknown_causes_no_event() -> None:
-    polls = Polls()
-    polls.see(service(), **RUNS)
-    for state in (None, "unknown", "starting", "stopping", "installing", "frozen"):
-        assert polls.see(service(), states={"s1": state}) == []
-    assert polls.see(service()) == []
-    assert polls.take(Observation()) == []
-
-
-def test_a_stop_that_was_ordered_is_no_news() -> None:
-    polls = Polls()
-    polls.see(service(), **RUNS)
-    polls.see(service(), states={"s1": "stopping"}, entries={"s1": [entry("POWER_STOP")]})
-    assert polls.see(service(), **STOPPED, entries={"s1": []}) == []
-    assert polls.see(service(), **STOPPED) == []
-
-
-def test_why_a_service_stopped_may_be_found_out_later() -> None:
-    polls = Polls()
-    polls.see(service(), **RUNS)
-    assert polls.see(service(), **STOPPED) == []
-    assert types(polls.see(service(), **STOPPED, entries={"s1": []})) == ["service_stopped"]
-    assert polls.see(service(), **STOPPED, entries={"s1": []}) == []
-
-
 @pytest.mark.parametrize("before", [RUNS, STOPPED])
 def test_a_start_that_metrics_show_late_is_no_stop(before: dict[str, Any]) -> None:
     """The start is in the journal before the metrics show it."""
@@ -132,18 +107,6 @@ def test_an_event_shows_what_the_journal_says() -> None:
     }  # fmt: skip
 
 
-def test_trouble_ends_once_the_container_runs() -> None:
-    polls = Polls()
-    polls.see(service(), **RUNS)
-    [event] = polls.see(service(status="FAILED"), reasons={"s1": "no room"})
-    assert (event["type"], event["reason"]) == ("service_failed", "no room")
-    assert event["message"] == "the creation of service 'name of s1' failed: no room"
-    assert polls.see(service(status="PROVISIONING")) == []
-    assert polls.see(service()) == []
-    [event] = polls.see(service(), **RUNS)
-    assert (event["type"], event["after"]) == ("service_back", "service_failed")
-
-
 def test_trouble_that_was_there_before_may_be_left_out() -> None:
     assert types(Polls().see(service(status="FAILED"))) == ["service_failed"]
     polls = Polls(report_existing=False)
@@ -151,74 +114,11 @@ def test_trouble_that_was_there_before_may_be_left_out() -> None:
     assert types(polls.see(service(status="FAILED"), service("s2", "FAILED"))) == ["service_failed"]
 
 
-def test_a_service_without_a_container_is_back_by_its_status() -> None:
-    polls = Polls()
-    polls.see(service(family="BUCKET", status="AWAITING_ADMIN"))
-    assert types(polls.see(service(family="BUCKET"))) == ["service_back"]
-
-
-def test_an_empty_list_deletes_nothing() -> None:
-    polls = Polls()
-    polls.see(service(), service("s2"))
-    assert polls.see() == []
-    assert types(polls.see(gone=frozenset({"s1"}))) == ["service_deleted"]
-    assert polls.see(service("s2")) == []
-    assert polls.see(service("s2"), gone=frozenset()) == []
-
-
-def test_a_list_that_was_not_read_is_no_empty_one() -> None:
-    polls = Polls()
-    assert polls.take(Observation()) == []
-    assert polls.see(service()) == []
-    assert polls.take(Observation()) == []
-    assert types(polls.see(service(), service("s2"))) == ["service_ordered"]
-
-
-def test_a_deletion_is_told_once() -> None:
-    polls = Polls()
-    polls.see(service())
-    assert types(polls.see(service(status="DELETING"))) == ["service_deleted"]
-    assert polls.see(service(status="DELETED")) == []
-    assert polls.see(gone=frozenset({"s1"})) == []
-
-
-def test_a_service_whose_deletion_ends_without_one_is_back() -> None:
-    polls = Polls()
-    polls.see(service())
-    polls.see(service(status="DELETING"))
-    [event] = polls.see(service(), **RUNS)
-    assert (event["type"], event["after"]) == ("service_back", "service_deleted")
-    assert polls.see(service(), **RUNS) == []
-    assert types(polls.see(gone=frozenset({"s1"}))) == ["service_deleted"]
-
-
-def test_a_new_service_is_told_with_its_trouble() -> None:
-    polls = Polls()
-    polls.see()
-    assert types(polls.see(service(status="FAILED"))) == ["service_ordered", "service_failed"]
-
-
-def test_an_application_that_was_never_deployed_has_not_stopped() -> None:
-    polls = Polls()
-    alone = {**STOPPED, "entries": {"s1": [entry("PROVISIONED")]}}
-    assert polls.see(service(family="APP"), **alone) == [], "the list of applications was not read"
-    assert polls.see(service(family="APP"), **alone, apps={"shop": app(image=None)}) == []
-    catalogue = polls.see(service(family="APP"), service("s2", family="APP"), apps={"shop": app(image=None)})
-    assert types(catalogue) == ["service_ordered"]
-    seen: dict[str, Any] = {
-        "states": {"s1": "stopped", "s2": "stopped"},
-        "entries": {"s2": [entry("PROVISIONED")]},
-    }
-    database = polls.see(service(family="APP"), service("s2", family="APP"), **seen, apps={"shop": app(None)})
-    assert [event["service"]["id"] for event in database] == ["s2"]
-
-
 @pytest.mark.parametrize("status", ["FAILED", "AWAITING_ADMIN"])
 def test_a_token_for_applications_shows_their_statuses(status: str) -> None:
     polls = Polls()
     limited: dict[str, Any] = {"services": None, "limited": True}
-    polls.take(Observation(**limited, apps={"shop": app()}))
-    [event] = polls.take(Observation(**limited, apps={"shop": app(status=status)}))
+    polls.take(Observation(**limited, apps={"s1": app()}))
+    [event] = polls.take(Observation(**limited, apps={"s1": app(status=status)}))
     assert event["type"] == f"service_{status.lower()}"
-    assert polls.take(Observation(**limited, apps={})) == []
-    assert types(polls.take(Observation(**limited, apps={"shop": app()}))) == ["service_back"]
+    assert types(polls.take(Observation(**limited, apps={"s1": app()}))) == ["service_back"]

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConfigurationError
-from ansible_collections.hosted.services.plugins.module_utils._resources.account_events import state_file
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.arguments import (
     SourceOptions,
 )
@@ -66,12 +65,6 @@ def test_a_damaged_file_is_an_error_and_is_kept(tmp_path: Path, content: str) ->
     assert path.read_text() == content
 
 
-def test_a_file_of_a_newer_version_is_an_error(tmp_path: Path) -> None:
-    path = tmp_path / "s.json"
-    path.write_text('{"version": 2, "salt": "0"}')
-    assert "a newer version of hosted.services" in refusal(str(path))
-
-
 def test_a_folder_that_cannot_be_written_to_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     assert "cannot be kept in" in refusal(str(tmp_path / "file" / "s.json"))
@@ -93,24 +86,6 @@ def test_a_full_disk_leaves_the_state_as_it_was(tmp_path: Path, monkeypatch: pyt
         with pytest.raises(OSError, match="No space"):
             file.note_delivered("1")
         assert file.next_event() == {**EVENTS[1], "redelivered": False}, "this process delivers it once"
-
-
-def test_the_folder_is_flushed_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    flushed: list[str] = []
-    monkeypatch.setattr(state_file, "flush_folder", flushed.append)
-    with open_state(str(tmp_path / "s.json")) as file:
-        file.save(file.state)
-    assert flushed == [str(tmp_path)]
-
-
-def test_no_file_stays_open(tmp_path: Path) -> None:
-    """A source saves for months on end."""
-    before = os.listdir("/proc/self/fd")
-    with open_state(str(tmp_path / "s.json")) as file:
-        opened = os.listdir("/proc/self/fd")
-        file.save(file.state)
-        assert len(os.listdir("/proc/self/fd")) == len(opened)
-    assert len(os.listdir("/proc/self/fd")) == len(before)
 
 
 def test_each_platform_has_a_file_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

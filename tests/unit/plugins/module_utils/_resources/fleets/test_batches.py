@@ -46,14 +46,6 @@ def test_batches_of_random_fleets(
         assert len(batches[0]) == 1
 
 
-@given(FLEETS, st.integers(1, 10))
-def test_without_references_no_batch_is_smaller_than_it_must(fleet: list[str], size: int) -> None:
-    """The order of the task is kept."""
-    batches = plan_batches(fleet, {}, batch_sizes([Share(size)], len(fleet), False))
-    assert list(itertools.chain(*batches)) == fleet
-    assert len(batches) == -(-len(fleet) // size)
-
-
 def test_sizes_follow_each_other() -> None:
     """The last one holds on, and a percentage is at least one service."""
     sizes = batch_sizes([Share(1), Share(10, True), Share(50, True)], 8, False)
@@ -78,8 +70,3 @@ def test_what_is_no_share(text: str) -> None:
     """It names the option and the value."""
     with pytest.raises(Invalid, match="batch_size is"):
         read_share(text, "batch_size", least=1)
-
-
-def test_part_of_a_total() -> None:
-    """It is rounded down."""
-    assert (Share(50, True).of(5), Share(10, True).of(5), Share(7).of(5)) == (2, 0, 7)

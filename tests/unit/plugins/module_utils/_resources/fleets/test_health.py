@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api.models import Metrics, Service
+from ansible_collections.hosted.services.plugins.module_utils._api.models import Service
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets import health
-from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.health import Health, Watch
+from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.health import Health
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.options import (
     FleetOptions,
     HealthCheckOptions,
@@ -21,35 +21,26 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 from unit.plugins.fakes import FakeClient
 
 
-def sample(state: str = "running", uptime: int | None = 0) -> Metrics:
-    """Return the metrics of a container."""
-    return Metrics.model_validate({"state": state, "uptimeSeconds": uptime})
-
-
-def test_the_uptime_decides() -> None:
-    """However long the container was watched."""
-    watch = Watch(10.0)
-    assert watch.problem(sample(uptime=3), 0.0) == "it has run for 3 of 10 seconds"
-    assert watch.problem(sample(uptime=4), 100.0) == "it has run for 4 of 10 seconds"
-    assert watch.problem(sample(uptime=10), 101.0) is None
-
-
-def test_without_an_uptime_it_is_watched() -> None:
-    """From the moment at which it was seen to run; a stop begins anew."""
-    watch = Watch(10.0)
-    assert watch.problem(sample(uptime=None), 5.0) is not None
-    assert watch.problem(sample(uptime=None), 15.0) is None
-    assert watch.problem(sample("starting", None), 16.0) == "the container's state is starting"
-    assert watch.problem(sample(uptime=None), 17.0) is not None
-    assert watch.problem(None, 18.0) == "the container's state is unknown: its node cannot be reached"
-
-
-def checked(client: Any, *checks: HealthCheckOptions, address: str | None = "10.0.0.1:80") -> Health:
+def checked(
+    client: Any, *checks: HealthCheckOptions, address: str | None = "10.0.0.1:80", least: float = 0.0
+) -> Health:
     """Return the health of a service."""
-    options = FleetOptions(name="a", state="started", healthy_for=0.0, wait_timeout=1.0)
+    options = FleetOptions(name="a", state="started", healthy_for=least, wait_timeout=1.0)
     fields = {"id": "svc", "name": "web", "family": "APP", "status": "ACTIVE", "address": address}
     service = Service.model_validate(fields)
     return Health(Task(client, options), service, checks)
+
+
+def test_the_uptime_decides() -> None:
+    """Of a container that runs; the state of another one is told."""
+    client = FakeClient()
+    client.add_service("svc")
+    client.uptimes["svc"] = 3
+    assert checked(client, least=10.0).problem() == "it has run for 3 of 10 seconds"
+    client.uptimes["svc"] = 10
+    assert checked(client, least=10.0).problem() is None
+    client.states["svc"] = None
+    assert "its node cannot be reached" in str(checked(client).problem())
 
 
 def test_a_container_that_stops_again_ends_the_wait() -> None:

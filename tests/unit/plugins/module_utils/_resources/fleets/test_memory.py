@@ -5,12 +5,8 @@
 
 from __future__ import annotations
 
-import json
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
-
-import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.memory import Memory, Record
 
@@ -78,12 +74,3 @@ def test_what_is_begun_again_is_no_longer_done(tmp_path: Path) -> None:
     memory.note_begun("a", runs=False)
     again = memory_in(tmp_path).record
     assert again.done == again.up == set() and again.begun["a"] > first
-
-
-@pytest.mark.parametrize("content", [[], {}, {"ran": []}, "x", None, {"since": "x"}])
-def test_a_damaged_file_holds_nothing(tmp_path: Path, content: Any) -> None:
-    """It is as if it were not there."""
-    memory = memory_in(tmp_path)
-    memory.write()
-    Path(memory.file.path).write_text(json.dumps(content))
-    assert memory_in(tmp_path).record == Record()

@@ -12,7 +12,6 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.options import (
     FleetOptions,
-    HealthCheckOptions,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.options import Size
 
@@ -22,14 +21,6 @@ UPDATE: dict[str, Any] = {"state": "updated"}
 def options_with(**given: Any) -> FleetOptions:
     """Return the options of a restart, or what else is given."""
     return FleetOptions(**{"name": "shop", "state": "restarted", **given})
-
-
-def test_what_holds_unless_the_task_says_otherwise() -> None:
-    """What was down stays down, and a check expects that a page is there."""
-    options, check = options_with(), HealthCheckOptions()
-    assert options.only_what_ran and not options.canary and not options.start_over
-    assert (options.healthy_for, options.pause) == (10.0, 0.0)
-    assert (check.status, check.timeout) == ([200], 5.0)
 
 
 @pytest.mark.parametrize(

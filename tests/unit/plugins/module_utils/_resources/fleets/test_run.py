@@ -13,7 +13,6 @@ from typing import Any, cast
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.models import ProjectGraph, Service
-from ansible_collections.hosted.services.plugins.module_utils._resources.fleet import MODULES
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets import members
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets import run as run_module
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.members import Modules
@@ -24,6 +23,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.rollout import NotBegun
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.run import FleetRun
+from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.many_services import (
     SomeFailed,
 )
@@ -124,20 +124,6 @@ def memory_in(folder: Path) -> Memory:
     return Memory.of(str(folder), URL, "shop")
 
 
-# --- Reading ----------------------------------------------------------------------------------------
-
-
-def test_what_has_left_the_project_is_skipped(tmp_path: Path) -> None:
-    """Since the project was listed."""
-    client = Account("a")
-    run = new_run(tmp_path, client, "restarted")
-    run.select()
-    [run.jobs[0].service] = client.services()  # as it was listed
-    client.service_records["a"]["projectId"] = "prj_other"
-    assert run.read(cast(Any, client), run.jobs[0]) is None
-    assert run.jobs[0].skipped == "skipped: service 'a' (a) is in another project by now"
-
-
 # --- Deciding ---------------------------------------------------------------------------------------
 
 
@@ -176,17 +162,6 @@ def test_a_stop_that_has_nothing_to_do_has_something_to_remember(tmp_path: Path)
     assert memory_in(tmp_path).record.ran == {"a": False}
 
 
-def test_what_stands_still_again_by_the_next_stop_is_remembered(tmp_path: Path) -> None:
-    """It was brought back and stopped by somebody else, so nothing is to be done but to note that."""
-    client = Account("a")
-    go(new_run(tmp_path, client, "stopped"))
-    go(new_run(tmp_path, client, "started"))
-    client.states["a"] = "stopped"
-    client.calls.clear()
-    go(new_run(tmp_path, client, "stopped"))
-    assert client.signals == [] and memory_in(tmp_path).record.ran_before("a") is False
-
-
 def test_a_stop_that_fails_forgets_what_it_did_not_begin(tmp_path: Path) -> None:
     """It still runs, so whoever stops it later does so for a reason of their own."""
     client = Account("a", "b", "c")
@@ -199,21 +174,6 @@ def test_a_stop_that_fails_forgets_what_it_did_not_begin(tmp_path: Path) -> None
     go(new_run(tmp_path, client, "stopped"))
     go(new_run(tmp_path, client, "started"))
     assert client.states == {"a": "running", "b": "running", "c": "stopped"}
-
-
-def test_a_stop_that_fails_keeps_what_an_earlier_one_stopped(tmp_path: Path) -> None:
-    """Also what a run had begun that was killed, though it still seems to run."""
-    client = Account("a", "b", "c", "d")
-    go(new_run(tmp_path, client, "stopped", services=["c"]))
-    killed = new_run(tmp_path, client, "stopped")
-    planned(killed)
-    with killed.task.closing:
-        killed.first_step().run()
-        killed.memory.note_begun("d", runs=True)
-    with pytest.raises(SomeFailed, match="Not begun: service 'b'"):
-        go(new_run(tmp_path, client, "stopped", "a"))
-    record = memory_in(tmp_path).record
-    assert [record.ran_before(id) for id in ("a", "b", "c", "d")] == [True, None, True, True]
 
 
 def test_a_stop_that_is_killed_forgets_nothing(tmp_path: Path) -> None:
@@ -287,6 +247,17 @@ def test_a_service_that_a_restart_left_down_is_started_by_the_next_one(tmp_path:
     assert memory_in(tmp_path).record.what is None
 
 
+def test_pauses_are_between_batches_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not after the last one, nor once the bound is passed."""
+    pauses: list[float] = []
+    monkeypatch.setattr("time.sleep", pauses.append)
+    go(new_run(tmp_path, Account("a", "b", "c"), "restarted", pause=5.0))
+    assert pauses == [5.0, 5.0]
+    with pytest.raises(SomeFailed):
+        go(new_run(tmp_path, Account("a", "b", "c"), "restarted", "a", pause=7.0))
+    assert 7.0 not in pauses
+
+
 def test_a_restart_that_left_services_out_is_not_over(tmp_path: Path) -> None:
     """Though no more failed than may: what comes after the one that failed was not begun."""
     client = Account("a", "b", "c")
@@ -294,13 +265,6 @@ def test_a_restart_that_left_services_out_is_not_over(tmp_path: Path) -> None:
     with pytest.raises(SomeFailed, match="Not begun: service 'c'"):
         go(new_run(tmp_path, client, "restarted", "b", max_failures="1"))
     assert memory_in(tmp_path).record.done == {"a"}
-
-
-def test_the_result_tells_of_what_failed_within_the_bound(tmp_path: Path) -> None:
-    """What was planned for it did not come about, and what was noted or awaited is no change."""
-    plan = go(new_run(tmp_path, Account("a", "b"), "restarted", "b", max_failures="1"))
-    assert outcomes(plan) == {"a": "changed", "b": "failed"}
-    assert [one["actions"] for one in plan.result] == [["restart a"], []]
 
 
 def test_two_runs_do_not_work_on_a_fleet_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -352,36 +316,6 @@ def test_another_run_leaves_a_fleet_alone_that_a_run_has_stopped(
     assert client.states == {"a": "running"} and memory_in(tmp_path).record.holder is None
 
 
-def test_a_run_that_has_stopped_a_fleet_holds_it_until_all_is_started(
-    tmp_path: Path, as_run: Callable[[str], None]
-) -> None:
-    """One that is killed holds nothing, and what it stopped can be started by the next one."""
-    client = Account("a", "b")
-    as_run("first")
-    go(new_run(tmp_path, client, "stopped"))
-    with pytest.raises(SomeFailed):
-        go(new_run(tmp_path, client, "started", "b"))
-    as_run("second")
-    with pytest.raises(Invalid, match="Wait until that run of Ansible has ended"):
-        new_run(tmp_path, client, "started").check_free()
-    (tmp_path / "runs" / "first").rmdir()
-    new_run(tmp_path, client, "started").check_free()
-    go(new_run(tmp_path, client, "started"))
-    assert client.states == {"a": "running", "b": "running"}
-    assert memory_in(tmp_path).record.holder is None
-
-
-def test_a_second_stop_of_a_run_has_nothing_to_remember(
-    tmp_path: Path, as_run: Callable[[str], None]
-) -> None:
-    client = Account("a")
-    as_run("first")
-    go(new_run(tmp_path, client, "stopped"))
-    assert list(planned(new_run(tmp_path, client, "stopped")).steps) == []
-    go(new_run(tmp_path, client, "started"))
-    assert list(planned(new_run(tmp_path, client, "started")).steps) == []
-
-
 # --- The turn of a service --------------------------------------------------------------------------
 
 
@@ -395,15 +329,6 @@ def turn_of(run: FleetRun, id: str = "a") -> list[str]:
 
 BEGUN, DONE, READ = "remember that it is begun", "remember that it is done", "read service 'a' (a) again"
 HEALTH = "wait for the health of service 'a' (a)"
-
-
-@pytest.mark.parametrize(
-    ("state", "expected"),
-    [("restarted", [BEGUN, "restart a", HEALTH, DONE, READ]), ("stopped", [BEGUN, "stop a", DONE, READ])],
-)
-def test_the_steps_of_one_service(tmp_path: Path, state: str, expected: list[str]) -> None:
-    """What was stopped has no health."""
-    assert turn_of(new_run(tmp_path, Account("a"), state)) == expected
 
 
 def test_a_service_is_looked_at_again_in_its_turn(tmp_path: Path) -> None:
@@ -435,7 +360,7 @@ class Dozing(Account):
 def cut_off(client: Account, folder: Path, state: str, **given: Any) -> FleetRun:
     """Return a run by the real modules, where an earlier one ran the service, began it and was cut off."""
     run = new_run(folder, client, state, **given)
-    run.modules = MODULES
+    run.modules = Modules(SERVICE, SERVICE)
     record = run.memory.record
     record.note_stop("a", True)
     record.begin(run.task.options.what, False)
@@ -500,34 +425,6 @@ def test_a_restart_that_was_begun_is_awaited(tmp_path: Path, monkeypatch: pytest
     assert len(seen) == 3
 
 
-def test_a_plan_for_later_warns_of_nothing(tmp_path: Path) -> None:
-    """The plan in its turn does."""
-    client = Account("a")
-    client.service_records["a"]["status"], client.states["a"] = "SUSPENDED", "stopped"
-    run = new_run(tmp_path, client, "started", resume=True, only_what_ran=False)
-    run.modules = MODULES
-    assert planned(run).changed and run.task.warnings == []
-    run.begin(run.members["a"])
-    assert len(run.task.warnings) == 1
-
-
-def test_what_the_task_resumes_is_resumed_in_its_turn(tmp_path: Path) -> None:
-    """Also if it was suspended only then."""
-    client = Dozing("a")
-    client.states["a"] = "stopped"
-    run = cut_off(client, tmp_path, "started", resume=True)
-    client.dozes = True
-    steps = [step.summary for step in run.begin(run.members["a"])]
-    assert "resume service 'a' (a)" in steps
-
-
-def test_what_is_up_to_date_in_its_turn_is_not_awaited(tmp_path: Path) -> None:
-    """Somebody else updated it since the plan was made, and this run has nothing to answer for."""
-    run = new_run(tmp_path, Account("a"), "updated", command="x")
-    planned(run)
-    assert [step.summary for step in run.begin(run.members["a"])] == [BEGUN, DONE, READ]
-
-
 def test_the_health_of_what_was_begun_is_looked_at_again(tmp_path: Path) -> None:
     """Though nothing else is left to do: a restart shows, and the run was cut off after it."""
     client = Account("a")
@@ -541,26 +438,3 @@ def test_the_health_of_what_was_begun_is_looked_at_again(tmp_path: Path) -> None
     planned(new)
     step = new.step_of("a")
     assert step.summary == "look at the health of service 'a' (a) again" and not step.changes
-
-
-@pytest.mark.parametrize(
-    ("goal", "state", "was_up", "expected"),
-    [
-        ("updated", "stopped", False, False),
-        ("updated", "stopped", True, True),
-        ("updated", "starting", False, True),
-        ("started", "stopped", False, True),
-    ],
-)
-def test_what_is_up_after_its_plan(
-    tmp_path: Path, goal: str, state: str, was_up: bool, expected: bool
-) -> None:
-    """An update leaves stopped what was."""
-    client = Account("a")
-    client.states["a"] = state
-    more: dict[str, Any] = {"command": "x"} if goal == "updated" else {"only_what_ran": False}
-    run = new_run(tmp_path, client, goal, **more)
-    run.select()
-    if was_up:
-        run.memory.record.up.add("a")
-    assert run.is_up(run.members["a"]) is expected

@@ -20,8 +20,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.reports
     MAX_SCANS,
     Facts,
     Job,
-    Unread,
-    note_unreachable,
     read_releases,
     run_jobs,
 )
@@ -36,14 +34,7 @@ def test_what_would_fail_everywhere_ends_the_task() -> None:
 
     client: Any = FakeClient()
     with pytest.raises(ConnectionFailed):
-        run_jobs(Account(client), Facts(), [Job("backups", fail, print, name="db", id="1")])
-
-
-def test_calls_for_metrics_that_failed_say_so_themselves() -> None:
-    gone = m.ServiceSummary(id="gone", name="gone", family="GAME", status="ACTIVE")
-    facts = Facts(services=[gone], unread=[Unread("live states and disks", None, None, "lost")])
-    note_unreachable(facts)
-    assert [each.reason for each in facts.unread] == ["lost"]
+        run_jobs(Account(client), Facts(), [Job("backups", "db", "1", fail, print)])
 
 
 def test_the_newest_releases_are_scanned(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,14 +54,3 @@ def test_the_newest_releases_are_scanned(monkeypatch: pytest.MonkeyPatch) -> Non
     assert found.not_scanned == 20 - MAX_SCANS
     [told] = releases_of(Facts(apps=[app], releases={"web": found}), datetime(2026, 11, 30, tzinfo=UTC))
     assert told["note"] == "8 older releases were not read"
-
-
-def test_a_project_is_known_from_the_full_form_first() -> None:
-    graph = m.ProjectGraph.model_validate({"nodes": [{"id": "s"}]})
-    facts = Facts(graphs={"one": graph})
-    assert facts.project_of("s") == "one"
-    facts.graphs["two"] = graph
-    assert facts.project_of("s") is None, "it is in two"
-    given = {"id": "s", "name": "s", "family": "APP", "status": "ACTIVE", "projectId": "three"}
-    facts.details["s"] = m.Service.model_validate(given)
-    assert facts.project_of("s") == "three"

@@ -101,12 +101,3 @@ def test_a_refusal_makes_all_threads_wait() -> None:
     run(client, list(range(30)), work)
     assert min(turns) >= begun + PAUSE
     assert len(set(turns)) == 30
-
-
-def test_what_cannot_be_begun_is_an_error_too() -> None:
-    class Broken(Client):
-        def clone(self) -> Client:
-            raise OSError("no connection left")
-
-    with pytest.raises(OSError, match="no connection left"):
-        run(Broken(), [1, 2, 3], lambda used, item: item)

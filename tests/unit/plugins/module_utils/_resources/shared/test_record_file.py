@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,10 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared 
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
     lock_file,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.record_file import RecordFile
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.record_file import (
+    RecordFile,
+    as_json,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 
 
@@ -55,3 +60,24 @@ def test_tasks_update_a_file_one_after_the_other(tmp_path: Path, monkeypatch: py
         with pytest.raises(Invalid, match=r"it cannot be kept in .*another process has held"):
             file.update(lambda _content: {"a": 1})
     assert (file.read(), other.read()) == (None, {"a": 1})
+
+
+@dataclass
+class Kept:
+    """A record."""
+
+    names: set[str] = field(default_factory=set)
+    at: datetime | None = None
+
+
+def test_a_record_is_loaded_as_it_was_written(tmp_path: Path) -> None:
+    """A damaged one is an error that names the file."""
+    file = RecordFile.of("things", "what is kept", str(tmp_path), None, "one")
+    assert file.load(Kept) == Kept()
+    kept = Kept({"a", "b"}, datetime(2026, 11, 23, tzinfo=UTC))
+    file.write(as_json(kept))
+    assert file.load(Kept) == kept
+    for content in ("", "{", "[]", "3", '{"names": 3}', "[" * 9999):
+        Path(file.path).write_text(content)
+        with pytest.raises(Invalid, match=r"what is kept is in .*json', which cannot be read: it is damaged"):
+            file.load(Kept)

@@ -119,15 +119,6 @@ def test_only_what_is_done_is_touched(status: str) -> None:
     assert plan[0].reasons == [f"untouchable: its status is {status}"]
 
 
-def test_what_has_no_date_stays() -> None:
-    """The planner does not guess how old a backup is."""
-    dateless = RestorePoint("b2", "nightly-2", "COMPLETED", None)
-    dated = RestorePoint("b1", "nightly-1", "COMPLETED", NOW)
-    plan = plan_retention([dateless, dated], read_policy({"keep_last": 1}, "nightly-*", UTC), NOW)
-    assert [(d.copy.id, d.keep) for d in plan] == [("b1", True), ("b2", True)]
-    assert plan[1].reasons == ["untouchable: the platform does not say when it was made"]
-
-
 def test_failed_ones_have_a_limit_of_their_own() -> None:
     """They use up no count of the good ones, and the newest of them stay for somebody to look at."""
     made = [
@@ -207,7 +198,7 @@ def test_what_is_not_owned_or_has_no_date_is_not_deleted(
         ({"keep_within": "0d"}, "nightly-*", "is not a duration"),
         ({"keep_within": "-1d"}, "nightly-*", "is not a duration"),
         ({"keep_within": "1w"}, "nightly-*", "is not a duration"),
-        ({"keep_within": "99999y"}, "nightly-*", "longer than 1000 years"),
+        ({"keep_within": "99999y"}, "nightly-*", "is too long"),
         ({"keep_last": 1}, "*", "would match every copy"),
         ({"keep_last": 1}, "?*", "would match every copy"),
         ({"keep_last": 1}, "[!~]*", "would match every copy"),
@@ -273,22 +264,3 @@ def test_the_brake() -> None:
 @pytest.mark.parametrize("text", ["0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59.999Z", "", None, "soon"])
 def test_a_moment_that_does_not_exist_everywhere_is_none(text: str | None) -> None:
     assert parse_moment(text) is None
-
-
-@pytest.mark.parametrize("text", ["1000y", "12000m", "999y12m", "100000d", "90000d10000h"])
-def test_a_thousand_years_are_the_longest_span(text: str) -> None:
-    span = read_span(text)
-    assert span is not None and span.text == text
-
-
-@pytest.mark.parametrize("text", ["1001y", "12001m", "1000y1m", "999y13m"])
-def test_what_is_longer_than_that_is_refused(text: str) -> None:
-    with pytest.raises(Invalid, match="is longer than 1000 years"):
-        read_span(text)
-
-
-@pytest.mark.parametrize("text", ["100001d", "100001h", "90000d10001h"])
-def test_a_span_of_too_many_days_is_not_called_longer_than_it_is(text: str) -> None:
-    """A hundred thousand hours are eleven years."""
-    with pytest.raises(Invalid, match=f"'{text}' counts more than 100000 days and hours; count in years"):
-        read_span(text)

@@ -28,14 +28,6 @@ def test_a_run_goes_on_as_long_as_its_process_and_its_folder(tmp_path: Path) -> 
     assert not run.goes_on()
 
 
-def test_the_process_of_another_user_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(process: int, signal: int) -> None:
-        raise PermissionError
-
-    monkeypatch.setattr(os, "kill", refuse)
-    assert Run(1, str(tmp_path)).goes_on()
-
-
 def test_a_task_belongs_to_the_run_that_started_its_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(RUN_FOLDER, raising=False)
     assert Run.of_task() is None

@@ -44,11 +44,6 @@ def test_a_busy_service_is_suspended_once_at_most_is_over() -> None:
     assert decide(later(BUSY, 0.1, load=Load(False, "idle"))).act == "suspend"
 
 
-def test_runs_that_were_missed_do_not_shorten_the_delay() -> None:
-    """The period began long before the first run that saw it."""
-    assert decide(replace(BUSY, period=replace(NIGHT, since=NOW - 9 * HOUR))).act == "nothing"
-
-
 @pytest.mark.parametrize("ticks", [True, False])
 def test_a_busy_service_may_wait_again_when_it_is_no_longer_kept_awake(ticks: bool) -> None:
     """Even if it was busy before, and whether or not the plan ran meanwhile."""
@@ -71,16 +66,6 @@ def test_what_is_kept_awake_is_so_until_that_very_moment() -> None:
     assert (ended.act, ended.record.keep) == ("suspend", None)
     others = replace(case, now=NOW + HOUR, keep=Keep(NOW, NOW + 2 * HOUR))
     assert decide(others).act == "nothing" and decide(others).record.keep is None
-
-
-def test_what_is_settled_is_the_period_or_the_wish() -> None:
-    due = decide(AWAKE_AT_NIGHT).after.settled
-    assert due is not None and (due.awake, due.since) == (False, "2026-11-23T19:00:00Z")
-    always = decide(replace(ASLEEP_BY_DAY, period=Period(True, None, None))).after.settled
-    assert always is not None and (always.awake, always.since) == (True, "always")
-    kept = decide(replace(AWAKE_AT_NIGHT, keep=KEPT)).after.settled
-    assert kept is not None and (kept.awake, kept.since) == (True, "kept since 2026-11-23T20:00:00Z")
-    assert decide(later(AWAKE_AT_NIGHT, 0.1)).due is None, "what somebody changed by hand is not settled"
 
 
 @pytest.mark.parametrize(

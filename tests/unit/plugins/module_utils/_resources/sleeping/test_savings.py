@@ -62,25 +62,12 @@ def test_each_day_that_is_over_is_counted_once() -> None:
     saved = begin_counting(NOW)
     assert saved.following == date(2026, 11, 24)
     assert days_to_count(saved, NOW + timedelta(days=1)) == []
-    assert days_to_count(None, NOW) == []
     saved = Saved(date(2026, 11, 20), date(2026, 11, 20))
     days = days_to_count(saved, NOW)
     assert days == [date(2026, 11, day) for day in (20, 21, 22)]
     counted = count(saved, days, usage(d20=40, d21=240, d22=140, d23=10), FULL, NOW)
-    assert (counted.amount, counted.days, counted.missing) == (Decimal("3.00"), 3, ())
+    assert (counted.amount, counted.days) == (Decimal("3.00"), 3)
     assert days_to_count(counted, NOW) == []
-
-
-def test_a_day_that_is_missing_does_not_stop_the_count() -> None:
-    """It is looked for again with the next days, and counted when it is told."""
-    saved = Saved(date(2026, 11, 20), date(2026, 11, 20))
-    counted = count(saved, days_to_count(saved, NOW), usage(d20=40, d22=40), FULL, NOW)
-    assert (counted.amount, counted.days, counted.missing) == (Decimal("4.00"), 2, (date(2026, 11, 21),))
-    tomorrow = NOW + timedelta(days=1)
-    days = days_to_count(counted, tomorrow)
-    assert days == [date(2026, 11, 21), date(2026, 11, 23)]
-    again = count(counted, days, usage(d21=40, d23=40), FULL, tomorrow)
-    assert (again.amount, again.days, again.missing) == (Decimal("8.00"), 4, ())
 
 
 def test_a_count_that_was_left_for_long_goes_on() -> None:
@@ -97,8 +84,8 @@ def test_days_that_cannot_be_read_are_missing() -> None:
         DaySpend(date="2026-11-01T00:00:00.000Z", total_cents=12),
         DaySpend(date="2026-11-02", total_cents=None),
     ]
-    assert spent_by_day(Usage(days=lines)) == {date(2026, 11, 1): Decimal("0.12")}
-    assert spent_by_day(Usage()) == {}
+    assert spent_by_day(lines) == {date(2026, 11, 1): Decimal("0.12")}
+    assert spent_by_day(None) == {}
 
 
 @pytest.mark.parametrize(
@@ -118,12 +105,6 @@ def test_amounts_are_rounded_to_cents_without_a_minus_zero(amount: str | None, t
 
 
 def test_savings_are_told() -> None:
-    """With the days that are missing."""
-    saved = Saved(date(2026, 11, 20), date(2026, 11, 1), Decimal("-0.001"), 2, (date(2026, 11, 5),))
-    assert saved_as_dict(saved) == {
-        "since": "2026-11-01",
-        "days": 2,
-        "amount": "0.00",
-        "missing_days": ["2026-11-05"],
-    }
+    saved = Saved(date(2026, 11, 20), date(2026, 11, 1), Decimal("-0.001"), 2)
+    assert saved_as_dict(saved) == {"since": "2026-11-01", "days": 2, "amount": "0.00"}
     assert saved_as_dict(None) is None
