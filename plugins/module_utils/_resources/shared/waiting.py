@@ -152,16 +152,20 @@ def wait_for_new(find: Callable[[], T | None], seconds: float = QUIET_SECONDS) -
     return found[0]
 
 
-def adopt(find_new: Callable[[], Sequence[T]], what: str, cause: HostedError) -> T:
+def adopt(
+    find_new: Callable[[], Sequence[T]], what: str, cause: HostedError, seconds: float | None = None
+) -> T:
     """Find the one item that a call with an unknown outcome created. Never repeats the call.
 
-    ``find_new`` returns the matching items that did not exist before the call.
+    ``find_new`` returns the matching items that did not exist before the call. ``seconds`` is for how long to
+    look, :data:`QUIET_SECONDS` if not given.
 
-    :raises EffectUnverified: if none appears within :data:`QUIET_SECONDS`, or the list cannot be read.
+    :raises EffectUnverified: if none appears in time, or the list cannot be read.
     :raises Ambiguous: if there are several.
     """
+    seconds = QUIET_SECONDS if seconds is None else seconds
     try:
-        found = wait_for_new(lambda: find_new() or None) or ()
+        found = wait_for_new(lambda: find_new() or None, seconds) or ()
     except HostedError as error:
         raise EffectUnverified(
             f"whether {what} was created is unknown: {cause.message}; reading the list failed too: "
@@ -177,20 +181,24 @@ def adopt(find_new: Callable[[], Sequence[T]], what: str, cause: HostedError) ->
     if not found:
         raise EffectUnverified(
             f"whether {what} was created is unknown: {cause.message}. It did not show up on the list "
-            f"within {QUIET_SECONDS:g} seconds, and the call was not sent again. Running this again is "
+            f"within {seconds:g} seconds, and the call was not sent again. Running this again is "
             "safe once you have checked that the list does not contain it"
         ) from cause
     return found[0]
 
 
 def create(
-    call: Callable[[], T], find_new: Callable[[], Sequence[Any]], what: str, task: Task
+    call: Callable[[], T],
+    find_new: Callable[[], Sequence[Any]],
+    what: str,
+    task: Task,
+    seconds: float | None = None,
 ) -> tuple[T | None, Any]:
     """Make a call that creates an item, once. Return the response, and the item adopted if it was lost."""
     try:
         return call(), None
     except (CallOutcomeUnknown, UnexpectedAnswer) as error:
-        adopted = adopt(find_new, what, error)
+        adopted = adopt(find_new, what, error, seconds)
         task.effects.wrote()
         task.guard.took_effect()
         task.warn(
