@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from ..._api.errors import CallOutcomeUnknown, Conflict, HostedError, Refused, UnexpectedAnswer
+from ..._api.errors import CallOutcomeUnknown, HostedError, Refused, UnexpectedAnswer
 from .options import WaitOptions
 from .plan import Task
 from .task_errors import Ambiguous, EffectUnverified, WaitEnded
@@ -205,37 +205,6 @@ def create(
             f"the response to creating {what} was lost ({error.message}); the one that appeared was adopted"
         )
         return None, adopted
-
-
-def create_unique(
-    call: Callable[[], object], find_new: Callable[[], Sequence[Any]], what: str, task: Task
-) -> bool:
-    """Create what there can be only one of: refused because another run was faster is as good.
-
-    Return whether this task created it. With which status a second one is refused is not shown, so the list
-    is asked after any refusal.
-    """
-    try:
-        create(call, find_new, what, task)
-        return True
-    except Refused as error:
-        # The very thing may be there, and the list late to show it.
-        seconds = QUIET_SECONDS / 2 if isinstance(error, Conflict) else 0
-        if not poll_for(lambda: exists_now(find_new), seconds):
-            raise
-        task.warn(
-            f"the creation of {what} was refused ({error.message}), but it exists now: another run created "
-            "it at the same time, so it is used as it is"
-        )
-        return False
-
-
-def exists_now(find_new: Callable[[], Sequence[Any]]) -> bool:
-    """Tell whether a refused item exists; false if that cannot be read, so that the refusal is reported."""
-    try:
-        return bool(find_new())
-    except HostedError:
-        return False
 
 
 def act(
