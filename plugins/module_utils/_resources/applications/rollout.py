@@ -346,9 +346,11 @@ class Rollout:
             return error.effect_unknown
         if not isinstance(error, DeployFailed) or not error.refused:
             return True
+        if not error.began:
+            return False
         before = self.deployed.before
-        seen = before == self.digest or error.restarted or in_service_now(self.task, self.digest) != before
-        return error.began and bool(seen)
+        same = before != self.digest and in_service_now(self.task, self.digest) == before
+        return bool(error.restarted) or not same
 
 
 def write_record(task: Task[Any], record: Callable[[], T]) -> T | None:
