@@ -150,14 +150,6 @@ class Client:
         """Return the account that the token belongs to (Authentication)."""
         return self.one(r.WHOAMI)
 
-    def create_app(
-        self, slug: str, host_id: str | None, project_id: str | None, dimensions: m.Dimensions | None
-    ) -> None:
-        """Create an application. For ``None``, the platform chooses (Applications, rule 2)."""
-        size = None if dimensions is None else dimensions.as_body()
-        body = {"slug": slug, "hostId": host_id, "projectId": project_id, "dimensions": size}
-        self.send(r.APP_CREATE, body=body)
-
     def quote_app(self, host_id: str | None, dimensions: m.Dimensions | None) -> m.AppQuote:
         """Return the monthly price of an application in millicents, without creating it."""
         size = None if dimensions is None else dimensions.as_body()
@@ -166,10 +158,6 @@ class Client:
     def app_projects(self) -> list[m.AppProject]:
         """Return the projects that applications can join."""
         return list(self.pages(r.APP_PROJECTS))
-
-    def declare_release(self, slug: str, tag: str, digest: str) -> None:
-        """Declare the pushed image ``digest`` as release ``tag``."""
-        self.send(r.RELEASE_DECLARE, slug=slug, body={"tag": tag, "digest": digest})
 
     def scan(self, slug: str, tag: str, seconds: float | None = None) -> m.ScanReport | None:
         """Return the scan report of a release; ``None`` if the platform answers 404.
@@ -184,17 +172,6 @@ class Client:
             return one(r.RELEASE_SCAN, m.ScanReport, self.session.send(r.RELEASE_SCAN, ids, seconds=seconds))
         except NotFoundResponse:
             return None
-
-    def deploy(self, slug: str, tag: str) -> None:
-        """Deploy a release. Return once the application has restarted (Applications, rule 5).
-
-        :raises Unprocessable: if the verdict on the release blocks it, or its scan is still running.
-        """
-        self.send(r.APP_DEPLOY, slug=slug, body={"tag": tag})
-
-    def replace_environment(self, slug: str, environment: dict[str, str]) -> None:
-        """Replace an application's whole environment: variables that are not given are removed."""
-        self.send(r.APP_ENVIRONMENT, slug=slug, body={"environment": environment})
 
     def app_logs(self, slug: str) -> list[str]:
         """Return the last lines of an application's log, oldest first."""
@@ -319,12 +296,6 @@ class Client:
     def order(self, order: dict[str, Any]) -> m.Order:
         """Place an order. No other response holds the generated secrets."""
         return self.one(r.ORDER, body=order)
-
-    # --- SFTP ---------------------------------------------------------------------------------------
-
-    def new_sftp_password(self, id: str) -> m.SftpPassword:
-        """Generate an SFTP password. It invalidates the previous one and cannot be read again."""
-        return self.one(r.SFTP_PASSWORD, id=id)
 
     # --- Database tunnel --------------------------------------------------------------------------
 

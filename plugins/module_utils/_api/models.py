@@ -10,6 +10,7 @@ Timestamps are strings, as received.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from decimal import Decimal
 from functools import cache
@@ -21,6 +22,7 @@ LONGEST_KEY = 64
 """The characters of a key that is converted: pydantic takes days for one of a megabyte of capitals."""
 PLAIN_TYPES = frozenset({str, int, float, bool, type(None)})
 """The types whose values are in results as they are."""
+DIGEST = re.compile(r"sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128}")
 SECRET_FIELDS = ("password", "secret", "url")
 """The fields that hold a secret. The URL is that of a database, with its password."""
 
@@ -438,6 +440,27 @@ class App(LateModel):
     platform: str | None = None
     released_at: str | None = None
     scan_status: str | None = None
+
+    @property
+    def digest(self) -> str | None:
+        """The digest of the image in service; ``None`` before the first deploy."""
+        digest = (self.image_ref or "").rpartition("@")[2]
+        return digest if DIGEST.fullmatch(digest) else None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the application for results: with its digest, and null for fields without a value."""
+        found = super().as_dict()
+        for name in ("image_ref", "platform", "released_at", "scan_status"):
+            found[name] = found[name] or None
+        return {**found, "digest": self.digest}
+
+
+class Release(LateModel):
+    """A declared release: a tag, and the image that it names now."""
+
+    tag: str
+    digest: str
+    created_at: str | None = None
 
 
 class AppNode(LateModel):

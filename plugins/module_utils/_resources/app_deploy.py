@@ -8,7 +8,6 @@ A digest identifies an image; a tag can move (Applications, rule 4). So images a
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -19,30 +18,24 @@ from .._api.models import App, ScanReport
 from .._api.text import first_of, printable, shortened
 from .._api.values import ScanStatus, ServiceStatus
 from .applications.health import HealthCheck, health_steps
-from .applications.lookup import (
-    app_view,
-    digest_in_service,
-    never_deployed,
-    resolve_app,
-)
+from .applications.lookup import resolve_app
 from .applications.records import AppRecords
 from .applications.releases import (
     ReleaseOptions,
     await_verdict,
     describe_blocking_flaws,
-    find_release,
-    read_declared,
+    pending_scan,
     scan_view,
 )
 from .applications.rollout import (
     Deployed,
     DeployFailed,
+    Rollout,
+    awaits_first_deploy,
     carried_out,
     describe_other,
     in_service_now,
-    put_in_service,
     put_in_service_meanwhile,
-    read_log_tail,
     roll_back,
 )
 from .shared.busy_retry import under_way
@@ -98,16 +91,21 @@ def plan_release(
     :param prepared: puts what is done right before the deploy into its plan, if there is one of a release
         that is not blocked.
     """
-    app = resolve_app(task)
+    tag, app = task.options.tag, resolve_app(task)
     check_deployable(app)
-    report = check_found(task, app, find_release(task, task.options.tag) if app.id else None)
+    report = check_found(task, app, task.account.release(app.slug, tag) if app.id else None)
     reasons = AppRecords.of(task, app.id).reasons()
-    if digest_in_service(app) == report.digest and not task.options.force:
+    if app.digest == report.digest and not task.options.force:
         settle = carried_out(task, app, str(report.digest)) if reasons else None
         if settle or not reasons:
             return plan_nothing(task, app, report, settle)
     if waits and report.scan_status == ScanStatus.PENDING:
-        return plan_after_verdict(task, app, report, lambda judged: plan_release(task, False, prepared))
+        return after_waiting(
+            f"wait for the verdict on release {tag!r} of application {app.slug!r}",
+            lambda: await_verdict(task, report),
+            lambda judged: plan_release(task, False, prepared),
+            until=Plan(result=to_result(task, app, app, report)),
+        )
     warn_of_verdict(task, report)
     plan = plan_deployment(task, app, report, reasons)
     # A release that is blocked is probably refused, and what is in service keeps what it has.
@@ -146,7 +144,7 @@ def plan_nothing(
     return Plan(result=result, steps=steps, before=managed, after=managed)
 
 
-# --- What is wished for -------------------------------------------------------------------------------
+# --- What is asked for ------------------------------------------------------------------------------
 
 
 def check_deployable(app: App) -> None:
@@ -154,9 +152,8 @@ def check_deployable(app: App) -> None:
 
     :raises Invalid: if it does not.
     """
-    if app.status == ServiceStatus.PROVISIONING and never_deployed(app):
-        return
-    if app.status in ServiceStatus.ALL and app.status != ServiceStatus.ACTIVE:
+    known = app.status in ServiceStatus.ALL and app.status != ServiceStatus.ACTIVE
+    if known and not awaits_first_deploy(app):
         raise Invalid(
             f"application {app.slug!r} is {app.status}; only one that is {ServiceStatus.ACTIVE} can be "
             "deployed. hosted.services.service with state: started resumes one that is suspended"
@@ -172,48 +169,27 @@ def check_found(task: Task[AppDeployOptions], app: App, report: ScanReport | Non
     :raises NoSuchItem: if the tag is not declared.
     :raises Invalid: if it names another image than expected.
     """
-    tag = task.options.tag
-    digest = task.options.digest or task.foreseen.get(f"{task.options.slug}:{tag}")
+    tag, slug = task.options.tag, task.options.slug
+    digest = task.options.digest or task.foreseen.get(f"{slug}:{tag}")
     if report is not None and digest in (None, report.digest):
         return report
-    error = undeclared_tag(task, app) if report is None else moved_tag(task, report)
+    error: HostedError
+    if report is not None:
+        error = Invalid(
+            f"release {tag!r} of {slug!r} names {report.digest}, not {digest}: the tag has moved. Declare it "
+            "again, or deploy another one",
+            digest=report.digest,
+        )
+    else:
+        tags = sorted(map(repr, task.account.releases(slug) if app.id else ()))
+        error = NoSuchItem(
+            f"release {tag!r} of application {slug!r} is not declared (hosted.services.app_release declares "
+            f"one){f'; there are: {first_of(tags, NAMED_TAGS)}' if tags else ''}"
+        )
     if digest is None:
         raise error
-    task.expect_created(error, f"{task.options.slug}:{tag}")
-    return ScanReport.model_construct(tag=tag, digest=digest, scan_status=ScanStatus.PENDING)
-
-
-def undeclared_tag(task: Task[AppDeployOptions], app: App) -> NoSuchItem:
-    """Return the error for a tag that is not declared, with a hint."""
-    tag = task.options.tag
-    tags = sorted(map(repr, read_declared(task.account, app.slug) if app.id else ()))
-    hint = f"; there are: {first_of(tags, NAMED_TAGS)}" if tags else ""
-    return NoSuchItem(
-        f"release {tag!r} of application {app.slug!r} is not declared "
-        f"(hosted.services.app_release declares one){hint}"
-    )
-
-
-def moved_tag(task: Task[AppDeployOptions], report: ScanReport) -> Invalid:
-    """Return the error for a tag that names another image than expected."""
-    slug, tag, digest = task.options.slug, task.options.tag, task.options.digest
-    return Invalid(
-        f"release {tag!r} of {slug!r} names {report.digest}, not {digest}: the tag has moved. "
-        "Declare it again, or deploy another one",
-        digest=report.digest,
-    )
-
-
-def plan_after_verdict(
-    task: Task[AppDeployOptions], app: App, report: ScanReport, then: Callable[[ScanReport], Plan]
-) -> Plan:
-    """Return the plan that waits for the verdict on a release first."""
-
-    def await_it() -> ScanReport:
-        return await_verdict(task, report, task.options.tag, time.monotonic() + task.options.wait_timeout)
-
-    what = f"wait for the verdict on release {task.options.tag!r} of application {app.slug!r}"
-    return after_waiting(what, await_it, then, until=Plan(result=to_result(task, app, app, report)))
+    task.expect_created(error, f"{slug}:{tag}")
+    return pending_scan(tag, digest)
 
 
 def warn_of_verdict(task: Task[AppDeployOptions], report: ScanReport) -> None:
@@ -242,53 +218,52 @@ def plan_deployment(
 
     Only check mode reads the price: a real run uses application routes only.
     """
-    digest, before = str(report.digest), digest_in_service(app)
+    options, digest, before = task.options, str(report.digest), app.digest
     price = monthly_price(task, app) if task.check_mode and app.id else None
     monthly = {"monthly": PRICE_NOT_OPEN if price is None else price} if task.check_mode and app.id else {}
     expected = App.model_construct(**{**vars(app), "scan_status": report.scan_status})
     result = to_result(task, app, expected, report)
     result["app"]["digest"] = digest
-    summary = f"deploy release {task.options.tag!r} ({digest}) of application {app.slug!r}"
+    summary = f"deploy release {options.tag!r} ({digest}) of application {app.slug!r}"
     if before == digest:
         forced = "its environment changes" if task.composed else "force is set"
         summary += f" again: {'; '.join(reasons) or forced}"
     elif before:
         summary += f" in place of {before}"
     again = {PENDING_REASON: list(reasons)} if reasons and before == digest else {}
-    deployed = Deployed(digest, AppRecords.of(task, app.id).last_good(before), task.options.rollback, before)
+    deployed = Deployed(digest, AppRecords.of(task, app.id).last_good(before), options.rollback, before)
 
     def reread() -> dict[str, Any]:
-        now = find_release(task, task.options.tag) or report
-        found = to_result(task, app, task.account.app(task.options.slug), now)
+        now = task.account.release(app.slug, options.tag) or report
+        found = to_result(task, app, task.account.app(app.slug), now)
         # By now, the records are those after the deploy.
         return {**found, "previous_digest": deployed.before, LAST_GOOD: deployed.previous}
 
+    undecided = report.scan_status == ScanStatus.PENDING
     return Plan(
         result=result,
         steps=[
-            Step(summary, lambda: deploy(task, app, deployed, report.scan_status == ScanStatus.PENDING)),
-            *health_steps(task, task.options.health_check, app.slug, deployed),
+            Step(summary, lambda: deploy(task, app, deployed, undecided)),
+            *health_steps(task, options.health_check, app.slug, deployed),
         ],
         reread=reread,
         before={"digest": before, **again, **monthly} if before else {},
-        after={"digest": digest, "tag": task.options.tag, "verdict": report.scan_status, **monthly},
+        after={"digest": digest, "tag": options.tag, "verdict": report.scan_status, **monthly},
         cost=None if price is None else Cost(price, price, service=app.slug, service_id=app.id),
     )
 
 
 def monthly_price(task: Task[AppDeployOptions], app: App) -> Decimal | None:
-    """Return the monthly price of the application, which a deploy does not change.
-
-    ``None`` if it cannot be read, because that must not prevent a deploy.
-    """
+    """Return the monthly price of the application; ``None`` if it is not shown, which prevents no deploy."""
     try:
         project = task.account.page_of_app(app)
     except HostedError:
         return None
-    for service in project.resources if project else ():
-        if service.id == app.id and service.monthly_millicents is not None:
-            return from_millicents(service.monthly_millicents)
-    return None
+    rates = [each.monthly_millicents for each in (project.resources if project else ()) if each.id == app.id]
+    return from_millicents(rates[0]) if rates and rates[0] is not None else None
+
+
+# --- The deploy -------------------------------------------------------------------------------------
 
 
 def deploy(task: Task[AppDeployOptions], app: App, deployed: Deployed, undecided: bool) -> None:
@@ -298,7 +273,7 @@ def deploy(task: Task[AppDeployOptions], app: App, deployed: Deployed, undecided
     """
     digest, records = deployed.digest, AppRecords.of(task, app.id)
     try:
-        put_in_service(task, task.options.tag, digest, undecided, deployed)
+        Rollout(task, task.options.tag, deployed, undecided).run()
     except HostedError as error:
         doubted, other = records.unconfirmed(), None
         if isinstance(error, DeployFailed):
@@ -320,30 +295,30 @@ def explain_failure(
     :param other: what somebody else has put in service meanwhile, if that is certain.
     """
     busy = error.may_be_busy and under_way(task.account, str(app.id))
-    tag, before, digest = task.options.tag, failed.before, failed.digest
-    lines = read_log_tail(task, task.options.log_lines)
-    details: dict[str, Any] = {**error.details, "reason": error.message, "logs": lines}
-    sentences = [f"the deploy of release {tag!r} of application {app.slug!r} failed: {error.message}"]
-    now = in_service_now(task, before)
-    touched = error.began and (now != before or now == digest or bool(error.restarted))
+    lines, reason = read_log_tail(task, task.options.log_lines), error.message
+    now = in_service_now(task, failed.before)
+    touched = error.began and (now != failed.before or now == failed.digest or bool(error.restarted))
+    details = {**error.details, "reason": reason, "logs": lines}
     if failed.rolls_back and (other or not busy):
-        outcome, restored_state = roll_back(task, failed, other, runs=not error.restarted)
-        details.update({"rollback": outcome, "rolled_back": restored_state})
-        sentences.append(outcome)
+        outcome, restored = roll_back(task, failed, other, runs=not error.restarted)
+        details |= {"rollback": outcome, "rolled_back": restored}
     elif other:
-        sentences.append(describe_other(other, rolls_back=False))
+        outcome = describe_other(other, rolls_back=False)
     else:
-        sentences.append(describe_service(error, digest, before, now))
-    details["changed"] = touched or task.effects.writes > 0
-    if lines:
-        sentences.append(f"The log ends with: {' | '.join(lines[-3:])}")
-    error.details = details
+        outcome = describe_service(error, failed, now)
+    error.details = {**details, "changed": touched or task.effects.writes > 0}
+    sentences = [
+        f"the deploy of release {task.options.tag!r} of application {app.slug!r} failed: {reason}",
+        outcome,
+        *([f"The log ends with: {' | '.join(lines[-3:])}"] if lines else []),
+    ]
     told = ". ".join(sentence.rstrip(".") for sentence in sentences)
     error.reworded(shortened(printable(told)))  # the log's lines may hold anything
 
 
-def describe_service(error: DeployFailed, digest: str, before: str | None, now: str | None) -> str:
+def describe_service(error: DeployFailed, failed: Deployed, now: str | None) -> str:
     """Describe what is in service after a deploy that failed, as far as that is known."""
+    before, digest = failed.before, failed.digest
     again = "The next run deploys it again, or another version"
     if not error.began or (before is not None and now == before != digest):
         if not error.restarted:
@@ -353,17 +328,25 @@ def describe_service(error: DeployFailed, digest: str, before: str | None, now: 
     return f"{kept} in service although it does not run. {again}"
 
 
+def read_log_tail(task: Task[AppDeployOptions], most: int) -> list[str]:
+    """Return the last ``most`` lines of the log. If it cannot be read, warn and return no lines."""
+    try:
+        return task.client.app_logs(task.options.slug)[-most:]
+    except HostedError as error:
+        task.warn(f"the log of application {task.options.slug!r} cannot be read: {error.message}")
+        return []
+
+
 def to_result(task: Task[AppDeployOptions], before: App, now: App, report: ScanReport) -> dict[str, Any]:
     """Return the release, its scan, and the application with its previous image."""
-    previous = digest_in_service(before)
-    found: Mapping[str, Any] = {
+    records = AppRecords.of(task, before.id)
+    return {
         "slug": now.slug,
         "tag": task.options.tag,
         "digest": report.digest,
-        "previous_digest": previous,
-        LAST_GOOD: AppRecords.of(task, before.id).last_good(previous),
-        "pending_deploy": [] if task.check_mode else sorted(AppRecords.of(task, now.id).outstanding()),
+        "previous_digest": before.digest,
+        LAST_GOOD: records.last_good(before.digest),
+        "pending_deploy": [] if task.check_mode else sorted(records.outstanding()),
         "scan": scan_view(report),
-        "app": app_view(now),
+        "app": now.as_dict(),
     }
-    return dict(found)

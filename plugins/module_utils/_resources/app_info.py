@@ -5,25 +5,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
-from .._api.models import App, plain
-from .applications.lookup import (
-    app_to_come,
-    app_view,
-    check_slug,
-    digest_in_service,
-)
+from .._api.models import App, Release, plain
+from .applications.lookup import check_slug
 from .applications.records import AppRecords
-from .applications.releases import all_releases, previous_release, read_declared
+from .shared.account import Account
 from .shared.identify import existing
 from .shared.limits import check_log_lines
 from .shared.options import StateDirOptions, option
-from .shared.parallel import run_parallel
 from .shared.plan import Plan, Resource, Task
-
-PARTS = ["releases", "logs", "nodes", "projects"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,50 +35,78 @@ class AppInfoResource(Resource[AppInfoOptions]):
 
     def plan(self, task: Task[AppInfoOptions]) -> Plan:
         """Read; there is nothing to do."""
-        check_log_lines(task.options.log_lines)
-        apps = requested_apps(task)
-        parts = task.options.include
-        if "nodes" in parts:
-            task.effects.facts["nodes"] = plain(task.account.app_nodes())
-        if "projects" in parts:
+        options, account = task.options, task.account
+        check_log_lines(options.log_lines)
+        if options.slug is not None:
+            check_slug(options.slug)
+        apps = existing(account.apps()) if options.slug is None else [account.app_to_come(options.slug)]
+        if "nodes" in options.include:
+            task.effects.facts["nodes"] = plain(account.app_nodes())
+        if "projects" in options.include:
             task.effects.facts["projects"] = plain(task.client.app_projects())
-        return Plan(
-            result=run_parallel(
-                task.client, apps, lambda client, app: app_with_parts(replace(task, client=client), app)
-            )
-        )
+        return Plan(result=account.each(apps, lambda account, app: app_with_parts(task, account, app)))
 
 
 APP_INFO = AppInfoResource()
 
 
-def requested_apps(task: Task[AppInfoOptions]) -> list[App]:
-    """Return the selected application, or all.
-
-    :raises NoSuchItem: if there is none with this slug.
-    """
-    slug = task.options.slug
-    if slug is None:
-        return existing(task.account.apps())
-    check_slug(slug)
-    return [app_to_come(task, slug)]
-
-
-def app_with_parts(task: Task[AppInfoOptions], app: App) -> dict[str, Any]:
+def app_with_parts(task: Task[AppInfoOptions], account: Account, app: App) -> dict[str, Any]:
     """Return an application with the requested parts, each under its own key."""
-    view = app_view(app)
-    parts = task.options.include
-    if "releases" in parts:
-        releases = all_releases(task, app.slug, read_declared(task.account, app.slug)) if app.id else []
-        in_service = digest_in_service(app)
+    view = app.as_dict()
+    if "releases" in task.options.include:
+        releases = releases_of(account, app) if app.id else []
+        in_service = app.digest
         view["releases"] = [
-            {**release.as_dict(), "in_service": in_service is not None and release.digest == in_service}
-            for release in releases
+            {**each, "in_service": in_service is not None and each["digest"] == in_service}
+            for each in releases
         ]
         before, note = previous_release(releases, AppRecords.of(task, app.id), in_service)
-        view["previous_release"] = before.as_dict() if before else None
-        view["previous_release_note"] = note
-    if "logs" in parts:
-        lines = task.client.app_logs(app.slug) if app.id else []
+        view["previous_release"], view["previous_release_note"] = before, note
+    if "logs" in task.options.include:
+        lines = account.client.app_logs(app.slug) if app.id else []
         view["logs"] = lines[-task.options.log_lines :]
     return view
+
+
+def releases_of(account: Account, app: App) -> list[dict[str, Any]]:
+    """Return the declared releases with their scans, oldest first, as far as the list shows when that was."""
+
+    def read(account: Account, release: Release) -> dict[str, Any]:
+        report = account.scan(release, app.slug)
+        scan = {"scan_status": report.scan_status, "scanned_at": report.scanned_at}
+        return {"tag": release.tag, "digest": release.digest, **scan, "created_at": release.created_at}
+
+    found = account.each(account.releases(app.slug).values(), read)
+    return sorted(found, key=lambda release: release["created_at"] or "")
+
+
+def previous_release(
+    releases: Sequence[dict[str, Any]], records: AppRecords, in_service: str | None
+) -> tuple[dict[str, Any] | None, str | None]:
+    """Return the release to roll back to, or ``None`` and a note on why it is unknown.
+
+    The list also has releases that were never deployed or did not start, so it cannot tell by itself. Nor do
+    the records tell of a deploy from another controller: then their last digest is not the one in service.
+    """
+    history, before = records.history, records.last_good(in_service)
+    last = history.images[-1:] == [in_service]
+    if before == in_service and last and history.failed not in (None, in_service):
+        return None, (
+            f"the deploy of {history.failed} failed, and what was in service before it is in service. To go "
+            "further back, give the tag"
+        )
+    if before == in_service:
+        before = history.images[-2] if last and len(history.images) > 1 else None
+    if before is None and last:
+        tag = next((each["tag"] for each in releases if each["digest"] == history.left), history.left)
+        done = f"rolled back from {tag} to" if tag else "deployed"
+        return None, f"this controller {done} what is in service, and knows of nothing before it"
+    if before is None:
+        return None, (
+            "which image was in service before is not known on this controller: it has not deployed the one "
+            "in service with hosted.services.app_deploy and the same state_dir"
+        )
+    for release in reversed(releases):
+        if release["digest"] == before:
+            return release, None
+    return None, f"{before} was in service before, but no release names it any more; declare it again"

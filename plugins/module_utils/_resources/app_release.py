@@ -5,33 +5,30 @@
 
 from __future__ import annotations
 
-import time
-from contextlib import suppress
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
 from .._api.errors import HostedError, Refused, TokenRejected
-from .._api.models import App, ScanReport
+from .._api.models import App, Release, ScanReport
+from .._api.registry import Repository
 from .._api.values import SEVERITIES, ScanStatus
 from .applications.lookup import resolve_app
 from .applications.releases import (
     Blocked,
-    DeclaredRelease,
     ReleaseOptions,
     await_verdict,
     check_verdict,
-    find_release,
-    objections,
-    read_declared,
-    scan_of,
+    declaration,
+    pending_scan,
     scan_view,
 )
-from .applications.repository import check_pushed
+from .applications.repository import open_repository
+from .shared.change import Change, apply
 from .shared.options import option, required
 from .shared.plan import Plan, Resource, Step, Task, after_waiting
 from .shared.task_errors import Invalid, NoSuchItem
-from .shared.waiting import QUIET_SECONDS, create, poll_for
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,15 +51,16 @@ class AppReleaseResource(Resource[AppReleaseOptions]):
         """Plan the declaration of the tag if it does not name the image yet, and wait for the verdict."""
         options = task.options
         app = resolve_app(task)
-        current = find_release(task, options.tag) if app.id else None
+        current = task.account.release(options.slug, options.tag) if app.id else None
+        declare = declaration(options.slug, options.tag, options.digest)
         if current is None or current.digest != options.digest:
-            check_image(task, app)
-            return plan_declaration(task, current)
+            check_image(task, app, f"{declare.what} was not declared")
+            return plan_declaration(task, current, declare)
         if current.scan_status != ScanStatus.PENDING or not options.wait or task.check_mode:
             return plan_nothing(task, current)
         return after_waiting(
-            f"wait for the verdict on {describe_release(task)}",
-            lambda: await_verdict(task, current, options.tag, deadline(task)),
+            f"wait for the verdict on {declare.what}",
+            lambda: await_verdict(task, current),
             partial(plan_nothing, task),
             until=Plan(result=to_result(task, current)),
         )
@@ -78,93 +76,92 @@ def plan_nothing(task: Task[AppReleaseOptions], current: ScanReport) -> Plan:
     return Plan(result=to_result(task, current), before=managed, after=managed)
 
 
-def deadline(task: Task[AppReleaseOptions]) -> float:
-    """Return the monotonic time at which the task stops waiting."""
-    return time.monotonic() + float(task.options.wait_timeout)
-
-
 def to_result(task: Task[AppReleaseOptions], report: ScanReport) -> dict[str, Any]:
     """Return the release with its scan."""
     return {**scan_view(report), "slug": task.options.slug, "tag": task.options.tag}
 
 
-def pending_scan(task: Task[AppReleaseOptions]) -> ScanReport:
-    """Return the scan report of a release that was just declared."""
-    return ScanReport.model_construct(
-        tag=task.options.tag, digest=task.options.digest, scan_status=ScanStatus.PENDING
-    )
-
-
-def describe_release(task: Task[AppReleaseOptions]) -> str:
-    """Describe the release for messages."""
-    return f"release {task.options.tag!r} of application {task.options.slug!r}"
-
-
-def check_image(task: Task[AppReleaseOptions], app: App) -> None:
+def check_image(task: Task[AppReleaseOptions], app: App, refusal: str) -> None:
     """Check that the image was pushed, if ``pushed`` says so: before its application is ordered and paid for.
 
-    Else check mode assumes that an earlier task of the play pushes it, and a run leaves that to the platform.
+    Else check mode assumes that an earlier task of the play pushes it, and a run leaves that to the platform,
+    as it does where the registry cannot be reached.
+
+    :raises NoSuchItem: if it was not.
     """
+    digest = task.options.digest
     if not task.options.pushed and not (app.id and task.check_mode):
         return
     try:
-        check_pushed(task, app, task.options.digest, f"{describe_release(task)} was not declared")
-    except NoSuchItem as error:
-        if task.options.pushed:
+        repository = open_repository(task, app.slug)
+        if holds(repository, digest, exists=bool(app.id)):
+            return
+    except HostedError as error:
+        task.progress(f"whether {digest} was pushed cannot be looked up here: {error.message}")
+        return
+    refusal += (
+        f": {repository.name} holds no image {digest}. hosted.services.app_image pushes one and returns its "
+        "digest"
+    )
+    if not app.id:
+        refusal += (
+            f". There is no application {app.slug!r} yet either: correct the slug, or create it and push the "
+            "image first"
+        )
+    if task.options.pushed:
+        raise NoSuchItem(refusal)
+    task.expect_created(NoSuchItem(refusal), digest)
+
+
+def holds(repository: Repository, digest: str, *, exists: bool) -> bool:
+    """Tell whether a repository has an image.
+
+    :param exists: whether its application does. If not, a registry may deny access in place of a 404.
+    """
+    try:
+        return repository.digest_of(digest) is not None
+    except Refused:
+        if exists:
             raise
-        task.expect_created(error, task.options.digest)
+        return False
 
 
-def plan_declaration(task: Task[AppReleaseOptions], current: ScanReport | None) -> Plan:
+def plan_declaration(task: Task[AppReleaseOptions], current: ScanReport | None, declare: Change) -> Plan:
     """Plan the declaration of a new tag, or of a tag that named another image."""
-    tag, digest = task.options.tag, task.options.digest
-    summary = f"declare {describe_release(task)} as {digest}"
+    options, pending = task.options, pending_scan(task.options.tag, task.options.digest)
+    release = Release(tag=options.tag, digest=options.digest)
+    summary = f"declare {declare.what} as {options.digest}"
     if current is not None:
         summary += f" in place of {current.digest}"
-    steps = [Step(summary, lambda: declare(task))]
-    if task.options.wait:
-
-        def await_it() -> None:
-            check_limits(task, await_verdict(task, pending_scan(task), tag, deadline(task)))
-
-        steps.append(Step(f"wait for the verdict on release {tag!r}", await_it, changes=False))
-    return Plan(
-        result=to_result(task, pending_scan(task)),
-        steps=steps,
-        reread=lambda: to_result(task, scan_of(task.account, task.options.slug, tag, digest)),
-        before={"tag": tag, "digest": current.digest} if current else {},
-        after={"tag": tag, "digest": digest},
+    plan = Plan(
+        result=to_result(task, pending),
+        steps=[Step(summary, lambda: make(task, declare))],
+        reread=lambda: to_result(task, task.account.scan(release, options.slug)),
+        before={"tag": options.tag, "digest": current.digest} if current else {},
+        after={"tag": options.tag, "digest": options.digest},
     )
+    if options.wait:
+        what = f"wait for the verdict on release {options.tag!r}"
+        wait = Step(what, lambda: check_limits(task, await_verdict(task, pending)), changes=False)
+        plan.steps = [*plan.steps, wait]
+    return plan
 
 
-def declare(task: Task[AppReleaseOptions]) -> None:
+def make(task: Task[AppReleaseOptions], declare: Change) -> None:
     """Declare the release.
 
     :raises Invalid: if the platform refuses it.
     """
-    slug, tag, digest = task.options.slug, task.options.tag, task.options.digest
-    what = describe_release(task)
-
-    def new_ones() -> list[DeclaredRelease]:
-        listed = read_declared(task.account, slug).get(tag)
-        return [listed] if listed is not None and listed.digest == digest else []
-
     try:
-        create(lambda: task.client.declare_release(slug, tag, digest), new_ones, what, task)
+        apply(task, declare)
     except TokenRejected:
         raise
     except Refused as error:
         raise Invalid(
-            f"{what} was not declared: {error.message}. Was the image {digest} pushed to this application's "
-            "repository? hosted.services.app_image pushes one and returns its digest",
+            f"{declare.what} was not declared: {error.message}. Was the image {task.options.digest} pushed "
+            "to this application's repository? hosted.services.app_image pushes one and returns its digest",
             **error.details,
         ) from None
-    with suppress(HostedError):  # it is declared, whether or not the list can be read
-        if not poll_for(lambda: bool(new_ones())):
-            task.warn(
-                f"{what} was declared as {digest}, but {QUIET_SECONDS:g} seconds later the list of releases "
-                "does not show it so. The next run may declare it again"
-            )
 
 
 def check_limits(task: Task[AppReleaseOptions], report: ScanReport) -> None:
@@ -172,24 +169,42 @@ def check_limits(task: Task[AppReleaseOptions], report: ScanReport) -> None:
 
     :raises Blocked: with the scan in its details.
     """
-    found = objections(report, task.options.fail_on)
-    limits = [name for name in SEVERITIES if name in task.options.fail_on]
+    options, result = task.options, to_result(task, report)
+    found = [*objections(report, options.fail_on)]
+    limits = [name for name in SEVERITIES if name in options.fail_on]
     if report.scan_status == ScanStatus.FAILED and limits and not found:
         task.warn(
-            f"the analysis of {describe_release(task)} did not complete, so whether it has flaws of severity "
-            f"{', '.join(limits)} is not known. Add failed to fail_on to refuse such a release"
+            f"the analysis of release {options.tag!r} of application {options.slug!r} did not complete, so "
+            f"whether it has flaws of severity {', '.join(limits)} is not known. Add failed to fail_on to "
+            "refuse such a release"
         )
     if not found:
         return
-    if "blocked" in task.options.fail_on:
+    if "blocked" in options.fail_on:
         try:
-            check_verdict(task.options.slug, task.options.tag, report)
+            check_verdict(options.slug, report)
         except Blocked as error:
-            error.details["release"] = to_result(task, report)
-            error.append(". fail_on: [] goes on to deploy one that was lifted")
-            raise
+            error.details["release"] = result
+            raise error.append(". fail_on: [] goes on to deploy one that was lifted") from None
     raise Blocked(
-        f"{describe_release(task)} is not wanted by fail_on: {', '.join(found)}",
-        release=to_result(task, report),
+        f"release {options.tag!r} of application {options.slug!r} is not wanted by fail_on: "
+        f"{', '.join(found)}",
+        release=result,
         scan=scan_view(report),
     )
+
+
+def objections(report: ScanReport, fail_on: list[Any]) -> Iterator[str]:
+    """Yield what in a report the user does not want: verdicts, and severities that were found.
+
+    A limit for a severity is not kept where a report with flaws does not count them.
+    """
+    if report.scan_status.lower() in fail_on:
+        yield f"its verdict is {report.scan_status}"
+    counts = (report.scan_verdict and report.scan_verdict.counts) or {}
+    for name in (name for name in SEVERITIES if name in fail_on):
+        count = counts.get(name.capitalize())
+        if count:
+            yield f"it has {count} {name} flaw{'s' if count > 1 else ''}"
+        elif count is None and report.scan_status in (ScanStatus.WARNED, ScanStatus.BLOCKED):
+            yield f"its scan does not count its {name} flaws"

@@ -8,21 +8,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from .._api import routes as r
 from .._api.errors import AccessDenied, Locked, NotFoundResponse, Refused, TokenRejected
-from .._api.models import App
+from .._api.models import App, ProjectGraph
 from .._api.text import HIDDEN
 from .applications.environment_rules import (
-    CheckedReferences,
     EnvironmentOptions,
+    aliases_used,
     check_references,
     explain_environment_error,
     given_variables,
+    graphs_around,
     led,
     merged,
-    read_neighbors,
 )
-from .applications.lookup import never_deployed, resolve_app
+from .applications.lookup import resolve_app
 from .applications.records import AppRecords
+from .shared.change import Change, Unseen, apply
 from .shared.fingerprints import Fingerprints, lock_environment, state_folder
 from .shared.pending import ENVIRONMENT as PENDING
 from .shared.plan import Plan, Resource, Step, Task
@@ -46,14 +48,14 @@ class EnvironmentResource(Resource[EnvironmentOptions]):
         variables, secret = given_variables(options)
         environment = merged(variables, secret)
         app = resolve_app(task)
-        found = read_neighbors(task, app, environment)
-        environment = led(task, app, environment, found)
+        graphs = graphs_around(task, app) if aliases_used(environment) else None
+        if app.id and graphs:
+            environment = led(task, app, environment, graphs[0])
         folder = state_folder(options.state_dir)
         if not task.check_mode:
             task.closing.enter_context(lock_environment(folder, app.slug, options.timeout))
         last = Fingerprints.read(folder, options.base_url, app.slug, app.id)
-        checked = check_references(task, app, environment, found)
-        return plan_replacement(task, app, environment, last, checked)
+        return plan_replacement(task, app, environment, last, graphs)
 
 
 ENVIRONMENT = EnvironmentResource()
@@ -64,48 +66,44 @@ def plan_replacement(
     app: App,
     environment: Mapping[str, str],
     last: Fingerprints,
-    checked: CheckedReferences,
+    graphs: list[ProjectGraph] | None,
 ) -> Plan:
-    """Plan to write the environment, if needed."""
+    """Plan to write the environment, if needed. ``graphs`` are those of the projects it may refer to."""
+    unchecked, missing = check_references(task, app, environment, graphs)
     names = last.differences(environment)
     secret = task.options.secret_variables or {}
-    records = AppRecords.of(task, app.id)
+    outstanding = AppRecords.of(task, app.id).outstanding()
     unchanged = last.known and not any(names.values()) and not task.options.force
     result = {
         "slug": app.slug,
         "variables": dict(task.options.variables or {}),
         "secret_variables": sorted(secret),
         "known_before": last.known,
-        "pending_deploy": sorted({*records.outstanding(), *([] if unchanged else [PENDING])}),
-        "unchecked_references": checked.unchecked,
-        "missing_neighbors": checked.missing,
+        "pending_deploy": sorted({*outstanding, *([] if unchanged else [PENDING])}),
+        "unchecked_references": unchecked,
+        "missing_neighbors": missing,
         **names,
     }
     before, after = diff(environment, secret, last)
     before = before if app.id else {}
     if unchanged:
         return Plan(result=result, before=before, after=after)
-    if app.id and not last.known and not never_deployed(app) and not task.composed:
+    if app.id and not last.known and app.digest and not task.composed:
         named = "state_dir" if task.options.state_dir else "HOSTED_SERVICES_HOME"
         task.warn(
             f"this controller has no record of the environment of application {app.slug!r}, so it is written "
             f"even if nothing differs. Keep the folder that {named} names between runs, as a cache of a CI "
             "job does"
         )
-    return Plan(
-        result=result,
-        steps=[
-            Step(describe_changes(app, names, last), lambda: write_environment(task, app, environment, last))
-        ],
-        before=before,
-        after={**after, **({TO_CHECK: checked.unchecked} if checked.unchecked else {})},
-    )
+    write = Step(describe_changes(app, names, last), lambda: write_environment(task, app, environment, last))
+    told = {TO_CHECK: unchecked} if unchecked else {}
+    return Plan(result=result, steps=[write], before=before, after={**after, **told})
 
 
 def describe_changes(app: App, names: Mapping[str, list[str]], last: Fingerprints) -> str:
     """Describe the changes in one sentence."""
     what = "; ".join(f"{kind} {', '.join(found)}" for kind, found in names.items() if found)
-    if not last.known and never_deployed(app):
+    if not last.known and app.digest is None:
         return f"set the environment of application {app.slug!r}"
     if not last.known:
         what = "what it was before is not known"
@@ -125,11 +123,13 @@ def write_environment(
     :raises EffectUnverified: if the application may have failed to start with it instead. The specification
         shows neither the status for this nor the one for an environment that breaks a rule.
     """
+    what, body = f"the environment of application {app.slug!r}", {"environment": dict(environment)}
+    write = Change(what=what, route=r.APP_ENVIRONMENT, ids={"slug": app.slug}, body=body, shown=Unseen())
     before = dict(last.prints) if last.known else None
     take_back = AppRecords.of(task, app.id).note(PENDING)
     last.forget()
     try:
-        task.client.replace_environment(app.slug, dict(environment))
+        apply(task, write, wait=False)
     except Refused as error:
         if error.effect_unknown:
             raise

@@ -17,7 +17,6 @@ from datetime import UTC, datetime
 from typing import Any, ClassVar
 
 from .._api.errors import HostedError
-from .applications.releases import read_declared
 from .applications.repository import open_repository
 from .blueprint import DELETERS, OnBlueprint, check_neighbors, planned, whole_plan
 from .blueprints.contents import Contents, read_contents
@@ -206,7 +205,7 @@ def digest_in_registry(task: Task[RecoverOptions], slug: str, image: Mapping[str
     """Return the digest of an image if the repository of an application has it."""
     try:
         digest = image.get("digest")
-        if digest is None and (release := read_declared(task.account, slug).get(image["tag"])):
+        if digest is None and (release := task.account.releases(slug).get(image["tag"])):
             digest = release.digest
         return open_repository(task, slug).digest_of(digest) if digest else None
     except HostedError as error:

@@ -6,20 +6,21 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from .._api import routes as r
 from .._api.errors import HostedError
 from .._api.models import SftpAccess, SftpPassword
 from .services.on_service import OnServiceOptions, access_of, known_id
 from .shared import secrets_file
+from .shared.account import Account
+from .shared.change import Change, await_shown, send
 from .shared.controller_state import one_at_a_time, state_key
 from .shared.options import option
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.secret_notes import SFTP, remove_notes, subject_of, warn_of_lost_secrets
 from .shared.secrets_file import SecretsOptions
-from .shared.waiting import poll_for
 
 ON_CREATE, ALWAYS = "on_create", "always"
 
@@ -105,12 +106,24 @@ def generate_in_turn(task: Task[SftpPasswordOptions], id: str) -> None:
     )
 
 
+@dataclass(frozen=True)
+class HasPassword:
+    """A service shows that it has an SFTP password."""
+
+    id: str
+
+    def found(self, account: Account) -> str | None:
+        """Return when it was set."""
+        return account.sftp(self.id).password_set_at
+
+
 def generate(task: Task[SftpPasswordOptions], id: str) -> None:
     """Ask for a password and put it away before anything else. Of several answers the last one counts."""
-    subject = subject_of(SFTP, id)
-    with secrets_file.keep_secrets(task, subject, f"the SFTP password of service {id}") as kept:
+    subject, what = subject_of(SFTP, id), f"the SFTP password of service {id}"
+    change = Change(what=what, route=r.SFTP_PASSWORD, ids={"id": id}, shown=HasPassword(id), harmless=True)
+    with secrets_file.keep_secrets(task, subject, what) as kept:
         try:
-            new: SftpPassword = task.client.new_sftp_password(id)
+            new: SftpPassword = send(task, change)
             retried = task.client.last_call_was_retried
         except HostedError as error:
             if error.nothing_done:
@@ -122,8 +135,7 @@ def generate(task: Task[SftpPasswordOptions], id: str) -> None:
             raise
         if kept.write(f"{id}-sftp", new.as_dict(), f"the SFTP password of {new.username}"):
             remove_notes(task, subject, kept.note)  # what an earlier call made opens nothing any more
-    with suppress(HostedError):  # the next task in turn would make another one
-        poll_for(lambda: task.account.sftp(id).password_set_at is not None)
+    await_shown(task, change)  # else the next task in turn would make another one
     if retried:
         task.warn(
             "the call had to be sent more than once; if an earlier one also generated a password, this one "

@@ -9,9 +9,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
-from ansible_collections.hosted.services.plugins.module_utils._resources.applications.releases import (
-    DeclaredRelease,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.reports.figures import figures_of
 from ansible_collections.hosted.services.plugins.module_utils._resources.reports.measures import (
     Measures,
@@ -90,7 +87,9 @@ def add_service(facts: Facts, id: str, name: str, project: str, number: int) -> 
             m.App.model_validate({"id": id, "slug": name, "status": status, "scanStatus": "PASSED"})
         )
         facts.releases[name] = AppReleases(
-            {name: DeclaredRelease(f"sha256:{name}", "2026-11-01T00:00:00Z")}, {name: blocked(name)}, 0
+            {name: m.Release(tag=name, digest=f"sha256:{name}", created_at="2026-11-01T00:00:00Z")},
+            {name: blocked(name)},
+            0,
         )
 
 

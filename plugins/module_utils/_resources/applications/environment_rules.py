@@ -38,26 +38,6 @@ class EnvironmentOptions(OnAppOptions, StateDirOptions):
     project: str | None = option(None, selects=True)
 
 
-@dataclass(frozen=True)
-class CheckedReferences:
-    """What is not known to be right among the references of an environment."""
-
-    unchecked: list[str]
-    """Those that only the platform can check."""
-    missing: list[str]
-    """The aliases of no neighbor. Outside check mode, there are none."""
-
-
-@dataclass(frozen=True)
-class Neighbors:
-    """The aliases that an environment can refer to, and those to which it does and that nobody has."""
-
-    graphs: list[ProjectGraph]
-    aliases: set[str]
-    missing: set[str]
-    """The project may be late to show them."""
-
-
 def given_variables(options: EnvironmentOptions) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     """Return the plain and the secret variables. An empty environment requires ``clear``.
 
@@ -141,6 +121,9 @@ def check_value(name: str, value: Any) -> None:
     )
 
 
+# --- References ---------------------------------------------------------------------------------------
+
+
 def references(environment: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
     """Yield each reference as ``(variable, alias, field)``."""
     for name, value in environment.items():
@@ -148,80 +131,14 @@ def references(environment: Mapping[str, str]) -> Iterator[tuple[str, str, str]]
             yield name, alias, field
 
 
+def aliases_used(environment: Mapping[str, str]) -> set[str]:
+    """Return the aliases that an environment refers to."""
+    return {alias for _variable, alias, _field in references(environment)}
+
+
 def redirected(value: str, aliases: Mapping[str, str]) -> str:
     """Return a value whose references name other aliases where ``aliases`` has one."""
     return REFERENCE.sub(lambda found: f"${{{aliases.get(found[1], found[1])}.{found[2]}}}", value)
-
-
-def led(
-    task: Task[EnvironmentOptions], app: App, environment: dict[str, str], found: Neighbors | None
-) -> dict[str, str]:
-    """Return an environment that refers to what is in the place of what a relocation left over."""
-    used = {alias for _variable, alias, _field in references(environment)}
-    aliases = aliases_of(found.graphs[0]) if found and app.id and not task.names_made else {}
-    instead = dict[str, str]()
-    for id, alias in aliases.items():
-        place = successor_of(task.options, aliases.__contains__, id, "") if alias in used else None
-        if place is not None:
-            instead[alias] = aliases[place.id]
-            task.warn(
-                f"{place.told}, so the environment of application {app.slug!r} refers to that. Write "
-                f"{instead[alias]!r} in its references to {alias!r}"
-            )
-    return {name: redirected(value, instead) for name, value in environment.items()}
-
-
-def read_neighbors(
-    task: Task[EnvironmentOptions], app: App, environment: Mapping[str, str]
-) -> Neighbors | None:
-    """Read whom the environment of an application can refer to.
-
-    ``None`` if it refers to nobody, or the token cannot read the project: only the platform can check it.
-    """
-    used = {alias for _variable, alias, _field in references(environment)}
-    graphs = graphs_around(task, app) if used else None
-    if graphs is None:
-        return None
-    if app.id:
-        warn_of_duplicates(task, app, graphs[0], used)
-    aliases = {alias for graph in graphs for id, alias in aliases_of(graph).items() if id != app.id}
-    return Neighbors(graphs, aliases, used - aliases)
-
-
-def check_references(
-    task: Task[EnvironmentOptions], app: App, environment: Mapping[str, str], found: Neighbors | None
-) -> CheckedReferences:
-    """Check that references designate neighbors.
-
-    Only the platform can check them if the token cannot read the project. In check mode, the play may create
-    a neighbor that is missing.
-
-    :raises Invalid: naming the variable, the reference and the most similar alias.
-    """
-    used = list(references(environment))
-    if found is None:
-        unchecked = {f"${{{alias}.{field}}}" for _variable, alias, field in used}
-        return CheckedReferences(sorted(unchecked), [])
-    missing = [each for each in used if each[1] in found.missing]
-    for name, alias, field in missing:
-        complaint = f"{name} refers to ${{{alias}.{field}}}, but {alias!r} is no neighbor in its project"
-        task.expect_created(Invalid(refusal_message(app, complaint + near_miss(alias, found.aliases))), alias)
-    unchecked = {f"${{{alias}.{field}}}" for _variable, alias, field in missing}
-    return CheckedReferences(sorted(unchecked), sorted({alias for _name, alias, _f in missing}))
-
-
-def warn_of_duplicates(task: Task[Any], app: App, graph: ProjectGraph, used: set[str]) -> None:
-    """Warn of references to an alias that several services of the project have."""
-    for alias in sorted(duplicate_aliases(graph) & used):
-        task.warn(
-            f"several services of the project have the alias {alias!r}; which of them the environment of "
-            f"application {app.slug!r} refers to is not documented"
-        )
-
-
-def refusal_message(app: App, complaint: str) -> str:
-    """Return the message for an environment that this collection or the platform refuses."""
-    return f"the environment of application {app.slug!r} was refused: {complaint}"
 
 
 def graphs_around(task: Task[EnvironmentOptions], app: App) -> list[ProjectGraph] | None:
@@ -245,10 +162,60 @@ def graphs_around(task: Task[EnvironmentOptions], app: App) -> list[ProjectGraph
         return None
 
 
+def led(
+    task: Task[EnvironmentOptions], app: App, environment: dict[str, str], graph: ProjectGraph
+) -> dict[str, str]:
+    """Return an environment that refers to what is in the place of what a relocation left over.
+
+    Warns of references to an alias that several services of the project have.
+    """
+    used, aliases, instead = aliases_used(environment), aliases_of(graph), dict[str, str]()
+    for alias in sorted(duplicate_aliases(graph) & used):
+        task.warn(
+            f"several services of the project have the alias {alias!r}; which of them the environment of "
+            f"application {app.slug!r} refers to is not documented"
+        )
+    for id, alias in {} if task.names_made else aliases.items():
+        place = successor_of(task.options, aliases.__contains__, id, "") if alias in used else None
+        if place is not None:
+            instead[alias] = aliases[place.id]
+            task.warn(
+                f"{place.told}, so the environment of application {app.slug!r} refers to that. Write "
+                f"{instead[alias]!r} in its references to {alias!r}"
+            )
+    return {name: redirected(value, instead) for name, value in environment.items()}
+
+
+def check_references(
+    task: Task[EnvironmentOptions],
+    app: App,
+    environment: Mapping[str, str],
+    graphs: list[ProjectGraph] | None,
+) -> tuple[list[str], list[str]]:
+    """Check that references designate neighbors. Return those that only the platform can check, and aliases.
+
+    The latter are those of no neighbor: in check mode, the play may create one that is missing. Without
+    ``graphs``, only the platform can check anything.
+
+    :raises Invalid: naming the variable, the reference and the most similar alias.
+    """
+    used = list(references(environment))
+    known = {alias for graph in graphs or () for id, alias in aliases_of(graph).items() if id != app.id}
+    unknown = [each for each in used if each[1] not in known]
+    for name, alias, field in unknown if graphs is not None else ():
+        complaint = f"{name} refers to ${{{alias}.{field}}}, but {alias!r} is no neighbor in its project"
+        task.expect_created(Invalid(refusal_message(app, complaint + near_miss(alias, known))), alias)
+    unchecked = sorted({f"${{{alias}.{field}}}" for _variable, alias, field in unknown})
+    return unchecked, sorted({alias for _name, alias, _f in unknown}) if graphs is not None else []
+
+
+def refusal_message(app: App, complaint: str) -> str:
+    """Return the message for an environment that this collection or the platform refuses."""
+    return f"the environment of application {app.slug!r} was refused: {complaint}"
+
+
 def explain_environment_error(error: HostedError, app: App, environment: Mapping[str, str]) -> Invalid:
     """Convert the platform's refusal to :class:`Invalid`, with a hint at the references."""
-    hint = ""
-    if any(references(environment)):
-        names = ", ".join(sorted({repr(alias) for _variable, alias, _field in references(environment)}))
-        hint = f"; each alias that is referred to ({names}) must be a neighbor in its project"
+    names = ", ".join(sorted(map(repr, aliases_used(environment))))
+    hint = f"; each alias that is referred to ({names}) must be a neighbor in its project" if names else ""
     return Invalid(refusal_message(app, f"{error.message}{hint}"), **error.details)

@@ -9,7 +9,6 @@ only a request to it tells.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -92,53 +91,38 @@ def health_steps(
 def ensure_healthy(task: Task[Any], check: HealthCheck, deployed: Deployed | None) -> None:
     """Wait until an application responds; if it does not in time, roll back if that is wanted, and fail.
 
+    Meanwhile a release that was deployed is recorded as not seen to succeed, so that nobody takes it for a
+    good one to roll back to. A run that is killed while it waits leaves that.
+
     :raises Unhealthy: with the last response, and what is in service now.
     """
     app = task.account.app(task.options.slug)
-    url = check.url_of(app)
-    confirm = note_unconfirmed(task, app, deployed) if deployed else lambda: None
+    url, records, take_back = check.url_of(app), AppRecords.of(task, app.id), None
+    if deployed:
+        take_back = write_record(task, lambda: records.note(DEPLOY, digest=deployed.digest, at=None))
     reason = await_healthy(task, check, url)
+    outcome, rollback = "It stays in service", {}
+    # If somebody else has put another one in service since, that is left alone, and so are its records.
+    other = (
+        put_in_service_meanwhile(task, deployed.digest, deployed.previous) if deployed and reason else None
+    )
+    if take_back and (reason is None or other):
+        write_record(task, take_back)
     if reason is None:
-        confirm()
         return
-    outcome, rollback = undo(task, app, deployed, confirm) if deployed else ("It stays in service", {})
+    if deployed and deployed.rolls_back:
+        outcome, restored = roll_back(task, deployed, other, runs=True)
+        rollback = {"rollback": outcome, "rolled_back": restored}
+        if other is None:
+            records.record_failure(deployed.digest)
+    elif other:
+        outcome = describe_other(other, rolls_back=False)
     raise Unhealthy(
         f"application {app.slug!r} runs, but is not healthy: {reason}. {outcome}",
         health_url=url,
         reason=reason,
         **rollback,
     )
-
-
-def note_unconfirmed(task: Task[Any], app: App, deployed: Deployed) -> Callable[[], object]:
-    """Record that a release is not seen to respond, so that nobody takes it for a good one to roll back to.
-
-    A run that is killed while it waits leaves that. Return what takes it back.
-    """
-    records = AppRecords.of(task, app.id)
-    take_back = write_record(task, lambda: records.note(DEPLOY, digest=deployed.digest, at=None))
-    return lambda: take_back and write_record(task, take_back)
-
-
-def undo(
-    task: Task[Any], app: App, deployed: Deployed, confirm: Callable[[], object]
-) -> tuple[str, dict[str, Any]]:
-    """Roll back a release that is not healthy, if that is wanted. Return the outcome, in words and as facts.
-
-    If somebody else has put another one in service since, that is left alone, and so are its records.
-
-    :param confirm: takes back that the release is recorded as not confirmed.
-    """
-    records = AppRecords.of(task, app.id)
-    other = put_in_service_meanwhile(task, deployed.digest, deployed.previous)
-    if other is not None:
-        confirm()
-    if not deployed.rolls_back:
-        return ("It stays in service" if other is None else describe_other(other, rolls_back=False)), {}
-    outcome, restored = roll_back(task, deployed, other, runs=True)
-    if other is None:
-        records.record_failure(deployed.digest)
-    return outcome, {"rollback": outcome, "rolled_back": restored}
 
 
 def await_healthy(task: Task[Any], check: HealthCheck, url: str) -> str | None:

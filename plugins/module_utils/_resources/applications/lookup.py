@@ -1,17 +1,15 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Finds applications, and the nodes and projects for them."""
+"""What names an application, a release and an image in the options of a task, and the node for a new one."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from ..._api.models import App
-from ..._api.values import ServiceStatus
+from ..._api.models import DIGEST, App
 from ..shared.account import Account
 from ..shared.identify import near_miss
 from ..shared.options import Options, required
@@ -20,7 +18,6 @@ from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
 
 SLUG = re.compile(r"[a-z0-9-]{3,40}")
 TAG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}")
-DIGEST = re.compile(r"sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,9 +25,6 @@ class OnAppOptions(Options):
     """The option that names an application."""
 
     slug: str = required(selects=True)
-
-
-# --- Applications -----------------------------------------------------------------------------------
 
 
 def check_slug(slug: str) -> None:
@@ -73,7 +67,7 @@ RULES: Mapping[str, Callable[[str], None]] = {"slug": check_slug, "tag": check_t
 
 
 def resolve_app(task: Task[OnAppOptions]) -> App:
-    """Check the task's slug, tag and digest, and return its application, as :func:`app_to_come` does.
+    """Check the task's slug, tag and digest, and return its application, as ``Account.app_to_come`` does.
 
     :raises Invalid: if the slug, tag or digest is invalid.
     :raises NoSuchItem: if the account has no application with this slug.
@@ -82,46 +76,7 @@ def resolve_app(task: Task[OnAppOptions]) -> App:
         value = getattr(task.options, name, None)
         if value is not None:
             check(value)
-    return app_to_come(task, task.options.slug)
-
-
-def app_to_come(task: Task[Options], slug: str) -> App:
-    """Return an application; in check mode, :func:`placeholder_app` for one that the play may create.
-
-    :raises NoSuchItem: outside check mode, if the account has no application with this slug.
-    """
-    try:
-        return task.account.app(slug)
-    except NoSuchItem as error:
-        task.expect_created(error, slug)
-        return placeholder_app(slug)
-
-
-def placeholder_app(slug: str) -> App:
-    """Return a model of an application that does not exist yet. Its ``id`` is ``None``."""
-    return App.model_construct(id=None, name=slug, slug=slug, status=ServiceStatus.ACTIVE)
-
-
-def digest_in_service(app: App) -> str | None:
-    """Return the digest of the image in service; ``None`` before the first deploy."""
-    digest = (app.image_ref or "").rpartition("@")[2]
-    return digest if DIGEST.fullmatch(digest) else None
-
-
-def never_deployed(app: App) -> bool:
-    """Tell whether the list shows no image for the application, so that it has had no deploy yet."""
-    return digest_in_service(app) is None
-
-
-def app_view(app: App) -> dict[str, Any]:
-    """Return an application in the form of results: with its digest, and null for fields without a value."""
-    view = app.as_dict()
-    for name in ("image_ref", "platform", "released_at", "scan_status"):
-        view[name] = view[name] or None
-    return {**view, "digest": digest_in_service(app)}
-
-
-# --- Nodes and projects -------------------------------------------------------------------------------
+    return task.account.app_to_come(task.options.slug)
 
 
 def select_host(account: Account, wanted: str | None) -> str | None:

@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from tarfile import ReadError
 from typing import IO, Any
 
+from ..._api.models import DIGEST
 from ..shared.identify import near_miss
 from ..shared.task_errors import Invalid, NoSuchItem
-from .lookup import DIGEST
 
 INDEXES = (
     "application/vnd.oci.image.index.v1+json",
@@ -318,13 +318,37 @@ def choose_image(layout: Layout, name: str | None, wanted: str | None, running: 
         if not named:
             raise NoSuchItem(f"{layout.path!r} holds no image named {name!r}{near_miss(name, known)}")
     visited: set[str] = set()
-    images = [image for part in named for image in images_of(layout, part, visited)]
-    return select_platform(
-        layout,
-        images,
-        wanted or default_platform(images, running),
-        sorted({part.name for part in named if part.name}),
-    )
+    images = {image.digest: image for part in named for image in images_of(layout, part, visited)}
+    if wanted is None and running and any(same_platform(each.platform, running) for each in images.values()):
+        wanted = running
+    return only_image(layout, [*images.values()], wanted, sorted({part.name for part in named if part.name}))
+
+
+def only_image(layout: Layout, images: Sequence[Image], wanted: str | None, names: Sequence[str]) -> Image:
+    """Return the only image for the platform ``wanted``, or the only image at all if that is ``None``.
+
+    :param names: the names that images have in the layout.
+    :raises Invalid: if there is none, or more than one.
+    """
+    platforms = sorted({image.platform for image in images})
+    fit = [image for image in images if wanted is None or same_platform(image.platform, wanted)]
+    if not images:
+        raise Invalid(f"{layout.path!r} holds no image")
+    if len(fit) == 1:
+        return fit[0]
+    if not fit:
+        raise Invalid(
+            f"the image in {layout.path!r} is for {', '.join(platforms)}, not for {wanted} as platform says: "
+            f"on a node of that architecture it would start and die without a message. Build it for {wanted}",
+            platforms=platforms,
+        )
+    if wanted is None:
+        raise Invalid(
+            f"{layout.path!r} holds images for {', '.join(platforms)}, and what the application runs, if "
+            "anything, does not tell which one is right; set platform to that of its node"
+        )
+    cure = f"name one by image_name: {', '.join(names)}" if names else "write one of them alone"
+    raise Invalid(f"{layout.path!r} holds {len(fit)} images for {wanted}; {cure}")
 
 
 def images_of(layout: Layout, part: Part, visited: set[str], depth: int = 0) -> Iterator[Image]:
@@ -359,41 +383,6 @@ def is_first_visit(visited: set[str], digest: str, depth: int) -> bool:
     is_new = digest not in visited
     visited.add(digest)
     return is_new
-
-
-def default_platform(images: Sequence[Image], running: str | None) -> str | None:
-    """Return ``running`` if one of the images is for that platform, else ``None``."""
-    return running if any(running and same_platform(image.platform, running) for image in images) else None
-
-
-def select_platform(
-    layout: Layout, images: Sequence[Image], wanted: str | None, names: Sequence[str] = ()
-) -> Image:
-    """Return the only image for the platform ``wanted``, or the only image at all if that is ``None``.
-
-    :param names: the names that images have in the layout.
-    :raises Invalid: if there is none, or more than one.
-    """
-    known = {image.digest: image for image in images}
-    if not known:
-        raise Invalid(f"{layout.path!r} holds no image")
-    platforms = ", ".join(sorted({image.platform for image in images}))
-    fit = [image for image in known.values() if wanted is None or same_platform(image.platform, wanted)]
-    if not fit:
-        raise Invalid(
-            f"the image in {layout.path!r} is for {platforms}, not for {wanted} as platform says: on a node "
-            f"of that architecture it would start and die without a message. Build it for {wanted}",
-            platforms=sorted({image.platform for image in images}),
-        )
-    if len(fit) > 1 and wanted is None:
-        raise Invalid(
-            f"{layout.path!r} holds images for {platforms}, and what the application runs, if anything, does "
-            "not tell which one is right; set platform to that of its node"
-        )
-    if len(fit) > 1:
-        cure = f"name one by image_name: {', '.join(names)}" if names else "write one of them alone"
-        raise Invalid(f"{layout.path!r} holds {len(fit)} images for {wanted}; {cure}")
-    return fit[0]
 
 
 def platform_of(record: Mapping[str, Any]) -> str:

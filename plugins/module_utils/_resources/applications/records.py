@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
@@ -24,7 +24,21 @@ from ..shared.plan import Task
 from ..shared.task_errors import Invalid
 
 MAX_IMAGES = 50
-HISTORY = ".record_deploy"
+REASONS = {
+    ENVIRONMENT: "its environment was written at {since} and is not in effect yet",
+    DEPLOY: "a deploy that began at {since} was not seen to succeed",
+}
+
+
+@dataclass(frozen=True)
+class History:
+    """The digests that were in service, oldest first, and what became of the last deploy."""
+
+    images: Sequence[str] = ()
+    failed: str | None = None
+    """The digest whose deploy has failed since."""
+    left: str | None = None
+    """The digest that the last deploy went back from."""
 
 
 @dataclass(frozen=True)
@@ -66,13 +80,12 @@ class AppRecords:
         :raises Invalid: if the first record is not writable.
         """
         noted: list[Callable[[], None]] = []
-        for place, record in enumerate(self.pending):
+        for record in self.pending:
             try:
                 noted.append(record.note(kind, **{"at": self.now(), **details}))
             except Invalid:
-                if place == 0:
+                if not noted:
                     raise
-
         return partial(call_each, noted)
 
     def clearing(self, kinds: Iterable[str] | None = None) -> Callable[[], None]:
@@ -82,31 +95,11 @@ class AppRecords:
     def reasons(self) -> list[str]:
         """Return the reasons to deploy the image in service again, as phrases."""
         found = self.outstanding()
-        phrases = {
-            ENVIRONMENT: "its environment was written at {since} and is not in effect yet",
-            DEPLOY: "a deploy that began at {since} was not seen to succeed",
-        }
         return [
             phrase.format(since=found[kind].get("since", "a time not known"))
-            for kind, phrase in phrases.items()
+            for kind, phrase in REASONS.items()
             if kind in found
         ]
-
-    # --- History of images ----------------------------------------------------------------------------
-
-    def images(self) -> list[str]:
-        """Return the digests that were deployed, oldest first."""
-        return self._history()[0]
-
-    def _history(self) -> tuple[list[str], str | None]:
-        """Return the digests that were deployed, and the one whose deploy has failed since."""
-        for record in self.pending:
-            with suppress(KeyError, TypeError):
-                content = kept(record)
-                if all(isinstance(item, str) for item in content["images"]):
-                    failed = content.get("failed")
-                    return list(content["images"]), failed if isinstance(failed, str) else None
-        return [], None
 
     def unconfirmed(self) -> str | None:
         """Return the digest of the last deploy, if that was not seen to succeed."""
@@ -118,85 +111,58 @@ class AppRecords:
 
         ``None`` if there is none, if it failed, or if the environment was written later.
         """
-        found, failed = self.outstanding(), self._history()[1]
+        found = self.outstanding()
         deploy, written = found.get(DEPLOY, {}), found.get(ENVIRONMENT, {"at": 0.0}).get("at")
         at: float | None = deploy.get("at")
         covers = at is not None and written is not None and written <= at
-        return at if covers and failed != digest == deploy.get("digest") else None
+        return at if covers and self.history.failed != digest == deploy.get("digest") else None
+
+    # --- History of images ----------------------------------------------------------------------------
+
+    @property
+    def history(self) -> History:
+        """The images that were deployed, as far as this controller knows."""
+        for record in self.pending:
+            with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
+                with open(history_of(record), encoding="utf-8") as file:
+                    content = json.load(file)
+                if content["id"] == record.id:
+                    return History([*map(str, content["images"])], content["failed"], content["left"])
+        return History()
 
     def last_good(self, in_service: str | None) -> str | None:
         """Return the digest in service, or the one before it if the deploy of it failed or was not confirmed.
 
         While a deploy is not confirmed, the one before it may have failed, too: a rollback fails after it.
         """
-        images, failed = self._history()
-        unconfirmed = self.unconfirmed()
-        if in_service is None or unconfirmed is None or in_service not in (unconfirmed, failed):
+        history, unconfirmed = self.history, self.unconfirmed()
+        if in_service is None or unconfirmed is None or in_service not in (unconfirmed, history.failed):
             return in_service
-        return next((digest for digest in reversed(images) if digest != in_service), None)
-
-    def before(self, in_service: str | None) -> str | None:
-        """Return the digest that was in service before ``in_service``; ``None`` if it is unknown.
-
-        A deploy from another controller is not recorded here. The last digest is then not ``in_service``. It
-        is not either after a deploy of a version that does not start. After one that is undone, there is
-        nothing to go back to: that would undo one that succeeded.
-        """
-        good = self.last_good(in_service)
-        if good != in_service:
-            return good
-        if self.undone(in_service):
-            return None
-        images = self.images()
-        return images[-2] if len(images) > 1 and images[-1] == in_service else None
-
-    def undone(self, in_service: str | None) -> str | None:
-        """Return the digest of the last deploy if that failed, and what was in service before it is again."""
-        images, failed = self._history()
-        is_before = images[-1:] == [in_service] and self.last_good(in_service) == in_service
-        return failed if is_before and failed != in_service else None
-
-    def left(self) -> str | None:
-        """Return the digest that the last deploy went back from; ``None`` if it went on."""
-        return next((str(left) for record in self.pending if (left := kept(record).get("left"))), None)
+        return next((digest for digest in reversed(history.images) if digest != in_service), None)
 
     def record_failure(self, digest: str) -> None:
         """Record that the deploy of an image failed, until the next one that does not."""
-        self._write(self.images(), failed=digest)
+        self._write(History(self.history.images, failed=digest))
 
     def record_in_service(self, in_service: str | None) -> None:
         """Record the image in service before a deploy. An unknown image restarts the history."""
-        if in_service is not None and self.images()[-1:] != [in_service]:
-            self._write([in_service])
+        if in_service is not None and self.history.images[-1:] != [in_service]:
+            self._write(History([in_service]))
 
     def record_deploy(self, digest: str) -> None:
         """Record that an image is in service. A return to the previous image removes the last entry."""
-        images, left = self.images(), None
+        images, left = [*self.history.images], None
         if images[-2:-1] == [digest]:
-            *images, left = images
+            left = images.pop()
         elif images[-1:] != [digest]:
-            images = [*images, digest]
-        self._write(images, left=left)
+            images.append(digest)
+        self._write(History(images[-MAX_IMAGES:], left=left))
 
-    def _write(self, images: Sequence[str], failed: str | None = None, left: str | None = None) -> None:
+    def _write(self, history: History) -> None:
+        """Keep the history beside each record. If that is not possible, the next task knows less."""
         for record in self.pending:
-            keep(record, {"images": images[-MAX_IMAGES:], "failed": failed, "left": left})
-
-
-def keep(record: Pending, content: Mapping[str, Any]) -> None:
-    """Write the history beside a record. If that is not possible, the next task knows less."""
-    with suppress(OSError):
-        write_json(file_of(record), {"id": record.id, **content})
-
-
-def kept(record: Pending) -> dict[str, Any]:
-    """Return what :func:`keep` wrote beside a record; empty if there is nothing, or not of this record."""
-    with suppress(OSError, ValueError, RecursionError):
-        with open(file_of(record), encoding="utf-8") as file:
-            content = json.load(file)
-        if isinstance(content, dict) and content.get("id") == record.id:
-            return content
-    return {}
+            with suppress(OSError):
+                write_json(history_of(record), {"id": record.id, **asdict(history)})
 
 
 def call_each(calls: Sequence[Callable[[], None]]) -> None:
@@ -205,6 +171,6 @@ def call_each(calls: Sequence[Callable[[], None]]) -> None:
         call()
 
 
-def file_of(record: Pending) -> str:
+def history_of(record: Pending) -> str:
     """Return the path of the history beside a record."""
-    return f"{record.path.removesuffix('.json')}{HISTORY}"
+    return f"{record.path.removesuffix('.json')}.record_deploy"

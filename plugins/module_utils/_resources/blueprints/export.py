@@ -19,7 +19,6 @@ from typing import Any
 
 from ..._api.models import App, Edge, SshKey
 from ..._api.values import ContainerState, ServiceStatus
-from ..applications.lookup import digest_in_service
 from ..services.listing import printable_only
 from ..services.settings import carried
 from ..shared.names import unaccented
@@ -237,7 +236,7 @@ def app_remarks(service: Mapping[str, Any], app: App) -> list[str]:
     """Return what an application runs, and that a blueprint leaves alone whether it runs."""
     remarks = []
     source = (service.get("settings") or {}).get("source") or {}
-    digest = digest_in_service(app)
+    digest = app.digest
     if digest and source.get("tag"):
         remarks.append(f"image: {{tag: {source['tag']}}} # which runs, with digest {digest}")
     elif digest:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..._api.text import composed, counted
-from ..applications.lookup import check_slug, digest_in_service
+from ..applications.lookup import check_slug
 from ..blueprints.hiding import HIDDEN_SECTION, PLAIN_SECTION
 from ..blueprints.members import Member
 from ..shared.task_errors import Invalid
@@ -109,7 +109,7 @@ def host_of(options: CloneOptions, original: Original) -> str | None:
 
 def image_of(original: Original) -> dict[str, Any] | None:
     """Return the image that an application runs; ``None`` if it runs none."""
-    digest = digest_in_service(original.app) if original.app else None
+    digest = original.app.digest if original.app else None
     if not digest:
         return None
     source = (original.record.get("settings") or {}).get("source") or {}

@@ -17,8 +17,6 @@ from ..._api.errors import HostedError
 from ..._api.models import App, ProjectGraph, Service
 from ..._api.values import ContainerState, ServiceStatus
 from ..applications.environment_rules import REFERENCE, redirected
-from ..applications.lookup import digest_in_service
-from ..applications.releases import read_declared
 from ..services.view import read_state
 from ..shared.fingerprints import Fingerprints, state_folder
 from ..shared.identify import label
@@ -59,7 +57,7 @@ class Dependent:
     @property
     def deployable(self) -> bool:
         """Whether it can be deployed now."""
-        return bool(digest_in_service(self.app)) and self.app.status == ServiceStatus.ACTIVE
+        return bool(self.app.digest) and self.app.status == ServiceStatus.ACTIVE
 
     def refers_to(self, names: Collection[str]) -> bool:
         """Tell whether the environment that is given refers to any of ``names``."""
@@ -229,7 +227,7 @@ def known_names(task: Task[RelocateOptions], dependent: Dependent) -> set[str]:
 def as_it_runs(task: Task[RelocateOptions], dependent: Dependent) -> Dependent:
     """Return an application with the image that it runs now: another one may have been deployed since."""
     app = task.account.app_if_any(dependent.slug)
-    return dependent if app is None or digest_in_service(app) is None else replace(dependent, app=app)
+    return dependent if app is None or app.digest is None else replace(dependent, app=app)
 
 
 def release_in_service(task: Task[RelocateOptions], dependent: Dependent) -> Release:
@@ -237,9 +235,9 @@ def release_in_service(task: Task[RelocateOptions], dependent: Dependent) -> Rel
 
     :raises Invalid: if the platform does not show one.
     """
-    digest = str(digest_in_service(dependent.app))
+    digest = str(dependent.app.digest)
     source = task.account.settings(dependent.app.id).source
-    declared = read_declared(task.account, dependent.slug)
+    declared = task.account.releases(dependent.slug)
     tags = [tag for tag, release in declared.items() if release.digest == digest]
     if source and source.tag in tags:
         return Release(source.tag, digest)

@@ -19,6 +19,7 @@ from ..._api.models import (
     Project,
     ProjectGraph,
     ProjectSpend,
+    Release,
     ScanReport,
     Service,
     ServiceSummary,
@@ -27,7 +28,6 @@ from ..._api.models import (
     Wallet,
 )
 from ..._api.values import WITH_SETTINGS, WITHOUT_CONTAINER, ServiceStatus
-from ..applications.releases import DeclaredRelease, read_declared, scan_of
 from ..services.listing import NOT_CREATED
 from ..shared.account import Account
 from ..shared.identify import existing
@@ -58,7 +58,7 @@ class Unread:
 class AppReleases:
     """The releases of an application, and the scan reports of the newest."""
 
-    declared: dict[str, DeclaredRelease]
+    declared: dict[str, Release]
     scans: dict[str, ScanReport]
     not_scanned: int
     """How many older releases were left out."""
@@ -253,10 +253,10 @@ def app_jobs(facts: Facts) -> list[Job]:
 
 def read_releases(account: Account, app: App) -> AppReleases:
     """Return the newest releases of an application with their scan reports, newest first."""
-    declared = read_declared(account, app.slug)
+    declared = account.releases(app.slug)
     by_date = sorted(declared.items(), key=lambda pair: (pair[1].created_at or "", pair[0]))
     tags = [tag for tag, __ in reversed(by_date)]
-    scans = {tag: scan_of(account, app.slug, tag, declared[tag].digest) for tag in tags[:MAX_SCANS]}
+    scans = {tag: account.scan(declared[tag], app.slug) for tag in tags[:MAX_SCANS]}
     return AppReleases(declared, scans, max(0, len(tags) - MAX_SCANS))
 
 

@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from ..._api.models import App, Flaw, ScanReport
-from ..applications.lookup import app_view
-from ..applications.releases import DeclaredRelease, blocking
+from ..._api.models import App, Flaw, Release, ScanReport
+from ..applications.releases import blocking
 from ..shared.restore_points import parse_moment
 from .reading import AppReleases, Facts
 
@@ -25,7 +24,7 @@ def releases_of(facts: Facts, as_of: datetime) -> list[dict[str, Any]]:
 
 def app_of(facts: Facts, app: App, as_of: datetime) -> dict[str, Any]:
     """Return an application: what runs, and its newest releases."""
-    view, read = app_view(app), facts.releases.get(app.slug)
+    view, read = app.as_dict(), facts.releases.get(app.slug)
     settings = facts.settings.get(app.id)
     running = settings.source.tag if settings and settings.source else None
     releases = [] if read is None else releases_in(read, view["digest"], running, as_of)
@@ -66,7 +65,7 @@ def releases_in(
     return found
 
 
-def release_of(tag: str, scan: ScanReport, declared: DeclaredRelease, as_of: datetime) -> dict[str, Any]:
+def release_of(tag: str, scan: ScanReport, declared: Release, as_of: datetime) -> dict[str, Any]:
     """Return a release and the verdict on it."""
     verdict = scan.scan_verdict
     return {

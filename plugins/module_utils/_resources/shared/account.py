@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 
 from ..._api import models as m
 from ..._api import routes as r
-from ..._api.client import Client, as_they_come
-from ..._api.errors import HostedError, Refused
-from ..._api.values import ServiceStatus
+from ..._api.client import Client
+from ..._api.errors import HostedError, Interrupted, Refused
+from ..._api.values import ScanStatus, ServiceStatus
 from .identify import (
     Identifiable,
     Named,
@@ -45,6 +45,8 @@ R = TypeVar("R")
 P = ParamSpec("P")
 
 SERVICES = "services"
+QUICK_SCAN_SECONDS = 5.0
+"""How long to wait for a scan report without waiting for its verdict, in seconds."""
 
 
 @dataclass(eq=False)
@@ -317,23 +319,49 @@ class Account:
             )
         return found
 
+    def app_to_come(self, slug: str) -> m.App:
+        """Return the application with this slug; in check mode, one without an id if it is to be made.
+
+        :raises NoSuchItem: outside check mode, if there is none.
+        """
+        try:
+            return self.app(slug)
+        except NoSuchItem as error:
+            if self.task is None:
+                raise
+            self.task.expect_created(error, slug)
+            return m.App.model_construct(id=None, name=slug, slug=slug, status=ServiceStatus.ACTIVE)
+
     @once
     def app_nodes(self) -> list[m.AppNode]:
         """Return the nodes that can host applications."""
         return list(self.client.pages(r.APP_NODES))
 
     @once
-    def releases(self, slug: str) -> list[dict[str, Any]]:
-        """Return an application's releases, as undocumented JSON."""
-        return as_they_come(self.client.pages(r.RELEASES, slug=slug))
+    def releases(self, slug: str) -> dict[str, m.Release]:
+        """Return the declared releases of an application by tag."""
+        return {each.tag: each for each in self.client.pages(r.RELEASES, slug=slug)}
 
     @once
-    def scan(self, slug: str, tag: str, seconds: float | None = None) -> m.ScanReport | None:
-        """Return the scan report of a release, once the scan is done; ``None`` if there is none.
+    def scan(self, release: m.Release, slug: str, seconds: float = QUICK_SCAN_SECONDS) -> m.ScanReport:
+        """Return the scan report of a declared release; a ``PENDING`` one while the platform holds it back.
 
-        :param seconds: the deadline of the call; by default, the connection's.
+        :param seconds: how long to wait for its response, which comes once there is a verdict.
         """
-        return self.client.scan(slug, tag, seconds)
+        try:
+            report = self.client.scan(slug, release.tag, seconds)
+        except Interrupted:
+            report = None
+        report = report or m.ScanReport.model_construct(scan_status=ScanStatus.PENDING)
+        return report.model_copy(update={"tag": release.tag, "digest": release.digest})
+
+    def release(self, slug: str, tag: str) -> m.ScanReport | None:
+        """Return the scan report of a release; ``None`` if it is not declared. The application must exist.
+
+        The list of releases decides: an image is scanned once it is pushed, declared or not.
+        """
+        declared = self.releases(slug).get(tag)
+        return None if declared is None else self.scan(declared, slug)
 
     @once
     def registry_credentials(self) -> m.RegistryCredentials:

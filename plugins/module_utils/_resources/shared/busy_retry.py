@@ -38,8 +38,8 @@ def retry_while_busy(
     is_busy: Callable[[], bool],
     *,
     busy: bool = False,
-) -> None:
-    """Make a call, again while the service is busy, for up to ``wait_timeout``.
+) -> object:
+    """Make a call, again while the service is busy, for up to ``wait_timeout``. Return its response.
 
     It is busy at 423, 425 and 429, and at a 409 if ``is_busy``: if the account shows something under way.
     ``busy`` tells whether it showed that before the call.
@@ -49,8 +49,7 @@ def retry_while_busy(
     begun, pause = time.monotonic(), 0.5
     while True:
         try:
-            call()
-            return
+            return call()
         except (Conflict, Locked, RateLimited) as error:
             # What was under way may have ended between the refusal and the look.
             was_busy, busy = busy, not isinstance(error, Conflict) or is_busy()

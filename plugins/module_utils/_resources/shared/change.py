@@ -10,18 +10,22 @@ before the account was looked at (:mod:`routes`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
 
-from ..._api.errors import Conflict, HostedError, NotFoundResponse, Refused, TokenRejected
-from ..._api.routes import ACT, CREATE, Route
+from ..._api.errors import OF_A_CALL, Conflict, HostedError, NotFoundResponse, Refused, TokenRejected
+from ..._api.routes import ACT, CREATE, One, Route
 from .account import Account
 from .busy_retry import retry_while_busy, under_way
 from .names import same_name
 from .plan import NOTHING_DONE, Plan, Step, Task
 from .task_errors import WaitEnded
 from .waiting import QUIET_SECONDS, act, create, poll_for, wait_for_new
+
+BILLED_SECONDS = 60.0
+"""For how long to look for something that is billed, once the response to its creation was lost."""
 
 
 class Shown(Protocol):
@@ -97,6 +101,10 @@ class Change:
     """The id of the service that is at it: while that is busy, the call is made again."""
     busy: bool = False
     """Whether the service was seen at something before."""
+    container: bool = True
+    """Whether the state of its container tells that it is busy. It does not where the call moves that."""
+    harmless: bool = False
+    """Whether nothing is lost by making the call again: that it does not show is no error, but a warning."""
     tries: int = 2
     """How often something is set in motion while the outcome is open and nothing shows it."""
     quiet: float = QUIET_SECONDS / 2
@@ -120,35 +128,21 @@ def apply(task: Task[Any], change: Change, *, wait: bool = True) -> Outcome:
     own = call_once(task, change)
     if own and not wait:
         return Outcome(own)
-    found = partial(change.shown.found, task.account)
     if isinstance(change.shown, Gone):
-        await_gone(task, change, found)
+        await_gone(task, change, partial(change.shown.found, task.account))
         return Outcome(own)
-    item = wait_for_new(lambda: found() or None)
-    if item is None:
-        raise WaitEnded(
-            f"the platform accepted the call, but does not show {change.what} {QUIET_SECONDS:g} seconds "
-            "later: it is late, or it failed"
-        )
-    return Outcome(own, item)
+    return Outcome(own, await_shown(task, change))
 
 
 def call_once(task: Task[Any], change: Change) -> bool:
     """Make the call so that it has its effect once. Return whether this task caused that."""
     found = partial(change.shown.found, task.account)
 
-    def send() -> object:
-        return task.client.send(change.route, body=change.body, **change.ids)
-
-    def send_to_service() -> None:
-        what = f"the deletion of {change.what}" if isinstance(change.shown, Gone) else change.what
-        is_busy = partial(under_way, task.account, change.at)
-        retry_while_busy(task, send, what, is_busy, busy=change.busy)
-
-    call = send_to_service if change.at else send
+    call = partial(send, task, change)
     try:
         if change.route.idempotency is CREATE:
-            create(call, found, change.what, task)
+            seconds = BILLED_SECONDS if change.route.commits else None
+            create(call, found, change.what, task, seconds)
         elif change.route.idempotency is ACT:
             act(task, call, lambda: bool(found()), change.what, change.tries, quiet=change.quiet)
         elif change.route.method == "DELETE":
@@ -164,6 +158,48 @@ def call_once(task: Task[Any], change: Change) -> bool:
         )
         return False
     return True
+
+
+def send(task: Task[Any], change: Change, before_each: Callable[[], None] = lambda: None) -> Any:
+    """Make the call, again while the service that is at it is busy. Return the response as its route has it.
+
+    :param before_each: is called right before each call.
+    """
+    route, client = change.route, task.client
+    creates = route.idempotency is CREATE and route.commits
+    make = client.one if isinstance(route.answer, One) else client.send
+
+    def call() -> object:
+        before_each()
+        with task.creating() if creates else nullcontext():
+            return make(route, body=change.body, **change.ids)
+
+    if not change.at:
+        return call()
+    what = f"the deletion of {change.what}" if isinstance(change.shown, Gone) else change.what
+    is_busy = partial(under_way, task.account, change.at, container=change.container)
+    return retry_while_busy(task, call, what, is_busy, busy=change.busy)
+
+
+def await_shown(task: Task[Any], change: Change) -> Any:
+    """Wait until the account shows what was made, and return that.
+
+    :raises WaitEnded: if it does not in time, or cannot be read; what is harmless is only warned of.
+    """
+    item, why = None, "it is late, or it failed"
+    try:
+        item = wait_for_new(lambda: change.shown.found(task.account) or None)
+    except OF_A_CALL as error:
+        why = f"reading it failed: {error.message}"
+    if item is None:
+        told = (
+            f"the platform accepted the call, but does not show {change.what} {QUIET_SECONDS:g} seconds "
+            f"later: {why}"
+        )
+        if not change.harmless:
+            raise WaitEnded(told)
+        task.warn(told)
+    return item
 
 
 def exists_now(error: Refused, found: Callable[[], Any]) -> bool:

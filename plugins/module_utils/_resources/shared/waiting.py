@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from ..._api.errors import CallOutcomeUnknown, Conflict, HostedError, Refused, UnexpectedAnswer
+from ..._api.errors import CallOutcomeUnknown, HostedError, Refused, UnexpectedAnswer
 from .options import WaitOptions
 from .plan import Task
 from .task_errors import Ambiguous, EffectUnverified, WaitEnded
@@ -152,16 +152,20 @@ def wait_for_new(find: Callable[[], T | None], seconds: float = QUIET_SECONDS) -
     return found[0]
 
 
-def adopt(find_new: Callable[[], Sequence[T]], what: str, cause: HostedError) -> T:
+def adopt(
+    find_new: Callable[[], Sequence[T]], what: str, cause: HostedError, seconds: float | None = None
+) -> T:
     """Find the one item that a call with an unknown outcome created. Never repeats the call.
 
-    ``find_new`` returns the matching items that did not exist before the call.
+    ``find_new`` returns the matching items that did not exist before the call. ``seconds`` is for how long to
+    look, :data:`QUIET_SECONDS` if not given.
 
-    :raises EffectUnverified: if none appears within :data:`QUIET_SECONDS`, or the list cannot be read.
+    :raises EffectUnverified: if none appears in time, or the list cannot be read.
     :raises Ambiguous: if there are several.
     """
+    seconds = QUIET_SECONDS if seconds is None else seconds
     try:
-        found = wait_for_new(lambda: find_new() or None) or ()
+        found = wait_for_new(lambda: find_new() or None, seconds) or ()
     except HostedError as error:
         raise EffectUnverified(
             f"whether {what} was created is unknown: {cause.message}; reading the list failed too: "
@@ -177,57 +181,30 @@ def adopt(find_new: Callable[[], Sequence[T]], what: str, cause: HostedError) ->
     if not found:
         raise EffectUnverified(
             f"whether {what} was created is unknown: {cause.message}. It did not show up on the list "
-            f"within {QUIET_SECONDS:g} seconds, and the call was not sent again. Running this again is "
+            f"within {seconds:g} seconds, and the call was not sent again. Running this again is "
             "safe once you have checked that the list does not contain it"
         ) from cause
     return found[0]
 
 
 def create(
-    call: Callable[[], T], find_new: Callable[[], Sequence[Any]], what: str, task: Task
+    call: Callable[[], T],
+    find_new: Callable[[], Sequence[Any]],
+    what: str,
+    task: Task,
+    seconds: float | None = None,
 ) -> tuple[T | None, Any]:
     """Make a call that creates an item, once. Return the response, and the item adopted if it was lost."""
     try:
         return call(), None
     except (CallOutcomeUnknown, UnexpectedAnswer) as error:
-        adopted = adopt(find_new, what, error)
+        adopted = adopt(find_new, what, error, seconds)
         task.effects.wrote()
         task.guard.took_effect()
         task.warn(
             f"the response to creating {what} was lost ({error.message}); the one that appeared was adopted"
         )
         return None, adopted
-
-
-def create_unique(
-    call: Callable[[], object], find_new: Callable[[], Sequence[Any]], what: str, task: Task
-) -> bool:
-    """Create what there can be only one of: refused because another run was faster is as good.
-
-    Return whether this task created it. With which status a second one is refused is not shown, so the list
-    is asked after any refusal.
-    """
-    try:
-        create(call, find_new, what, task)
-        return True
-    except Refused as error:
-        # The very thing may be there, and the list late to show it.
-        seconds = QUIET_SECONDS / 2 if isinstance(error, Conflict) else 0
-        if not poll_for(lambda: exists_now(find_new), seconds):
-            raise
-        task.warn(
-            f"the creation of {what} was refused ({error.message}), but it exists now: another run created "
-            "it at the same time, so it is used as it is"
-        )
-        return False
-
-
-def exists_now(find_new: Callable[[], Sequence[Any]]) -> bool:
-    """Tell whether a refused item exists; false if that cannot be read, so that the refusal is reported."""
-    try:
-        return bool(find_new())
-    except HostedError:
-        return False
 
 
 def act(

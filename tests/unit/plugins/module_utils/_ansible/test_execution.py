@@ -20,6 +20,7 @@ from ansible_collections.hosted.services.plugins.module_utils._ansible.execution
     shown_options,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api import libraries
+from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
@@ -403,7 +404,7 @@ def test_an_echo_is_hidden_before_it_is_put_on_one_line_and_cut(
 ) -> None:
     def make(task: Task[ThingOptions]) -> Plan:
         client = task.client.clone() if clone else task.client
-        client.replace_environment("shop", {"KEY": secret})
+        client.send(r.APP_ENVIRONMENT, body={"environment": {"KEY": secret}}, slug="shop")
         raise AssertionError
 
     message = run(make, {"variables": {"KEY": secret}}, Echo(before))["msg"]
@@ -421,7 +422,7 @@ def test_the_secrets_of_one_task_are_not_those_of_the_next() -> None:
         return Client(kept[-1])
 
     def make(task: Task[ThingOptions]) -> Plan:
-        task.client.replace_environment("shop", {"KEY": "painless"})
+        task.client.send(r.APP_ENVIRONMENT, body={"environment": {"KEY": "painless"}}, slug="shop")
         raise AssertionError
 
     said = []

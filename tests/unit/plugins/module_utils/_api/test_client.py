@@ -58,27 +58,6 @@ SIZE = m.Dimensions(cpu_cores=1, ram_gb=2, storage_gb=3)
 PLAIN_SIZE = {"cpuCores": 1, "ramGb": 2, "storageGb": 3}
 
 BODIES: list[tuple[Callable[[Client], Any], str, Any]] = [
-    (
-        lambda c: c.create_app("shop", None, "p", SIZE),
-        "POST /api/apps",
-        {"slug": "shop", "hostId": None, "projectId": "p", "dimensions": PLAIN_SIZE},
-    ),
-    (
-        lambda c: c.create_app("shop", "h", None, None),
-        "POST /api/apps",
-        {"slug": "shop", "hostId": "h", "projectId": None, "dimensions": None},
-    ),
-    (
-        lambda c: c.declare_release("shop", "v1", "sha256:0"),
-        "POST /api/apps/shop/releases",
-        {"tag": "v1", "digest": "sha256:0"},
-    ),
-    (lambda c: c.deploy("shop", "v1"), "POST /api/apps/shop/deploy", {"tag": "v1"}),
-    (
-        lambda c: c.replace_environment("shop", {"A_B": "1"}),
-        "PUT /api/apps/shop/environment",
-        {"environment": {"A_B": "1"}},
-    ),
     (lambda c: c.set_network("s", False), "PUT /api/resources/s/network", {"isPublic": False}),
     (lambda c: c.set_scale("s", SIZE), "PUT /api/resources/s/scale", PLAIN_SIZE),
     (lambda c: c.set_command("s", ""), "PUT /api/resources/s/deploy", {"command": ""}),

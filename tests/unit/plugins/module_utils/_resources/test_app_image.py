@@ -13,29 +13,21 @@ import shutil
 import subprocess
 import tarfile
 import threading
-import time
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext, execute
 from ansible_collections.hosted.services.plugins.module_utils._api import registry, uploads
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
-    Interrupted,
     Refused,
-    UnexpectedAnswer,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.models import RegistryCredentials
 from ansible_collections.hosted.services.plugins.module_utils._api.registry_session import RegistrySession
-from ansible_collections.hosted.services.plugins.module_utils._api.text import megabytes
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_image import APP_IMAGE
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_release import APP_RELEASE
-from hosted_sandbox.registry import access
 from hosted_sandbox.registry.images import build_image
 from unit.plugins.apps import Platform, plain, server
-from unit.sandbox_parts.registry.conftest import serving
 
 __all__ = ["plain", "server"]
 PACKAGES = [("zlib", "1:1.3")]
@@ -109,28 +101,6 @@ def test_the_image_that_fits_is_chosen(
     build(tmp_path / "one.tar", architecture=architectures, index=index)
     result = plain.run(APP_IMAGE, path=str(tmp_path / "one.tar"))
     assert result["changed"] and result["image"]["platform"] == "linux/amd64"
-
-
-def test_another_architecture_is_refused(plain: Platform, tmp_path: Path) -> None:
-    """By what the user says of its node."""
-    build(tmp_path / "arm.tar", architecture="arm64")
-    build(tmp_path / "amd.tar")
-    build(tmp_path / "both.tar", architecture=["amd64", "arm64"])
-    cases: list[tuple[str, dict[str, Any]]] = [
-        ("amd", {"platform": "linux/arm64"}),
-    ]
-    for name, options in cases:
-        result = plain.run(APP_IMAGE, path=str(tmp_path / f"{name}.tar"), **options)
-        assert result["failed"] and "without a message" in result["msg"]
-    chosen = plain.run(APP_IMAGE, path=str(tmp_path / "both.tar"), platform="arm64")
-    assert chosen["image"]["platform"] == "linux/arm64"
-    assert plain.sandbox.api("POST", "/api/apps", {"slug": "arm", "hostId": "node-helsinki-arm"}).ok
-    unknown = plain.run(APP_IMAGE, slug="arm", path=str(tmp_path / "both.tar"))
-    assert unknown["failed"] and "set platform" in unknown["msg"]
-    wrong = plain.run(APP_IMAGE, slug="arm", path=str(tmp_path / "amd.tar"), platform="linux/arm64")
-    assert wrong["failed"] and "is for linux/amd64" in wrong["msg"]
-    right = plain.run(APP_IMAGE, slug="arm", path=str(tmp_path / "both.tar"), platform="linux/arm64")
-    assert right["image"]["platform"] == "linux/arm64"
 
 
 def test_an_image_that_runs_for_the_wrong_architecture_locks_none_out(
@@ -212,16 +182,6 @@ def test_what_is_no_image_is_told(
     assert result["failed"] and said in result["msg"]
 
 
-def test_what_is_not_there_is_told(plain: Platform, tmp_path: Path) -> None:
-    """A file, a name in a layout, an application."""
-    assert "there is no file" in plain.run(APP_IMAGE, path=str(tmp_path / "nothing.tar"))["msg"]
-    build(tmp_path / "one.tar", tag="latest")
-    unnamed = plain.run(APP_IMAGE, path=str(tmp_path / "one.tar"), image_name="latst")
-    assert "did you mean 'latest'?" in unnamed["msg"]
-    unknown = plain.run(APP_IMAGE, slug="shpo", path=str(tmp_path / "one.tar"))
-    assert "did you mean 'shop'?" in unknown["msg"]
-
-
 def test_an_application_that_is_missing_may_still_come(plain: Platform, tmp_path: Path) -> None:
     """Check mode looks at the image on disk all the same, and not into a repository that is not there."""
     digest = build(tmp_path / "one.tar")
@@ -280,36 +240,6 @@ def test_an_upload_that_never_succeeds_leaves_no_image(
     assert not registry_holds(plain, digest)
 
 
-def test_a_run_that_is_killed_leaves_no_image(
-    plain: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What it had sent whole is not sent again by the next one."""
-    path = tmp_path / "one.tar"
-    digest = build(path, content=os.urandom(200_000).hex())
-    with monkeypatch.context() as patch:
-        cut_pieces(patch, [2], SystemExit("killed"))  # each part is one piece
-        with pytest.raises(SystemExit):
-            plain.run(APP_IMAGE, path=str(path))
-    assert not registry_holds(plain, digest)
-    result = plain.run(APP_IMAGE, path=str(path))
-    assert result["changed"] and 0 < result["image"]["sent_bytes"] < result["image"]["size_bytes"]
-    assert registry_holds(plain, digest)
-
-
-def test_a_long_push_says_how_far_it_is(
-    plain: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With every piece that arrived, up to the whole."""
-    monkeypatch.setattr(uploads, "CHUNK", 100_000)
-    build(tmp_path / "one.tar", content=os.urandom(300_000).hex())
-    said: list[str] = []
-    options = plain.options(APP_IMAGE, {"path": str(tmp_path / "one.tar")})
-    size = execute(APP_IMAGE, options, RunContext(progress=said.append))["image"]["size_bytes"]
-    told = [line for line in said if line.startswith("pushing ")]
-    assert len(told) >= size // 100_000
-    assert f" {megabytes(size)} of at most {megabytes(size)}" in told[-1]
-
-
 def test_parts_are_on_their_way_at_the_same_time(
     plain: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -362,29 +292,6 @@ def test_a_wrong_login_is_told_without_the_secret(plain: Platform, tmp_path: Pat
     assert "401" in refused.value.message and "wrong-secret" not in refused.value.message
 
 
-@pytest.mark.parametrize("later", [0, 600])
-def test_a_registry_may_want_bearer_tokens(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, later: int
-) -> None:
-    """As most public ones do; one that runs out on the way is renewed."""
-    passed = [0]
-    clock = SimpleNamespace(monotonic=lambda: time.monotonic() + passed[0])
-    monkeypatch.setattr(access, "time", clock)
-    content = os.urandom(1000)
-    (tmp_path / "part").write_bytes(content)
-    digest = f"sha256:{hashlib.sha256(content).hexdigest()}"
-    with serving(tmp_path / "registry", "token", 300.0) as running:
-        login = {"host": running.host, "project": "anna", "username": "anna", "secret": "s3cret"}
-        repository = registry.Repository(RegistryCredentials(**login), "shop")
-        assert not repository.has_blob(digest)
-        passed[0] = later
-        repository.send_blob(lambda: (tmp_path / "part").open("rb"), digest, len(content))
-        assert repository.has_blob(digest)
-        stranger = registry.Repository(RegistryCredentials(**{**login, "secret": "wrong"}), "shop")
-        with pytest.raises((Refused, Interrupted)):
-            stranger.has_blob(digest)
-
-
 @pytest.mark.parametrize(
     ("host", "scheme"),
     [
@@ -398,13 +305,3 @@ def test_a_registry_may_want_bearer_tokens(
 def test_http_is_for_this_machine_alone(host: str, scheme: str) -> None:
     """Judged by the name."""
     assert registry.scheme_of(host) == scheme
-
-
-@pytest.mark.parametrize(
-    "host",
-    ["", "user@127.0.0.1:5000", "127.0.0.1:0", "127.0.0.1:port", "127.0.0.1/path", "[::1", "a]:5000"],
-)
-def test_a_registry_that_is_no_host_is_told(host: str) -> None:
-    """Instead of an error of some library, or of a login for whoever else is named."""
-    with pytest.raises(UnexpectedAnswer, match="which is not a host name"):
-        registry.scheme_of(host)

@@ -18,21 +18,6 @@ from unit.plugins.apps import Platform, plain, platform, server
 __all__ = ["plain", "platform", "server"]
 
 
-def test_everything_is_read(platform: Platform) -> None:
-    """Releases with what their tags name, logs as lines, nodes and projects as lists."""
-    of_app = f"/api/resources/{platform.app['id']}"
-    platform.sandbox.api("POST", f"{of_app}/power", {"signal": "restart"})  # so that it has several lines
-    platform.sandbox.clock(advance=60)
-    result = platform.run(APP_INFO, include=["releases", "logs", "nodes", "projects"], log_lines=1)
-    (shop,) = result["apps"]
-    assert {release["tag"]: release["digest"] for release in shop["releases"]} == platform.digests
-    assert [release["tag"] for release in shop["releases"] if release["in_service"]] == ["v1"]
-    lines = platform.sandbox.api("GET", f"{of_app}/logs").json()["lines"]
-    assert len(lines) > 1 and shop["logs"] == lines[-1:]
-    assert len(result["nodes"]) == 3 and len(result["projects"]) == 1
-    assert platform.uses_only_application_routes()
-
-
 def previous(platform: Platform, **options: Any) -> tuple[str | None, str | None]:
     """Return the tag of the release before, and the note."""
     (shop,) = platform.run(APP_INFO, include=["releases"], **options)["apps"]
@@ -110,9 +95,3 @@ def test_an_image_that_no_release_names_is_noted(plain: Platform) -> None:
     assert plain.run(APP_RELEASE, tag="v1", digest=plain.digests["v2"])["changed"]
     tag, note = previous(plain)
     assert tag is None and note and plain.digests["v1"] in note
-
-
-def test_the_log_is_read(plain: Platform) -> None:
-    plain.run(APP_DEPLOY, tag="broken")
-    lines = plain.run(APP_INFO, include=["logs"])["apps"][0]["logs"]
-    assert any("exited with code 1" in line for line in lines)

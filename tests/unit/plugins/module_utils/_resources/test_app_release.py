@@ -16,12 +16,9 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     leaves_open,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.registry import Repository
+from ansible_collections.hosted.services.plugins.module_utils._resources import app_release
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_deploy import APP_DEPLOY
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_release import APP_RELEASE
-from ansible_collections.hosted.services.plugins.module_utils._resources.applications import (
-    repository as app_repository,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared import waiting
 from unit.plugins.apps import Platform, plain, platform, server
 
 __all__ = ["plain", "platform", "server"]
@@ -76,7 +73,7 @@ def test_a_registry_that_cannot_be_asked_keeps_nobody_from_declaring(
     def unreachable(task: Any, slug: str) -> Any:
         raise ConnectionFailed("the registry cannot be reached")
 
-    monkeypatch.setattr(app_repository, "open_repository", unreachable)
+    monkeypatch.setattr(app_release, "open_repository", unreachable)
     assert plain.run(APP_RELEASE, tag="new", digest=plain.digests["v1"], pushed=True)["changed"]
     result = plain.run(APP_RELEASE, tag="other", digest=NOT_PUSHED, pushed=True)
     assert result["failed"] and not result["changed"]
@@ -96,29 +93,9 @@ def test_a_verdict_that_does_not_come_ends_the_wait(platform: Platform) -> None:
     assert len(platform.writes(DECLARE)) == 1
 
 
-@pytest.mark.parametrize("kind", ["reset", "truncated"])
-def test_a_lost_answer_is_looked_into(plain: Platform, kind: str) -> None:
-    """And the declaration is not sent again."""
-    plain.sandbox.fault(DECLARE, kind, **({"when": "after"} if kind == "reset" else {}))
-    result = plain.run(APP_RELEASE, tag="new", digest=plain.digests["v1"])
-    assert result["changed"] and not result.get("failed")
-    assert len(plain.writes(DECLARE)) == 1
-
-
-def test_a_lost_call_is_told(plain: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing was declared, and whether it will be nobody knows."""
-    monkeypatch.setattr(waiting, "QUIET_SECONDS", 0.0)
-    plain.sandbox.fault(DECLARE, "reset")
-    result = plain.run(APP_RELEASE, tag="new", digest=plain.digests["v1"])
-    assert result["failed"] and "is unknown" in result["msg"]
-
-
-LATE = {"delay": "one read late"}
-
-
 def test_a_tag_that_is_listed_late_as_moved_is_declared_once(plain: Platform) -> None:
     """Until then the list shows the image before."""
-    plain.sandbox.profile("plain", **LATE)
+    plain.sandbox.profile("plain", **{"delay": "one read late"})
     wish: dict[str, Any] = {"tag": "v1", "digest": plain.digests["v2"]}
     assert [plain.run(APP_RELEASE, **wish)["changed"] for _run in range(2)] == [True, False]
     assert len(plain.writes(DECLARE)) == 1

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_deploy import APP_DEPLOY
 from ansible_collections.hosted.services.plugins.module_utils._resources.environment import ENVIRONMENT
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
@@ -23,9 +23,9 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     lock_environment,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import FOLDER
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from hosted_sandbox.gaps import POINTS
 from unit.plugins.apps import Platform, plain, platform, server
+from unit.plugins.module_utils._resources.platform import before_each
 
 __all__ = ["plain", "platform", "server"]
 SET = "apps.environment"
@@ -71,90 +71,21 @@ def test_an_environment_is_written_on_difference(platform: Platform, folder: Pat
     assert platform.uses_only_application_routes()
 
 
-def test_what_was_written_under_another_spelling_of_the_address_is_known(
-    plain: Platform, folder: Path
-) -> None:
-    """Or the platform would keep what the task in between wrote, though each run of the first is green."""
-    wish: dict[str, Any] = {"base_url": f"{plain.sandbox.base_url}/", "state_dir": str(folder)}
-    assert plain.run(ENVIRONMENT, variables={"A": "1"}, **wish)["changed"]
-    assert plain.run(ENVIRONMENT, variables={"A": "2"}, state_dir=str(folder))["changed"]
-    again = plain.run(ENVIRONMENT, variables={"A": "1"}, **wish)
-    assert again["changed"] and again["environment"]["changed"] == ["A"]
-    assert kept(plain) == {"A": "1"} and len(plain.writes()) == 3
-
-
-def test_a_controller_without_records_says_why_it_writes(platform: Platform, folder: Path) -> None:
-    """As a job with an empty home does at each push."""
-    wish: dict[str, Any] = {"variables": {"A": "1"}}
-    platform.run(ENVIRONMENT, state_dir=str(folder), **wish)
-    assert "warnings" not in platform.run(ENVIRONMENT, state_dir=str(folder), **wish)
-    for given, named in (({"state_dir": str(folder / "empty")}, "state_dir"), ({}, "HOSTED_SERVICES_HOME")):
-        elsewhere = platform.run(ENVIRONMENT, **{**given, **wish})
-        assert elsewhere["changed"] and f"the folder that {named} names" in elsewhere["warnings"][0]
-
-
-def test_an_environment_without_variables_has_to_be_asked_for(plain: Platform, folder: Path) -> None:
-    """By a word of its own."""
-    assert plain.run(ENVIRONMENT, variables={"A": "1"}, state_dir=str(folder))["changed"]
-    assert plain.run(ENVIRONMENT, variables={}, state_dir=str(folder))["failed"]
-    assert kept(plain) == {"A": "1"}
-    cleared = plain.run(ENVIRONMENT, clear=True, state_dir=str(folder))
-    assert cleared["changed"] and cleared["environment"]["removed"] == ["A"]
-    assert kept(plain) == {}
-    assert not plain.run(ENVIRONMENT, clear=True, state_dir=str(folder))["changed"]
-
-
-@pytest.mark.parametrize("status", [403, 404, 410, 423])
-def test_a_refusal_of_the_call_itself_leaves_nothing_to_deploy(
-    plain: Platform, folder: Path, status: int
-) -> None:
-    """Nothing was written, unless something was before."""
-    for outstanding in (False, True):
-        plain.sandbox.fault(SET, "status", status=status)
-        refused = plain.run(ENVIRONMENT, variables={"A": "2"}, state_dir=str(folder))
-        assert refused["failed"] and not refused.get("unconfirmed")
-        left = list((folder / "pending").glob("*.json"))
-        assert bool(left) is outstanding
-        plain.sandbox.clear_faults()
-        plain.run(ENVIRONMENT, variables={"A": "1"}, state_dir=str(folder))
-
-
 def test_a_refusal_forgets_no_environment_that_another_run_wrote_meanwhile(
     plain: Platform, folder: Path
 ) -> None:
     """That one has to be deployed, and nothing but the record tells so."""
-    original = Client.replace_environment
 
-    def meanwhile(client: Client, slug: str, environment: dict[str, str]) -> None:
+    def meanwhile(*given: Any) -> None:
         monkeypatch.undo()
         assert plain.run(ENVIRONMENT, variables={"A": "other"})["changed"]
         plain.sandbox.fault(SET, "status", status=423)
-        original(client, slug, environment)
 
     with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(Client, "replace_environment", meanwhile)
+        before_each(monkeypatch, r.APP_ENVIRONMENT, meanwhile)
         assert plain.run(ENVIRONMENT, variables={"A": "mine"}, state_dir=str(folder))["failed"]
     assert kept(plain) == {"A": "other"}
     assert list(Path(records_folder(FOLDER, None)).glob("*.json")), "it is outstanding"
-
-
-def test_force_writes_always(plain: Platform, folder: Path) -> None:
-    """It may have been changed elsewhere."""
-    wish: dict[str, Any] = {"variables": {"A": "1"}, "state_dir": str(folder)}
-    assert plain.run(ENVIRONMENT, **wish)["changed"]
-    forced = plain.run(ENVIRONMENT, force=True, **wish)
-    assert forced["changed"]
-    [told] = forced["actions"]
-    assert told.endswith(": nothing differs, but force is set")
-
-
-def test_a_hundred_variables_are_fine(plain: Platform, folder: Path) -> None:
-    """The limit itself is allowed."""
-    variables = {f"_V{n}": "" for n in range(100)}
-    assert plain.run(ENVIRONMENT, variables=variables, state_dir=str(folder))["changed"]
-    assert len(kept(plain)) == 100
-    more = plain.run(ENVIRONMENT, variables=variables, secret_variables={"A": SECRET}, state_dir=str(folder))
-    assert more["failed"] and "101 variables; at most 100" in more["msg"] and SECRET not in more["msg"]
 
 
 @pytest.mark.parametrize("wish", [{"A": 12345678}, {"1A": "12345678"}, {"B": "12345678"}])
@@ -197,33 +128,14 @@ def test_the_file_tells_no_secret(plain: Platform, folder: Path) -> None:
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
-@pytest.mark.parametrize(
-    "damage", ["", "{", "[]", "null", '{"key": 1}', '{"app_id": "x", "key": "zz", "variables": {}}', b"\xff"]
-)
-def test_a_damaged_file_costs_one_write(plain: Platform, folder: Path, damage: str | bytes) -> None:
+@pytest.mark.parametrize("damage", [b"", b"[]", b'{"key": 1}', b"\xff"])
+def test_a_damaged_file_costs_one_write(plain: Platform, folder: Path, damage: bytes) -> None:
     """Never a failure."""
     wish: dict[str, Any] = {"variables": {"A": "1"}, "state_dir": str(folder)}
     plain.run(ENVIRONMENT, **wish)
-    state_file(folder).write_bytes(damage if isinstance(damage, bytes) else damage.encode())
+    state_file(folder).write_bytes(damage)
     assert plain.run(ENVIRONMENT, **wish)["changed"]
     assert not plain.run(ENVIRONMENT, **wish)["changed"]
-
-
-def test_a_lost_file_costs_one_write(plain: Platform, folder: Path) -> None:
-    """Never a failure."""
-    wish: dict[str, Any] = {"variables": {"A": "1"}, "state_dir": str(folder)}
-    plain.run(ENVIRONMENT, **wish)
-    state_file(folder).unlink()
-    again = plain.run(ENVIRONMENT, **wish)
-    assert again["changed"] and not again["environment"]["known_before"]
-
-
-def test_the_file_can_be_carried_elsewhere(plain: Platform, folder: Path, tmp_path: Path) -> None:
-    """Everything it needs is in it."""
-    plain.run(ENVIRONMENT, variables={"A": "1"}, state_dir=str(folder))
-    elsewhere = tmp_path / "elsewhere"
-    folder.rename(elsewhere)
-    assert not plain.run(ENVIRONMENT, variables={"A": "1"}, state_dir=str(elsewhere))["changed"]
 
 
 def test_an_application_made_anew_is_not_taken_for_the_one_before(plain: Platform, folder: Path) -> None:
@@ -232,17 +144,6 @@ def test_an_application_made_anew_is_not_taken_for_the_one_before(plain: Platfor
     plain.run(ENVIRONMENT, **wish)
     assert plain.sandbox.api("DELETE", f"/api/resources/{plain.app['id']}").ok
     assert plain.sandbox.api("POST", "/api/apps", {"slug": "shop"}).ok
-    assert plain.run(ENVIRONMENT, **wish)["changed"]
-
-
-def test_after_an_open_outcome_nothing_is_known(plain: Platform, folder: Path) -> None:
-    """The platform may have taken the new environment or not, so the next run writes."""
-    wish: dict[str, Any] = {"variables": {"A": "1"}, "state_dir": str(folder)}
-    plain.run(ENVIRONMENT, **wish)
-    plain.sandbox.fault(SET, "reset", count=None)
-    failed = plain.run(ENVIRONMENT, **{**wish, "variables": {"A": "2"}}, retries=0)
-    plain.sandbox.clear_faults()
-    assert failed["failed"]
     assert plain.run(ENVIRONMENT, **wish)["changed"]
 
 
@@ -255,8 +156,11 @@ def test_after_a_refusal_of_the_call_itself_the_file_is_as_before(
     plain.run(ENVIRONMENT, **wish)
     before = state_file(folder).read_bytes()
     plain.sandbox.fault(SET, "status", status=status)
-    assert plain.run(ENVIRONMENT, **{**wish, "variables": {"A": "2"}})["failed"]
+    refused = plain.run(ENVIRONMENT, **{**wish, "variables": {"A": "2"}})
+    assert refused["failed"] and not refused.get("unconfirmed")
     assert state_file(folder).read_bytes() == before
+    plain.sandbox.clear_faults()
+    assert not plain.run(ENVIRONMENT, **wish)["changed"]
 
 
 @pytest.mark.parametrize("status", [400, 409, 418, 422])
@@ -320,17 +224,6 @@ def test_a_folder_that_cannot_be_used_is_told(plain: Platform, tmp_path: Path) -
     result = plain.run(ENVIRONMENT, variables={"A": "1"}, state_dir=str(tmp_path / "file"))
     assert result["failed"] and "state_dir" in result["msg"]
     assert plain.writes() == []
-
-
-def test_two_runs_take_turns(folder: Path) -> None:
-    """The second waits, and says what it waited for when its time is up."""
-    with lock_environment(str(folder), "shop", 5):
-        with pytest.raises(Invalid, match="another run"), lock_environment(str(folder), "shop", 0.2):
-            pass
-        with lock_environment(str(folder), "blog", 0):
-            pass
-    with lock_environment(str(folder), "shop", 0):
-        pass
 
 
 def test_a_run_holds_the_lock_until_it_has_written(plain: Platform, folder: Path) -> None:

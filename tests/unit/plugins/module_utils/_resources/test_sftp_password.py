@@ -59,17 +59,6 @@ def test_one_that_nobody_was_shown_is_told(sandbox: Sandbox, tmp_path: Path) -> 
     assert "warnings" not in make(sandbox, secrets_dest=place)
 
 
-def test_a_folder_in_place_of_the_file_is_refused(sandbox: Sandbox, tmp_path: Path) -> None:
-    (tmp_path / "outdir").mkdir()
-    place = f"{tmp_path}/outdir/"
-    for check_mode in (True, False):
-        refused = run(sandbox, SFTP_PASSWORD, check_mode, service="survival", secrets_dest=place)
-        assert refused["msg"] == (
-            f"secrets_dest is {place!r}, which ends with a slash; give the path of a file"
-        )
-    assert sandbox.journal() == []
-
-
 def test_one_that_cannot_be_returned_is_told(sandbox: Sandbox, tmp_path: Path) -> None:
     """It is shown once: who asks for it later gets none, and another one would end it."""
     place = str(tmp_path / "password.json")
@@ -116,13 +105,6 @@ def test_made_on_every_run(sandbox: Sandbox, tmp_path: Path) -> None:
     assert first["secrets"] in [json.loads(path.read_text()) for path in tmp_path.iterdir()]
 
 
-def test_check_mode_makes_none(sandbox: Sandbox, tmp_path: Path) -> None:
-    path = tmp_path / "password.json"
-    planned = run(sandbox, SFTP_PASSWORD, check_mode=True, service="survival", secrets_dest=str(path))
-    assert planned["changed"] and "password_set_at: now" in planned["diff"]["after"]
-    assert not path.exists() and calls(sandbox) == 0
-
-
 def test_without_a_place_it_is_kept_all_the_same(
     sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -156,13 +138,6 @@ def test_one_that_a_lost_call_may_have_made_is_told(
     sandbox.clear_faults()
     again = make(sandbox, secrets_dest=place)
     assert not again["changed"] and any("lost" in warning for warning in again["warnings"])
-
-
-def test_a_place_that_cannot_be_written_is_refused_first(sandbox: Sandbox, tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    refused = make(sandbox, secrets_dest=str(tmp_path / "file" / "password.json"))
-    assert refused["failed"] and "is no directory that can be written to" in refused["msg"]
-    assert calls(sandbox) == 0
 
 
 @pytest.mark.parametrize(("update", "made"), [("on_create", 1), ("always", 4)])

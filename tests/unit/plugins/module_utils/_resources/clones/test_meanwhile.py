@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import Interrupted
 from ansible_collections.hosted.services.plugins.module_utils._api.platform_clock import PlatformClock
+from ansible_collections.hosted.services.plugins.module_utils._api.routes import APP_CREATE
+from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 from ansible_collections.hosted.services.plugins.module_utils._resources import app as app_module
 from ansible_collections.hosted.services.plugins.module_utils._resources.clones.target import CloneRecord
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.order import Ordering
@@ -80,12 +81,28 @@ def test_a_service_that_appears_is_adopted_if_that_is_said(
     assert own_files(sandbox, "lobby-staging") == {"/a": "b"}
 
 
-@pytest.mark.parametrize("owner, name", [(app_module.Creation, "make"), (Client, "create_app")])
+def let_another_run_create(monkeypatch: pytest.MonkeyPatch, sandbox: Sandbox, late: bool) -> None:
+    """Let somebody else create the application before the turn of this run, or right before its call."""
+    if late:
+        call = Session.send
+
+        def send(session: Session, route: Any, *given: Any, **named: Any) -> Any:
+            if route is APP_CREATE:
+                monkeypatch.setattr(Session, "send", call)
+                make_another_app(sandbox)
+            return call(session, route, *given, **named)
+
+        monkeypatch.setattr(Session, "send", send)
+    else:
+        before_first_call(monkeypatch, app_module, "make", lambda: make_another_app(sandbox))
+
+
+@pytest.mark.parametrize("late", [False, True])
 def test_an_application_that_somebody_creates_meanwhile_is_left_alone(
-    sandbox: Sandbox, clone: Clone, monkeypatch: pytest.MonkeyPatch, owner: Any, name: str
+    sandbox: Sandbox, clone: Clone, monkeypatch: pytest.MonkeyPatch, late: bool
 ) -> None:
     """Also one that appears so late that the platform refuses to create another."""
-    before_first_call(monkeypatch, owner, name, lambda: make_another_app(sandbox))
+    let_another_run_create(monkeypatch, sandbox, late)
     found = clone(**APPS)
     theirs = ids_of(sandbox, "shop-staging")["acme-api-staging"]
     said = f"app 'acme-api-staging' ({theirs}) appeared meanwhile, and this clone did not make it"
@@ -97,9 +114,9 @@ def test_an_application_that_somebody_creates_meanwhile_is_left_alone(
     assert [each for each in changes if not each.endswith("/api/apps")] == []
 
 
-@pytest.mark.parametrize("owner, name", [(app_module.Creation, "make"), (Client, "create_app")])
+@pytest.mark.parametrize("late", [False, True])
 def test_what_a_killed_run_created_is_the_own_however_late_it_shows(
-    sandbox: Sandbox, clone: Clone, monkeypatch: pytest.MonkeyPatch, owner: Any, name: str
+    sandbox: Sandbox, clone: Clone, monkeypatch: pytest.MonkeyPatch, late: bool
 ) -> None:
     """Also if it shows so late that it is the platform that refuses to create another."""
     original = ids_of(sandbox, "shop")["acme-api"]
@@ -107,7 +124,7 @@ def test_what_a_killed_run_created_is_the_own_however_late_it_shows(
     record.names = {original: "acme-api-staging"}
     with suppress(Interrupted), record.ordering(original, PlatformClock()):
         raise Interrupted("lost")
-    before_first_call(monkeypatch, owner, name, lambda: make_another_app(sandbox))
+    let_another_run_create(monkeypatch, sandbox, late)
     done = clone(**APPS)
     assert not done.get("failed"), done["msg"]
     assert record_of(sandbox).ids == {original: ids_of(sandbox, "shop-staging")["acme-api-staging"]}

@@ -14,8 +14,8 @@ from typing import Any, cast
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.models import (
     App,
-    Entry,
     ProjectGraph,
+    Release,
     Service,
     Settings,
 )
@@ -87,9 +87,9 @@ class Account(FakeClient):
         """Return the tag that an application was deployed with."""
         return Settings.model_validate({**self.setting_records[id], "source": {"tag": self.tag}})
 
-    def releases(self, slug: str) -> list[Entry]:
+    def releases(self, slug: str) -> list[Release]:
         """Return the tags that are declared, with their digests."""
-        return [Entry.model_validate({"tag": tag, "digest": each}) for tag, each in self.declared.items()]
+        return [Release.model_validate({"tag": tag, "digest": each}) for tag, each in self.declared.items()]
 
 
 @dataclass

@@ -12,10 +12,6 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConnectionFailed
-from ansible_collections.hosted.services.plugins.module_utils._resources.applications.releases import (
-    DeclaredRelease,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.reports import reading
 from ansible_collections.hosted.services.plugins.module_utils._resources.reports.reading import (
     MAX_SCANS,
     Facts,
@@ -38,18 +34,21 @@ def test_what_would_fail_everywhere_ends_the_task() -> None:
 
 
 def test_the_newest_releases_are_scanned(monkeypatch: pytest.MonkeyPatch) -> None:
-    listed = {f"v{number:02}": DeclaredRelease("sha256:1", f"2026-11-{number:02}") for number in range(1, 21)}
+    listed = {
+        f"v{number:02}": m.Release(tag=f"v{number:02}", digest="sha256:1", created_at=f"2026-11-{number:02}")
+        for number in range(1, 21)
+    }
     asked: list[str] = []
 
-    def scan(client: Any, slug: str, tag: str, digest: str) -> m.ScanReport:
-        asked.append(tag)
-        return m.ScanReport.model_validate({"tag": tag, "scanStatus": "PASSED"})
+    def scan(account: Account, release: m.Release, slug: str) -> m.ScanReport:
+        asked.append(release.tag)
+        return m.ScanReport.model_validate({"tag": release.tag, "scanStatus": "PASSED"})
 
-    monkeypatch.setattr(reading, "read_declared", lambda client, slug: listed)
-    monkeypatch.setattr(reading, "scan_of", scan)
+    monkeypatch.setattr(Account, "releases", lambda account, slug: listed)
+    monkeypatch.setattr(Account, "scan", scan)
     app = m.App.model_validate({"id": "a", "slug": "web", "status": "ACTIVE"})
     client: Any = FakeClient()
-    found = read_releases(client, app)
+    found = read_releases(Account(client), app)
     assert asked == [f"v{number:02}" for number in range(20, 20 - MAX_SCANS, -1)]
     assert found.not_scanned == 20 - MAX_SCANS
     [told] = releases_of(Facts(apps=[app], releases={"web": found}), datetime(2026, 11, 30, tzinfo=UTC))

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -28,7 +29,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     EffectUnverified,
     WaitEnded,
 )
-from unit.plugins.fakes import Clock, FakeClient, task_of
+from unit.plugins.fakes import CHANGES, Clock, FakeClient, task_of
 
 LOST = errors.Interrupted("reset")
 REFUSED = errors.Conflict("the reason", 409)
@@ -143,6 +144,35 @@ def test_what_shows_late_is_waited_for_and_what_does_not_show_is_an_error(
     with pytest.raises(WaitEnded, match="does not show project 'new' 10 seconds later"):
         apply(task, CREATE)
     assert [name for name, *_body in client.calls] == ["create_project"] * 2
+
+
+def test_what_is_made_and_cannot_be_read_is_told_to_be_made(
+    client: FakeClient, task: Task[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "projects", failing(errors.UnexpectedAnswer("no list")))
+    with pytest.raises(WaitEnded, match=r"does not show project .* reading it failed: no list"):
+        apply(task, CREATE)
+    apply(task, replace(CREATE, harmless=True))
+    assert "does not show project 'new'" in task.warnings[0], "it may be made again"
+
+
+def test_what_is_billed_is_looked_for_longer(
+    client: FakeClient, task: Task[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And noted before, by whoever has to know that it was asked for."""
+    clock, noted = Clock(monkeypatch), list[bool]()
+
+    @contextmanager
+    def note() -> Iterator[None]:
+        noted.append(True)
+        yield
+
+    task.creating = note
+    client.before["create_project"] = failing(LOST)
+    monkeypatch.setitem(CHANGES, r.APP_CREATE, "create_project")
+    with pytest.raises(EffectUnverified, match="within 60 seconds"):
+        apply(task, replace(CREATE, route=r.APP_CREATE))
+    assert sum(clock.pauses) == pytest.approx(60) and len(client.calls) == 1 and noted == [True]
 
 
 def test_a_deletion_ends_when_the_list_has_lost_the_item(

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.order import Ordering
@@ -43,16 +44,18 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sandbox: Sandbox) -> P
     return tmp_path / "home"
 
 
-def interrupted(monkeypatch: pytest.MonkeyPatch, call: str, work: Callable[[], Any]) -> None:
+def interrupted(monkeypatch: pytest.MonkeyPatch, route: r.Route[Any], work: Callable[[], Any]) -> None:
     """Let the platform carry out a call, and end the run before it sees the answer, as Ctrl-C does."""
-    make = getattr(Client, call)
+    make = Client.send
 
-    def make_and_end(client: Client, *arguments: Any) -> None:
-        make(client, *arguments)
-        raise KeyboardInterrupt
+    def make_and_end(client: Client, called: r.Route[Any], **given: Any) -> Any:
+        answer = make(client, called, **given)
+        if called is route:
+            raise KeyboardInterrupt
+        return answer
 
     with monkeypatch.context() as patched:
-        patched.setattr(Client, call, make_and_end)
+        patched.setattr(Client, "send", make_and_end)
         with pytest.raises(KeyboardInterrupt):
             work()
 
@@ -73,7 +76,7 @@ def orders(sandbox: Sandbox) -> list[str]:
 def test_an_order_that_was_interrupted_is_told_of_and_not_placed_again(
     sandbox: Sandbox, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    interrupted(monkeypatch, "order", lambda: run(sandbox, SERVICE, **ORDER))
+    interrupted(monkeypatch, r.ORDER, lambda: run(sandbox, SERVICE, **ORDER))
     (note,) = notes(home)
     for given in (ORDER, {"id": id_of(sandbox, "db")}):
         again = run(sandbox, SERVICE, **given)
@@ -142,7 +145,7 @@ def test_a_password_that_was_interrupted_is_told_of_until_another_is_made(
     sandbox: Sandbox, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The platform says that there is a password, and nobody has it."""
-    interrupted(monkeypatch, "new_sftp_password", lambda: run(sandbox, SFTP_PASSWORD, service="one"))
+    interrupted(monkeypatch, r.SFTP_PASSWORD, lambda: run(sandbox, SFTP_PASSWORD, service="one"))
     again = run(sandbox, SFTP_PASSWORD, service="one")
     assert not again["changed"]
     assert "set update_password: always to generate another password" in said(again)

@@ -34,7 +34,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     act,
     adopt,
     create,
-    create_unique,
     poll_for,
     wait_through,
     wait_until,
@@ -257,46 +256,6 @@ def test_create_adopts_nothing_when_it_was_refused_or_not_sent(error: Exception)
 
     with pytest.raises(type(error)):
         create(call, lambda: [item("a stranger's")], "x", task_of(SERVICE, FakeClient()))
-
-
-def refuse() -> None:
-    raise error_for_status("the platform refused (400): the name is taken", 400)
-
-
-def test_what_another_run_made_in_the_same_moment_is_taken() -> None:
-    task = task_of(SERVICE, FakeClient())
-    assert not create_unique(refuse, lambda: [item("made by the other")], "project 'web'", task)
-    (warning,) = task.warnings
-    assert "project 'web' was refused" in warning
-    assert "the name is taken" in warning
-
-
-@pytest.mark.parametrize(("status", "waits"), [(409, True), (422, False), (400, False)])
-def test_what_the_list_shows_late_is_taken_too(status: int, waits: bool, clock: Clock) -> None:
-    """An earlier run that was killed made it. Any other refusal is told at once."""
-    looks: list[list[Any]] = [[], [], [item("made by the other")]]
-
-    def refused() -> None:
-        raise error_for_status("no", status)
-
-    def make() -> bool:
-        return create_unique(refused, lambda: looks.pop(0), "x", task_of(SERVICE, FakeClient()))
-
-    if waits:
-        assert not make() and looks == []
-    else:
-        with pytest.raises(Refused, match="no"):
-            make()
-        assert len(looks) == 2
-
-
-def test_a_refusal_stays_one_where_nothing_appeared_or_that_cannot_be_seen() -> None:
-    def broken() -> list[Any]:
-        raise ConnectionFailed("cannot connect")
-
-    for look in (list, broken):
-        with pytest.raises(Refused, match="the name is taken"):
-            create_unique(refuse, look, "x", task_of(SERVICE, FakeClient()))
 
 
 # --- Looking for a sign ---------------------------------------------------------------------------------
