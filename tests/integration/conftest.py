@@ -17,6 +17,13 @@ from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import PROFILE, Ansible, begin_anew
 from integration.database_servers import DATABASE, KINDS, ODD_NOTE, ROWS, TABLE, USER, Server, serving
 from integration.route_log import NotedSandbox
+from integration.warm import programs
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes() -> None:
+    """Start once what all workers use."""
+    programs()
 
 
 @pytest.fixture(scope="session")
