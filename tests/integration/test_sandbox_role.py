@@ -114,6 +114,13 @@ def changes(run: Run) -> int:
     )
 
 
+def test_it_is_started_once(role: Role) -> None:
+    role.play(sandbox_data_dir="").succeed()
+    assert changes(role.play(sandbox_data_dir="")) == 0
+    assert role.projects() == ["web"]
+
+
+@pytest.mark.night
 def test_in_memory_another_seed_begins_anew(role: Role) -> None:
     """Without a data folder the seed is what there is; with the same one nothing is touched."""
     role.play(sandbox_data_dir="").succeed()
