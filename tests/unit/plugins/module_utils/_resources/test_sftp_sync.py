@@ -44,7 +44,8 @@ def running(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         yield server
 
 
-on_all = pytest.mark.parametrize("running", ["openssh", "proftpd", "sandbox"], indirect=True, scope="module")
+PROFTPD = pytest.param("proftpd", marks=pytest.mark.night)
+on_all = pytest.mark.parametrize("running", ["openssh", PROFTPD, "sandbox"], indirect=True, scope="module")
 """For a test of what a server has to do its part in."""
 
 
