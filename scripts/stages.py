@@ -10,7 +10,6 @@ python scripts/stages.py --list
 
 from __future__ import annotations
 
-import os
 import shlex
 import subprocess
 import sys
@@ -99,8 +98,6 @@ def main(arguments: Sequence[str]) -> int:
         print(f"{name} is no stage. These are: {', '.join([*STAGES, *TIERS])}", file=sys.stderr)
         return 2
     BUILD.mkdir(exist_ok=True)
-    # Hundreds of processes import the same code: who compiles it first does so for all of them.
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     run = Run(others)
     if name in STAGES:
         run.stage(name)
