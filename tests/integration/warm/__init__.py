@@ -41,8 +41,11 @@ def four_folders() -> str:
     path = Path(tempfile.mkdtemp(prefix="four-folders-", dir=REPOSITORY / ".build"))
     atexit.register(shutil.rmtree, path, ignore_errors=True)
     path.chmod(0o755)  # as the plans of roles may be run by another user
+    half_written = shutil.ignore_patterns("*.pyc.*")  # by others, who compile what they import
     for name in FOLDERS:
-        shutil.copytree(Path(WHOLE, PLACE, name), path / PLACE / name, copy_function=os.link)
+        shutil.copytree(
+            Path(WHOLE, PLACE, name), path / PLACE / name, copy_function=os.link, ignore=half_written
+        )
     os.environ[MADE_FOLDERS] = str(path)
     return str(path)
 
