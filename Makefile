@@ -19,6 +19,8 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 # The working tree under the name that Ansible and the plugins know it by; `make dev` creates it.
 export ANSIBLE_COLLECTIONS_PATH := $(CURDIR)/$(BUILD)/dev
 export PYTHONPATH := $(CURDIR)/$(BUILD)/dev:$(CURDIR)/tests:$(CURDIR)/tests/sandbox
+# Hundreds of processes import the same code: who compiles it first does so for all of them.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help
 help: ## list the targets; tests/stages.yml has what the tests consist of, and make runs each by its name

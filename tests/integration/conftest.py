@@ -16,14 +16,19 @@ from hosted_sandbox.embedded import Embedded
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import PROFILE, Ansible, begin_anew
 from integration.database_servers import DATABASE, KINDS, ODD_NOTE, ROWS, TABLE, USER, Server, serving
-from integration.route_log import NotedSandbox
+from integration.warm import programs
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes() -> None:
+    """Start once what all workers use."""
+    programs()
 
 
 @pytest.fixture(scope="session")
-def server() -> Iterator[NotedSandbox]:
+def server() -> Iterator[Sandbox]:
     """The process behind all sandboxes of a run; SANDBOX_PROFILE fills the gaps of the specification."""
-    sandbox = NotedSandbox("--profile", PROFILE)
-    with sandbox:
+    with Sandbox("--profile", PROFILE) as sandbox:
         yield sandbox
 
 
@@ -31,15 +36,6 @@ def server() -> Iterator[NotedSandbox]:
 def usual_umask() -> None:
     """Let each test create files with the usual modes, whatever the ones before it have left."""
     os.umask(0o022)
-
-
-@pytest.fixture(autouse=True)
-def noted(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Note at the end of each test what its sandbox's journal has seen."""
-    server = request.getfixturevalue("server") if "server" in request.fixturenames else None
-    yield
-    if server is not None:
-        server.note()
 
 
 @pytest.fixture

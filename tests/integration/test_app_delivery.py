@@ -14,7 +14,7 @@ import requests
 
 from hosted_sandbox.registry.images import build_image
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import PROFILE, Ansible, Run
+from integration.ansible_run import Ansible, Run
 
 SECRET = "not-for-anybody"
 NOT_PUSHED = f"sha256:{'0' * 64}"
@@ -182,6 +182,7 @@ def test_what_nothing_in_the_role_would_make_is_refused_before_anything_is_writt
     assert writes(sandbox) == []
 
 
+@pytest.mark.night
 def test_the_playbooks_deliver_and_roll_back(small: Ansible, sandbox: Sandbox) -> None:
     """A second delivery changes nothing; back to the one before, and to a tag."""
     deliver(small, "1").succeed()
@@ -243,28 +244,6 @@ def container(sandbox: Sandbox) -> dict[str, str]:
     record = sandbox.control("GET", f"/services/{app['id']}")
     found: dict[str, str] = record["container"]["configuration"]["environment"]
     return found
-
-
-@pytest.mark.night
-def test_a_secret_whose_deploy_failed_is_in_effect_after_the_next_run(
-    small: Ansible, sandbox: Sandbox
-) -> None:
-    """The environment was written, and the deploy refused. The run after it is not green for nothing."""
-    sandbox.profile(PROFILE, **{"environment.applies": "at its next start"})
-    deliver(small, "1").succeed()
-    renewed = {"app_delivery_secret_variables": {"KEY": "a-new-secret"}}
-    sandbox.fault("apps.deploy", "status", status=409)
-    assert deliver(small, "1", **renewed).rc != 0
-    assert container(sandbox)["KEY"] == SECRET
-    sandbox.clear_faults()
-    planned = deliver(small, "1", "--check", **renewed).succeed()
-    name = "hosted.services.app_delivery : Deploy the release, also when only the environment has changed"
-    assert planned[name].result["changed"] and container(sandbox)["KEY"] == SECRET
-    run = deliver(small, "1", **renewed).succeed()
-    assert "its environment was written at" in run[name].result["actions"][0]
-    assert container(sandbox)["KEY"] == "a-new-secret"
-    again = deliver(small, "1", **renewed).succeed()
-    assert [outcome.name for outcome in again.outcomes if outcome.result.get("changed")] == []
 
 
 @pytest.mark.night

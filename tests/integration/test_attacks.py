@@ -18,7 +18,7 @@ from cases import NAMES, REPOSITORY
 from hosted_sandbox.testing import Sandbox
 
 BY_NAME = {story.name: story for story in STORIES}
-SAMPLE = [("values", True), ("values", False), ("inventory", True), ("report", True), ("sleep", True)]
+SAMPLE = ("values", "report")
 SLIPS = {
     "home/evil": "",
     "far/down/out/../escaped": "",
@@ -33,10 +33,10 @@ SLIPS = {
 }
 
 
-@pytest.mark.parametrize(("name", "in_process"), SAMPLE)
-def test_a_sample_of_the_attacks(name: str, in_process: bool, sandbox: Sandbox) -> None:
+@pytest.mark.parametrize("name", SAMPLE)
+def test_a_sample_of_the_attacks(name: str, sandbox: Sandbox) -> None:
     """Nothing is evaluated, written elsewhere or printed raw; each story has another turn."""
-    verdict = judge(sandbox, BY_NAME[name], list(BY_NAME).index(name) % TURNS, in_process)
+    verdict = judge(sandbox, BY_NAME[name], list(BY_NAME).index(name) % TURNS)
     assert not verdict.violations, "\n".join([*verdict.violations, verdict.output])
     assert any(number for (_action, failed), number in verdict.outcomes.items() if not failed)
 

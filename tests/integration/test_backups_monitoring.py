@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import time
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,6 @@ from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import PROFILE
 from integration.backup_machine import NIGHTLY, BackupMachine
 from integration.database_servers import free_port
-from integration.test_blueprint_killed import register_key
 
 pytestmark = pytest.mark.night
 
@@ -28,41 +26,6 @@ def machine(tmp_path: Path, sandbox: Sandbox) -> BackupMachine:
     """A machine, and one service in the project of its plan."""
     sandbox.seed({"services": [{"name": NAME, "product": "minecraft", "project": "web"}]})
     return BackupMachine(tmp_path, sandbox)
-
-
-def test_moments_in_another_time_zone(machine: BackupMachine) -> None:
-    """Seconds since 1970 are those of Greenwich, and a line is one line, whatever the name of the service.
-
-    So are the names of copies, which tell how old they are, and the end of a run in its report.
-    """
-    machine.zone = "America/New_York"
-    begun = int(time.time())
-    offsite = {
-        "dest": str(machine.folder / "shelf"),
-        "private_key_file": register_key(machine.sandbox, machine.folder),
-    }
-    machine.install({**NIGHTLY, "offsite": offsite}).succeed()
-    code, output = machine.run("run", "nightly")
-    assert code == 0, output
-    code, line = machine.run("check", "nightly")
-    ended = int(time.time())
-    assert code == 0, line
-    name, limits = r"it''s \"a/b\" c _ \\d", r"(\d+)s;93600;180000;0;"
-    found = re.fullmatch(
-        "OK: plan nightly, 1 services, the oldest backup of all is 0 h old "
-        rf"\| '{name}'={limits} '{name} off-site'={limits}\n",
-        line,
-    )
-    assert found is not None, line
-    assert 0 <= int(found[1]) <= ended - begun and 0 <= int(found[2]) <= ended - begun
-    told = machine.metrics()
-    for name in ("newest", "run", "success", "offsite"):
-        assert begun <= told[f"{name}_timestamp_seconds"] <= ended
-    finished = datetime.strptime(machine.report()["finished"], "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
-    assert begun <= finished.timestamp() <= ended
-    assert begun <= machine.metrics("hosted-backup.prom")["since_timestamp_seconds"] <= ended
-    labels = r'service="it' + "'" + r's \"a|b\"\nc = \\d"'
-    assert labels in (machine.folder / "metrics" / "hosted-backup-nightly.prom").read_text()
 
 
 def test_off_site_copies_that_fail(machine: BackupMachine) -> None:

@@ -369,6 +369,7 @@ def test_nothing_changed_on_the_platform(wrongs: Wrongs) -> None:
     assert wrongs.before["service"]
 
 
+@pytest.mark.night
 def test_a_module_says_the_same(wrongs: Wrongs, server: Sandbox, tmp_path: Path) -> None:
     """The errors are those of the in-process way, key by key."""
     here, there = wrongs.run, commit(server, tmp_path, AS_MODULE_TOO, False, False)

@@ -139,6 +139,7 @@ def test_templates_and_vaulted_values(
     assert sandbox.writes() == []
 
 
+@pytest.mark.night
 @BOTH_WAYS
 def test_a_file_that_is_encrypted_as_a_whole(
     in_process: bool, ansible: Ansible, sandbox: Sandbox, vault: dict[str, Any]

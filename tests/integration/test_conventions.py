@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -81,6 +82,18 @@ OTHER_THINGS = {
 SOURCES = sources()
 
 
+@functools.cache
+def tree_of(path: Path) -> ast.Module:
+    """Return a source, parsed."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@functools.cache
+def imports_of(path: Path) -> list[str]:
+    """Return the full names of what a source imports."""
+    return [*imports(path)]
+
+
 @pytest.mark.parametrize("module", MODULES)
 def test_a_noun_has_one_name_everywhere(module: str) -> None:
     """Module, action, resource, unit test, target and action group know it by the same name."""
@@ -95,15 +108,15 @@ def test_a_noun_has_one_name_everywhere(module: str) -> None:
 def test_every_noun_has_its_test_data(module: str) -> None:
     """Tests that run every module take their tasks from there (`tests/cases.py`)."""
     file = (TARGETS / module / "cases.yml").relative_to(REPOSITORY)
-    assert cases(module).get("sample_args"), f"{file}: sample_args is missing"
-    assert cases(module).keys() <= KEYS, f"{file}: known keys are {sorted(KEYS)}"
+    assert (data := cases(module)).get("sample_args"), f"{file}: sample_args is missing"
+    assert data.keys() <= KEYS, f"{file}: known keys are {sorted(KEYS)}"
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_nothing_is_left_to_write(module: str) -> None:
+def test_nothing_is_left_to_write() -> None:
     """`make module` marks with TODO whatever only a person knows."""
     left = [
         f"{path}:{number}: {line.strip()}"
+        for module in MODULES
         for path in NewModule(module).files
         if (REPOSITORY / path).is_file()
         for number, line in enumerate((REPOSITORY / path).read_text().splitlines(), 1)
@@ -112,9 +125,9 @@ def test_nothing_is_left_to_write(module: str) -> None:
     assert not left, "\n".join(["these lines are left to write:", *left])
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_the_readme_lists_every_module(module: str) -> None:
-    assert f"`{module}`" in (REPOSITORY / "README.md").read_text()
+def test_the_readme_lists_every_module() -> None:
+    readme = (REPOSITORY / "README.md").read_text()
+    assert [module for module in MODULES if f"`{module}`" not in readme] == []
 
 
 def test_what_stays_at_home_says_so() -> None:
@@ -151,26 +164,29 @@ def test_a_role_says_what_it_takes(role: Path) -> None:
         assert spec["short_description"]
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PLUGINS)))
-def test_imports_run_one_way(path: Path) -> None:
+def test_imports_run_one_way() -> None:
     """modules, action, inventory, lookup, filter -> ansible glue -> resources -> api; never the other way.
 
     Nor to a package of the same height, as from an action to a module.
     """
-    here = layer(module_name(path))
-    others = [name for name in imports(path) if name.startswith(PACKAGE) and layer(name) != here]
-    assert [name for name in others if LAYERS[layer(name)] >= LAYERS[here]] == []
+    wrong = [
+        (short_name(path), name)
+        for path in SOURCES
+        for name in imports_of(path)
+        if name.startswith(PACKAGE)
+        and (there := layer(name)) != (here := layer(module_name(path)))
+        and LAYERS[there] >= LAYERS[here]
+    ]
+    assert wrong == []
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PLUGINS)))
-def test_each_layer_knows_what_it_may(path: Path) -> None:
+def test_each_layer_knows_what_it_may() -> None:
     """Below the glue nothing knows Ansible; above the api nothing knows HTTP."""
-    here = layer(module_name(path))
-    roots = {name.partition(".")[0] for name in imports(path)}
-    if here.startswith(WITHOUT_ANSIBLE):
-        assert "ansible" not in roots
-    if here != "module_utils._api":
-        assert roots & {"requests", "urllib3", "http"} == set()
+    for path in SOURCES:
+        here = layer(module_name(path))
+        roots = {name.partition(".")[0] for name in imports_of(path)}
+        assert not (here.startswith(WITHOUT_ANSIBLE) and "ansible" in roots), path
+        assert here == API or roots & {"requests", "urllib3", "http"} == set(), path
 
 
 def short_name(path: Path) -> str:
@@ -209,23 +225,22 @@ def http_in(tree: ast.Module) -> Iterator[tuple[int, str]]:
         elif isinstance(node, (ast.Subscript, ast.Call)):
             held = node.value if isinstance(node, ast.Subscript) else node.func
             keys = [node.slice] if isinstance(node, ast.Subscript) else node.args[:1]
-            names = {part.attr for part in ast.walk(held) if isinstance(part, ast.Attribute)}
-            if "details" in names and any(isinstance(k, ast.Constant) and k.value == "status" for k in keys):
+            if any(isinstance(key, ast.Constant) and key.value == "status" for key in keys) and any(
+                isinstance(part, ast.Attribute) and part.attr == "details" for part in ast.walk(held)
+            ):
                 yield node.lineno, "details: status"
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PLUGINS)))
-def test_http_stays_in_one_package(path: Path) -> None:
+def test_http_stays_in_one_package() -> None:
     """Others catch classes of errors, ask what a refusal may mean, and leave it to the account to read."""
-    here, text = short_name(path), path.read_text(encoding="utf-8")
-    if layer(module_name(path)) == API:
-        return
-    reads = any(call in text for call in ("client.pages(", "client.one(", "client.if_any("))
-    assert reads is here.endswith("shared.account")
-    found = http_in(ast.parse(text))
-    assert [(line, name) for line, name in found if (here, name) not in OTHER_THINGS] == []
-    if not here.startswith(tuple(BUILD_CLIENTS)):
-        assert not {f"{PACKAGE}.{API}.session", f"{PACKAGE}.{API}.http_transport"} & set(imports(path))
+    for path in (path for path in SOURCES if layer(module_name(path)) != API):
+        here, text = short_name(path), path.read_text(encoding="utf-8")
+        reads = any(call in text for call in ("client.pages(", "client.one(", "client.if_any("))
+        assert reads is here.endswith("shared.account"), here
+        found = [(line, name) for line, name in http_in(tree_of(path)) if (here, name) not in OTHER_THINGS]
+        assert found == [], here
+        if not here.startswith(tuple(BUILD_CLIENTS)):
+            assert not {f"{PACKAGE}.{API}.session", f"{PACKAGE}.{API}.http_transport"} & set(imports_of(path))
 
 
 @pytest.mark.parametrize(
@@ -253,11 +268,10 @@ def test_no_exception_to_the_rule_is_left_over() -> None:
         assert any(
             imported.startswith((f"{PACKAGE}.{API}.session", f"{PACKAGE}.{API}.http_transport"))
             for name in names
-            for imported in imports(by_name[name])
+            for imported in imports_of(by_name[name])
         ), builder
     for name, attribute in OTHER_THINGS:
-        found = http_in(ast.parse(by_name[name].read_text(encoding="utf-8")))
-        assert attribute in {seen for _line, seen in found}, name
+        assert attribute in {seen for _line, seen in http_in(tree_of(by_name[name]))}, name
 
 
 def statuses_in(tree: ast.Module) -> Iterator[tuple[int, str]]:
@@ -273,11 +287,10 @@ def statuses_in(tree: ast.Module) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.value
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PLUGINS)))
-def test_statuses_are_spelt_in_one_module(path: Path) -> None:
+def test_statuses_are_spelt_in_one_module() -> None:
     """A slip in one would be a comparison that is never true."""
-    if short_name(path) != f"{API}.values":
-        assert list(statuses_in(ast.parse(path.read_text(encoding="utf-8")))) == []
+    for path in (path for path in SOURCES if short_name(path) != f"{API}.values"):
+        assert list(statuses_in(tree_of(path))) == [], path
 
 
 def test_the_sandbox_knows_nothing_of_the_plugins() -> None:

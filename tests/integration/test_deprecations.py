@@ -22,6 +22,8 @@ from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import INVENTORY, REPOSITORY, Ansible, Run
 from integration.warm import Programs
 
+pytestmark = pytest.mark.night
+
 SECRETS_API = Version("2.22.0b1")
 """The first ansible-core that masks what plugins tell it to."""
 READING = """\

@@ -54,6 +54,7 @@ def add_service(sandbox: Sandbox, name: str) -> None:
     sandbox.seed({"services": [{"name": name, "product": "valkey", "project": "shop"}]})
 
 
+@pytest.mark.night
 def test_an_export_has_a_file_for_each_project(account: Ansible, sandbox: Sandbox) -> None:
     """One that was completed is put aside, and one of anything else stops the export before it writes."""
     folder = account.folder / "files"
@@ -79,6 +80,7 @@ def test_an_export_has_a_file_for_each_project(account: Ansible, sandbox: Sandbo
     assert sandbox.writes() == []
 
 
+@pytest.mark.night
 def test_no_drift_ends_with_0(account: Ansible, sandbox: Sandbox) -> None:
     """Metrics name each file once if two patterns find it, and the true moment in any time zone."""
     account.environment["TZ"] = "Asia/Tokyo"
@@ -123,6 +125,7 @@ def test_drift_ends_with_2_and_is_told_in_every_report(account: Ansible, sandbox
     assert sandbox.writes() == []
 
 
+@pytest.mark.night
 def test_what_cannot_be_compared_ends_with_1(account: Ansible, sandbox: Sandbox) -> None:
     """A file, whose neighbours are compared all the same; a platform; without files; and a report."""
     add_service(sandbox, "cache")

@@ -125,7 +125,7 @@ def test_no_key_takes_the_place_of_another(sandbox: Sandbox) -> None:
     assert [(each["id"], each["name"]) for each in shown] == [(id_of(sandbox, n), n) for n in ("mc", "db")]
 
 
-EXPRESSIONS = ["RUN", "'TEXT' == RUN"]
+EXPRESSIONS = ["RUN", pytest.param("'TEXT' == RUN", marks=pytest.mark.night)]
 """What is a condition, or gives one, without being a template."""
 INDIRECT = r"""
     - ansible.builtin.debug: {var: text}

@@ -9,10 +9,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from hosted_sandbox.registry.images import build_image
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible
 from integration.warm import COLD
+
+pytestmark = pytest.mark.night
 
 INJECTED = Path(__file__).with_name("injected") / "macos"
 TASKS = """\

@@ -24,6 +24,8 @@ from ansible_collections.hosted.services.scripts.sources import source_files
 from integration.ansible_run import REPOSITORY
 from integration.test_documentation import documentation
 
+pytestmark = pytest.mark.release
+
 PLUGINS = REPOSITORY / "plugins"
 MODULES = sorted((PLUGINS / "modules").glob("*.py"))
 WITH_DOCUMENTATION = sorted(

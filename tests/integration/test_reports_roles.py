@@ -18,6 +18,8 @@ from integration.backup_machine import NIGHTLY, BackupMachine, Systemd, processe
 from integration.drift_machine import DriftMachine
 from integration.sleep_machine import NIGHTS, SleepMachine
 
+pytestmark = pytest.mark.night
+
 TEMPLATES = ("{{ 6 * 7 }}", "{% raw %}{{ 1 }}{% endraw %}", "Map {#1}", "${#x}", "#jinja2: x", "{{ '{{' }}")
 """Texts that are no templates where somebody marks them so, also not on their way to disk and back."""
 
@@ -40,7 +42,6 @@ yaml.SafeDumper.add_representer(
 # --- Texts that look like templates -----------------------------------------------------------------------
 
 
-@pytest.mark.night
 def test_hooks_and_names_are_rendered_once(machine: BackupMachine) -> None:
     """What is marked as unsafe is run as it is written, and what a template gives is no template."""
     services = [{"name": name, "product": "minecraft", "project": "web"} for name in TEMPLATES]
@@ -93,13 +94,10 @@ def without_ansible(machine: BackupMachine) -> None:
     machine.command.write_text(command.replace("\nplaybook=", "\nplaybook=/nowhere"))
 
 
-CAUSES = [gone, without_locale]
-OTHERS = [unwritable, without_environment, without_ansible]
+CAUSES = [gone, without_locale, unwritable, without_environment, without_ansible]
 
 
-@pytest.mark.parametrize(
-    "cause", [*CAUSES, *(pytest.param(each, marks=pytest.mark.night) for each in OTHERS)]
-)
+@pytest.mark.parametrize("cause", CAUSES)
 def test_a_run_that_cannot_begin_is_an_alarm(
     cause: Callable[[BackupMachine], None], machine: BackupMachine
 ) -> None:
@@ -125,7 +123,6 @@ def test_a_run_that_cannot_begin_is_an_alarm(
     assert (code, line.split(":")[0]) == (3, "UNKNOWN") or cause is unwritable
 
 
-@pytest.mark.night
 @pytest.mark.parametrize("kind", [SleepMachine, DriftMachine])
 def test_the_metrics_of_the_other_plans_tell_it_too(
     kind: type[SleepMachine | DriftMachine], tmp_path: Path, sandbox: Sandbox

@@ -29,7 +29,6 @@ from hosted_sandbox.testing import Sandbox
 from integration import proxy_server
 from integration.ansible_run import Ansible
 from integration.backup_machine import NIGHTLY, BackupMachine
-from unit.plugins.module_utils._resources.clones.platform import files
 from unit.plugins.module_utils._resources.platform import (
     SEED,
     add,
@@ -37,10 +36,9 @@ from unit.plugins.module_utils._resources.platform import (
     calls,
     id_of,
     run,
-    writes,
 )
 from unit.plugins.module_utils._resources.relocations import platform
-from unit.plugins.module_utils._resources.relocations.platform import done, pair, status_of, write_file
+from unit.plugins.module_utils._resources.relocations.platform import done, pair, status_of
 
 DAY = 86400
 Run = Callable[..., dict[str, Any]]
@@ -149,32 +147,6 @@ def test_a_relocation_ends_on_a_date_of_the_platform(sandbox: Sandbox, relocate:
     assert done(relocate(state="finished", delete_backups=True))["relocation"]["deleted"]
 
 
-# --- Data -----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("afterwards", ["in use", "suspended again"])
-def test_what_is_left_over_and_was_used_is_not_overwritten(
-    afterwards: str, sandbox: Sandbox, relocate: Run
-) -> None:
-    """After a way back with copy_back, nothing is on it that is nowhere else; then somebody started it."""
-    done(relocate())
-    done(relocate(state="returned", copy_back=True))
-    _old, new = pair(sandbox)
-    sandbox.clock(advance=5)
-    sandbox.api("POST", f"/api/resources/{new}/resume")
-    write_file(sandbox, new, "mine.txt", "mine")
-    if afterwards == "suspended again":
-        sandbox.api("POST", f"/api/resources/{new}/suspend")
-    sandbox.clear_journal()
-    for check_mode in (True, False):
-        refused = relocate(check_mode)
-        assert "may have been used since" in refused["msg"] and "set overwrite: true" in refused["msg"]
-    assert writes(sandbox) == []
-    assert files(sandbox, new)["/mine.txt"] == "mine"
-    done(relocate(overwrite=True))
-    assert "/mine.txt" not in files(sandbox, new)
-
-
 # --- Deploys --------------------------------------------------------------------------------------------
 
 
@@ -211,17 +183,6 @@ def deploys(sandbox: Sandbox) -> int:
     return calls(sandbox).count("apps.deploy")
 
 
-@pytest.mark.parametrize("fault", [{"kind": "reset"}, {"kind": "status", "status": 504}])
-def test_a_deploy_whose_response_was_lost_is_looked_at(
-    fault: dict[str, Any], sandbox: Sandbox, shop: Run
-) -> None:
-    """What runs tells that it was carried out, in the same run."""
-    sandbox.fault("apps.deploy", when="after", **fault)
-    result = done(shop(APP_DEPLOY, tag="v2"))
-    assert result["changed"] and result["deployment"]["pending_deploy"] == []
-    assert not shop(APP_DEPLOY, tag="v2")["changed"] and deploys(sandbox) == 1
-
-
 def test_a_deploy_that_a_killed_run_has_made_is_not_made_again(
     sandbox: Sandbox, shop: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -236,18 +197,6 @@ def test_a_deploy_that_a_killed_run_has_made_is_not_made_again(
     done(shop(ENVIRONMENT, variables={"MODE": "two"}))
     assert "its environment was written" in done(shop(APP_DEPLOY, tag="v2"))["actions"][0]
     assert deploys(sandbox) == 4
-
-
-def test_what_does_not_show_a_start_is_deployed_again(
-    sandbox: Sandbox, shop: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The container has stopped since, or the token may not see it."""
-    killed_after_deploy(shop, monkeypatch, "v2")
-    assert done(shop(APP_DEPLOY, tag="v2", token=sandbox.registry_token))["changed"]
-    killed_after_deploy(lambda *given, **named: shop(*given, force=True, **named), monkeypatch, "v2")
-    id = sandbox.api("GET", "/api/apps").json()["items"][0]["id"]
-    sandbox.api("POST", f"/api/resources/{id}/power", {"signal": "kill"})
-    assert "was not seen to succeed" in done(shop(APP_DEPLOY, tag="v2"))["actions"][0]
 
 
 # --- What cannot be remembered, and what takes too long ---------------------------------------------------

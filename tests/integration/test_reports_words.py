@@ -6,22 +6,15 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
-import subprocess
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, ClassVar
-from urllib.parse import parse_qs
+from typing import Any
 
 import pytest
-import yaml
 
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import HERE, REPOSITORY, Ansible, play_of
+from integration.ansible_run import HERE, Ansible, play_of
 from integration.inventory.conftest import Inventory
-from integration.proxy_server import running
 from unit.plugins.module_utils._sftp.servers import make_key
 
 APP = {"slug": "acme-web", "project": "shop", "images": [{"tag": "v1"}, {"tag": "v2"}]}
@@ -33,12 +26,6 @@ ORDER = """
     product: minecraft
     host: node-paris-1
     dimensions: {cpu_cores: 2, ram_gb: 4, storage_gb: 20}
-"""
-GH = """#!/bin/sh
-# `gh pr comment` by its manual: edits the last comment if that is asked for, and makes one if there is none.
-case "$*" in *--edit-last*) [ ! -e comments ] || sed -i '$d' comments ;; esac
-case "$*" in *--create-if-none*) : ;; *--edit-last*) [ -e comments ] || exit 1 ;; esac
-cat cost.md >> comments
 """
 
 
@@ -78,26 +65,6 @@ def test_the_report_says_one_thing_once(ansible: Ansible, sandbox: Sandbox) -> N
 
 
 # --- Errors ---------------------------------------------------------------------------------------------
-
-
-def test_each_service_that_failed_has_a_line(ansible: Ansible, sandbox: Sandbox) -> None:
-    games = [{**GAME, "name": name} for name in ("one", "two", "three")]
-    sandbox.seed({"services": [*games, {**GAME, "name": "box", "product": "bucket"}]})
-    run = ansible.tasks("""
-- name: Back up
-  hosted.services.backup: {services: [one, box, gone], name: nightly}
-  ignore_errors: true
-- name: Restore
-  hosted.services.backup: {services: [one, two, three], name: nightly, state: restored, confirm: true}
-  ignore_errors: true
-""").succeed()
-    for name, services in ("Back up", ("box", "gone")), ("Restore", ("two", "three")):
-        first, *lines = run[name].message.split("\n")
-        failed = [line for line in lines if line.startswith("- ")]
-        assert first.endswith("2 of 3 services failed:") and len(failed) == 2, run[name].message
-        for service, line in zip(services, failed, strict=True):
-            assert line.count(f"service '{service}'") == 1 and len(line) < 300, line
-    assert run["Restore"].message.endswith("\nSet allow_partial: true to go on with the other services")
 
 
 def test_advice_names_what_the_module_has(ansible: Ansible, sandbox: Sandbox, tmp_path: Path) -> None:
@@ -213,70 +180,3 @@ def test_a_failed_comparison_is_not_called_a_strategy(ansible: Ansible, sandbox:
         run = ansible.playbook(play, env=env, variables={"drift_files": files})
         assert run.rc == 1 and said in run.stderr, run.output
         assert "strategy" not in run.output
-
-
-# --- The recipe for CI ----------------------------------------------------------------------------------
-
-
-class Notes(BaseHTTPRequestHandler):
-    """The comments on a merge request."""
-
-    bodies: ClassVar[dict[int, str]] = {1: "looks good"}
-
-    def do_GET(self) -> None:
-        """List them."""
-        self.answer([{"id": id, "body": body} for id, body in self.bodies.items()])
-
-    def do_POST(self) -> None:
-        """Write one."""
-        self.keep(len(self.bodies) + 1)
-
-    def do_PUT(self) -> None:
-        """Write one anew."""
-        self.keep(int(self.path.rpartition("/")[2]))
-
-    def keep(self, id: int) -> None:
-        """Keep what was sent."""
-        sent = self.rfile.read(int(self.headers["Content-Length"])).decode()
-        self.bodies[id] = parse_qs(sent)["body"][0]
-        self.answer({"id": id})
-
-    def answer(self, content: Any) -> None:
-        """Send JSON."""
-        assert self.headers["PRIVATE-TOKEN"] == "secret"
-        self.send_response(200)
-        self.end_headers()
-        self.wfile.write(json.dumps(content).encode())
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing."""
-
-
-@pytest.mark.skipif(not shutil.which("jq") or not shutil.which("curl"), reason="jq or curl is not installed")
-def test_the_recipe_keeps_one_comment(tmp_path: Path) -> None:
-    guide = (REPOSITORY / "docs" / "guides" / "costs.md").read_text()
-    [recipe] = [found for found in re.findall(r"```yaml\n(.*?)```", guide, re.DOTALL) if "curl" in found]
-    script = yaml.safe_load(recipe)["cost"]["script"]
-    lines = "\n".join(line for line in script if not line.startswith(("ansible", "sh ")))
-    with running(ThreadingHTTPServer(("127.0.0.1", 0), Notes)) as server:
-        address = {"CI_API_V4_URL": f"http://127.0.0.1:{server.server_port}", "COMMENT_TOKEN": "secret"}
-        place = {"CI_PROJECT_ID": "7", "CI_MERGE_REQUEST_IID": "9", "PATH": os.environ["PATH"]}
-        for change in ("+1.00", "+2.00"):
-            table = f"| service | action | change |\n| lobby | order | {change} EUR |\n"
-            (tmp_path / "cost.md").write_text(table)
-            subprocess.run(
-                ["sh", "-euc", lines], check=True, cwd=tmp_path, env={**address, **place}, capture_output=True
-            )
-    assert list(Notes.bodies) == [1, 2] and "+2.00 EUR" in Notes.bodies[2]
-
-
-def test_the_recipe_for_ci_updates_its_comment(tmp_path: Path) -> None:
-    [recipe] = re.findall(r"run: (gh pr comment .*)", (REPOSITORY / "docs/guides/costs.md").read_text())
-    (tmp_path / "gh").write_text(GH)
-    (tmp_path / "gh").chmod(0o755)
-    for run in ("first", "second"):
-        (tmp_path / "cost.md").write_text(f"{run}\n")
-        command = recipe.replace("${{ github.event.number }}", "7")
-        environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
-        subprocess.run(["sh", "-c", command], cwd=tmp_path, env=environment, check=True)
-    assert (tmp_path / "comments").read_text() == "second\n"

@@ -21,8 +21,6 @@ from hosted_sandbox import __version__
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import REPOSITORY, Ansible, Run
 
-pytestmark = pytest.mark.night
-
 PORTS = ("sandbox_port", "sandbox_control_port", "sandbox_sftp_port", "sandbox_registry_port")
 SEED = {"projects": ["web"]}
 #: The package, for a Python that has its requirements but not itself.
@@ -116,6 +114,13 @@ def changes(run: Run) -> int:
     )
 
 
+def test_it_is_started_once(role: Role) -> None:
+    role.play(sandbox_data_dir="").succeed()
+    assert changes(role.play(sandbox_data_dir="")) == 0
+    assert role.projects() == ["web"]
+
+
+@pytest.mark.night
 def test_in_memory_another_seed_begins_anew(role: Role) -> None:
     """Without a data folder the seed is what there is; with the same one nothing is touched."""
     role.play(sandbox_data_dir="").succeed()
@@ -126,6 +131,7 @@ def test_in_memory_another_seed_begins_anew(role: Role) -> None:
     assert role.projects() == ["shop"]
 
 
+@pytest.mark.night
 def test_check_mode_says_and_does_nothing(role: Role) -> None:
     """It says what would change in every state, and changes nothing."""
     assert changes(role.play("--check")) > 0
@@ -143,6 +149,7 @@ def test_check_mode_says_and_does_nothing(role: Role) -> None:
     assert role.projects() == ["web", "kept"]
 
 
+@pytest.mark.night
 def test_an_error_is_the_sandbox_s_own(role: Role, sandbox: Sandbox) -> None:
     """A port that is taken, a seed that makes no sense, a profile that is none."""
     taken = int(sandbox.base_url.rpartition(":")[2])
@@ -159,6 +166,7 @@ def test_an_error_is_the_sandbox_s_own(role: Role, sandbox: Sandbox) -> None:
     assert role.facts() == {}
 
 
+@pytest.mark.night
 def test_a_package_that_is_not_here(role: Role, tmp_path: Path) -> None:
     """A path that leads nowhere is named, before anything is installed."""
     nowhere = tmp_path / "nowhere.whl"
@@ -170,6 +178,7 @@ def test_a_package_that_is_not_here(role: Role, tmp_path: Path) -> None:
     assert not (role.folder / "venv").exists()
 
 
+@pytest.mark.night
 def test_what_is_installed(role: Role, tmp_path: Path) -> None:
     """The package comes from the index, or from the play's path.
 

@@ -210,7 +210,7 @@ def test_what_is_mistaken(in_process: bool, stage: Stage) -> None:
 
 @pytest.mark.parametrize(
     ("in_process", "methods"),
-    [(True, ALL), (True, WRITES), (False, WRITES)],
+    [(True, ALL), (True, WRITES), pytest.param(False, WRITES, marks=pytest.mark.night)],
     ids=["all", "writes", "as_module"],
 )
 def test_what_the_platform_echoes(in_process: bool, methods: tuple[str, ...], stage: Stage) -> None:
@@ -230,7 +230,7 @@ def test_what_the_platform_echoes(in_process: bool, methods: tuple[str, ...], st
 @pytest.mark.night
 @pytest.mark.parametrize(
     ("in_process", "methods"),
-    [(True, ALL), (True, WRITES), (False, WRITES)],
+    [(True, ALL), (True, WRITES), pytest.param(False, WRITES, marks=pytest.mark.night)],
     ids=["all", "writes", "as_module"],
 )
 def test_what_crashes(in_process: bool, methods: tuple[str, ...], stage: Stage) -> None:

@@ -9,7 +9,6 @@ import json
 import os
 import subprocess
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,6 @@ import yaml
 
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible, Run
-from integration.proxy_server import ProxyServer, running
 
 pytestmark = pytest.mark.night
 
@@ -213,41 +211,6 @@ def test_exclusive(team: Team) -> None:
     assert len({key["fingerprint"] for key in keys}) == 2
     assert team.sftp("survival", "ls").returncode == 0
     assert changed(team.play(sftp_access_exclusive=True).succeed()) == []
-
-
-def shows_odd_fingerprints(content: bytes) -> bytes:
-    """Return a list of keys with fingerprints in a form that nobody knows."""
-    try:
-        keys = json.loads(content)
-    except ValueError:
-        return content
-    for key in keys if isinstance(keys, list) else ():
-        key["fingerprint"] = f"odd-{key['id']}"
-    return json.dumps(keys).encode()
-
-
-@pytest.fixture
-def odd(team: Team) -> Iterator[Team]:
-    """The same account on a platform whose fingerprints cannot be read."""
-    with running(ProxyServer(team.sandbox, change=shows_odd_fingerprints)) as proxy:
-        team.ansible.environment["HOSTED_SERVICES_URL"] = proxy.url
-        yield team
-
-
-def removals(team: Team) -> int:
-    """Return how many keys were asked to be removed."""
-    return [line["method"] for line in team.sandbox.journal()].count("DELETE")
-
-
-def test_exclusive_removes_no_key_that_may_be_one_of_the_list(odd: Team) -> None:
-    """The key of Alice has another name there, and the one of her name is an old one."""
-    keys = {"alice-new": odd.alice["public_key"], "alice": make_key(odd.folder / "old")}
-    for name, key in keys.items():
-        odd.register(name, key)
-    only: dict[str, Any] = {"sftp_access_hosts": [], "sftp_access_keys": [odd.alice]}
-    run = odd.play(**only, sftp_access_exclusive=True)
-    assert run.rc != 0 and removals(odd) == 0 and odd.keys() == ["alice", "alice-new"]
-    assert "whether the key is registered is not known" in " ".join(run.output.split())
 
 
 def test_keys_alone_and_files_alone(team: Team) -> None:

@@ -42,7 +42,13 @@ def without_width(lines: Sequence[str]) -> list[str]:
 
 
 @pytest.mark.skipif(__version__ not in PINNED, reason="each ansible-core prints something else")
-@pytest.mark.parametrize(("name", "scene"), SCENES.items(), ids=list(SCENES))
+@pytest.mark.parametrize(
+    ("name", "scene"),
+    [
+        pytest.param(name, scene, id=name, marks=[pytest.mark.night] if number else [])
+        for number, (name, scene) in enumerate(SCENES.items())
+    ],
+)
 def test_a_picture_shows_what_the_code_prints(stage: Stage, name: str, scene: Scene) -> None:
     shown, _words = texts_of((FOLDER / f"{name}.svg").read_text(encoding="utf-8"))
     assert without_width(shown) == without_width(lines_of(stage.play(scene))), "run `make pictures`"

@@ -79,7 +79,7 @@ def most_reads(seconds: float) -> int:
 @pytest.mark.parametrize(
     ("name", "seconds"),
     [
-        (name, seconds)
+        pytest.param(name, seconds, marks=[pytest.mark.night] if seconds in (0.3, 30.0) else [])
         for name in WAITS
         for seconds in (0.3, 4.0, 30.0, 250.0)
         if name != "stop" or seconds < GRACE_SECONDS  # it is killed then

@@ -9,6 +9,7 @@ gate, more in the night. New ones are looked for on purpose: `pytest --hypothesi
 
 from __future__ import annotations
 
+import gc
 import os
 
 import pytest
@@ -19,6 +20,17 @@ settings.register_profile("gate", max_examples=25, derandomize=True, deadline=No
 settings.register_profile("night", max_examples=100, derandomize=True, deadline=None)
 settings.register_profile("search", max_examples=5000, deadline=None)
 settings.load_profile("gate")
+
+
+def pytest_collection() -> None:
+    """Look for no circles in what stays until the end: modules and thousands of items."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Look for them in what tests make."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)

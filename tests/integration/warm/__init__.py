@@ -28,17 +28,25 @@ WHOLE = os.environ.get("ANSIBLE_COLLECTIONS_PATH", str(REPOSITORY / ".build" / "
 PLACE = "ansible_collections/hosted/services"
 FOLDERS = ("meta", "playbooks", "plugins", "roles")
 """What packages have of a collection: nothing public may use anything else of it."""
+MADE_FOLDERS, STARTED = "FOUR_FOLDERS", "WARM_PROGRAMS"
+"""Where the processes that this one starts, such as pytest's workers, find what was made here."""
 
 
 @functools.cache
 def four_folders() -> str:
     """Make a collection of these folders alone, so that each run shows that they are enough."""
+    if made := os.environ.get(MADE_FOLDERS):
+        return made
     (REPOSITORY / ".build").mkdir(exist_ok=True)
     path = Path(tempfile.mkdtemp(prefix="four-folders-", dir=REPOSITORY / ".build"))
     atexit.register(shutil.rmtree, path, ignore_errors=True)
     path.chmod(0o755)  # as the plans of roles may be run by another user
+    half_written = shutil.ignore_patterns("*.pyc.*")  # by others, who compile what they import
     for name in FOLDERS:
-        shutil.copytree(Path(WHOLE, PLACE, name), path / PLACE / name, copy_function=os.link)
+        shutil.copytree(
+            Path(WHOLE, PLACE, name), path / PLACE / name, copy_function=os.link, ignore=half_written
+        )
+    os.environ[MADE_FOLDERS] = str(path)
     return str(path)
 
 
@@ -63,9 +71,17 @@ COLD = Programs(
 
 @functools.cache
 def programs() -> Programs:
-    """Start the servers of this process; they end with it."""
+    """Start the servers, unless whoever started this process has; they end with it."""
     if os.environ.get("WARM_START") == "0":
         return COLD
+    if not (started := os.environ.get(STARTED)):
+        started = os.environ[STARTED] = start_all()
+    names = ("ansible-playbook", "ansible-inventory", Path(COLD.python).name, "local-playbook")
+    return Programs(*(os.path.join(started, name) for name in names))
+
+
+def start_all() -> str:
+    """Start the servers of this process; return the folder with the programs that ask them."""
     folder = Path(tempfile.mkdtemp(prefix="warm-"))
     servers = [start(folder, kind) for kind in ("ansible", "python")]
     for server in servers:
@@ -73,10 +89,11 @@ def programs() -> Programs:
         assert server.stdout.readline(), "the server did not start"
     atexit.register(stop, servers, folder)
     playbook, python = write(folder, "ansible", COLD.playbook), write(folder, "python", COLD.python)
+    write(folder, "ansible", COLD.inventory)
     local = folder / "local-playbook"
     local.write_text(f'#!/bin/sh\nexec {playbook} "$@" -e ansible_python_interpreter={python}\n')
     local.chmod(0o755)
-    return Programs(playbook, write(folder, "ansible", COLD.inventory), python, str(local))
+    return str(folder)
 
 
 def start(folder: Path, kind: str) -> subprocess.Popen[bytes]:

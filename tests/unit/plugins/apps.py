@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from hosted_sandbox.testing import Sandbox
 from unit.plugins.results import Result
 
 DELAYS = {"provision": 0.05, "start": 0.02, "stop": 0.02, "resume": 0.02, "scan": 0.05, "scan_wait": 0.3}
+OTHERS = ("terse", "wrapped")
 WRITES = ("apps.create", "releases.declare", "apps.deploy", "apps.environment")
 IMAGES: dict[str, dict[str, Any]] = {
     "v1": {},
@@ -110,17 +111,16 @@ class Platform:
 
 
 @pytest.fixture(scope="session")
-def server() -> Iterator[Sandbox]:
-    """The process behind all tests of applications."""
-    with Sandbox() as sandbox:
-        yield sandbox
+def server(sandbox_process: Sandbox) -> Sandbox:
+    """The process behind all tests."""
+    return sandbox_process
 
 
-@pytest.fixture(params=["plain", "terse", "wrapped"])
+@pytest.fixture(params=["plain", *(pytest.param(name, marks=pytest.mark.night) for name in OTHERS)])
 def platform(
     server: Sandbox, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Platform:
-    """The same platform with the gaps of the specification filled in several ways."""
+    """The same platform; the night fills the gaps of the specification in several ways."""
     monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path / "home"))
     monkeypatch.setattr(app, "QUIET_SECONDS", 1.5)
     server.reset(profile=request.param, delays=DELAYS)

@@ -22,6 +22,7 @@ import pytest
 import requests
 
 from hosted_sandbox.testing import SANDBOX, Sandbox
+from unit.tiers import sample
 
 Order = Callable[..., str]
 Push = Callable[..., str]
@@ -213,6 +214,7 @@ def test_nothing_acknowledged_is_lost_when_killed(tmp_path: Path) -> None:
         assert second.output() == ""
 
 
+@pytest.mark.night
 def test_the_banner_and_the_end(tmp_path: Path) -> None:
     ready = tmp_path / "ready.json"
     command = [sys.executable, "-m", "hosted_sandbox", *ANY_PORTS, "--ready-file", str(ready)]
@@ -229,6 +231,7 @@ def test_the_banner_and_the_end(tmp_path: Path) -> None:
     assert not ready.exists(), "it is there as long as the sandbox is"
 
 
+@pytest.mark.night
 def test_in_the_background_until_it_is_told_to_stop(tmp_path: Path) -> None:
     ready, log = tmp_path / "ready.json", tmp_path / "log"
     command = [sys.executable, str(SANDBOX), *ANY_PORTS, "--ready-file", str(ready), "--detach", str(log)]
@@ -247,6 +250,7 @@ def test_in_the_background_until_it_is_told_to_stop(tmp_path: Path) -> None:
     assert "The sandbox is ready." in log.read_text()
 
 
+@pytest.mark.night
 def test_in_the_background_a_failure_is_told(tmp_path: Path) -> None:
     command = [sys.executable, str(SANDBOX), "--detach", str(tmp_path / "log")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -258,7 +262,7 @@ def test_in_the_background_a_failure_is_told(tmp_path: Path) -> None:
     assert (done.returncode, "the seed makes no sense" in done.stderr) == (1, True)
 
 
-@pytest.mark.parametrize("option", ["--port", "--control-port", "--sftp-port", "--registry-port"])
+@pytest.mark.parametrize("option", sample(["--port", "--control-port", "--sftp-port", "--registry-port"]))
 def test_a_port_in_use_is_named_and_leaves_no_data_behind(tmp_path: Path, option: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])

@@ -119,6 +119,7 @@ def test_a_sandbox_for_each_test(tmp_path: Path) -> None:
     assert "ended with status 42" in output
 
 
+@pytest.mark.night
 def test_all_profiles_in_parallel(tmp_path: Path) -> None:
     output = run_pytest(tmp_path, "-n", "2", "-k", "profile", "--sandbox-profiles=plain, terse, wrapped")
     seen = ["plain", "terse", "wrapped"]
@@ -130,6 +131,7 @@ def test_all_profiles_in_parallel(tmp_path: Path) -> None:
     assert results(output, "FAILED") == results(output, "ERROR") == set()
 
 
+@pytest.mark.night
 @pytest.mark.parametrize("names", ["", " ", ","])
 def test_no_profile_is_refused(names: str, tmp_path: Path) -> None:
     """As from an empty variable of a CI job: one profile would run where several were wanted."""
@@ -139,6 +141,7 @@ def test_no_profile_is_refused(names: str, tmp_path: Path) -> None:
     assert results(output, "PASSED") == set()
 
 
+@pytest.mark.night
 def test_an_unknown_profile_is_named(tmp_path: Path) -> None:
     output = run_pytest(tmp_path, "--sandbox-profiles", "plain,loud")
     assert "--sandbox-profiles: unknown profile 'loud'; known: plain, terse" in output

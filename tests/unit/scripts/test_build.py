@@ -17,6 +17,8 @@ import pytest
 from ansible_collections.hosted.services.scripts.build import build
 from ansible_collections.hosted.services.scripts.sources import copy_sources, source_files, source_time
 
+pytestmark = pytest.mark.night
+
 GALAXY = """
 namespace: hosted
 name: services

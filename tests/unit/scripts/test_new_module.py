@@ -21,6 +21,8 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 from ansible_collections.hosted.services.scripts import new_module
 from cases import KEYS
 
+pytestmark = pytest.mark.night
+
 NAMES = ["webhook", "api_token_info"]
 RESOURCES = "plugins/module_utils/_resources"
 

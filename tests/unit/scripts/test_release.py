@@ -15,6 +15,8 @@ import yaml
 from ansible_collections.hosted.services.scripts import addresses, release
 from ansible_collections.hosted.services.scripts.sources import ROOT
 
+pytestmark = pytest.mark.night
+
 NEW = "https://git.example.com/acme/hosted.services"
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,7 @@ def brief(path: str) -> str:
     return "/".join(part if len(part) <= LONG else f"{part[:SHORT]}…" for part in path.split("/"))
 
 
+@functools.cache
 def _template() -> jinja2.Template:
     """Load the page; whatever it is given is text in it, and None is nothing."""
     environment = jinja2.Environment(
@@ -67,9 +69,6 @@ def _template() -> jinja2.Template:
         "stamp": stamp,
     }
     return environment.get_template("page.html")
-
-
-TEMPLATE = _template()
 
 
 def wants_page(scope: Scope) -> bool:
@@ -115,7 +114,7 @@ class Page:
 
     def _shown(self, writes: bool = False, problem: str | None = None) -> Response:
         world = self._control.world
-        page = TEMPLATE.render(
+        page = _template().render(
             **self._control.facts(),
             problem=problem,
             writes=writes,

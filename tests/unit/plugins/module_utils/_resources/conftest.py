@@ -1,7 +1,10 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A sandbox for the modules that are run straight against one, and a key that opens SFTP on it."""
+"""One sandbox for all modules that are run straight against one, and a key that opens SFTP on it.
+
+Each pause moves the clocks of all sandboxes of this process on: a second one makes every test dearer.
+"""
 
 from __future__ import annotations
 
@@ -28,18 +31,18 @@ def pauses_take_no_time(monkeypatch: pytest.MonkeyPatch, request: pytest.Fixture
 
 
 @pytest.fixture(scope="session")
-def backup_server() -> Iterator[Sandbox]:
-    """The process behind all tests; SANDBOX_PROFILE fills the gaps of the specification."""
+def sandbox_process() -> Iterator[Sandbox]:
+    """The process behind all tests, which begin it anew."""
     with Sandbox() as sandbox:
         yield sandbox
 
 
 @pytest.fixture
-def sandbox(backup_server: Sandbox) -> Sandbox:
-    """A platform with a few services that can be backed up."""
-    backup_server.reset(delays=DELAYS, profile=PROFILE)
-    backup_server.seed(SEED)
-    return backup_server
+def sandbox(sandbox_process: Sandbox) -> Sandbox:
+    """A platform with a few services that can be backed up; SANDBOX_PROFILE fills the gaps of the spec."""
+    sandbox_process.reset(delays=DELAYS, profile=PROFILE)
+    sandbox_process.seed(SEED)
+    return sandbox_process
 
 
 @pytest.fixture(scope="session")

@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.billing_info import BILLING_INFO
@@ -15,22 +13,16 @@ from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.platform import run
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Sandbox]:
-    with Sandbox() as sandbox:
-        yield sandbox
-
-
 @pytest.mark.parametrize("shape", POINTS["list.shape"].values)
-def test_lists_are_read_whole(server: Sandbox, shape: str) -> None:
+def test_lists_are_read_whole(sandbox_process: Sandbox, shape: str) -> None:
     """No page has more than five entries; the account has a year and 22 days."""
-    server.reset(profile="plain", values={"list.shape": shape}, clock="2025-01-01T12:00:00.000Z")
-    server.seed({"services": [{"name": "mc", "product": "minecraft"}], "balance_cents": 1_000_000})
+    sandbox_process.reset(profile="plain", values={"list.shape": shape}, clock="2025-01-01T12:00:00.000Z")
+    sandbox_process.seed({"services": [{"name": "mc", "product": "minecraft"}], "balance_cents": 1_000_000})
     for number in range(25):
-        server.operator("accounts/account-main", balance_cents=1_000_100 + 100 * number)
-    server.clock(freeze=True, advance=(365 + 21) * 86400)
+        sandbox_process.operator("accounts/account-main", balance_cents=1_000_100 + 100 * number)
+    sandbox_process.clock(freeze=True, advance=(365 + 21) * 86400)
     lengths = {"transactions": 27, "daily_spend": 22, "invoices": 12, "statements": 13}
-    billing = run(server, BILLING_INFO, include=[*lengths])["billing"]
+    billing = run(sandbox_process, BILLING_INFO, include=[*lengths])["billing"]
     for part, length in lengths.items():
         entries = billing[part]
         assert len(entries) == length and all(entries.count(entry) == 1 for entry in entries), part

@@ -22,6 +22,7 @@ from hosted_sandbox.gaps import Profile
 from hosted_sandbox.testing import NO_DELAYS, Sandbox
 from unit.plugins.accounts import random_account
 from unit.plugins.module_utils._resources.platform import run, writes
+from unit.tiers import sample
 
 FIRST, __, LAST = os.environ.get("BLUEPRINT_EXPORTS", "0-11").partition("-")
 ACCOUNTS = range(int(FIRST), int(LAST or FIRST) + 1)
@@ -68,7 +69,7 @@ def comparable(blueprints: list[dict[str, Any]], undeployed: set[str]) -> dict[s
     return found
 
 
-@pytest.mark.parametrize("number", ACCOUNTS)
+@pytest.mark.parametrize("number", sample(ACCOUNTS, 2))
 def test_an_export_changes_nothing(sandbox: Sandbox, tmp_path: Path, number: int) -> None:
     start(sandbox, number, random_account(number))
     blueprints = export(sandbox)
@@ -83,7 +84,7 @@ def test_an_export_changes_nothing(sandbox: Sandbox, tmp_path: Path, number: int
     }
 
 
-@pytest.mark.parametrize("number", MADE_AGAIN)
+@pytest.mark.parametrize("number", sample(MADE_AGAIN))
 def test_an_export_makes_the_same_account_again(sandbox: Sandbox, tmp_path: Path, number: int) -> None:
     seed = random_account(number)
     start(sandbox, number, seed)

@@ -20,22 +20,12 @@ from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.platform import id_of, run
 
 
-@pytest.fixture(scope="module")
-def server() -> Any:
-    with Sandbox() as sandbox:
-        yield sandbox
-
-
 @pytest.fixture
-def sandbox(server: Sandbox) -> Sandbox:
+def sandbox(sandbox_process: Sandbox) -> Sandbox:
     """A game whose files have no password yet."""
-    server.reset(
-        seed={"delays": {"provision": 0}, "services": [{"name": "survival", "product": "minecraft"}]},
-    )
-    server.clear_faults()
-    server.profile("plain")
-    server.clear_journal()
-    return server
+    services = [{"name": "survival", "product": "minecraft"}]
+    sandbox_process.reset(profile="plain", seed={"delays": {"provision": 0}, "services": services})
+    return sandbox_process
 
 
 def make(sandbox: Sandbox, **given: Any) -> dict[str, Any]:

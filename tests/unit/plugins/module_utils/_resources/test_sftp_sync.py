@@ -30,20 +30,22 @@ from ansible_collections.hosted.services.plugins.module_utils._sftp.session impo
 from unit.plugins.module_utils._sftp import servers
 from unit.plugins.module_utils._sftp.servers import Server
 from unit.plugins.results import Result
+from unit.tiers import sample
 
 Sync = Callable[..., dict[str, Any]]
 DEFAULTS = {name: option.get("default") for name, option in {**SFTP_SYNC.options, **CONNECTION_SPEC}.items()}
 OLD = 1_700_000_000
 
 
-@pytest.fixture(scope="module", params=["openssh", "sandbox"])
+@pytest.fixture(scope="module", params=sample(["sandbox", "openssh"]))
 def running(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """Each server once for all tests."""
     with servers.start(request.param, tmp_path_factory.mktemp(request.param)) as server:
         yield server
 
 
-on_all = pytest.mark.parametrize("running", ["openssh", "proftpd", "sandbox"], indirect=True, scope="module")
+KINDS = sample(["openssh", "sandbox", "proftpd"], 2)
+on_all = pytest.mark.parametrize("running", KINDS, indirect=True, scope="module")
 """For a test of what a server has to do its part in."""
 
 
@@ -391,6 +393,7 @@ def test_permissions_of_an_earlier_copy_stay(sync: Sync, server: Server, src: Pa
     assert not sync(**pull, dest=str(later))["changed"]
 
 
+@pytest.mark.night
 def test_two_thousand_small_files(sync: Sync, server: Server, tmp_path: Path) -> None:
     for number in range(2000):
         path = tmp_path / "many" / f"folder-{number % 20}" / f"file-{number}"

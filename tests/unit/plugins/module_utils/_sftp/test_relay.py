@@ -27,11 +27,12 @@ from ansible_collections.hosted.services.plugins.module_utils._sftp.session impo
 from ansible_collections.hosted.services.plugins.module_utils._sftp.sides import Remote
 from unit.plugins.module_utils._sftp import servers
 from unit.plugins.module_utils._sftp.servers import Server
+from unit.tiers import sample
 
 LARGE = os.urandom(3_000_001)
 
 
-@pytest.fixture(scope="module", params=["openssh", "sandbox"])
+@pytest.fixture(scope="module", params=sample(["sandbox", "openssh"]))
 def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Server]]:
     """Two servers of a kind."""
     with ExitStack() as stack:

@@ -23,9 +23,10 @@ from hosted_sandbox.gaps import Profile
 from hosted_sandbox.testing import NO_DELAYS, Sandbox
 from unit.plugins.accounts import PROJECTS, WORDS, random_account
 from unit.plugins.module_utils._resources.platform import run
+from unit.tiers import sample
 
 FIRST, __, LAST = os.environ.get("BLUEPRINT_PRUNES", "0-5").partition("-")
-ACCOUNTS = range(int(FIRST), int(LAST or FIRST) + 1)
+ACCOUNTS = sample(range(int(FIRST), int(LAST or FIRST) + 1))
 EDITS = 10
 GONE = ("DELETING", "DELETED")
 SECTIONS = ("services", "applications")

@@ -41,12 +41,13 @@ from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import
 from unit.plugins.fakes import FakeClient, task_of
 from unit.plugins.module_utils._sftp import servers
 from unit.plugins.module_utils._sftp.servers import Server
+from unit.tiers import sample
 
 ODD = b"not-utf8-\xff"
 Open = Callable[[], FileContent]
 
 
-@pytest.fixture(scope="module", params=["openssh", "sandbox"])
+@pytest.fixture(scope="module", params=sample(["sandbox", "openssh"]))
 def running(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """Each server once for all tests."""
     with servers.start(request.param, tmp_path_factory.mktemp(request.param)) as server:
