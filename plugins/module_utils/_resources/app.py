@@ -94,17 +94,17 @@ def plan_creation(task: Task[AppOptions], slug: str, size: Dimensions | None) ->
 
     def call() -> None:
         with task.creating():
-            task.client.create_app(slug, quoted_host, project, quoted_size)
+            task.client.create_app(slug, quoted_host, project, quoted_size, adds)
 
     creation = Creation(task, size, call)
     price = describe_monthly(format_price(task, cost.after))
     adds = Commitment(
-        "create",
+        "creation",
         f"application {slug!r}",
         cost.after,
         name=slug,
         project=project,
-        project_name=None if project else options.project,
+        project_name=options.project,
     )
     plan = Plan(
         result=app_view(placeholder_app(slug)),

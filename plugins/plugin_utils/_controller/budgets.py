@@ -19,36 +19,27 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     Budget,
     read_budget,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.values import untagged
 
-OPTION = "budget"
 GROUP = "group/hosted.services.all"
 """The name in ``module_defaults`` of the group of all modules."""
 INVENTORY_VARIABLE = "hosted_inventory_budget"
-"""The budget of the inventory file. It is not the variable that users set: one would hide the other."""
-HELD_VARIABLE = "hosted_held_budget"
-"""The budget of the rulebook hold_orders, for the same reason not that of users."""
-VARIABLES = (VARIABLE, INVENTORY_VARIABLE, HELD_VARIABLE)
+VARIABLES = (VARIABLE, INVENTORY_VARIABLE, "hosted_held_budget")
+"""Those of users, of the inventory file and of the rulebook hold_orders: one would hide the others."""
 
 
-def with_budget(
-    resource: Resource, arguments: Mapping[str, Any], sources: Sequence[tuple[str, Any]]
-) -> dict[str, Any]:
+def with_budget(arguments: Mapping[str, Any], sources: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     """Return the arguments of a task with the limits of all sources in the option ``budget``.
 
     A module that runs elsewhere finds there what the controller's variables and environment set.
 
     :raises Invalid: if one of them is not a budget.
     """
-    if OPTION not in resource.options:
-        return dict(arguments)
-    if OPTION in arguments:
-        sources = [*sources, (OPTION, arguments[OPTION])]
+    own = [("budget", arguments["budget"])] if "budget" in arguments else []
     budget = Budget()
-    for source, value in sources:
+    for source, value in [*sources, *own]:
         budget = budget.with_limits_of(read_budget(untagged(value), source))
-    return {**arguments, OPTION: budget.as_option()} if budget else dict(arguments)
+    return {**arguments, "budget": budget.as_option()} if budget else dict(arguments)
 
 
 def budget_sources(
@@ -60,12 +51,9 @@ def budget_sources(
     """Return what the environments, the variables and the defaults of a task set, and where."""
     found = [(ENVIRONMENT, each[ENVIRONMENT]) for each in environments if ENVIRONMENT in each]
     found += [(name, template(variables[name])) for name in VARIABLES if name in variables]
-    defaults = (template(options) for options in defaults_of(task))
-    budgets = [each[OPTION] for each in defaults if isinstance(each, Mapping) and OPTION in each]
-    return [*found, *(("budget of module_defaults", template(budget)) for budget in budgets)]
-
-
-def defaults_of(task: Task) -> list[Any]:
-    """Return the ``module_defaults`` of each level: Ansible passes on the nearest one only."""
+    # Of the defaults of each level, Ansible passes on the nearest only.
     levels = [level for level in task.module_defaults or [] if level]
-    return [level[name] for level in levels for name in (task.resolved_action, GROUP) if name in level]
+    defaults = [level[name] for level in levels for name in (task.resolved_action, GROUP) if name in level]
+    mappings = [each for each in map(template, defaults) if isinstance(each, Mapping)]
+    budgets = [each["budget"] for each in mappings if "budget" in each]
+    return [*found, *(("budget of module_defaults", template(budget)) for budget in budgets)]

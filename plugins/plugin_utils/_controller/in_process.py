@@ -162,7 +162,7 @@ class InProcessAction(ActionBase):
             return dict(arguments)
         environments = [self._outer_environment, self._own_environment]
         sources = budget_sources(self._task, environments, variables, self._templar.template)
-        return with_budget(self.resource, arguments, sources)
+        return with_budget(arguments, sources)
 
     def _run_as_module(self, completed: CompletedArguments, variables: Mapping[str, Any]) -> dict[str, Any]:
         in_background = self._task.async_val and not self._connection.has_native_async

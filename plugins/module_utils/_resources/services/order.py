@@ -310,7 +310,7 @@ class Ordering:
 
     def _send(self, body: dict[str, Any]) -> Order:
         with self.task.creating():
-            return self.task.client.order(body)
+            return self.task.client.order(body, self.commitment)
 
     def _identified(self, order: Order, before: Set[str]) -> str:
         """Return the id of the service that was ordered. Tell of its price and of its namesakes."""

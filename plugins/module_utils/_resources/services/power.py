@@ -11,6 +11,7 @@ from typing import Any
 
 from ..._api.errors import CallOutcomeUnknown
 from ..._api.values import ContainerState, ServiceStatus
+from ..shared.budget import Commitment
 from ..shared.identify import check_service_offers
 from ..shared.money import Cost, Move
 from ..shared.options import WaitOptions, state_dir_of
@@ -81,11 +82,12 @@ def plan_resume(task: Task[ServiceOptions], view: View, changes: ServiceChanges)
         )
     check_max_monthly(task, changes.rates.full, f"{view.label}, resumed,")
     changes.result["status"] = ServiceStatus.ACTIVE
+    commitment = commitment_of(view, "resumption", changes.rates.full, billed_rate(view.service))
     changes.add(
         f"resume {view.label}",
-        lambda: resume(task, view),
+        lambda: resume(task, view, commitment),
         Move("resume", changes.rates.full),
-        commitment_of(view, "resume", changes.rates.full, billed_rate(view.service)),
+        commitment,
         status=ServiceStatus.ACTIVE,
     )
 
@@ -108,12 +110,12 @@ def sleep_plan_of(task: Task, id: str) -> str | None:
     return None
 
 
-def resume(task: Task[WaitOptions], view: View) -> None:
+def resume(task: Task[WaitOptions], view: View, commitment: Commitment) -> None:
     """Resume a service and wait until it is active, because the steps that follow need it to be."""
     id = view.service.id
     act(
         task,
-        lambda: task.client.resume(id),
+        lambda: task.client.resume(id, commitment),
         lambda: task.account.existing_service(id).status != ServiceStatus.SUSPENDED,
         f"resume of {view.label}",
     )
@@ -178,7 +180,7 @@ def plan_suspension(task: Task[WaitOptions], view: View, changes: ServiceChanges
         f"suspend {view.label}",
         lambda: suspend(task, view),
         Move("suspend", changes.rates.storage),
-        commitment_of(view, "suspend", changes.rates.storage),
+        commitment_of(view, "suspension", changes.rates.storage),
         status=ServiceStatus.SUSPENDED,
     )
 

@@ -150,10 +150,11 @@ def plan_project(task: Task, view: View, project: Project, changes: ServiceChang
     task.warn(f"{view.label} leaves its project: its neighbors there can no longer reach it")
     warn_of_alias(task, service, project)
     changes.result["project_id"] = project.id
+    commitment = commitment_of(view, "move", billed_rate(service), project=project)
     changes.add(
         f"move {view.label} to project {project.name!r}",
-        lambda: task.client.set_project(service.id, project.id),
-        commitment=commitment_of(view, "move", billed_rate(service), project=project),
+        lambda: task.client.set_project(service.id, project.id, commitment),
+        commitment=commitment,
         project=project.name,
     )
 
@@ -231,18 +232,14 @@ def plan_scale(
     changes.result["dimensions"] = changed.as_dict()
     shrinks = all(known[name] is not None and target[name] <= known[name] for name in known)
     most = risen_rate(scale, target, before) if shrinks and changes.rates.full is None else changes.rates.full
+    commitment = commitment_of(
+        view, "new size", most, before, changes.result.get("project_id"), shrinks=shrinks
+    )
     changes.add(
         f"scale {view.label} from {describe_size(known)} to {describe_size(target)}",
-        lambda: set_scale(task, view, changed),
+        lambda: set_scale(task, view, changed, commitment),
         Move("resize", changes.rates.full),
-        commitment_of(
-            view,
-            "resize",
-            most,
-            before,
-            changes.result.get("project_id"),
-            shrinks=shrinks,
-        ),
+        commitment,
         dimensions=target,
     )
 
@@ -272,7 +269,7 @@ def commitment_of(
     )
 
 
-def set_scale(task: Task, view: View, size: Dimensions) -> None:
+def set_scale(task: Task, view: View, size: Dimensions, commitment: Commitment) -> None:
     """Set a size, unless the size has changed since the plan.
 
     :raises Invalid: if another task or user has changed it.
@@ -286,7 +283,7 @@ def set_scale(task: Task, view: View, size: Dimensions) -> None:
                 f"the size of {view.label} was changed to {other} while this task ran, so this "
                 "task did not change it. Run this again to start from that size"
             )
-        task.client.set_scale(id, size)
+        task.client.set_scale(id, size, commitment)
 
 
 def describe_size(size: dict[str, Any]) -> str:

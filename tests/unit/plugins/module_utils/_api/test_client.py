@@ -59,12 +59,12 @@ PLAIN_SIZE = {"cpuCores": 1, "ramGb": 2, "storageGb": 3}
 
 BODIES: list[tuple[Callable[[Client], Any], str, Any]] = [
     (
-        lambda c: c.create_app("shop", None, "p", SIZE),
+        lambda c: c.create_app("shop", None, "p", SIZE, "app"),
         "POST /api/apps",
         {"slug": "shop", "hostId": None, "projectId": "p", "dimensions": PLAIN_SIZE},
     ),
     (
-        lambda c: c.create_app("shop", "h", None, None),
+        lambda c: c.create_app("shop", "h", None, None, "app"),
         "POST /api/apps",
         {"slug": "shop", "hostId": "h", "projectId": None, "dimensions": None},
     ),
@@ -80,12 +80,12 @@ BODIES: list[tuple[Callable[[Client], Any], str, Any]] = [
         {"environment": {"A_B": "1"}},
     ),
     (lambda c: c.set_network("s", False), "PUT /api/resources/s/network", {"isPublic": False}),
-    (lambda c: c.set_scale("s", SIZE), "PUT /api/resources/s/scale", PLAIN_SIZE),
+    (lambda c: c.set_scale("s", SIZE, "size"), "PUT /api/resources/s/scale", PLAIN_SIZE),
     (lambda c: c.set_command("s", ""), "PUT /api/resources/s/deploy", {"command": ""}),
-    (lambda c: c.set_project("s", "p"), "PUT /api/resources/s/project", {"projectId": "p"}),
+    (lambda c: c.set_project("s", "p", "move"), "PUT /api/resources/s/project", {"projectId": "p"}),
     (lambda c: c.power("s", "kill"), "POST /api/resources/s/power", {"signal": "kill"}),
     (lambda c: c.suspend("s"), "POST /api/resources/s/suspend", None),
-    (lambda c: c.resume("s"), "POST /api/resources/s/resume", None),
+    (lambda c: c.resume("s", "resumption"), "POST /api/resources/s/resume", None),
 ]
 
 
@@ -266,7 +266,7 @@ DOUBT = ". Whether it was carried out is unknown"
 @pytest.mark.parametrize(
     ("call", "says_so"),
     [
-        (lambda c: c.set_project("x", "p"), True),
+        (lambda c: c.set_project("x", "p", "move"), True),
         (lambda c: Account(c).service("x"), False),
     ],
 )

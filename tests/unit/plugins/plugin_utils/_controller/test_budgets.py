@@ -11,8 +11,6 @@ from typing import Any, cast
 import pytest
 from ansible.playbook.task import Task
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
-from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.budgets import (
     budget_sources,
@@ -37,25 +35,20 @@ def test_all_places_are_heard() -> None:
     values: dict[Any, Any] = {"{{ six }}": 6, "{{ all_defaults }}": {"budget": 9}}
     found = budget_sources(task, environments, variables, lambda value: values.get(str(value), value))
     assert [str(value) for __, value in found] == ["3", "4", "7", "8", "10", "5", "6", "9"]
-    arguments = with_budget(SERVICE, {"name": "web", "budget": {"run": 1, "account": 100}}, found)
+    arguments = with_budget({"name": "web", "budget": {"run": 1, "account": 100}}, found)
     assert arguments == {"name": "web", "budget": {"account": "3.00", "run": "1.00"}}
 
 
 def test_a_budget_of_the_play_does_not_hide_that_of_the_rulebook() -> None:
     variables = {"hosted_budget": {"account": 200, "run": 20}, "hosted_held_budget": {"run": 0}}
     found = budget_sources(task_with(), [], variables, lambda value: value)
-    assert with_budget(SERVICE, {"name": "web"}, found)["budget"] == {"account": "200.00", "run": "0.00"}
-
-
-def test_what_commits_nothing_has_no_budget() -> None:
-    assert with_budget(PROJECT, {"name": "web"}, [("somewhere", "nonsense")]) == {"name": "web"}
-    assert with_budget(SERVICE, {"name": "web"}, []) == {"name": "web"}
+    assert with_budget({"name": "web"}, found)["budget"] == {"account": "200.00", "run": "0.00"}
 
 
 @pytest.mark.parametrize("value", [None, "", {}])
 def test_a_place_with_nothing_in_it_is_named(value: Any) -> None:
     with pytest.raises(Invalid, match="hosted_budget is"):
-        with_budget(SERVICE, {"name": "web"}, [("hosted_budget", value)])
+        with_budget({"name": "web"}, [("hosted_budget", value)])
 
 
 @pytest.mark.parametrize("levels", [None, [], [{}], [{"hosted.services.app": {"budget": 2}}]])
@@ -65,17 +58,3 @@ def test_where_nothing_is_set_there_is_no_budget(levels: Any) -> None:
     assert budget_sources(cast(Task, bare), [{}], {"other": 1}, lambda value: value) == []
     for other in ({"name": "web"}, None, "budget"):
         assert budget_sources(task_with({ACTION: other}), [], {}, lambda value: value) == []
-
-
-def test_the_lowest_of_all_places_counts_and_names_its_source() -> None:
-    sources = [("hosted_budget", 5), ("HOSTED_SERVICES_BUDGET", "{run: 1}")]
-    arguments = with_budget(SERVICE, {"name": "web", "budget": 9}, sources)
-    assert arguments["budget"] == {"account": "5.00", "run": "1.00"}
-    assert with_budget(SERVICE, {"name": "web"}, sources)["budget"] == {"account": "5.00", "run": "1.00"}
-    environment, variables = {"HOSTED_SERVICES_BUDGET": "1"}, {"hosted_budget": 2}
-    task = task_with({ACTION: {"budget": 3}})
-    found = budget_sources(task, [environment], variables, lambda value: value)
-    names = ["HOSTED_SERVICES_BUDGET", "hosted_budget", "budget of module_defaults"]
-    assert [name for name, _value in found] == names
-    with pytest.raises(Invalid, match="budget is 'x'"):
-        with_budget(SERVICE, {"name": "web", "budget": "x"}, [])
